@@ -20,8 +20,8 @@ import { deleteJob } from './removal.ts';
  */
 export function addJob(scope: QueueScope, json: JobJson, customId: string | undefined): string {
   refuseFlow(json);
-  // The counter advances even if the id is not used, because BullMQ's Redis backend counts every
-  // call too.
+  // The counter advances even if the id is not used, because BullMQ's Redis backend also counts
+  // every call.
   const countedId = nextJobId(scope);
   const id = customId || countedId;
   if (customId && jobExists(scope, id)) {
@@ -94,8 +94,8 @@ function insertJob(
 }
 
 /**
- * The job that owns a deduplication id, and the end of its ownership in Unix ms; null while the job
- * lives.
+ * The job that owns a deduplication id, and when its ownership ends, in Unix ms; null as long as
+ * the job exists.
  */
 interface Claim {
   readonly job_id: string;
@@ -123,7 +123,7 @@ function deduplicate(scope: QueueScope, job: NewJob): string | undefined {
     return undefined;
   }
   if (claim.expires_at === null && !owner) {
-    // The owner is gone without having released the id, so the claim is stale.
+    // The owner no longer exists but did not release the id, so the claim is stale.
     dropFollowUp(scope, options.id);
     setClaim(scope, options, job.id);
     return undefined;
@@ -164,8 +164,8 @@ function claimFree(scope: QueueScope, options: DeduplicationOptions, jobId: stri
 }
 
 /**
- * Deletes up to two expired claims per job added with a ttl, so that they never pile up and no single
- * call pays for many.
+ * Deletes up to two expired claims per job added with a ttl, so that they never accumulate and no
+ * single call pays for many.
  */
 function dropExpired(scope: QueueScope): void {
   scope.run(
@@ -271,7 +271,7 @@ function announce(scope: QueueScope, dedupId: string, jobId: string, droppedId: 
  * which an add could be lost or a second job could start.
  */
 export function releaseDeduplication(scope: QueueScope, dedupId: string, jobId: string): void {
-  // A claim with a ttl stays and rejects further jobs until it expires.
+  // A claim with a ttl remains and rejects further jobs until it expires.
   scope.run(
     'DELETE FROM dedup WHERE queue_id = ? AND id = ? AND expires_at IS NULL AND job_id = ?',
     dedupId,

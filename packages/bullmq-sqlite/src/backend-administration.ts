@@ -38,12 +38,12 @@ import {
 } from './removal.ts';
 import { advanceScheduler, removeScheduler, upsertScheduler } from './schedulers.ts';
 
-/** Jobs removed in one transaction of a sweep, which takes a few ms. */
+/** The number of jobs removed in one sweep transaction, which takes a few ms. */
 const SWEPT_AT_ONCE = 100;
-/** Jobs moved by one call of a bulk operation when the caller gives no count. */
+/** The number of jobs moved by one call to a bulk operation if the caller gives no count. */
 const MOVED_AT_ONCE = 1000;
 
-/** The administrative operations on jobs and queues, as used by people and schedulers. */
+/** The administrative operations on jobs and queues, for people and schedulers. */
 export class BackendAdministration extends BackendQueries {
   /** Puts a finished job back in line. */
   retryFinishedJob(
@@ -91,7 +91,7 @@ export class BackendAdministration extends BackendQueries {
     return this.write((scope) => setPaused(scope, paused));
   }
 
-  /** Removes the jobs that are waiting now; jobs added meanwhile stay. */
+  /** Removes the jobs that are waiting now; jobs added in the meantime stay. */
   async drain(delayed: boolean): Promise<void> {
     const newest = await this.read(newestJob);
     await this.#sweep(drainedJobs(newest, delayed), Number.POSITIVE_INFINITY);
@@ -174,7 +174,7 @@ export class BackendAdministration extends BackendQueries {
     return this.write((scope) => trimLog(scope, jobId, keep));
   }
 
-  /** Changes the delay of a delayed job, counted from now. */
+  /** Changes a delayed job's delay, counted from now. */
   changeDelay(jobId: string, delay: number): Promise<void> {
     return this.write((scope) => {
       const job = jobInState(scope, jobId, 'delayed', 'changeDelay');
@@ -201,7 +201,7 @@ export class BackendAdministration extends BackendQueries {
     return this.write((scope) => removeJob(scope, jobId));
   }
 
-  /** Nothing to do: no job has children here. */
+  /** Does nothing, because no job has children here. */
   async removeUnprocessedChildren(): Promise<void> {}
 
   /** Always false: no job has a parent here. */

@@ -19,14 +19,14 @@ import {
 } from './queue-scope.ts';
 
 /**
- * Delay before an operation that failed reports its error, so that a worker does not retry in a
- * tight loop. In ms.
+ * The delay before a failed operation reports its error, so that a worker does not retry in a tight
+ * loop. In ms.
  */
 const PAUSE_AFTER_FAILURE_MS = 500;
 
 /**
- * The base of all operations of a backend: the queue's identity, transactions, waiting and closing.
- * The subclasses add the operations.
+ * The base class for all backend operations: the queue's identity, transactions, waiting and
+ * closing. The subclasses add the operations.
  */
 export class BackendBase extends EventEmitter {
   readonly minimumBlockTimeout = 0.001;
@@ -38,7 +38,7 @@ export class BackendBase extends EventEmitter {
   closing: Promise<void> | undefined;
 
   /**
-   * Set after a wait has ended: there is most likely a job, so `moveToActive` need not look first.
+   * Set after a wait has ended: there is most likely a job, so `moveToActive` need not check first.
    */
   protected expectsJob = false;
   protected readonly shared: SharedFile;
@@ -67,7 +67,7 @@ export class BackendBase extends EventEmitter {
     this.#endAtStart = endOfEvents(shared.file, this.#queueId);
   }
 
-  /** Ready at once: opening the file was synchronous. */
+  /** Ready immediately: opening the file was synchronous. */
   async waitUntilReady(): Promise<void> {}
 
   /** Ends waits and rejects further calls. The file stays open; its owner closes it. */
@@ -135,7 +135,7 @@ export class BackendBase extends EventEmitter {
     const read = () =>
       this.shared.file.snapshot(() => readEventsAfter(this.shared.file, this.#queueId, cursor));
     // The caller that caused an event continues first, so a job announced as active can be
-    // cancelled at once.
+    // cancelled immediately.
     await new Promise((resolve) => setImmediate(resolve));
     this.#assertOpen();
     let entries = read();
@@ -188,8 +188,8 @@ export class BackendBase extends EventEmitter {
   }
 
   /**
-   * Delays an error for BullMQ's main loop, which would otherwise repeat the failed call at once
-   * and forever.
+   * Delays an error for BullMQ's main loop, which would otherwise repeat the failed call
+   * immediately and forever.
    */
   protected async orPause<T>(call: () => Promise<T>): Promise<T> {
     try {
@@ -216,7 +216,7 @@ export function workerSettings(opts: QueueBaseOptions): WorkerSettings {
   return opts as WorkerSettings;
 }
 
-/** What the queues, workers and listeners of one process share for one file. */
+/** What one process's queues, workers and listeners share for one file. */
 export class SharedFile {
   readonly file: QueueFile;
   readonly clock: () => number;
@@ -235,8 +235,7 @@ export class SharedFile {
   }
 
   /**
-   * Checks for commits of other processes every `everyMs`. The timer does not keep the process
-   * alive.
+   * Checks for other processes' commits every `everyMs`. The timer does not keep the process alive.
    */
   startPolling(everyMs: number): void {
     this.#foreignChanges = this.file.foreignChanges();
@@ -263,9 +262,9 @@ export class SharedFile {
 const MAX_TURN_MS = 4;
 
 /**
- * Keeps timers and sockets responsive under load. SQLite calls return at once, so workers and
- * producers would chain microtasks forever and the event loop would never move on. All users of a
- * file share one budget; when it is spent, they all wait for the next turn of the event loop.
+ * Keeps timers and sockets responsive under load. SQLite calls return immediately, so workers and
+ * producers would chain microtasks forever and the event loop would never advance. All users of a
+ * file share one budget; when it is used up, they all wait for the next event loop turn.
  */
 class TurnBudget {
   #spentAt = 0;
@@ -300,8 +299,8 @@ interface Waiter {
 }
 
 /**
- * The idle workers of this process, by queue. After each operation, `reconsider` wakes one worker
- * if a job can start. That worker's claim is an operation too and wakes the next one.
+ * This process's idle workers, by queue. After each operation, `reconsider` wakes one worker if a
+ * job can start. That worker's claim is also an operation and wakes the next one.
  */
 class WakeUps {
   readonly #file: QueueFile;
@@ -337,8 +336,8 @@ class WakeUps {
   }
 
   /**
-   * Wakes one idle worker of the queue if a job can start; otherwise sets the timers of the idle
-   * workers.
+   * Wakes one of the queue's idle workers if a job can start; otherwise sets the timers for the
+   * idle workers.
    */
   reconsider(queueId: number): void {
     const waiters = this.#waiters.get(queueId);

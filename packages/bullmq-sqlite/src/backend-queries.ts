@@ -8,7 +8,7 @@ import { isMaxed, type QueueScope, reportedTtl } from './queue-scope.ts';
 import { keptJobs } from './removal.ts';
 import { findScheduler } from './schedulers.ts';
 
-/** The read-only operations of a backend. */
+/** A backend's read-only operations. */
 export class BackendQueries extends BackendBase {
   getJobData(jobId: string): Promise<JobJson | undefined> {
     return this.read((scope) => {
@@ -207,7 +207,7 @@ function countState(scope: QueueScope, state: string, dueBefore: number | undefi
 }
 
 /**
- * Ids of the jobs in a state, from index `start` to `end` inclusive; negative indexes count from
+ * The ids of jobs in a state, from index `start` to `end` inclusive; negative indexes count from
  * the end. Ascending order starts with the next job to run, or the oldest. List states are returned
  * newest first, as in a Redis list, because BullMQ reverses them itself.
  */

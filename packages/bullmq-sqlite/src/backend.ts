@@ -29,7 +29,7 @@ import {
 } from './finish-job.ts';
 import { readRetention } from './removal.ts';
 
-/** Jobs added in one transaction of `addBulk`, which takes a few ms. */
+/** The number of jobs added in one `addBulk` transaction, which takes a few ms. */
 const ADDED_AT_ONCE = 100;
 
 /** A job to add, as BullMQ passes it. */
@@ -40,7 +40,7 @@ interface AddEntry {
 }
 
 /**
- * BullMQ's queue backend on a SQLite file: the operations of producers and workers. Each call is
+ * BullMQ's queue backend on a SQLite file: the operations for producers and workers. Each call is
  * one transaction.
  */
 export class SqliteQueueBackend extends BackendAdministration implements IQueueBackend {
@@ -77,7 +77,7 @@ export class SqliteQueueBackend extends BackendAdministration implements IQueueB
     return this.orPause(async () => {
       if (!this.expectsJob) {
         const { now, ...left } = await this.look();
-        // A worker asks again after each job it takes. Usually no job is left, and then there is
+        // A worker fetches again after each job it takes. Usually no job is left, and then there is
         // nothing to write.
         if (!left.waits && left.dueAt > now) return nothingToStart(left.dueAt);
       }

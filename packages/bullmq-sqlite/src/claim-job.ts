@@ -19,7 +19,7 @@ export type NextJob = [
 
 /** The lock duration for a worker that does not set one, in ms: BullMQ's default. */
 const DEFAULT_LOCK_MS = 30_000;
-/** The number of due jobs moved in one operation; the next call moves more. */
+/** How many due jobs are moved in one operation; the next call moves more. */
 const PROMOTED_AT_ONCE = 1000;
 
 /**
@@ -76,7 +76,7 @@ function activateFirst(
   workerName: string | undefined,
   lockMs: number,
 ): JobRow | undefined {
-  // Token "0" requests no lock; BullMQ uses it for jobs that are moved by hand.
+  // Token "0" requests no lock; BullMQ uses it for jobs that are moved manually.
   const takesLock = token !== '0';
   return scope.file.get<JobRow>(
     `UPDATE job SET state = 'active', lane = 0, rank = ?1, processed_on = ?1,
@@ -94,9 +94,9 @@ function activateFirst(
 }
 
 /**
- * Returns the active job that `token` has locked. Throws {@link JobStateError} if the job is gone
- * or not active, or if its lock has expired or belongs to another worker. Token "0" skips the lock
- * check.
+ * Returns the active job that `token` has locked. Throws {@link JobStateError} if the job no longer
+ * exists or is not active, or if its lock has expired or belongs to another worker. Token "0" skips
+ * the lock check.
  */
 export function heldJob(scope: QueueScope, jobId: string, token: string, command: string): JobRow {
   const job = findJob(scope, jobId);
@@ -168,7 +168,7 @@ export function recoverStalledJobs(scope: QueueScope, settings: WorkerSettings):
 
 /**
  * Puts every active job back in line, locked or not, oldest first. Correct only if no process can
- * be working on the queue. Returns the ids.
+ * be working on the queue. Returns their ids.
  */
 export function releaseActiveJobs(scope: QueueScope, maxStalledCount: number): string[] {
   const jobs = activeJobs(scope, false);

@@ -46,7 +46,7 @@ export class QueueFileClosedError extends ConnectionClosedError {
   }
 }
 
-/** The error for a BullMQ feature that this backend leaves out. */
+/** The error for a BullMQ feature that this backend does not support. */
 export function notSupported(feature: string): SqliteQueueError {
   return new SqliteQueueError(
     'not-supported',
@@ -55,7 +55,7 @@ export function notSupported(feature: string): SqliteQueueError {
 }
 
 /**
- * The error of an operation on a job in an unsuitable state; `code` is BullMQ's numeric
+ * The error for an operation on a job in an unsuitable state; `code` is BullMQ's numeric
  * `ErrorCode`.
  */
 export class JobStateError extends Error {
@@ -86,7 +86,7 @@ const jobStateTexts = {
     `Cannot create job scheduler iteration - current and next time slots already have jobs. ${command}`,
 } as const;
 
-/** Builds the error that BullMQ's classes expect; `state` is the required state of the job. */
+/** Builds the error that BullMQ's classes expect; `state` is the state that the job must be in. */
 export function jobStateError(
   code: keyof typeof jobStateTexts,
   jobId: string,

@@ -53,7 +53,7 @@ describe('the event history', () => {
     expect(read(last ?? '')).toEqual([]);
   });
 
-  it('keeps its order when the clock goes back or one operation has many events', () => {
+  it('keeps its order when the clock is set back or one operation has many events', () => {
     const { file, queueId, write, read } = history();
     const many = Array.from({ length: 1234 }, (_, n) => n);
     write(5000, ...many);

@@ -10,7 +10,7 @@ import { maxEvents, type QueueScope } from './queue-scope.ts';
  */
 export type EventEntry = [id: string, fields: string[]];
 
-/** The most events in one row. The events of one operation share a row where possible. */
+/** The maximum number of events per row. Events from one operation share a row where possible. */
 const ENTRIES_PER_ROW = 100;
 /** Row ids are Unix ms times this factor, plus a counter, so they sort by time and never repeat. */
 const ROWS_PER_MS = 1000;
@@ -19,7 +19,7 @@ const ROWS_PER_MS = 1000;
  * too much.
  */
 const ROWS_BETWEEN_TRIMS = 256;
-/** The most rows read in one call. */
+/** The maximum number of rows read in one call. */
 const ROWS_PER_READ = 100;
 
 /** Writes the events collected by an operation and returns the id of the last one. */
@@ -91,7 +91,7 @@ function entryId(rowId: number, index: number): string {
 }
 
 /**
- * Parses a cursor into the row id and index of the last event seen. Anything unreadable means "from
+ * Parses a cursor into the row id and index of the last event seen. An invalid cursor means "from
  * the beginning".
  */
 function parseCursor(cursor: string): [rowId: number, index: number] {
@@ -103,8 +103,8 @@ function parseCursor(cursor: string): [rowId: number, index: number] {
 }
 
 /**
- * Wakes readers of a queue's event history at the next turn of the event loop after a write. The
- * writer continues first, so a job announced as active can be cancelled at once.
+ * Wakes readers of a queue's event history in the event loop turn after a write. The writer
+ * continues first, so a job announced as active can be cancelled immediately.
  */
 export class EventNews {
   // Each waiting QueueEvents adds a listener, so no limit makes sense as a leak warning.

@@ -4,7 +4,7 @@ import { delayedPosition, enqueue, type JobRow, moveJob } from './job-row.ts';
 import { type QueueScope, windowTtl } from './queue-scope.ts';
 import { applyRetention, deleteJob, type Retention } from './removal.ts';
 
-/** The outcome of a job. `value` is JSON for a result and plain text for a failure reason. */
+/** A job's outcome. `value` is JSON for a result and plain text for a failure reason. */
 export type Outcome =
   | { readonly state: 'completed'; readonly value: string }
   | { readonly state: 'failed'; readonly value: string; readonly stacktrace: string | undefined };
@@ -70,7 +70,7 @@ function announceOutcome(scope: QueueScope, job: JobRow, { outcome, attempts }: 
   if (attemptsMade >= attempts) scope.emit('retries-exhausted', { jobId: job.id, attemptsMade });
 }
 
-/** What a failed attempt changes on the job. */
+/** What a failed attempt changes in the job. */
 export interface FailedAttempt {
   readonly failedReason?: string;
   /** A JSON array of stack traces. */
@@ -156,7 +156,7 @@ export function collectMetric(scope: QueueScope, kind: string, maxDataPoints: nu
     storeMetric(scope, kind, { ...before, count });
     return;
   }
-  // Newest first. The jobs counted so far belong to the past minute, the current job does not.
+  // Newest first. The jobs counted so far belong to the past minute; the current job does not.
   const closed = [...Array<number>(minutes - 1).fill(0), before.count - before.prev_count];
   const points = [...closed, ...(JSON.parse(before.points) as number[])].slice(0, maxDataPoints);
   storeMetric(scope, kind, {

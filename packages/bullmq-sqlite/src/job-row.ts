@@ -1,7 +1,7 @@
 import type { JobJson, JobsOptions } from 'bullmq';
 import type { QueueScope } from './queue-scope.ts';
 
-/** The stored state of a job. BullMQ's `prioritized` is stored as `waiting` in a lane above 0. */
+/** A job's stored state. BullMQ's `prioritized` is stored as `waiting` in a lane above 0. */
 export type StoredState = 'waiting' | 'delayed' | 'active' | 'completed' | 'failed';
 
 /** A job as stored. The schema explains `lane` and `rank` for each state. */
@@ -81,7 +81,8 @@ export function toJobJson(row: JobRow): JobJson {
     ...withValue('deferredFailure', row.deferred_failure),
     ...withValue('stacktrace', row.stacktrace),
     ...withValue('processedBy', row.processed_by),
-    // BullMQ declares these two as always present, but its Redis backend leaves them undefined too.
+    // BullMQ declares these two as always present, but its Redis backend also leaves them
+    // undefined.
     failedReason: row.failed_reason as string,
     returnvalue: row.return_value as string,
   };
@@ -101,7 +102,7 @@ export interface Position {
   readonly rank: number;
 }
 
-/** A place among the waiting jobs of one priority. Priority 0 is the lane that runs first. */
+/** A place among the waiting jobs with one priority. Priority 0 is the lane that runs first. */
 export function waitingPosition(scope: QueueScope, priority: number, end: LineEnd): Position {
   const [order, step] = end === 'back' ? ['DESC', 1] : ['ASC', -1];
   const edge = scope.get<{ rank: number }>(
@@ -111,7 +112,7 @@ export function waitingPosition(scope: QueueScope, priority: number, end: LineEn
   return { state: 'waiting', lane: priority, rank: (edge?.rank ?? 0) + step };
 }
 
-/** A place among the delayed jobs, due `delay` ms after `from` (Unix ms), or at once for 0. */
+/** A place among the delayed jobs, due `delay` ms after `from` (Unix ms), or immediately for 0. */
 export function delayedPosition(from: number, delay: number): Position {
   return { state: 'delayed', lane: 0, rank: Math.floor(from + Math.max(delay, 0)) };
 }

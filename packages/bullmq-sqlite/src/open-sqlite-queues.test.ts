@@ -42,7 +42,7 @@ describe('a queue file', () => {
     await queue.close();
   });
 
-  it('announces a job as active once its worker has it, so that it can be cancelled at once', async () => {
+  it('announces a job as active once its worker has it, so that it can be cancelled immediately', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const events = new QueueEvents('q', { connection: {} }, sqlite.backend);
@@ -115,7 +115,7 @@ describe('a queue file', () => {
     await queue.close();
   });
 
-  it('rejects operations after it was closed, and a worker left open stays quiet', async () => {
+  it('rejects operations after it was closed, and a worker left open reports no errors', async () => {
     const sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const errors: Error[] = [];

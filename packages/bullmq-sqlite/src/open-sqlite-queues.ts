@@ -9,16 +9,16 @@ import { QueueScope } from './queue-scope.ts';
 
 /** The options for opening a queue file. */
 export interface SqliteQueuesOptions {
-  /** Path of the database. The file and its folder are created if missing. */
+  /** The path of the database. The file and its folder are created if missing. */
   readonly file: string;
   /** Durability across power cuts; see {@link Synchronous}. Default `normal`. */
   readonly synchronous?: Synchronous;
   /**
-   * How often to check for jobs and events of other processes, in ms; 0 means never. Default 20, or
-   * 0 for `:memory:`.
+   * How often to check for jobs and events from other processes, in ms; 0 means never. Default 20,
+   * or 0 for `:memory:`.
    */
   readonly pollOtherProcessesMs?: number;
-  /** How long to wait for the write lock of another process, in ms. Default 5,000. */
+  /** How long to wait for another process's write lock, in ms. Default 5,000. */
   readonly busyTimeoutMs?: number;
   /**
    * Whether to store events for `QueueEvents` and `waitUntilFinished`, which otherwise see none.
@@ -42,7 +42,7 @@ export interface SqliteQueues extends Disposable {
   /** Pass this as the last argument of `new Queue`, `new Worker` and `new QueueEvents`. */
   readonly backend: BackendFactory<IQueueBackend>;
   /**
-   * Puts jobs that a dead process left active back in line at once, instead of when their lock
+   * Immediately puts jobs that a dead process left active back in line, instead of when their lock
    * expires. Call it before the first worker starts. Throws {@link SqliteQueueError}
    * `queue-file-shared` if the file is also open elsewhere, because those jobs may be running
    * there. A job that has already been left active `maxStalledCount` times (default: no limit)

@@ -3,8 +3,8 @@ import { SqliteQueueError } from './errors.ts';
 
 /**
  * Tracks the openers of a queue file across processes. Each opener holds a shared lock on a
- * separate file; the lock ends with its process, however that ends. It uses SQLite's own locks,
- * because they work the same on every system.
+ * separate file; the lock is released when its process ends, for whatever reason. It uses SQLite's
+ * own locks, because they work the same on every system.
  */
 export class Openers {
   readonly #file: string;
@@ -20,7 +20,7 @@ export class Openers {
   }
 
   /**
-   * Runs `work` while no other opener has the file and none can open it. Throws {@link
+   * Runs `work` while no other opener has the file open and none can open it. Throws {@link
    * SqliteQueueError} if there is another opener.
    */
   alone<T>(work: () => T): T {

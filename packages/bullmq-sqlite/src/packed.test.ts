@@ -17,7 +17,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const run = promisify(execFile);
-/** Stands for a machine that has npm but nothing of this repository. */
+/** Represents a machine that has npm but nothing from this repository. */
 let folder = '';
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'bullmq-sqlite-packed-'));

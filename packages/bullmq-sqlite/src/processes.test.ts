@@ -44,7 +44,7 @@ async function leaveActive(file: string, count: number): Promise<void> {
 }
 
 describe('a process killed with SIGKILL while its jobs are active', () => {
-  test('loses nothing: releaseOrphans puts its jobs first in line, at once and in order', async () => {
+  test('loses nothing: releaseOrphans immediately puts its jobs first in line, in order', async () => {
     const { sqlite, queue } = open();
     await queue.addBulk(['a', 'b', 'c'].map((name) => ({ name, data: { name } })));
     await leaveActive(sqlite.file, 3);
@@ -143,7 +143,7 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
       later.backend,
     );
     onTestFinished(() => worker.close(true));
-    // The check for stalled jobs uses the file's clock too, so it is due only after that clock has
+    // The check for stalled jobs also uses the file's clock, so it is due only after that clock has
     // advanced.
     await until(() => runs === 1);
   });
@@ -163,7 +163,7 @@ describe('several processes on one file', () => {
     expect((await queue.getCompleted()).filter((job) => job.attemptsStarted !== 1)).toEqual([]);
   });
 
-  test('never run two jobs of the same deduplication id at a time', async () => {
+  test('never run two jobs with the same deduplication id at the same time', async () => {
     const { sqlite, queue } = open();
     const active = new Set<string>();
     let overlaps = 0;

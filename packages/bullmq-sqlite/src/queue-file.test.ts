@@ -49,7 +49,7 @@ it('always queries a file on disk, because another process may have written it',
   expect(count(one)).toBe(1);
 });
 
-describe('transactions in the same turn of the event loop', () => {
+describe('transactions in the same event loop turn', () => {
   const failure = new Error('undone');
   const fail = () => {
     throw failure;
@@ -119,7 +119,7 @@ describe('transactions in the same turn of the event loop', () => {
   });
 });
 
-it('counts the finished jobs of a file that had no stored counts', () => {
+it('counts the finished jobs in a file that had no stored counts', () => {
   const folder = mkdtempSync(join(tmpdir(), 'queue-file-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'q.db');

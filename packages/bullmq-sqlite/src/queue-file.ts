@@ -5,8 +5,8 @@ import { QueueFileClosedError, SqliteQueueError } from './errors.ts';
 import { EXPIRY_INDEX, KEPT, SCHEMA, SCHEMA_VERSION } from './queue-schema.ts';
 
 /**
- * With `normal`, a commit survives a crash of the process, but a power cut may lose the last
- * commits. With `full`, a commit also survives a power cut, at one fsync each.
+ * With `normal`, a commit survives a process crash, but a power cut may lose the last commits. With
+ * `full`, a commit also survives a power cut, at the cost of one fsync each.
  */
 export type Synchronous = 'normal' | 'full';
 
@@ -119,9 +119,9 @@ export class QueueFile {
   }
 
   /**
-   * Like {@link transaction}, but shares one commit with all other calls in the same turn of the
-   * event loop. If `work` throws, only its own changes are rolled back. Resolves when the commit is
-   * done; a failed commit rejects all of its calls.
+   * Like {@link transaction}, but shares one commit with all other calls in the same event loop
+   * turn. If `work` throws, only its own changes are rolled back. Resolves when the commit is done;
+   * a failed commit rejects all of its calls.
    */
   async groupedTransaction<T>(work: () => T): Promise<T> {
     const result = this.#group === undefined ? this.#openGroup(work) : this.#join(work);
@@ -157,7 +157,7 @@ export class QueueFile {
     this.#group = Promise.withResolvers();
     // Every caller awaits this promise, but there may be none left when the file is closed.
     this.#group.promise.catch(() => {});
-    // Runs after the pending microtasks, so that what they call joins the group.
+    // Runs after the pending microtasks, so that their calls join the group.
     process.nextTick(() => this.#commitGroup());
     return result;
   }
@@ -241,8 +241,8 @@ export class QueueFile {
   }
 
   /**
-   * Here SQLite does not wait for other connections by itself, so this retries when several
-   * processes create the file at once.
+   * Here SQLite does not wait for other connections by itself, so this retries if several processes
+   * create the file simultaneously.
    */
   #enterWalMode(busyTimeoutMs: number): void {
     const giveUpAt = performance.now() + busyTimeoutMs;
@@ -292,7 +292,7 @@ export class QueueFile {
   }
 }
 
-/** The primary result code of an SQLite error; the higher bits of the code are details. */
+/** A SQLite error's primary result code; the higher bits of the code are details. */
 function sqliteErrorCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error)) return undefined;
   return Number(error.errcode) & 0xff;

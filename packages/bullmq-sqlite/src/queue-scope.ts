@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import type { QueueFile } from './queue-file.ts';
 
-/** The fields of an event besides its name. Values are stored as strings, as in Redis streams. */
+/** An event's fields besides its name. Values are stored as strings, as in Redis streams. */
 export type EventFields = Readonly<Record<string, string | number>>;
 
 /** The queue's control row: its counters and the settings shared by all processes. */
@@ -157,10 +157,13 @@ function parseMeta(text: string | undefined): Record<string, string> {
   return JSON.parse(text ?? '{}') as Record<string, string>;
 }
 
-/** BullMQ's default for the length of the event history, in events. */
+/** BullMQ's default length for the event history, in events. */
 const DEFAULT_MAX_EVENTS = 10_000;
 
-/** Whether no job may start, because the queue is paused or at its global concurrency. */
+/**
+ * Whether no job may start, because the queue is paused or has reached its global concurrency
+ * limit.
+ */
 export function isPausedOrMaxed(scope: QueueScope): boolean {
   return scope.control.meta.paused !== undefined || isMaxed(scope);
 }
@@ -213,7 +216,7 @@ function storeMeta(scope: QueueScope, meta: Record<string, string>): void {
   scope.forgetControl();
 }
 
-/** Redis's answer for the remaining time of a key that does not exist. */
+/** Redis's answer for the remaining lifetime of a key that does not exist. */
 const NO_LIMIT_SET = -2;
 
 /**

@@ -44,7 +44,7 @@ export function schedulerJobId(schedulerId: string, runAt: number): string {
   return `repeat:${schedulerId}:${runAt}`;
 }
 
-/** Whether this is the next job of a scheduler; without it the schedule would end. */
+/** Whether this is a scheduler's next job; without it the schedule would end. */
 function isNextOfScheduler(scope: QueueScope, job: Pick<JobRow, 'id' | 'scheduler_id'>): boolean {
   if (job.scheduler_id === null) return false;
   const row = scope.get<{ next_run: number }>(
@@ -60,8 +60,8 @@ function listName(job: JobRow): string {
 }
 
 /**
- * Selects the jobs of a sweep in slices: each call reads up to `count` of the remaining jobs, after
- * `skip` jobs that must stay.
+ * Selects the jobs for a sweep in slices: each call reads up to `count` of the remaining jobs,
+ * after `skip` jobs that must stay.
  */
 export type JobSlice = (scope: QueueScope, skip: number, count: number) => JobRow[];
 
@@ -146,7 +146,7 @@ export function obliterateQueue(scope: QueueScope, force: boolean): boolean {
 export interface Retention {
   readonly count: number | undefined;
   readonly age: number | undefined;
-  /** The maximum number of expired jobs removed at once. */
+  /** The maximum number of expired jobs removed in one go. */
   readonly limit: number;
 }
 
@@ -169,8 +169,8 @@ export function readRetention(own: unknown, workers: unknown): Retention {
 }
 
 /**
- * Deletes the finished jobs that the retention excludes. Those beyond `count` are deleted oldest
- * first.
+ * Deletes the finished jobs that the retention settings exclude. Those beyond `count` are deleted
+ * oldest first.
  */
 export function applyRetention(
   scope: QueueScope,
@@ -197,7 +197,7 @@ export function applyRetention(
   }
 }
 
-/** The number of finished jobs, as counted by the triggers of the schema. */
+/** The number of finished jobs, as counted by the schema's triggers. */
 export function keptJobs(scope: QueueScope, state: 'completed' | 'failed'): number {
   const row = scope.get<{ jobs: number }>(
     'SELECT jobs FROM kept WHERE queue_id = ? AND state = ?',

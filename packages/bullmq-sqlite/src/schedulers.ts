@@ -37,7 +37,7 @@ export type RepeatedJobOptions = JobsOptions & {
   repeat?: { every?: number; offset?: number | null };
 };
 
-/** The number of slots to try when old jobs of the same scheduler occupy the next ones. */
+/** How many slots to try if old jobs from the same scheduler occupy the next ones. */
 const SLOTS_TRIED = 32;
 
 /** Returns the scheduler with this id. */
@@ -77,8 +77,8 @@ export function upsertScheduler(scope: QueueScope, input: SchedulerInput): [stri
   }
   const replaced = before !== undefined && removeNextJob(scope, before);
   if (replaced) {
-    // The slot of a pattern may belong to the running job that makes this change. The job for the
-    // slot after it was just removed, so that slot is free.
+    // A pattern's slot may belong to the running job that makes this change. The job for the slot
+    // after it was just removed, so that slot is free.
     const isTaken = !every && jobExists(scope, schedulerJobId(input.id, nextRun));
     if ((every && !everyChanged) || isTaken) nextRun = before.nextRun;
     if (every && !everyChanged) repeat.offset = input.repeat.offset;
@@ -93,7 +93,7 @@ export function upsertScheduler(scope: QueueScope, input: SchedulerInput): [stri
 
 /**
  * Called when a scheduler's job starts: sets the next run and enqueues its job. Returns that job's
- * id, or null if the scheduler is gone or `producerId` is not its current job.
+ * id, or null if the scheduler no longer exists or `producerId` is not its current job.
  */
 export function advanceScheduler(
   scope: QueueScope,

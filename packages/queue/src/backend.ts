@@ -10,8 +10,8 @@ import type {
 import { QueueError, type RedisLocation, unknownUrl } from './redis-location.ts';
 
 /**
- * Picks the backend by URL: `memory:` (one process) or `redis://…` (any number of processes). Only
- * the chosen one is imported. Throws QueueError for any other scheme.
+ * Selects the backend by URL: `memory:` (one process) or `redis://…` (any number of processes).
+ * Only the selected one is imported. Throws QueueError for any other scheme.
  */
 export async function openBackend(
   place: RedisLocation,
@@ -25,8 +25,8 @@ export async function openBackend(
 
 /**
  * The queue dies with its only worker, so no job can outlive that worker: locks need no renewal and
- * no process has to look for stalled jobs. If a turn is stuck, `rewake` gives its work to another
- * run. The lock lasts longer than any turn.
+ * no process has to look for stalled jobs. If a turn is stuck, `rewake` lets another run do its
+ * work. The lock lasts longer than any turn.
  */
 const ONLY_WORKER = { skipLockRenewal: true, skipStalledCheck: true, lockDuration: 2 ** 40 };
 
@@ -44,7 +44,7 @@ async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBack
     newQueue: (name): WakeUpJobs => new Queue<WakeUp>(name, options),
     newWorker: (name, process, tuning): WakeUpConsumer =>
       new Worker<WakeUp>(name, process, { ...tuning, ...ONLY_WORKER, ...options }),
-    // Nothing to share: this process is the only one.
+    // There is nothing to share: this process is the only one.
     remember: async (_name, number) => number,
     failed(error, message, facts) {
       const reason = reasonOf(error);
@@ -56,7 +56,7 @@ async function openMemory({ log, telemetry }: BackendOptions): Promise<QueueBack
         cause: error,
       });
     },
-    // The memory of this process is always writable.
+    // This process's memory is always writable.
     check: async () => {},
     close: () => queues.close(),
   };

@@ -8,15 +8,15 @@ import { QueueError, type RedisLocation } from './redis-location.ts';
 export type RedisConnection = Redis | Cluster;
 
 /**
- * The purpose of a connection. On `ask`, a command fails at once while Redis is away, because a
+ * What a connection is used for. On `ask`, a command fails at once while Redis is away, because a
  * caller is waiting for the answer. On `work` (BullMQ’s workers) and `listen` (live events), it
  * waits until Redis is back.
  */
 type RedisUse = 'ask' | 'work' | 'listen';
 
 /**
- * Reconnecting within a second is fast enough for users and does not burden a Redis that has just
- * restarted. In ms.
+ * Reconnecting within a second is fast enough for users and does not burden a Redis server that has
+ * just restarted. In ms.
  */
 const RECONNECT_AT_MOST_MS = 1_000;
 const ASK_MS = 2_000;
@@ -30,8 +30,8 @@ const KEEP_ALIVE_AFTER_MS = 10_000;
  */
 export const BLOCK_SECONDS = 4;
 /**
- * If a connection owes a reply and stays silent for this long, it is closed, even if TCP considers
- * it alive. In ms.
+ * If a connection is waiting for a reply and receives nothing for this long, it is closed, even if
+ * TCP considers it alive. In ms.
  */
 const SILENT_MS = 6_000;
 
@@ -119,7 +119,7 @@ function optionsFor(place: RedisLocation, use: RedisUse): Options {
   };
 }
 
-/** Excludes the option that changes the types of all replies. */
+/** The ioredis options, except the one that changes the types of all replies. */
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
 /** The delay before the next connection attempt, in ms. */
@@ -140,8 +140,8 @@ function nodeAddress(node: string, port: number) {
 }
 
 /**
- * Logs an outage of Redis once, no matter how many connections and commands notice it; the log
- * counts repetitions.
+ * Logs a Redis outage once, no matter how many connections and commands notice it; the log counts
+ * repetitions.
  */
 export interface RedisOutage {
   /** Starts handling the events of this connection. */
@@ -151,7 +151,7 @@ export interface RedisOutage {
 }
 
 /**
- * Messages that ioredis uses when it cannot reach the server. System error codes are checked
+ * The messages that ioredis uses when it cannot reach the server. System error codes are checked
  * separately.
  */
 const AWAY =
@@ -182,7 +182,7 @@ export function redisOutage(what: string, place: RedisLocation, log: Logger): Re
   };
 }
 
-/** The name of the server, without its password. */
+/** The server's name, without its password. */
 function redisName({ url, sentinel, cluster }: RedisLocation): string {
   if (sentinel !== undefined) return `Redis ${sentinel.name}`;
   return `Redis${cluster === undefined ? '' : ' cluster'} at ${new URL(url).host}`;

@@ -1,7 +1,7 @@
 import { type LiveEvent, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 
-/** Events waiting until the message before them has been sent. */
+/** Events that wait until the previous message has been sent. */
 export interface EventBatch {
   add(event: LiveEvent): void;
   readonly isEmpty: boolean;
@@ -10,7 +10,7 @@ export interface EventBatch {
 }
 
 /**
- * Bounds the events that wait while Redis is slow. Dropped deltas do no harm: the answer itself
+ * Limits the events that wait while Redis is slow. Dropped deltas do no harm: the answer itself
  * contains their text (D07).
  */
 const MAX_EVENTS = 2_000;
@@ -18,13 +18,13 @@ const MAX_EVENTS = 2_000;
 const MAX_TEXT = 1_000_000;
 
 /**
- * Joins the waiting deltas of a turn, so that a slow Redis receives fewer but longer ones. The
- * batch is bounded: when it fills up, it first refuses deltas and then all new events.
+ * Joins a turn's waiting deltas, so that a slow Redis receives fewer but longer ones. The batch is
+ * bounded: when it fills up, it first refuses deltas and then all new events.
  */
 export function createEventBatch(): EventBatch {
   let events: LiveEvent[] = [];
   let text = 0;
-  /** The index of the last event of each turn. */
+  /** The index of each turn's last event. */
   let lastOf = new Map<string, number>();
   return {
     get isEmpty() {
@@ -143,8 +143,7 @@ export function encodeEvents(from: string, events: readonly LiveEvent[]): string
 }
 
 /**
- * Decodes the events of another process. Returns none for our own messages and for messages that
- * cannot be read.
+ * Decodes events from another process. Returns none for our own messages and for invalid messages.
  */
 export function decodeEvents(self: string, text: string): LiveEvent[] {
   const message = WireMessage.safeParse(parseEvent(text));
@@ -159,6 +158,6 @@ function parseEvent(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // The message is not Parley's. Ignoring it is safe, because nothing depends on a live event.
+    return undefined; // The message is not from Parley. Ignoring it is safe, because nothing depends on a live event.
   }
 }

@@ -83,7 +83,7 @@ describe('keepLeases', () => {
     await expect.poll(() => new Set(lost)).toEqual(new Set(['a', 'b']));
   });
 
-  it('[D02] counts the life of a lease from the request, not from the reply', async () => {
+  it('[D02] counts the lifetime of a lease from the request, not from the reply', async () => {
     const { add, lost } = keeping(() => Promise.reject(new Error('away')), 20_000);
     add('late', systemTime.monotonic() - 19_900);
     await expect.poll(() => lost).toContain('late');

@@ -2,13 +2,13 @@ import { type Logger, type Monotonic, reasonOf } from '@parley/core';
 import type { LaneRepository, Lease } from '@parley/store';
 
 /**
- * How long a lease lives without renewal, in ms. After that the lane of a dead or stuck worker is
- * free, and the sweep (every 3 s) finds it, so another worker answers within 15 s (D13).
+ * How long a lease lives without renewal, in ms. After that, the lane held by a dead or stuck
+ * worker is free, and the sweep (every 3 s) finds it, so another worker answers within 15 s (D13).
  */
 export const LEASE_MS = 8_000;
 /**
- * How often leases are checked for expiry during one lease lifetime, and how many checks pass
- * between renewals.
+ * How often leases are checked for expiry during one lease lifetime, and how many of these checks
+ * pass between renewals.
  */
 const LOOKS_IN_A_LIFE = 10;
 const LOOKS_TO_RENEW = 3;
@@ -17,7 +17,7 @@ interface KeepLeasesDeps {
   readonly lanes: Pick<LaneRepository, 'renew'>;
   readonly monotonic: Monotonic;
   readonly log: Logger;
-  /** `LEASE_MS` when absent; tests use less. */
+  /** Defaults to `LEASE_MS`; tests use less. */
   readonly leaseMs?: number;
 }
 
@@ -32,7 +32,7 @@ export type KeepLease = (lease: Lease, askedAt: number, lost: () => void) => () 
 interface KeptLease {
   readonly lease: Lease;
   /**
-   * When the lease is lost without a renewal, in monotonic ms, so that setting the clock ends no
+   * When the lease is lost unless it is renewed, in monotonic ms, so that setting the clock ends no
    * lease.
    */
   until: number;
@@ -40,7 +40,7 @@ interface KeptLease {
 }
 
 /**
- * Renews all leases of a worker with one query, three times per lease lifetime. A slow database
+ * Renews all of a worker's leases with one query, three times per lease lifetime. A slow database
  * does not receive more queries when more turns wait for it.
  */
 export function keepLeases({

@@ -1,14 +1,14 @@
 import { type Clock, type LiveBus, type Logger, reasonOf } from '@parley/core';
 
 /**
- * Does the work of one key. Returns the delay in ms until the next run, or null when nothing is
+ * Does the work for one key. Returns the delay in ms until the next run, or null when nothing is
  * left.
  */
 export type WakeUpHandler = (key: string, signal: AbortSignal) => Promise<number | null>;
 
 /** Keyed work within one process: one run at a time per key, different keys in parallel. */
 export interface KeyedWork {
-  /** Runs the key now or, if it is running already, once more afterwards. */
+  /** Runs the key now or, if it is already running, once more afterwards. */
   wake(key: string): void;
   /** Starts no more keys, waits up to `graceMs` for running ones, then aborts them. */
   close(graceMs: number): Promise<void>;
@@ -24,14 +24,14 @@ export interface KeyedWorkOptions {
 }
 
 /**
- * Node fires a timer of more than 24 days at once, so delays are capped. A handler that is called
- * early returns a new delay.
+ * With a delay of more than 24 days, Node fires a timer immediately, so delays are capped. A
+ * handler that is called early returns a new delay.
  */
 const MAX_PAUSE_MS = 3_600_000;
 
 /**
- * Starts keyed work. Nothing is stored: the sweep of the next process finds what a dead process was
- * woken for. Delays are relative, so setting the clock delays nothing.
+ * Starts keyed work. Nothing is stored: if the process dies, the sweep in the next process finds
+ * the work. Delays are relative, so setting the clock delays nothing.
  */
 export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
   const { name, handler, concurrency, log, random } = options;
@@ -93,7 +93,7 @@ export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
 }
 
 const FIRST_MS = 500;
-/** After a database outage of a minute, chats must not wait another minute. In ms. */
+/** After a minute-long database outage, chats must not wait another minute. In ms. */
 const MAX_MS = 5_000;
 
 /**
@@ -106,13 +106,13 @@ export function retryPause(attempt: number, random: number): number {
 }
 
 /**
- * Does everything that is due and returns when more will be (ms since 1970), or null when nothing
+ * Does everything that is due and returns when more will be due (ms since 1970), or null if nothing
  * is planned. Each due item is a row, and the process that claims the row does the work. Calls that
  * come too often, too late or from two processes at once must do no harm.
  */
 export type Schedule = (signal: AbortSignal) => Promise<number | null>;
 
-/** The schedules and services of a scheduler. */
+/** The schedules that a scheduler runs, and the services it needs. */
 export interface SchedulerOptions {
   /** The schedules by name. The names are the same in all processes. */
   readonly schedules: ReadonlyMap<string, Schedule>;
@@ -120,15 +120,13 @@ export interface SchedulerOptions {
   readonly bus: LiveBus;
   readonly clock: Clock;
   readonly log: Logger;
-  /**
-   * The interval at which each schedule is checked, and so the longest delay of an entry, in ms.
-   */
+  /** How often each schedule is checked, and thus the maximum delay of an entry, in ms. */
   readonly everyMs?: number;
 }
 
 /** A running scheduler. */
 export interface Scheduler {
-  /** Checks no more schedules and waits up to `graceMs` for running ones. */
+  /** Stops checking schedules and waits up to `graceMs` for running ones. */
   close(graceMs: number): Promise<void>;
 }
 
@@ -177,7 +175,7 @@ export function startScheduler(options: SchedulerOptions): Scheduler {
 
 /** A repeating task that never overlaps itself. */
 export interface Sweep {
-  /** Stops the repetition and waits for a running round. */
+  /** Stops repeating the task and waits for a running round. */
   stop(): Promise<void>;
 }
 
@@ -185,8 +183,8 @@ export interface Sweep {
 export type StartSweep = (task: () => Promise<void>) => Sweep;
 
 /**
- * Runs `task` at once and then again `intervalMs` after each round has finished, to find work whose
- * wake-up was lost. A failed round is logged and does not prevent the next one.
+ * Runs `task` immediately and then again `intervalMs` after each round has finished, to find work
+ * whose wake-up was lost. A failed round is logged and does not prevent the next one.
  */
 export function startSweep(
   name: string,

@@ -38,7 +38,7 @@ const conversation = (kinds: readonly Event['what'][]) =>
 
 let chats = 0;
 
-/** Plays the conversations in parallel and resolves when no message is left unanswered. */
+/** Plays the conversations in parallel and resolves once no message is left unanswered. */
 async function play(plans: readonly (readonly Event[])[]): Promise<readonly string[]> {
   const names = plans.map(() => {
     chats += 1;
@@ -203,7 +203,7 @@ describe('a lane worker', () => {
     expect(most).toBe(2);
   });
 
-  it('[D13] asks a refusing queue once per sweep, not once per conversation', async () => {
+  it('[D13] asks a queue that refuses wake-ups once per sweep, not once per conversation', async () => {
     const chats = Array.from({ length: 20 }, (_, nth) => `refused-${nth}`);
     for (const chat of chats) await scene.write(chat);
     let asked = 0;
@@ -219,7 +219,7 @@ describe('a lane worker', () => {
     expect(asked).toBe(1);
   });
 
-  it('[D02] keeps no conversation waiting for another', async () => {
+  it('[D02] does not make a conversation wait for another one', async () => {
     const seen: string[] = [];
     let release = (): void => {};
     const slow = new Promise<void>((resolve) => {
@@ -246,7 +246,7 @@ describe('a lane worker', () => {
     await expect.poll(() => scene.outcomes('left')).toEqual(['answered']);
   });
 
-  it('[F09] ends the running turn at once on /stop and drops waiting messages', async () => {
+  it('[F09] ends the running turn immediately on /stop and drops waiting messages', async () => {
     let reason: unknown;
     await startWorker(async (_turn, _lease, signal) => {
       await sleep(20_000, undefined, { signal }).catch(() => undefined);

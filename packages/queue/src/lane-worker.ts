@@ -12,7 +12,7 @@ export interface LaneWorker {
   close(graceMs: number): Promise<void>;
 }
 
-/** What the worker needs besides the lane itself. */
+/** What the worker needs in addition to the lane's own dependencies. */
 export interface LaneWorkerOptions {
   readonly queue: WakeUpQueue;
   readonly bus: LiveBus;
@@ -22,11 +22,11 @@ export interface LaneWorkerOptions {
 }
 
 const SWEEP_BATCH = 500;
-/** Delay before asking again for a lane that an earlier run in this process has not left yet. */
+/** Delay before retrying a lane that an earlier run in this process has not left yet. */
 const STILL_HERE_MS = 500;
 /**
  * How long a turn may continue after its signal fired, in ms. After that, its lane is released
- * anyway.
+ * regardless.
  */
 const LET_GO_MS = 1_000;
 /** Poll interval while the database is unreachable, in ms. */
@@ -63,7 +63,7 @@ export async function startLaneWorker(
     }
   };
   const work: WakeUpHandler = async (conversationId, signal) => {
-    // A wake-up that seemed stalled is delivered again; the first run must leave the lane first.
+    // A wake-up that seemed stalled is redelivered; the first run must leave the lane first.
     if (cutOff.isSuspected() || running.has(conversationId)) return STILL_HERE_MS;
     // The sweep may have filled the slots while the queue was away.
     if (running.size >= options.concurrency) return STILL_HERE_MS;
@@ -122,8 +122,8 @@ function findUndelivered(queue: Pick<WakeUpQueue, 'rewake'>) {
     const undelivered: string[] = [];
     let refuses = false;
     for (const id of found) {
-      // Each refusal can take as long as a command timeout, so one refusal counts for the whole
-      // sweep.
+      // Each refusal can take as long as a command timeout, so one refusal ends the requests for
+      // the whole sweep.
       const wakeUp: Rewoken = refuses ? 'refused' : await queue.rewake(id);
       refuses = wakeUp === 'refused';
       // A delay ends on its own, and a lane that has just failed should not be retried sooner.

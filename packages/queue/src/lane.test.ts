@@ -51,7 +51,7 @@ describe('a lane', () => {
     expect(synced).toHaveLength(1);
   });
 
-  describe('whose claim has ended the process', () => {
+  describe('whose claim has crashed the process', () => {
     /** Runs the lane and returns its turns and notices. */
     async function runAfter(conversationId: string, ends: FatalEnds) {
       const [recorded, turns, notified]: [Work[], string[][], ReplyRoute[]] = [[], [], []];
@@ -92,7 +92,7 @@ describe('a lane', () => {
       expect(await runAfter('claim-2', { hangs: 0, deaths: 0 })).toEqual({ turns: [], notices: 0 });
     });
 
-    it('[D13] is given up without a notice when sending the notice ended the process as well', async () => {
+    it('[D13] is given up without a notice if sending the notice crashed the process as well', async () => {
       await scene.write('claim-3');
       expect(await runAfter('claim-3', { hangs: 3, deaths: 0 })).toEqual({ turns: [], notices: 0 });
     });
@@ -141,7 +141,7 @@ describe('a lane', () => {
     expect(ends).toEqual(['committed', 'left']);
   });
 
-  it('[D02] belongs to the next worker once it was released, whatever the turn does after its commit', async () => {
+  it('[D02] belongs to the next worker once it has been released, whatever the turn does after its commit', async () => {
     await scene.write('after');
     const stop = new AbortController();
     const deps = scene.laneDeps(
@@ -321,7 +321,7 @@ describe('a lane', () => {
     expect(lines.length).toBeGreaterThan(1);
   });
 
-  it('starts nothing after it was asked to stop', async () => {
+  it('starts nothing after it was told to stop', async () => {
     await scene.write('stopped');
     const stop = new AbortController();
     stop.abort('handed-back');

@@ -24,7 +24,7 @@ import {
 } from '@parley/store';
 import { type KeepLease, keepLeases, LEASE_MS } from './keep-leases.ts';
 
-/** The lease of a lane. A turn whose commit releases the lane calls `onLeft` right after it. */
+/** The lease on a lane. A turn whose commit releases the lane calls `onLeft` right afterwards. */
 export interface LaneLease extends Lease {
   readonly onLeft?: () => void;
 }
@@ -44,19 +44,21 @@ export interface LaneDeps {
   readonly runTurn: RunTurn;
   readonly busy: BusyPolicy;
   readonly collectPauseMs: number;
-  /** The name of this worker in the lease. */
+  /** This worker's name in the lease. */
   readonly owner: string;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly newId: NewId;
   readonly log: Logger;
-  /** How long a lease lives without renewal, in ms; `LEASE_MS` when absent. */
+  /** How long a lease lives without renewal, in ms; defaults to `LEASE_MS`. */
   readonly leaseMs?: number;
   /** Renews the lease together with those of other lanes; when absent, each lane renews its own. */
   readonly keepLease?: KeepLease;
-  /** Records claims, because a claim may crash the process; nothing is recorded when absent. */
+  /** Records claims, because a claim may crash the process; if absent, nothing is recorded. */
   readonly work?: WorkRecord | undefined;
-  /** Notifies the chat that its messages were given up because claiming them ends the process. */
+  /**
+   * Notifies the chat that its messages were given up because claiming them crashes the process.
+   */
   readonly notifyGivenUp?: (route: ReplyRoute) => Promise<void>;
   /**
    * Whether this worker is shutting down; if so, it leaves the lane to another worker after the
@@ -66,7 +68,7 @@ export interface LaneDeps {
 }
 
 /**
- * The longest delay before a busy lane is checked again, in ms. Its holder may release it early,
+ * The maximum delay before a busy lane is checked again, in ms. Its holder may release it early,
  * and until then wake-ups for a message that the holder has just missed are dropped as duplicates.
  */
 const RECHECK_MS = 1_000;
@@ -127,7 +129,7 @@ function recordClaim<Claimed>(
 }
 
 /**
- * Gives up the waiting messages if claiming them has ended the process too often. Lanes without
+ * Gives up the waiting messages if claiming them has crashed the process too often. Lanes without
  * people are claimed anyway: Parley writes their messages itself, and more than one turn depends on
  * them.
  */
@@ -164,7 +166,7 @@ interface Ending {
 }
 
 const ENDED: Ending = { left: false, again: null };
-/** Another worker may claim at once. */
+/** Another worker may claim immediately. */
 const LEFT_TO_ANOTHER: Ending = { left: false, again: 1 };
 
 /** Runs turns until there is nothing more to claim. */
@@ -218,10 +220,7 @@ async function runOne(
   }
 }
 
-/**
- * Failures to store a turn. They say nothing against the turn itself, so they do not count as
- * attempts.
- */
+/** Failures to store a turn. They are not the turn's fault, so they do not count as attempts. */
 const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'store-busy',
   'store-full',

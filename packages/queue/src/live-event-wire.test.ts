@@ -54,17 +54,17 @@ describe('live events between processes', () => {
     expect(decodeEvents('two', text)).toEqual([{ type: 'turn-ended', ...turn, outcome }]);
   });
 
-  it('carry no texts of the outbox', () => {
+  it('carry no texts from the outbox', () => {
     const due = EXAMPLES['delivery-due'];
     expect(forOthers({ ...due, fresh: { parts: [], createdAt: 1 } })).toEqual(due);
     expect(forOthers(EXAMPLES['turn-delta'])).toBe(EXAMPLES['turn-delta']);
   });
 
-  it('are ignored by their own sender', () => {
+  it('are ignored by the process that sent them', () => {
     expect(decodeEvents('one', encodeEvents('one', Object.values(EXAMPLES)))).toEqual([]);
   });
 
-  it('are skipped if a newer version sent an unknown type, without losing the other events', () => {
+  it('are skipped if a newer version sent an unknown type, without affecting the other events', () => {
     const later = { ...EXAMPLES['stop-turn'], urgency: 3 };
     const text = JSON.stringify({ from: 'one', events: [{ type: 'turn-sung' }, null, later] });
     expect(decodeEvents('two', text)).toEqual([EXAMPLES['stop-turn']]);

@@ -8,7 +8,7 @@ export interface BusOptions extends RedisLocation {
   readonly log: Logger;
   /**
    * Which events to receive from other processes: `turns` (turn progress and deliveries) is for
-   * gateways, `orders` for workers. Both when absent.
+   * gateways, `orders` for workers. If absent, both are received.
    */
   readonly receives?: 'turns' | 'orders' | undefined;
 }

@@ -5,8 +5,8 @@ import { createLocalBus } from './local-bus.ts';
 
 const stop: LiveEvent = { type: 'stop-turn', conversationId: 'c' };
 
-describe('the live bus of one process', () => {
-  it('notifies every listener in the order of subscribing, until it unsubscribes', () => {
+describe('the live bus within one process', () => {
+  it('notifies every listener in subscription order, until it unsubscribes', () => {
     const bus = createLocalBus(recordingLogger().log);
     const heard: string[] = [];
     const leave = bus.subscribe(() => heard.push('first'));

@@ -2,9 +2,7 @@ import type { FreshParts, LiveBus } from '@parley/core';
 import { type BusOptions, createLocalBus, type OpenBus } from './local-bus.ts';
 import { unknownUrl } from './redis-location.ts';
 
-/**
- * Opens the live bus. Also resolves while Redis is away; live events are lost until Redis is back.
- */
+/** Opens the live bus. Also resolves if Redis is away; live events are lost until Redis is back. */
 export async function openBus(options: BusOptions): Promise<OpenBus> {
   const local = createLocalBus(options.log);
   if (options.url === 'memory:') return { ...local, async close() {} };
@@ -14,8 +12,8 @@ export async function openBus(options: BusOptions): Promise<OpenBus> {
 }
 
 /**
- * Wakes the deliveries of a chat: directly in this process, and by one publish in the gateway that
- * is connected to the account.
+ * Wakes the deliveries to a chat: directly in this process, and with a single publish in the
+ * gateway that is connected to the account.
  */
 export type WakeDelivery = (
   channel: string,

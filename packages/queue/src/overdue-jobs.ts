@@ -1,15 +1,13 @@
 import { BoundedMap, type Monotonic } from '@parley/core';
 
-/** The longest delay of any wake-up, in ms. Retries, bursts and busy lanes all wait less. */
+/** The maximum delay of any wake-up, in ms. Retries, bursts and busy lanes all wait less. */
 export const MAX_PUT_OFF_MS = 5_000;
 
-/**
- * The number of keys whose delayed job is watched. When a key is evicted, watching it starts over.
- */
+/** How many keys have their delayed job watched. If a key is evicted, watching it starts over. */
 const WATCHED = 10_000;
 
 /**
- * Identifies the delay of a job: a job that has started since then is delayed for another reason.
+ * Identifies one delay of a job: a job that has started since then is delayed for another reason.
  */
 interface DelayedRun {
   readonly jobId: string;
@@ -18,9 +16,9 @@ interface DelayedRun {
 
 /**
  * Detects delayed jobs that are overdue. BullMQ stores the wall-clock time at which a job is due,
- * so after the clock is set back the job comes late by that amount, and until then all wake-ups of
- * its key are dropped as duplicates. The time for which sweeps have seen the same delayed job does
- * not depend on the wall clock.
+ * so after the clock is set back the job is late by that amount, and until then all wake-ups for
+ * its key are dropped as duplicates. How long sweeps have seen the same delayed job does not depend
+ * on the wall clock.
  */
 export function watchDelayedJobs(monotonic: Monotonic): (key: string, run: DelayedRun) => boolean {
   const seen = new BoundedMap<string, DelayedRun & { readonly since: number }>(WATCHED);

@@ -25,7 +25,7 @@ describe.runIf(redisUrl)('probeRedis with a running Redis', () => {
 });
 
 describe('probeRedis', () => {
-  it('[U02] fails at once if nothing listens at the address', async () => {
+  it('[U02] fails immediately if nothing listens at the address', async () => {
     const found = await probeRedis({ url: 'redis://127.0.0.1:1' }, within(60_000));
     expect(found).toMatchObject({
       kind: 'problem',
@@ -33,7 +33,7 @@ describe('probeRedis', () => {
     });
   });
 
-  it('[U02] fails at the deadline if the server says nothing', async () => {
+  it('[U02] fails at the deadline if the server does not reply', async () => {
     const server = createServer(() => {});
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());

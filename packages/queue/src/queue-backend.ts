@@ -7,7 +7,7 @@ export interface WakeUp {
   readonly key: string;
 }
 
-/** The settings of a BullMQ worker that Parley uses; the backend adds its connection. */
+/** The BullMQ worker settings that Parley uses; the backend adds its connection. */
 export type WorkerTuning = Omit<WorkerOptions<unknown>, 'connection'>;
 
 /** The part of a BullMQ queue that Parley uses. */

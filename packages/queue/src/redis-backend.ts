@@ -18,11 +18,11 @@ import type {
 import { queuePrefix, type RedisLocation } from './redis-location.ts';
 
 /**
- * Changes three habits of BullMQ. With delayed jobs, it blocks up to 10 s in one command, which is
- * too long to notice a silent connection. It fetches another job whenever one completes, although
- * the worker also does so whenever it is not waiting for a job. And it fetches again right after
- * the job that ended a wait, although that job usually came alone: handing out a job sets the
- * marker that ends the next wait at once, so the fetch after that wait is enough.
+ * Changes three behaviors of BullMQ. With delayed jobs, it blocks up to 10 s in one command, which
+ * is too long to notice a silent connection. It fetches another job whenever one completes,
+ * although the worker also does so whenever it is not waiting for a job. And it fetches again right
+ * after the job that ended a wait, although that job usually came alone: handing out a job sets the
+ * marker that ends the next wait immediately, so the fetch after that wait is enough.
  */
 const createBackend: typeof createRedisBackend = (...options) => {
   const backend = createRedisBackend(...options);

@@ -13,14 +13,17 @@ import { redisKeyPrefix } from './redis-location.ts';
 
 type Topic = NonNullable<BusOptions['receives']>;
 
-/** Ping interval of the subscribed connection, which otherwise expects no replies, in ms. */
+/**
+ * The interval at which the subscribed connection, which otherwise expects no replies, sends a
+ * ping, in ms.
+ */
 const PING_MS = 5_000;
 
 /**
  * Live events between processes over Redis pub/sub. Nothing is stored, so nothing can grow.
- * Listeners in this process are called at once and without Redis; events of other processes arrive
- * in the order they were sent. Events published while Redis is away are lost to the other
- * processes.
+ * Listeners in this process are called synchronously and without Redis; events from other processes
+ * arrive in the order in which they were sent. Events published while Redis is away are lost to the
+ * other processes.
  */
 export async function openRedisBus(options: BusOptions, local: LiveBus): Promise<OpenBus> {
   const { log, receives } = options;
@@ -75,12 +78,12 @@ function topicOf({ type }: LiveEvent): Topic {
 
 interface Sender {
   send(event: LiveEvent): void;
-  /** Waits for the message being sent, and sends no more. */
+  /** Waits for the message currently being sent, and sends no more. */
   close(): Promise<void>;
 }
 
 /**
- * Sends one message at a time, so that events published meanwhile collect in the batch and are
+ * Sends one message at a time, so that events published in between join the batch and are
  * joined.
  */
 function createSender(

@@ -1,14 +1,14 @@
 import { ParleyError } from '@parley/core';
 
-/** The address of Redis and its credentials. `url` alone is enough for one server. */
+/** The Redis address and its credentials. For one server, `url` alone is enough. */
 export interface RedisLocation {
   /**
    * `redis://`, or `rediss://` with TLS; contains host, port, user, password and database number.
    */
   readonly url: string;
   /**
-   * The start of every key and channel, so that several installations can share one Redis; `parley`
-   * when absent.
+   * The prefix for every key and channel, so that several installations can share one Redis server;
+   * defaults to `parley`.
    */
   readonly prefix?: string | undefined;
   /** Overrides the user name in the URL. */
@@ -27,25 +27,26 @@ export interface RedisLocation {
       }
     | undefined;
   /**
-   * More nodes of the Redis Cluster, besides the one in the URL. `host:port`, port 6379 by default.
+   * Additional Redis Cluster nodes, besides the one in the URL. `host:port`, port 6379 by default.
    */
   readonly cluster?: { readonly nodes: readonly string[] } | undefined;
 }
 
-/** The prefix of keys and channels. */
+/** The prefix for keys and channels. */
 export function redisKeyPrefix({ prefix = 'parley' }: Pick<RedisLocation, 'prefix'>): string {
   return prefix;
 }
 
 /**
- * The key prefix of one queue. Redis Cluster hashes only the part in braces, so all keys of a queue
- * are on one node, as BullMQ’s scripts require, while different queues may be on different nodes.
+ * The key prefix for one queue. Redis Cluster hashes only the part in braces, so all keys of a
+ * queue are on one node, as BullMQ’s scripts require, while different queues may be on different
+ * nodes.
  */
 export function queuePrefix(place: Pick<RedisLocation, 'prefix'>, queue: string): string {
   return `{${redisKeyPrefix(place)}:${queue}}`;
 }
 
-/** A failure of the queue. Messages are safe in the tables either way. */
+/** A queue failure. Messages are safe in the tables either way. */
 export class QueueError extends ParleyError {}
 
 /** Shows only the scheme of the URL, because the rest may contain a password. */

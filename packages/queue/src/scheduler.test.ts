@@ -47,7 +47,7 @@ it('[H01] runs a failed schedule again without delaying the others', async () =>
   expect(lines.join()).toContain('no disk');
 });
 
-it('[H01] runs schedules on time after the clock is set back a day', async () => {
+it('[H01] runs schedules on time after the clock is set back by a day', async () => {
   let back = 0;
   let looks = 0;
   const clock = () => Date.now() - back;
@@ -84,7 +84,7 @@ it('[H01] never overlaps runs of a slow schedule, however often it is announced'
   expect(most).toBe(1);
 });
 
-it('[H01] runs a schedule at once when a new entry is announced', async () => {
+it('[H01] runs a schedule immediately when a new entry is announced', async () => {
   let looks = 0;
   start({
     a: async () => {
@@ -98,7 +98,7 @@ it('[H01] runs a schedule at once when a new entry is announced', async () => {
 });
 
 describe('a sweep', () => {
-  it('starts at once, repeats, and never overlaps itself', async () => {
+  it('starts immediately, repeats, and never overlaps itself', async () => {
     const { log } = recordingLogger();
     let running = 0;
     let most = 0;

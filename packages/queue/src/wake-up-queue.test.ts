@@ -53,7 +53,7 @@ function behaviour(url: string): void {
     expect(started.sort()).toEqual(['a', 'b', 'c']);
   });
 
-  it('[D02] run a key once at a time, and once more for all wake-ups that came meanwhile', async () => {
+  it('[D02] run a key once at a time, and once more for all wake-ups that arrived in the meantime', async () => {
     let running = 0;
     let most = 0;
     let runs = 0;
@@ -78,7 +78,7 @@ function behaviour(url: string): void {
     expect({ runs, most }).toEqual({ runs: 2, most: 1 });
   });
 
-  it('[D13] of a sweep bypass a stuck worker, and count once while they wait', async () => {
+  it('[D13] from a sweep bypass a stuck worker, and count once while they wait', async () => {
     const stuck = Promise.withResolvers<null>();
     let runs = 0;
     const { queue } = await served(async () => {
@@ -96,7 +96,7 @@ function behaviour(url: string): void {
     expect(await idle.depth()).toEqual({ waiting: 1, active: 0, delayed: 0 });
   });
 
-  it("[D02] run more keys than the workers' concurrency allows at once, and delayed keys on time", async () => {
+  it("[D02] run more keys than the workers' concurrency allows at one time, and delayed keys on time", async () => {
     const runs = new Map<string, number>();
     const handler: WakeUpHandler = async (key) => {
       runs.set(key, (runs.get(key) ?? 0) + 1);
@@ -108,8 +108,8 @@ function behaviour(url: string): void {
     const keys = ['late', ...Array.from({ length: 20 }, (_, index) => `key-${index}`)];
     await Promise.all(keys.map((key) => queue.wake(key)));
     const expected = Object.fromEntries(keys.map((key) => [key, key === 'late' ? 2 : 1]));
-    // On Redis, BullMQ occasionally loses the marker of a delayed job between two workers and looks
-    // again only after five seconds. In Parley the sweep finds the work after three.
+    // On Redis, BullMQ occasionally loses the marker for a delayed job between two workers and
+    // checks again only after five seconds. In Parley the sweep finds the work after three.
     await expect.poll(() => Object.fromEntries(runs), { timeout: 10_000 }).toEqual(expected);
   });
 
@@ -128,7 +128,7 @@ function behaviour(url: string): void {
     expect(runs).toBe(1);
   });
 
-  it('come again after the delay that the handler returns, and can be added again afterwards', async () => {
+  it('are delivered again after the delay that the handler returns, and can be added again afterwards', async () => {
     const at: number[] = [];
     const { queue } = await served(async () => {
       at.push(Date.now());
@@ -142,7 +142,7 @@ function behaviour(url: string): void {
     await expect.poll(() => at.length).toBe(3);
   });
 
-  it('[D13] are late by at most one sweep when the clock is set back', async () => {
+  it('[D13] are delayed by at most one sweep when the clock is set back', async () => {
     let passed = 0;
     const queue = await open(() => passed);
     let runs = 0;

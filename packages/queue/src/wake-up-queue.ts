@@ -11,7 +11,7 @@ import type { RedisLocation } from './redis-location.ts';
 export interface WakeUpWorker {
   /**
    * Takes no new keys until `resume`; running work continues. A key that is already being fetched
-   * may still come.
+   * may still be delivered.
    */
   pause(): void;
   resume(): void;
@@ -23,8 +23,8 @@ export interface WakeUpWorker {
 export type QueueDepth = Readonly<Record<'waiting' | 'active' | 'delayed', number>>;
 
 /**
- * Tells some worker that a key has work, with at most one run per key at a time. A wake-up carries
- * no data, because the work is in the tables, so losing or repeating it does no harm.
+ * Notifies some worker that a key has work, with at most one run per key at a time. A wake-up
+ * carries no data, because the work is in the tables, so losing or repeating it does no harm.
  */
 export interface WakeUpQueue {
   /**
@@ -33,7 +33,7 @@ export interface WakeUpQueue {
    */
   wake(key: string): Promise<void>;
   /**
-   * Adds a wake-up for a sweep, which knows that no live worker has this key. An active job of the
+   * Adds a wake-up for a sweep, which knows that no live worker has this key. An active job for the
    * key must therefore belong to a stuck worker, and does not suppress the wake-up. Never throws.
    */
   rewake(key: string): Promise<Rewoken>;
@@ -61,16 +61,17 @@ export interface WakeUpQueue {
 export type Rewoken = 'stored' | 'waiting' | 'delayed' | 'refused';
 
 /**
- * States of a wake-up that a worker will still receive. Delayed ones are checked separately; in any
- * other state the job is being processed or is left over from a dead worker.
+ * The states of a wake-up that a worker will still receive. Delayed ones are checked separately; in
+ * any other state the job is being processed or is left over from a dead worker.
  */
 const STILL_TO_COME: ReadonlySet<string> = new Set(['waiting', 'prioritized']);
 
 /**
  * A dead worker is noticed within 10 s. Locks are renewed by timer, so long turns never look dead.
  * If a lock is lost, for example because Redis lost its data, the work continues: another worker
- * that gets the key finds the lease in the tables, or the key already running in its own process.
- * Repeating a wake-up is harmless, so a job may stall many times before BullMQ gives it up.
+ * that gets the key finds the lease in the tables, or finds that the key is already running in its
+ * own process. Repeating a wake-up is harmless, so a job may stall many times before BullMQ gives
+ * it up.
  */
 const TUNING = {
   lockDuration: 8_000,
@@ -91,7 +92,7 @@ export interface TurnQueueOptions
   readonly url: string;
 }
 
-/** The name of the queue in Redis keys, metrics and traces. */
+/** The queue's name in Redis keys, metrics and traces. */
 export const TURNS = 'turns';
 
 /** Opens the queue of conversations with work. Throws QueueError for an unsupported URL. */
@@ -211,7 +212,7 @@ async function startWorker(
 const TELL_MS = 1_000;
 
 /**
- * Resolves a moment after the work is done, so that closing does not wait for Redis: BullMQ would
+ * Resolves shortly after the work is done, so that closing does not wait for Redis: BullMQ would
  * wait until Redis is back. A completion that was not recorded only means that the key is delivered
  * again, which does no harm.
  */

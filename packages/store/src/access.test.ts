@@ -26,7 +26,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     const told = async (chatId: string) =>
       (await store.outbox.recent(routeTo(chatId), 9)).map(({ part }) => part.body.plain);
 
-    it('[F05] gives a sender one code per hour, shown once, then another', async () => {
+    it('[F05] gives a sender one code per hour, shown once, and then a new one', async () => {
       expect(await ask('a', 'C1')).toBe('new');
       expect(await ask('a', 'C2', HOUR - 1)).toBe('known');
       expect(await ask('a', 'C3', HOUR)).toBe('new');
@@ -54,7 +54,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await told('a')).toEqual(['C1', 'welcome']);
     });
 
-    it('[U02] removes the requests of a person who has access by other means', async () => {
+    it("[U02] removes a person's requests when they have gained access by other means", async () => {
       await ask('a', 'C1');
       await ask('a', 'C2', 0, 'other');
       await ask('b', 'C3');
@@ -88,7 +88,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await pair()).toBeNull();
     });
 
-    it('knows where an owner last wrote in a direct chat', async () => {
+    it('finds where an owner last wrote in a direct chat', async () => {
       expect(await store.inbox.ownerRoute()).toBeNull();
       await store.inbox.accept({ ...message('m1', 'c1'), fromOwner: true });
       await store.inbox.accept({ ...message('m2', 'c2'), fromOwner: true });
@@ -112,7 +112,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[U03] are found until they expire, the most recently used first', async () => {
+    it('[U03] are found until they expire, most recently used first', async () => {
       expect(await store.pageSessions.list(119)).toEqual([session('b', 50), session('a', 20)]);
       expect(await store.pageSessions.find('a', 119)).toEqual(session('a', 20));
       expect(await store.pageSessions.find('a', 120)).toBeNull();
@@ -136,13 +136,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.pageSessions.list(0)).toEqual([]);
     });
 
-    it('[U03] are removed after they expired, when the next session is opened', async () => {
+    it('[U03] are removed after they expire, when the next session is opened', async () => {
       await agesCountedTo(130);
       await store.pageSessions.open({ ...session('d', 130), createdAt: 130 });
       expect((await store.pageSessions.list(0)).map(({ id }) => id)).toEqual(['d', 'b']);
     });
 
-    it('[D15] survive a clock that was ahead for a while, even if someone signed in meanwhile', async () => {
+    it('[D15] survive a clock that was ahead for a while, even if someone signed in during that time', async () => {
       await agesCountedTo(20);
       await store.pageSessions.open({ ...session('d', 9_000), createdAt: 9_000 });
       expect(await store.pageSessions.find('a', 9_000)).toBeNull();

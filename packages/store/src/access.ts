@@ -3,7 +3,7 @@ import { type Database, fromCheckedJson, type Sql, statement, toJson } from './d
 import { insertParts } from './outbox-parts.ts';
 import type { NewPart } from './rows.ts';
 
-/** A stranger in a direct chat, and the route for an answer. The name is untrusted. */
+/** A stranger in a direct chat, and the route for replies. The name is untrusted. */
 interface PairingApplicant {
   readonly channel: string;
   readonly account: string;
@@ -18,7 +18,7 @@ export interface PairingRequest extends PairingApplicant {
   readonly expiresAt: number;
 }
 
-/** The stranger's id in Parley's form: `telegram:42`. */
+/** The stranger's id in Parley's format: `telegram:42`. */
 export function applicantPersonId({
   channel,
   senderId,
@@ -26,7 +26,7 @@ export function applicantPersonId({
   return `${channel}:${senderId}`;
 }
 
-/** The lifetime of a code, and the number of strangers who may wait per account. */
+/** How long a code is valid, and how many strangers may wait per account. */
 export interface PairingBounds {
   readonly validMs: number;
   readonly pending: number;
@@ -36,8 +36,8 @@ const USUAL_BOUNDS: PairingBounds = { validMs: 60 * 60_000, pending: 3 };
 
 /**
  * Strangers who ask for access and senders who have it (F05): the tables `pairing_request` and
- * `allowed_sender`. Ingress and the command `/pair` write them, ingress reads them. All gateways
- * share them.
+ * `allowed_sender`. Ingress and the command `/pair` write them, ingress reads them, and all
+ * gateways share them.
  */
 export type PairingRepository = ReturnType<typeof pairingRepository>;
 
@@ -45,7 +45,7 @@ export function pairingRepository(database: Database, newId: NewId) {
   return {
     /**
      * Records that a stranger asks for access. Each sender has one code, which stays the same while
-     * it is valid. When the code is stored, `notice` goes into the outbox in the same transaction,
+     * it is valid. When a code is stored, `notice` is added to the outbox in the same transaction,
      * so a sender gets one notice per code.
      */
     request: (
@@ -56,7 +56,7 @@ export function pairingRepository(database: Database, newId: NewId) {
       bounds: PairingBounds = USUAL_BOUNDS,
     ): Promise<'new' | 'known' | 'full'> =>
       database.write(async (sql) => {
-        // Two simultaneous strangers must not both take the last place.
+        // Prevents two strangers from taking the last place at the same time.
         if (database.dialect === 'postgres') sql.send(LOCK);
         sql.send(FORGET_EXPIRED, { now });
         const known = await sql.all(APPLICANTS, applicant);
@@ -70,12 +70,12 @@ export function pairingRepository(database: Database, newId: NewId) {
         return 'new';
       }),
 
-    /** Valid requests, oldest first. */
+    /** Pending requests that have not expired, oldest first. */
     pending: (now: number) => database.read((sql) => pendingRequests(sql, now)),
 
     /**
-     * Permanently allows the sender of a valid code and puts `welcome` into the outbox, in one
-     * transaction. Null when no request has that code.
+     * Permanently allows the sender to whom a valid code belongs and adds `welcome` to the outbox,
+     * in one transaction. Null if no request has that code.
      */
     approve: (
       code: string,
@@ -93,7 +93,7 @@ export function pairingRepository(database: Database, newId: NewId) {
 
     /**
      * Refuses the request with this code. The sender is not notified and can ask again after the
-     * code has expired. Null when no request has that code.
+     * code has expired. Null if no request has that code.
      */
     refuse: (code: string, now: number): Promise<PairingRequest | null> =>
       database.write(async (sql) => {
@@ -102,7 +102,7 @@ export function pairingRepository(database: Database, newId: NewId) {
       }),
 
     /**
-     * Removes the requests of a person at every account of the channel, because the person has
+     * Removes a person's requests from every account of the channel, because they have gained
      * access by other means.
      */
     settle: (channel: string, senderId: string): Promise<void> =>
@@ -122,8 +122,8 @@ export async function pendingRequests(sql: Sql, now: number): Promise<readonly P
 }
 
 /**
- * Allows the sender of a valid code, inside the caller's transaction. Null when no request has that
- * code.
+ * Allows the sender to whom a valid code belongs, inside the caller's transaction. Null if no
+ * request has that code.
  */
 export async function approveRequest(
   sql: Sql,
@@ -195,11 +195,11 @@ export interface PageSession {
   readonly id: string;
   readonly hash: string;
   /**
-   * Fingerprint of the token that opened the session. The session is valid only while that token
-   * is.
+   * Fingerprint of the token that opened the session. The session is valid only as long as that
+   * token.
    */
   readonly openedWith: string;
-  /** The user agent that the browser sends. */
+  /** The user agent that the browser reports. */
   readonly userAgent: string;
   /** The network from which the browser signed in. */
   readonly network: 'this-machine' | 'local-network' | 'internet' | 'proxy';
@@ -209,14 +209,14 @@ export interface PageSession {
 }
 
 /**
- * The signed-in browsers of a deployment, table `page_session`. Expired sessions are not found.
+ * Browsers signed in to this deployment, table `page_session`. Expired sessions are not returned.
  * Gateways and `parley sessions` read and write it.
  */
 export type PageSessionRepository = ReturnType<typeof pageSessionRepository>;
 
 export function pageSessionRepository(database: Database) {
   return {
-    /** Adds a session and removes expired ones. */
+    /** Adds a session and removes those that have expired. */
     open: (session: PageSession): Promise<void> =>
       database.write(async (sql) => {
         sql.send(FORGET_EXPIRED_SESSIONS, { now: session.createdAt });
@@ -231,12 +231,13 @@ export function pageSessionRepository(database: Database) {
       database.read((sql) => sql.all(LIST, { now })),
 
     /**
-     * Records a use and the new expiry. Has no effect if another gateway has recorded a later use.
+     * Records that a session was used, and its new expiry. Has no effect if another gateway has
+     * recorded a later use.
      */
     use: (use: Pick<PageSession, 'id' | 'usedAt' | 'expiresAt'>) =>
       database.change('process', USE, use),
 
-    /** Ends one session or all of them, and returns how many were ended. */
+    /** Ends one session or all of them, and returns how many ended. */
     end: (which: string | 'all'): Promise<number> =>
       which === 'all'
         ? database.change('power-cut', END_ALL)
@@ -244,8 +245,8 @@ export function pageSessionRepository(database: Database) {
   };
 }
 
-// Deletes only what has also expired by the time from which ages are counted (D15). If the clock is
-// ahead for a minute, sessions are hidden for that time, but not deleted.
+// Deletes only sessions that have also expired according to the time used for ages (D15). If the
+// clock is a minute ahead for a while, sessions are hidden during that time but not deleted.
 const FORGET_EXPIRED_SESSIONS = statement(`
   delete from page_session where expires_at <= :now
     and expires_at <= (select counted_to from retention_run)`);
@@ -279,7 +280,7 @@ export interface SignIn {
   readonly name: string;
   readonly role: Role;
   readonly createdAt: number;
-  /** Null if it was never used. */
+  /** Null if it has never been used. */
   readonly usedAt: number | null;
 }
 
@@ -312,7 +313,9 @@ export function signInRepository(database: Database) {
     /** All sign-ins, sorted by name. */
     list: (): Promise<readonly SignIn[]> => database.read((sql) => sql.all(LIST_SIGN_INS)),
 
-    /** Records a use. Has no effect if another gateway has recorded a later one. */
+    /**
+     * Records that a sign-in was used. Has no effect if another gateway has recorded a later use.
+     */
     use: (hash: string, now: number) => database.change('process', USE_SIGN_IN, { hash, now }),
 
     /** Removes a sign-in and its sessions in one transaction. Null if no sign-in has that name. */

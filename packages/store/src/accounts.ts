@@ -5,7 +5,7 @@ import { type Database, statement } from './database.ts';
 export interface AccountPause {
   readonly channel: string;
   readonly account: string;
-  /** Who paused it, as shown to people: `the console`, `the command line`. */
+  /** Who paused it, as shown to users: `the console`, `the command line`. */
   readonly by: string;
   /** When it was paused, in ms. */
   readonly since: number;
@@ -17,7 +17,7 @@ export interface AccountPause {
  */
 export function accountPauseRepository(database: Database) {
   return {
-    /** Leaves an existing pause unchanged. */
+    /** Has no effect if the account is already paused. */
     pause: (pause: AccountPause) => database.change('power-cut', PAUSE, pause),
 
     resume: (channel: string, account: string) =>
@@ -42,25 +42,25 @@ const PAUSES = statement(`
 /** A group or channel that the settings do not allow. The title is untrusted. */
 export interface SeenGroup extends ChatKey {
   readonly title: string | null;
-  /** When the last message came, accurate to a few minutes. */
+  /** When the last message arrived, accurate to a few minutes. */
   readonly seenAt: number;
 }
 
 /**
- * The number of groups kept per account, so that adding a bot to many groups does not fill the
- * table.
+ * The maximum number of groups kept per account, so that adding a bot to many groups does not fill
+ * the table.
  */
 const KEPT = 50;
 const MAX_TITLE_CHARACTERS = 120;
 
 /**
- * Groups that wrote to an account but are not allowed, so that a person can allow them: table
- * `seen_group`. Ingress writes it, the page and `parley channels` read it. It contains nothing of
- * what was said.
+ * Groups that wrote to an account but are not allowed yet, so that a person can allow them: table
+ * `seen_group`. Ingress writes it; the page and `parley channels` read it. It stores no message
+ * content.
  */
 export function seenGroupRepository(database: Database) {
   return {
-    /** Records a group. The last 50 of each account are kept. */
+    /** Records a group. The 50 most recent groups of each account are kept. */
     note: (group: SeenGroup): Promise<void> =>
       database.write(async (sql) => {
         const title = group.title && [...group.title].slice(0, MAX_TITLE_CHARACTERS).join('');

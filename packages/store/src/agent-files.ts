@@ -9,8 +9,8 @@ export interface AgentFile extends Pick<OutboundFile, 'kind' | 'name' | 'mimeTyp
 }
 
 /**
- * The table `agent_file`: files that the agent sends, stored with their part, and files that a tool
- * returned. Turns and posts write it; deliveries, the tool `send_file` and the page read it.
+ * The table `agent_file`: files that the agent sends, stored with their parts, and files returned
+ * by tools. Turns and posts write it; deliveries, the tool `send_file` and the page read it.
  */
 export function agentFileRepository(database: Database, files: StoredFiles) {
   return {
@@ -22,8 +22,8 @@ export function agentFileRepository(database: Database, files: StoredFiles) {
         await files.release([stored]);
     },
     /**
-     * A file that a tool returned in this conversation; null if it does not exist or its bytes are
-     * gone.
+     * A file that a tool returned in this conversation; null if it does not exist or its bytes have
+     * been removed.
      */
     async ofConversation(id: string, conversationId: string): Promise<AgentFile | null> {
       return withBytes(
@@ -31,11 +31,11 @@ export function agentFileRepository(database: Database, files: StoredFiles) {
         await database.read((sql) => sql.get(OF_CONVERSATION, { id, conversationId })),
       );
     },
-    /** The bytes of a part; null if they are gone. */
+    /** A part's bytes; null if they have been removed. */
     async ofPart(partId: string): Promise<Uint8Array | null> {
       return files.read(await database.read((sql) => sql.get(OF_PART, { partId })));
     },
-    /** A file that was sent to a chat; null if it does not exist or its bytes are gone. */
+    /** A file that was sent to a chat; null if it does not exist or its bytes have been removed. */
     async ofChat(
       chat: Pick<ReplyRoute, 'channel' | 'account' | 'chatId'>,
       partId: string,
@@ -45,7 +45,10 @@ export function agentFileRepository(database: Database, files: StoredFiles) {
         await database.read((sql) => sql.get(OF_CHAT_PART, { ...chat, partId })),
       );
     },
-    /** A file that was sent to a chat of a conversation, by the number of its part; null when it is not there (any more). */
+    /**
+     * A file that was sent to a chat in a conversation, by the number of its part; null if it does
+     * not exist or no longer exists.
+     */
     async sentIn(conversationId: string, partSeq: number): Promise<AgentFile | null> {
       return withBytes(
         files,
@@ -57,7 +60,7 @@ export function agentFileRepository(database: Database, files: StoredFiles) {
 
 export type AgentFileRepository = ReturnType<typeof agentFileRepository>;
 
-/** The row for a file of a part or a turn, to be inserted together with its owner. */
+/** The row for a file that belongs to a part or a turn, to be inserted together with its owner. */
 export function agentFileRow({
   id,
   partId = null,

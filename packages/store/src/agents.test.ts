@@ -26,7 +26,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
     };
 
-    it('[F14] [G14] keeps the memories of each agent apart, even in files with the same name', async () => {
+    it("[F14] [G14] keeps each agent's memories separate, even in files with the same name", async () => {
       const desk = store.ofAgent('desk').memories;
       await store.memories.add(MEMORY);
       await desk.add({ ...MEMORY, id: 'm2' });
@@ -36,7 +36,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await store.memories.list()).map(({ id }) => id)).toEqual(['m1']);
     });
 
-    it('[F14] [G15] forgets what the owners of one agent said to it, and nothing of the others', async () => {
+    it("[F14] [G15] forgets what one agent's owners said to it, and nothing said to other agents", async () => {
       await owned('a', 'web:c', 'the heron flies');
       await owned('b', '@desk/web:c', 'the heron sleeps');
       const all = { conversations: [], ownersToo: true, phrases: ['heron'], mark: '[x]' };
@@ -57,7 +57,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[F05] [F14] knows where the owner of each agent last wrote', async () => {
+    it("[F05] [F14] finds where each agent's owner last wrote", async () => {
       await owned('a', 'web:c', 'hello');
       expect(await store.inbox.ownerRoute('desk')).toBeNull();
       await owned('b', '@desk/web:c', 'hello');

@@ -3,7 +3,7 @@ import { fromCheckedJson } from './database.ts';
 
 /**
  * The state of an approval. `expired`: not decided in time. `withdrawn`: its turn was stopped.
- * `auto`: allowed by the settings without asking. `answered`: a question of `ask_user` was
+ * `auto`: allowed by the settings without asking. `answered`: a question asked by `ask_user` was
  * answered.
  */
 type ApprovalState =
@@ -15,31 +15,31 @@ type ApprovalState =
   | 'withdrawn'
   | 'auto';
 
-/** A tool call that needs approval (G05), or a question of `ask_user`. */
+/** A tool call that needs approval (G05), or a question asked by `ask_user`. */
 export interface NewApproval {
   /** The code that people type. Codes are never reused. */
   readonly code: string;
   readonly turnId: string;
-  /** The call in the turn's journal. */
+  /** Identifies the call in the turn's journal. */
   readonly callKey: string;
   readonly tool: string;
-  /** The arguments in the form shown to people. */
+  /** The arguments as shown to users. */
   readonly shown: string;
   /** The author of the message that caused the call: `telegram:42`. */
   readonly askedBy: string;
-  /** The place as shown to people: `telegram group -5`. */
+  /** The place as shown to users: `telegram group -5`. */
   readonly place: string;
   /**
-   * The conversation in which the question is asked. It is decided there, or by the owner on the
+   * The conversation in which the question is asked. It is answered there, or by the owner on the
    * page.
    */
   readonly askedIn: string;
-  /** The people besides owners who may decide. */
+  /** The people, besides owners, who may decide. */
   readonly approvers: readonly string[];
-  /** After this time it counts as refused. In ms. */
+  /** When it counts as refused, in ms. */
   readonly expiresAt: number;
   /**
-   * The rule of `approvals.auto` that would always allow exactly this kind of call; absent if no
+   * The rule in `approvals.auto` that would always allow exactly this kind of call; absent if no
    * rule is that narrow.
    */
   readonly rule?: string | null;
@@ -76,7 +76,7 @@ export type ListedRow = ApprovalRow & { readonly seq: number };
 
 const Choices = z.array(z.string());
 
-/** Converts a stored question to the type used outside of the store. */
+/** Converts a stored question to the type used outside the store. */
 export function readApprovalRow({ approvers, choices, ...row }: ApprovalRow): Approval {
   return {
     ...row,

@@ -115,7 +115,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(idsOf(await claim(store, again.lease, 't2'))).toEqual(['m2']);
     });
 
-    it('[G05] are asked once per call, however often that is requested; a taken code is reported', async () => {
+    it('[G05] are asked once per call, however often this is requested; a taken code is reported', async () => {
       expect(await ask()).toBe('asked');
       expect(await ask({ code: 'ZZZ999' })).toBe('asked');
       expect(await ask({ callKey: 't1.0.1' })).toBe('code-taken');
@@ -130,7 +130,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.approvals.recent(9)).toEqual([]);
     });
 
-    it('[G05] count one of two simultaneous decisions', async () => {
+    it('[G05] count only one of two simultaneous decisions', async () => {
       await ask();
       const both = await Promise.all([
         decide('approved', { by: 'web:u2' }),
@@ -150,7 +150,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await decide('approved', { at })).toMatchObject({ kind });
     });
 
-    it('[G05] ignore a press in another chat, and do not show the question there', async () => {
+    it('[G05] ignore a button press in another chat, and do not show the question there', async () => {
       await ask({ askedIn: 'web:c9' });
       expect(await decide('approved')).toEqual({ kind: 'elsewhere' });
       expect(await list('c1')).toEqual({ kind: 'pending', approvals: [] });
@@ -165,7 +165,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await begin()).toEqual({ kind: 'none' });
     });
 
-    it('[G05] close a question that nobody decides, and the turn continues', async () => {
+    it('[G05] expire if nobody decides, and the turn continues', async () => {
       await ask();
       await store.lanes.release(lease);
       expect(await store.approvals.expire(EXPIRES - 1)).toEqual([]);
@@ -175,7 +175,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await begin()).toMatchObject({ kind: 'turn', turn: { turnId: 't1' } });
     });
 
-    it('[G05] stay open for their time, and no longer, when the clock is set back', async () => {
+    it('[G05] stay open for exactly their time when the clock is set back', async () => {
       await ask();
       await store.lanes.release(lease);
       const year = 365 * 24 * 3_600_000;
@@ -260,7 +260,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.approvals.recent(9, 2)).toMatchObject([{ code: 'ABC234' }]);
     });
 
-    it('[G05] [U03] count one of two simultaneous decisions on the page and in the chat', async () => {
+    it('[G05] [U03] count only one of two simultaneous decisions on the page and in the chat', async () => {
       await ask({ askedIn: 'web:c9', rule: 'write:a' });
       const onPage = { verdict: 'denied', by: 'console:owner' } as const;
       const both = await Promise.all([

@@ -20,20 +20,20 @@ export type ApprovalVerdict =
   /** The question was asked in another conversation, so nothing is decided here. */
   | { readonly kind: 'elsewhere' }
   | { readonly kind: 'unknown' }
-  /** No code was given; `approvals` lists the open questions of this conversation. */
+  /** No code was given; `approvals` lists the open questions in this conversation. */
   | { readonly kind: 'pending'; readonly approvals: readonly Approval[] };
 
 /**
  * Questions to people, each decided at most once. A turn with an open question is suspended: it is
- * not claimed, and no other turn of its conversation starts (D02). The turn writes the table
- * `approval` and a command in the inbox decides; the next claim of the turn, the page and the audit
- * read it.
+ * not claimed, and no other turn starts in its conversation (D02). The turn writes the table
+ * `approval`, and a command in the inbox decides; the next claim of the turn, the page and the
+ * audit log read it.
  */
 export function approvalRepository(database: Database, newId: NewId) {
   return {
     /**
-     * Stores the question with its outbox parts and suspends the turn, in one transaction fenced
-     * like a commit. A call is asked about once, however often this runs.
+     * Stores the question with its outbox parts and suspends the turn, in one transaction that is
+     * fenced like a commit. A call is asked about only once, however often this runs.
      */
     ask: (lease: Lease, approval: NewApproval, parts: readonly NewPart[], now: number) =>
       database.write((sql) => storeApproval(sql, { lease, approval, parts, now, newId })),
@@ -50,12 +50,12 @@ export function approvalRepository(database: Database, newId: NewId) {
     of: (turnId: string, callKey: string) =>
       database.read((sql) => approvalOf(sql, turnId, callKey)),
 
-    /** Closes expired questions and returns the conversations whose turns continue. */
+    /** Closes expired questions and returns the conversations whose turns can resume. */
     expire: (now: number) => database.write((sql) => expireApprovals(sql, now)),
 
     /**
-     * Decides a question from the page, which shows all of it. As in a chat, a question is decided
-     * once and before its deadline.
+     * Decides a question from the page, which shows it in full. As in a chat, a question is decided
+     * only once and only before its deadline.
      */
     decide: (
       code: string,
@@ -116,18 +116,18 @@ async function storeApproval(
     return known === null ? 'code-taken' : 'asked';
   }
   sql.send(SUSPEND, { id: approval.turnId, code: approval.code });
-  // The parts of a question are not parts of the answer, so they belong to no turn, although they
-  // contain words of its people.
+  // A question's parts are not parts of the answer, so they belong to no turn, although they
+  // contain text from the people in its turn.
   insertParts(sql, parts, { turnId: null, about: [approval.turnId], now, newId });
   return 'asked';
 }
 
-/** Whether the lease still holds the lane and this is its unfinished turn. */
+/** Whether the lease still holds the lane and this turn is its unfinished one. */
 async function mayWrite(sql: Sql, lease: Lease, turnId: string): Promise<boolean> {
   return (await lockLeased(sql, lease)) !== null && isUnfinished(sql, lease, turnId);
 }
 
-/** A person's decision. With `code` null, only lists the open questions. */
+/** A person's decision. If `code` is null, only lists the open questions. */
 export interface ApprovalDecision {
   readonly code: string | null;
   readonly verdict: 'approved' | 'denied';
@@ -136,9 +136,9 @@ export interface ApprovalDecision {
 }
 
 /**
- * Decides a question once, in the conversation where it was asked and people have read it. The
- * first of several presses counts, and none after the deadline. Every function that closes
- * questions writes the question first and its turn second, so they cannot deadlock.
+ * Decides a question once, in the conversation where it was asked and people have read it. Only the
+ * first button press counts, and none after the deadline. Every function that closes questions
+ * writes the question first and its turn second, so they cannot deadlock.
  */
 export async function decideApproval(
   sql: Sql,
@@ -164,7 +164,7 @@ export async function decideApproval(
 }
 
 /**
- * Closes the open questions of a conversation. Anything that stops a turn must also end its
+ * Withdraws a conversation's open questions. Anything that stops a turn must also end its
  * suspension.
  */
 export function withdrawApprovals(
@@ -183,12 +183,12 @@ async function expireApprovals(sql: Sql, now: number): Promise<readonly string[]
   return [...new Set(rows.map((row) => row.conversationId))];
 }
 
-/** Allows the turns of closed questions to be claimed again. */
+/** Allows turns to be claimed again after their questions were closed. */
 export function letGoOn(sql: Sql, rows: readonly ApprovalRow[]): void {
   for (const { turnId: id, code } of rows) sql.send(GO_ON, { id, code });
 }
 
-/** The row of a question to be asked, or of one that the settings have already answered. */
+/** The row for a question to be asked, or for one that the settings have already answered. */
 function newRow(
   { approvers, rule = null, choices = null, ...approval }: NewApproval,
   conversationId: string,
@@ -196,7 +196,7 @@ function newRow(
   now: number,
 ) {
   const decidedAt = state === 'auto' ? now : null;
-  // Person ids contain no white space.
+  // Person ids contain no whitespace.
   const lines = approvers.join('\n');
   const list = choices === null ? null : toJson(choices);
   const row = { ...approval, rule, approvers: lines, choices: list };
@@ -215,7 +215,7 @@ const ADD = statement(`
     :askedIn, :approvers, :state, :now, :expiresAt, :decidedAt, :rule, :choices)
   on conflict do nothing`);
 
-// The turn got this far, so it did not crash its worker: attempts start again from 0.
+// The turn got this far without crashing its worker, so its attempts are counted from 0 again.
 const SUSPEND = statement('update turn set awaits = :code, attempts = 0 where id = :id');
 
 const GO_ON = statement('update turn set awaits = null where id = :id and awaits = :code');
@@ -232,7 +232,7 @@ const ASKED_HERE = statement(
   'select route from inbox where turn_id = :turnId order by seq desc limit 1',
 ).rows<{ readonly route: string }>();
 
-// A question about another person's call was asked in the chat that an owner used last.
+// A question about another person's call is asked in the chat that an owner used last.
 const ASKED_OWNER = statement(`
   select route from inbox where from_owner = 1 and conversation_id = :askedIn
   order by seq desc limit 1`).rows<{ readonly route: string }>();
@@ -245,7 +245,7 @@ const WAITING = statement(`
   select ${APPROVAL_COLUMNS}, seq from approval where state = 'pending' and expires_at > :now and choices is null
   order by expires_at`).rows<ListedRow>();
 
-/** The open approvals of a conversation, oldest first. */
+/** A conversation's open approvals, oldest first. */
 export const OPEN_IN = statement(`
   select ${APPROVAL_COLUMNS} from approval
   where asked_in = :conversationId and state = 'pending' and expires_at > :now

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { fromJson, type Sql, statement } from './database.ts';
 
 /**
- * What the model wrote in one step besides its answer, shortened. It is shown only to people who
- * look for the cause of an answer.
+ * What the model wrote in one step besides its answer, truncated. It is shown only to people who
+ * investigate how an answer came about.
  */
 export interface StepAside {
-  /** The number of the step in the journal. */
+  /** The step's number in the journal. */
   readonly step: number;
   readonly reasoning: string;
   /** The full length of its reasoning, in characters. */
@@ -23,7 +23,7 @@ const Content = z.object({
   }),
 });
 
-/** The asides of a turn's steps, in order. */
+/** The asides from a turn's steps, in order. */
 export async function readAsides(sql: Sql, turnId: string): Promise<readonly StepAside[]> {
   const rows = await sql.all(STEPS, { turnId });
   return rows.flatMap(({ step, content }) => {

@@ -3,7 +3,7 @@ import { type Database, type Sql, statement } from './database.ts';
 import { NO_REF } from './files/byte-store.ts';
 import { HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
 
-/** A sender, as identified by the platform of an account. */
+/** A sender, identified by the platform that an account belongs to. */
 export interface SenderKey extends Pick<ChatKey, 'channel' | 'account'> {
   readonly person: string;
 }
@@ -19,25 +19,28 @@ interface RoomDeps {
  */
 const ANSWERED_BEFORE_FETCH = 'its message was answered or dropped before the file arrived';
 
-/** The number of files whose bytes are dropped in one transaction. */
+/** How many files have their bytes dropped in one transaction. */
 const FILES_AT_ONCE = 5;
 
-/** How much is stored, and what is dropped to make room. */
+/** How much is stored, and what is dropped to free space. */
 export function attachmentRoom(deps: RoomDeps) {
   const { database } = deps;
   return {
-    /** The total number of stored bytes of all accounts, including files of the agent. */
+    /**
+     * The total size of all stored files, for all accounts and including the agent's own files, in
+     * bytes.
+     */
     async bytesKept(): Promise<number> {
       return (await database.read((sql) => sql.get(BYTES_KEPT)))?.kept ?? 0;
     },
-    /** The number of stored files of a sender, and their total size in bytes. */
+    /** How many files from one sender are stored, and their total size in bytes. */
     async keptOf(sender: SenderKey): Promise<{ readonly files: number; readonly bytes: number }> {
       return (await database.read((sql) => sql.get(KEPT_OF, sender))) ?? { files: 0, bytes: 0 };
     },
     /**
      * Drops bytes that no turn will read: attachments fetched before `before` whose message is
-     * done, and files of the agent that no part still has to send. The rows stay, so that the
-     * history can show that there was a file.
+     * done, and the agent's files that no pending part needs. The rows stay, so that the history
+     * can show that there was a file.
      */
     async forget(before: number, now: number): Promise<void> {
       await database.change('process', END_LATE, { now, reason: ANSWERED_BEFORE_FETCH });
@@ -46,8 +49,8 @@ export function attachmentRoom(deps: RoomDeps) {
       await dropAll(deps, (sql) => sql.all(SOME_AGENTS, { before }), dropAgentFile);
     },
     /**
-     * Drops view-once files whose message is done: their bytes, and the keys that could fetch them
-     * again.
+     * Drops view-once files whose message is done: their bytes, and the keys with which they could
+     * be fetched again.
      */
     forgetViewOnce: (): Promise<void> => dropViewOnce(deps),
     /** Drops the bytes of one sender's files whose message is done, whenever they were fetched. */
@@ -76,9 +79,9 @@ const KEPT_OF = statement(`
 }>();
 
 /**
- * Drops the bytes of the rows in small batches and then removes the files that no row refers to.
+ * Drops the bytes from the rows in small batches and then removes the files that no row refers to.
  * Bytes that version 0.1.0 stored in rows are overwritten on disk when they are dropped, so a batch
- * is only a few files.
+ * contains only a few files.
  */
 async function dropAll<Row extends { readonly fileId: string | null }>(
   { database, files }: RoomDeps,

@@ -79,7 +79,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.attachments.bytes(photo)).toBeNull();
     });
 
-    it('[F10] hold the lane back until they have arrived', async () => {
+    it('[F10] make the lane wait until they have been fetched', async () => {
       await store.inbox.accept(message('m0', 'c1'));
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       expect(await begin(1)).toBe('none');
@@ -98,13 +98,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await begin(then - 3_600_000)).toEqual(['m1']);
     });
 
-    it('[F10] hold the lane back for at most a minute', async () => {
+    it('[F10] make the lane wait for at most a minute', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       expect(await begin(WAIT - 1)).toBe('none');
       expect(await begin(WAIT)).toEqual(['m1']);
     });
 
-    it('[F10] get their own minute after an older message has waited for its files', async () => {
+    it('[F10] get a full minute of their own after an older message has waited for its files', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       await store.inbox.accept(withFiles('m2', [REPORT], WAIT - 1));
       expect(await begin(WAIT)).toEqual(['m1']);
@@ -131,7 +131,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[F10] remember what was said in them', async () => {
+    it('[F10] store the transcript of what was said in them', async () => {
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       const voice = await first();
       await store.attachments.keepText(voice, 'hello', 1);

@@ -16,11 +16,13 @@ export interface AttachmentKey {
 export interface DueAttachment extends AttachmentKey {
   readonly conversationId: string;
   readonly attachment: Attachment;
-  /** The number of failed attempts so far. */
+  /** How many attempts have failed so far. */
   readonly attempts: number;
-  /** The bytes already fetched for the same message. */
+  /** How many bytes have already been fetched for the same message. */
   readonly bytesTaken: number;
-  /** Its sender, as identified by the platform; for rows of version 0.1.0, its conversation. */
+  /**
+   * Its sender, as identified by the platform; for rows written by version 0.1.0, its conversation.
+   */
   readonly person: string;
   /** Whether an owner sent it in a direct chat. */
   readonly fromOwner: boolean;
@@ -35,13 +37,13 @@ export interface StoredAttachment extends AttachmentKey {
   readonly state: 'pending' | 'ready' | 'failed';
   /** Why it failed, worded to follow "because"; otherwise null. */
   readonly reason: string | null;
-  /** The words spoken in it, once transcribed. */
+  /** Its transcribed speech, once available. */
   readonly text: string | null;
   /** In bytes; null if unknown. */
   readonly size: number | null;
   /** 1 if its bytes are stored. */
   readonly isKept: 0 | 1;
-  /** 1 if its sender made it view-once, so that nothing of it is kept after its turn (F18). */
+  /** 1 if its sender marked it as view-once, so that nothing of it is kept after its turn (F18). */
   readonly isViewOnce: 0 | 1;
 }
 
@@ -51,20 +53,21 @@ export interface KeptFile extends Pick<StoredAttachment, 'name' | 'mimeType'> {
 }
 
 /**
- * The files that people sent. Their rows are stored with the message; the gateway that owns the
- * account fetches the bytes into the store, so that a worker on any machine can read them.
+ * Files sent by people. Their rows are stored with the message; the gateway that owns the account
+ * fetches the bytes into the store, so that a worker on any machine can read them.
  */
 export type AttachmentRepository = ReturnType<typeof attachmentRepository>;
 
 /**
- * The table `attachment`. Everything written here can be fetched or made again, so none of it has
- * to survive a power cut.
+ * The table `attachment`. Everything written here can be fetched or derived again, so none of it
+ * has to survive a power cut.
  */
 export function attachmentRepository(database: Database, files: StoredFiles) {
   return {
     /**
-     * The files that an account has to fetch at `now`: first the oldest file of each person, with
-     * owners in front, then the second of each, and so on. Files of finished messages are left out.
+     * The files that an account has to fetch at `now`: first each person's oldest file, with owners
+     * ahead of the others, then each person's second, and so on. Files whose messages are finished
+     * are left out.
      */
     async due(
       channel: string,
@@ -98,11 +101,11 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
       const values = { ...key, fileId: stored.id, size: stored.size, now };
       if ((await database.change('process', KEEP, values)) === 0) await files.release([stored]);
     },
-    /** Counts a failed attempt; the next one is not made before `notBefore`. */
+    /** Counts a failed attempt; the next one starts no earlier than `notBefore`. */
     async retryLater(key: AttachmentKey, notBefore: number, now: number): Promise<void> {
       await database.change('process', RETRY, { ...key, notBefore, now });
     },
-    /** Moves the attachment from pending to failed, permanently. */
+    /** Permanently moves the attachment from pending to failed. */
     async fail(key: AttachmentKey, reason: string, now: number): Promise<void> {
       await database.change('process', FAIL, { ...key, reason, now });
     },
@@ -112,13 +115,13 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
       if (messageSeqs.length === 0) return [];
       return database.read((sql) => sql.all(OF_MESSAGES, { seqs: toJson(messageSeqs) }));
     },
-    /** The bytes of a ready attachment; null if they are gone. */
+    /** The bytes of a ready attachment; null if they have been removed. */
     async bytes(key: AttachmentKey): Promise<Uint8Array | null> {
       return files.read(await database.read((sql) => sql.get(BYTES, key)));
     },
     /**
-     * A file sent in a chat, found by the platform's message id; null if it does not exist or its
-     * bytes are gone.
+     * A file sent in a chat, looked up by the platform's message id; null if it does not exist or
+     * its bytes have been removed.
      */
     async ofChat(message: MessageKey, index: number): Promise<KeptFile | null> {
       return readKeptFile(
@@ -126,7 +129,7 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
         await database.read((sql) => sql.get(OF_CHAT_MESSAGE, { ...message, index })),
       );
     },
-    /** A file of a conversation; null if it does not exist or its bytes are gone. */
+    /** A file in a conversation; null if it does not exist or its bytes have been removed. */
     async ofConversation(
       conversationId: string,
       { messageSeq, index }: AttachmentKey,
@@ -135,7 +138,7 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
       return readKeptFile(files, await database.read((sql) => sql.get(OF_CONVERSATION, key)));
     },
     /**
-     * Stores what was said in an attachment, so that a resumed turn need not transcribe it again.
+     * Stores the transcript of an attachment, so that a resumed turn need not transcribe it again.
      */
     async keepText(key: AttachmentKey, text: string, now: number): Promise<void> {
       await database.change('process', KEEP_TEXT, { ...key, text, now });
@@ -235,7 +238,7 @@ const REFS = statement(
 
 const REMOVE = statement('delete from attachment where inbox_seq = :seq');
 
-/** Inserts the attachments of a message, in the transaction that stores the message. */
+/** Inserts a message's attachments, in the transaction that stores the message. */
 export function insertAttachments(
   sql: Sql,
   seq: number,
@@ -257,7 +260,7 @@ export function insertAttachments(
 }
 
 /**
- * Copies the files of an earlier message to another one. With `isMove`, the earlier message loses
+ * Copies an earlier message's files to another message. With `isMove`, the earlier message loses
  * its bytes.
  */
 export function copyAttachments(
@@ -281,7 +284,7 @@ const DROP_COPIED = statement(
   'update attachment set bytes = null, file_id = null where inbox_seq = :from',
 );
 
-/** Applies an edit of a message to its files: changed files are fetched again, others are kept. */
+/** Applies a message edit to its files: changed files are fetched again, others are kept. */
 export async function reviseAttachments(
   sql: Sql,
   seq: number,
@@ -300,9 +303,9 @@ export async function reviseAttachments(
 const MAX_WAIT_MS = 60_000;
 
 /**
- * The messages out of `rows` that may become a turn. While a file of one of them is being fetched
- * they all wait, so that a picture and the text about it are read together. The first message never
- * waits longer than `MAX_WAIT_MS`, and no message is taken before its own files had that time.
+ * The messages in `rows` that may become a turn. While any of them has a file being fetched, they
+ * all wait, so that a picture and the text about it are read together. The first message never
+ * waits longer than `MAX_WAIT_MS`, and no message is taken before its own files have had that time.
  */
 export async function withFetchedFiles(
   sql: Sql,
@@ -320,8 +323,8 @@ export async function withFetchedFiles(
 }
 
 function isYoung(row: InboxRow, now: number): boolean {
-  // After the clock was set back, a message may have been received in what is now the future; that
-  // distance counts as its age.
+  // If the clock was set back, the time of receipt may now lie in the future; the absolute
+  // difference counts as the age.
   return Math.abs(now - row.receivedAt) < MAX_WAIT_MS;
 }
 

@@ -1,20 +1,20 @@
 import { type ChatKey, OF_CHAT } from './conversations.ts';
 import { type Sql, StoreError, statement } from './database.ts';
 
-/** What was known before a part was sent, from the newest messages of its account. */
+/** What was known before a part was sent, based on the newest messages of its account. */
 export interface BeforePart {
-  /** Messages that already had a platform id by then; `at` in ms. */
+  /** Messages that already had a platform id by then; `at` is in ms. */
   readonly known: readonly {
     readonly chatId: string;
     readonly messageId: string;
     readonly direction: 'in' | 'out';
     readonly at: number;
   }[];
-  /** When another part of the same chat last became uncertain, in ms; null if none ever did. */
+  /** When another part in the same chat last became uncertain, in ms; null if none ever did. */
   readonly uncertainAt: number | null;
 }
 
-/** How many messages of each direction are read to find the newest platform ids. */
+/** How many messages in each direction are read to find the newest platform ids. */
 const KNOWN_BEFORE = 50;
 
 const PLACE = statement(`

@@ -32,7 +32,8 @@ import type { Row } from './tables.ts';
 import { countHangs, dropTurn, type TurnRun, withRun } from './turn-runs.ts';
 
 /**
- * The result of a claim. `settling`: a burst may be incomplete (F08). `fenced`: the lease was lost.
+ * The result of a claim. `settling`: a burst may be incomplete (F08). `fenced`: the lease has been
+ * lost.
  */
 export type ClaimResult =
   | { kind: 'turn'; turn: ClaimedTurn }
@@ -48,7 +49,7 @@ export interface Claim {
   readonly now: number;
 }
 
-/** More than the largest album and anything said between its pictures. */
+/** More than the largest album plus any messages between its pictures. */
 const MAX_FOLLOWUP_MESSAGES = 100;
 
 /** A conversation that this transaction has locked. */
@@ -60,7 +61,7 @@ export type LockedLane = Pick<
   readonly isUnfinished: boolean;
 };
 
-/** Resumes the unfinished turn of a lane, or creates a turn from the waiting messages. */
+/** Resumes the lane's unfinished turn, or creates a turn from the waiting messages. */
 export async function claimTurn(sql: Sql, claim: Claim): Promise<ClaimResult> {
   const conversation = await lockLeased(sql, claim.lease);
   if (conversation === null) return { kind: 'fenced' };
@@ -121,7 +122,7 @@ async function resumeTurn(
   }
   const steps = await readJournalSteps(sql, turn.id);
   if (turn.put_off_until !== null) {
-    // Tools that ran cannot be undone, so only a turn that has done nothing may be answered
+    // Tools that have run cannot be undone, so only a turn that has done nothing may be answered
     // together with later messages.
     const mayEnd = steps.length === 0 && turn.session === session;
     if (mayEnd && (await endIfWritten(sql, conversationId, turn.id, now))) return null;
@@ -148,7 +149,7 @@ async function resumeTurn(
 }
 
 /**
- * Ends a turn that was put off if a person has since written in the same place; the next turn
+ * Ends a turn that was put off if a person has since written in the same place; the next turn then
  * answers both.
  */
 async function endIfWritten(
@@ -170,8 +171,8 @@ async function endIfWritten(
 }
 
 /**
- * Answers the question that a turn waits for with what its person has since written in the same
- * place.
+ * Answers the question that a turn waits for with what the person asked has since written in the
+ * same place.
  */
 async function answerIfWritten(sql: Sql, code: string, now: number): Promise<Ready> {
   const question = await openQuestion(sql, code, now);
@@ -211,9 +212,9 @@ async function beginTurn(
   const { newTurnId: turnId, now } = claim;
   const runs = withRun(null, run);
   sql.send(BEGIN, { turnId, conversationId, session, now, runs, ...findAsker(messages, last) });
-  // The messages are the oldest of the lane without a gap, so the last number bounds them.
+  // The messages are the lane's oldest without a gap, so the last number bounds them.
   sql.send(CLAIM, { turnId, conversationId, now, last: last.seq });
-  // In a direct chat, a turn that no person asked for does not use up the context.
+  // In a direct chat, a turn that no person requested does not consume the context.
   const isForContext =
     claim.hasContext && messages.some((row) => !isDirect(row) || isOfPerson(row));
   const groupContext = isForContext ? await claimGroupContext(sql, conversationId, turnId) : [];
@@ -222,24 +223,24 @@ async function beginTurn(
 }
 
 /**
- * The person who asks, and since when. The time is null if no person asks, so that no waiting time
- * is measured.
+ * The person who asks, and when they asked. The time is null if no person asks, so that no waiting
+ * time is measured.
  */
 function findAsker(messages: readonly InboxRow[], { message: { channel, sender } }: InboxRow) {
   const askedAt = messages.find(isOfPerson)?.receivedAt ?? null;
   return { personId: `${channel}:${sender.id}`, askedAt };
 }
 
-/** The busy mode that the policy sets for the chat of the newest waiting message. */
+/** The busy mode that the policy sets for the chat in which the newest waiting message was sent. */
 async function busyNow(sql: Sql, conversationId: string, policy: BusyPolicy): Promise<BusyMode> {
-  // Each heartbeat run is a turn of its own with its own outcome.
+  // Each heartbeat run is a separate turn with its own outcome.
   if (isLane(conversationId, HEARTBEAT_LANE)) return 'followup';
   if (typeof policy === 'string') return policy;
   const newest = await sql.get(NEWEST, { conversationId });
   return newest === undefined ? 'collect' : busyIn(policy, readInboxRow(newest).message);
 }
 
-/** The waiting messages of a lane, oldest first, as many as one turn can take. */
+/** A lane's waiting messages, oldest first, as many as one turn can take. */
 export async function waitingMessages(
   sql: Sql,
   conversationId: string,
@@ -249,8 +250,8 @@ export async function waitingMessages(
 }
 
 async function readWaiting(sql: Sql, conversationId: string, busy: BusyMode) {
-  // SQLite and PostgreSQL have different ways to say "no limit", so this uses a number that is
-  // never reached.
+  // SQLite and PostgreSQL express "no limit" differently, so this uses a number that is never
+  // reached.
   const limit = busy === 'followup' ? MAX_FOLLOWUP_MESSAGES : Number.MAX_SAFE_INTEGER;
   const rows = await sql.all(WAITING, { conversationId, limit });
   return {
@@ -297,7 +298,10 @@ const STEPS = statement(
   'select step_index, content from turn_step where turn_id = :turnId order by step_index',
 ).rows<{ readonly step_index: number; readonly content: string }>();
 
-/** The waiting messages that become a turn now, or the time (ms since 1970) at which some will. */
+/**
+ * The waiting messages that become a turn now, or the time (ms since 1970) at which some of them
+ * will.
+ */
 type Ready =
   | { readonly kind: 'now'; readonly rows: readonly InboxRow[] }
   | { readonly kind: 'later'; readonly at: number }
@@ -319,7 +323,7 @@ export function readyMessages(waiting: readonly InboxRow[], busy: BusyMode, now:
   while (end < rows.length) {
     const burst = burstFrom(rows, end);
     const at = settlesAt(burst);
-    // A time further away than a burst can last means that the clock was set back.
+    // A time further away than the longest burst means that the clock was set back.
     if (at > now && at - now <= MAX_BURST_MS)
       return end === 0 ? { kind: 'later', at } : { kind: 'now', rows: rows.slice(0, end) };
     end += burst.length;
@@ -329,7 +333,7 @@ export function readyMessages(waiting: readonly InboxRow[], busy: BusyMode, now:
 }
 
 /**
- * The messages up to the first one whose answer goes elsewhere. A message that wants JSON is
+ * The messages before the first one whose answer goes elsewhere. A message that wants JSON is
  * answered alone.
  */
 function answeredTogether(rows: readonly InboxRow[]): readonly InboxRow[] {
@@ -343,7 +347,7 @@ function answeredTogether(rows: readonly InboxRow[]): readonly InboxRow[] {
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-/** Whether two answers go to the same thread of the same chat. */
+/** Whether two answers go to the same thread in the same chat. */
 export function isSameDestination(one: ReplyRoute, other: ReplyRoute): boolean {
   return (
     one.channel === other.channel &&
@@ -354,13 +358,12 @@ export function isSameDestination(one: ReplyRoute, other: ReplyRoute): boolean {
 }
 
 /**
- * The burst that starts here: an album with the messages between its pictures, or a long paste in
- * pieces; otherwise one message.
+ * The burst that starts here: an album with the messages between its pictures, or a long paste
+ * split into pieces; otherwise one message.
  */
 function burstFrom(rows: readonly InboxRow[], start: number): readonly InboxRow[] {
   let end = start;
-  // The usual case: one message. It also keeps a long queue from being scanned again for each of
-  // its messages.
+  // The common case: one message. It also avoids rescanning a long queue for each of its messages.
   if (rows[start]?.settlesAt === undefined) return rows.slice(start, start + 1);
   for (let next = start + 1; next < rows.length; next += 1) {
     const candidate = rows[next];
@@ -377,7 +380,7 @@ function continuesAlbum(row: InboxRow, next: InboxRow): boolean {
   return next.receivedAt <= row.settlesAt;
 }
 
-/** When a burst counts as complete. A short piece ends a paste at once; only time ends an album. */
+/** When a burst counts as complete. A short piece ends a paste; only time ends an album. */
 function settlesAt(burst: readonly InboxRow[]): number {
   const [first, last] = [burst[0], burst.at(-1)];
   if (first === undefined || last?.settlesAt === undefined) return 0;

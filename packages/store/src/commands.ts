@@ -25,12 +25,12 @@ import {
 import { type Stopped, startSession, stopConversation, stopOwn } from './stop.ts';
 
 /**
- * What a chat command can do in the transaction that stores it. A command awaits nothing else
+ * What a chat command can do in the transaction that stores it. A command must await nothing else
  * there, because on SQLite every other writer waits for the transaction.
  */
 export type CommandTransaction = ReturnType<typeof openTransaction>['transaction'];
 
-/** The stored row of a command, and the files of its message. */
+/** A command's stored row, and the files sent with its message. */
 interface CommandRow {
   readonly seq: number;
   readonly files: readonly FileRef[];
@@ -38,7 +38,7 @@ interface CommandRow {
 }
 
 /**
- * Runs a command whose row was just stored, and puts its answer into the outbox. The caller has
+ * Runs a command whose row was just stored, and adds its answer to the outbox. The caller has
  * locked the conversation, so every waiting message was stored before the command.
  */
 export async function runInTransaction<T>(
@@ -59,7 +59,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
   const { conversationId, message, route, receivedAt: now } = admitted;
   const parts: NewPart[] = [];
   /**
-   * The turns and people, besides the sender of the command, whose words or names the answer may
+   * The turns and people, other than the command's sender, whose text or names the answer may
    * contain.
    */
   const named = new Set<string>();
@@ -70,8 +70,8 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     sql.send(BECOME_MESSAGE, { seq, message: toJson(withoutKeys(text)) });
   const transaction = {
     /**
-     * False for a press on a message that Parley did not send in this form or has edited since;
-     * such a press has no effect.
+     * False for a button press on a message that Parley did not send in this form or has edited
+     * since; such a press has no effect.
      */
     pressCounts: () => pressCounts(sql, message),
 
@@ -88,15 +88,15 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
         ? stopConversation(sql, conversationId, `${message.channel}:${message.sender.id}`, now)
         : stopOwn(sql, conversationId, senderId, now),
 
-    /** Changes the mode; with `to` null, only reads it. */
+    /** Changes the mode; if `to` is null, only reads it. */
     changeMode: (to: ConversationMode | null) => changeMode(sql, conversationId, to),
 
-    /** Changes the model; with `to` null, returns to the model of the settings. */
+    /** Changes the model; if `to` is null, returns to the model in the settings. */
     changeModel: (change: { readonly to: string | null } | 'show') =>
       changeModel(sql, conversationId, change),
 
     /**
-     * Takes a plan, named by the turn that wrote it (null: the newest). If the plan runs, the
+     * Takes a plan, identified by the turn that wrote it (null: the newest). If the plan runs, the
      * command becomes the message `text`, which waits for a turn.
      */
     async runPlan(plan: string | null, text: string): Promise<PlanRun> {
@@ -124,8 +124,8 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     },
 
     /**
-     * Sends a part of this chat again that may not have arrived. `key` is its idempotency key
-     * (null: the newest such part). With `senderId`, only if the part answers that person.
+     * Resends a part in this chat that may not have arrived. `key` is its idempotency key (null:
+     * the newest such part). With `senderId`, only if the part answers that person.
      */
     resend: (part: { readonly key: string | null; readonly senderId?: string }) =>
       resendUncertain(sql, { conversationId, route }, part, now),
@@ -133,8 +133,8 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     link: (asker: LinkAsker, action: LinkAction) => applyLink(sql, asker, action, route, now),
 
     /**
-     * Allows the sender of a code (null: none) and lists who is waiting, limited to strangers about
-     * whom the asker may decide.
+     * Allows the sender to whom a code belongs (null: none) and lists who is waiting, limited to
+     * strangers about whom the asker may decide.
      */
     async pair(
       code: string | null,
@@ -151,8 +151,8 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     },
 
     /**
-     * Turns the command's row into a message at the same place in the queue, with the text that
-     * follows the command. `full`: `room` messages of the conversation are already waiting.
+     * Turns the command's row into a message at the same position in the queue, with the text that
+     * follows the command. `full`: `room` messages are already waiting in the conversation.
      */
     async continueWith(rest: InboundMessage, room: number): Promise<'waits' | 'full'> {
       if ((await countWaiting(sql, conversationId)) >= room) return 'full';
@@ -161,7 +161,10 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
       return 'waits';
     },
 
-    /** Adds parts that go into the outbox after the command: its answer, and notices to other chats. */
+    /**
+     * Adds parts that are placed in the outbox after the command: its answer, and notices to other
+     * chats.
+     */
     answer(...more: readonly NewPart[]): void {
       parts.push(...more);
     },
@@ -176,7 +179,7 @@ export interface Pairing {
 }
 
 /**
- * Stores a command as a message if a turn answers it too: it runs a plan, or a message follows it.
+ * Stores a command as a message if a turn also answers it: it runs a plan, or a message follows it.
  */
 const BECOME_MESSAGE = statement(
   "update inbox set state = 'waiting', outcome = null, message = :message where seq = :seq",

@@ -7,7 +7,7 @@ import { answer, claim, hold, message } from './testing/messages.ts';
 const NOTHING = { pinned: [], archived: [], titles: {}, unread: [] };
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`the inbox of a person on ${database.name}`, () => {
+  describe.runIf(database.available)(`a person's inbox on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
@@ -15,7 +15,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    /** A message in a chat of Telegram, where messages are news. */
+    /** A message in a Telegram chat, where messages from people are news. */
     const say = (id: string, chatId: string) => {
       const one = message(id, chatId);
       const channel = 'telegram';
@@ -34,7 +34,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const unread = async (reader = '') =>
       (await list(reader)).filter(({ isNew }) => isNew).map(({ chatId }) => chatId);
 
-    it('[U12] keeps names, pins and archived chats for each person, on all of their devices', async () => {
+    it('[U12] keeps titles, pins and archived chats for each person, on all of their devices', async () => {
       await mark('c1', { kind: 'rename', title: 'Harbor' });
       await mark('c1', { kind: 'pin', to: true });
       await mark('c2', { kind: 'archive', to: true });
@@ -53,7 +53,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await mark('nowhere', { kind: 'pin', to: true })).toBe(false);
     });
 
-    it('[U12] counts what came after the first visit as unread, until one of the devices has shown it', async () => {
+    it('[U12] counts what arrived after the first visit as unread, until one of the devices has shown it', async () => {
       expect(await unread()).toEqual([]);
       await begin();
       expect(await unread()).toEqual([]);
@@ -74,7 +74,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await list(null)).some(({ isNew }) => isNew)).toBe(false);
     });
 
-    it('[U12] counts only answers in chats of the page, since the reader wrote the rest', async () => {
+    it('[U12] counts only answers in web chats, because the reader wrote the rest', async () => {
       await store.inbox.accept(message('p1', 'page'));
       await begin();
       await store.inbox.accept(message('p2', 'page'));
@@ -87,7 +87,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await unread()).toEqual([]);
     });
 
-    it('[U12] takes over what a browser kept, once, and never against what was set since', async () => {
+    it('[U12] imports what a browser stored, once, without overwriting what was set since', async () => {
       await mark('c1', { kind: 'rename', title: 'Harbor' });
       await begin({
         pinned: ['web:c1', 'gone'],
@@ -106,7 +106,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await unread()).toEqual([]);
     });
 
-    it('[G15] [U12] forgets the name of a conversation with its words', async () => {
+    it("[G15] [U12] forgets a conversation's title together with its text", async () => {
       await mark('c1', { kind: 'rename', title: 'About amaranth' });
       const phrases = ['amaranth'];
       const words = { conversations: ['web:c1'], ownersToo: false, phrases, mark: '[forgotten]' };

@@ -1,49 +1,53 @@
 import { type Database, type Sql, statement } from './database.ts';
 
-/** How a person sees a conversation in their inbox, apart from what they have read. */
+/** How a person's inbox presents a conversation, apart from what they have read. */
 export interface ConversationMark {
   readonly id: string;
-  /** The name that they gave it; null: its own title. */
+  /** The title that they gave it; null for its original title. */
   readonly title: string | null;
   readonly isPinned: boolean;
   readonly isArchived: boolean;
 }
 
-/** The newest message (`inbox.seq`) and part of an answer (`outbox.seq`) that a person has seen. */
+/**
+ * The newest message (`inbox.seq`) and the newest answer part (`outbox.seq`) that a person has
+ * seen.
+ */
 export interface ReadPosition {
   readonly message: number;
   readonly part: number;
 }
 
-/** A change of one person's view of a conversation. */
+/** A change to one person's view of a conversation. */
 export type MarkChange =
-  /** Null: its own title again. */
+  /** Null restores its original title. */
   | { readonly kind: 'rename'; readonly title: string | null }
   | { readonly kind: 'pin'; readonly to: boolean }
   | { readonly kind: 'archive'; readonly to: boolean }
-  /** Null: all of it. */
+  /** Null marks everything as read. */
   | { readonly kind: 'read'; readonly upTo: ReadPosition | null }
   | { readonly kind: 'unread' };
 
-/** The marks that a browser kept before the database did. */
+/** The marks that a browser stored before the database did. */
 export interface BrowserMarks {
   readonly pinned: readonly string[];
   readonly archived: readonly string[];
   readonly titles: Readonly<Record<string, string>>;
-  /** Conversations with something that was not seen in that browser. */
+  /** Conversations with something that had not been seen in that browser. */
   readonly unread: readonly string[];
 }
 
-/** Marks that are listed, of the conversations with the newest messages. */
+/** The maximum number of marks listed, for the conversations with the newest messages. */
 const MAX_MARKS = 1_000;
 
 /**
- * What each person sets in their own inbox (U08): names, pins, archived conversations, and how far they have read. Each
- * of their devices shows the same. The page and the command line write it.
+ * What each person sets in their own inbox (U08): titles, pins, archived conversations, and how far
+ * they have read. All of a person's devices show the same state. The page and the command line
+ * write it.
  */
 export function conversationMarks(database: Database) {
   return {
-    /** Changes a mark. False: there is no such conversation. */
+    /** Changes a mark. False if there is no such conversation. */
     change: (reader: string, id: string, change: MarkChange): Promise<boolean> =>
       database.write(async (sql) => {
         const newest = await sql.get(NEWEST, { id });
@@ -51,7 +55,9 @@ export function conversationMarks(database: Database) {
         await applyMark(sql, { reader, id, newest }, change);
         return true;
       }),
-    /** Names, pins and archived conversations of a person, and whether they use the inbox at all. */
+    /**
+     * A person's titles, pins and archived conversations, and whether they use the inbox at all.
+     */
     of: (reader: string) =>
       database.read(async (sql) => {
         const rows = await sql.all(LIST, { reader, limit: MAX_MARKS });
@@ -61,8 +67,9 @@ export function conversationMarks(database: Database) {
         return { marks, isKnown: (await sql.get(READER, { reader })) !== undefined };
       }),
     /**
-     * Takes over what one browser kept, and lets everything count as read that is there when a person comes for the
-     * first time. What they have set here since stays.
+     * Imports the marks that one browser stored. When a person uses the inbox for the first time,
+     * everything that exists by then counts as read. Marks that they have already set here are
+     * kept.
      */
     begin: (reader: string, { pinned, archived, titles, unread }: BrowserMarks): Promise<void> =>
       database.write(async (sql) => {
@@ -107,7 +114,7 @@ async function applyMark(
     case 'read': {
       const { message, part } = change.upTo ?? newest;
       const before = await sql.get(READ, key);
-      // Another device may have read more in the meantime.
+      // Another device may have reported a later position in the meantime.
       const furthest = {
         message: Math.max(Math.min(message, newest.message), before?.message ?? 0),
         part: Math.max(Math.min(part, newest.part), before?.part ?? 0),
@@ -164,7 +171,7 @@ const SET_READ = statement(`
   values (:reader, :id, :message, :part)
   ${ON_CONFLICT} read_message = excluded.read_message, read_part = excluded.read_part`);
 
-// A browser may name conversations that are gone.
+// A browser may name conversations that no longer exist.
 const ADD_PIN = statement(`
   insert into conversation_mark (reader, conversation_id, pinned)
   select :reader, id, 1 from conversation where id = :id

@@ -16,7 +16,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    /** Stores a message `id` of a person in a chat. */
+    /** Stores a person's message `id` in a chat. */
     const say = (id: string, chat: string, text: string, more: Said = {}) => {
       const { name = 'Ann', title, at = NOW, ...facts } = more;
       const one = message(id, chat, { at });
@@ -39,7 +39,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       readonly trigger?: 'cron';
     }
 
-    /** Answers the waiting messages of a chat. */
+    /** Answers the waiting messages in a chat. */
     const reply = async (
       chat: string,
       text: string,
@@ -114,13 +114,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await list()).toMatchObject([{ failure: { reason: 'the model is not there' } }]);
     });
 
-    it('[U08] names a chat after its person, even if a job of Parley wrote last', async () => {
+    it("[U08] names a chat after its person, even if one of Parley's jobs wrote last", async () => {
       await say('1', 'c1', 'remind me', { name: 'Ann' });
       await say('2', 'c1', 'say it', { name: 'cron', trigger: 'cron' });
       expect(await list()).toMatchObject([{ title: 'Ann', last: { text: 'say it' } }]);
     });
 
-    it('[U08] shows both sides in order of time, with older pages down to the first message', async () => {
+    it('[U08] shows both sides in chronological order, with older pages back to the first message', async () => {
       for (let nth = 0; nth < 25; nth += 1) {
         await say(`${nth}`, 'c1', `question ${nth}`, { at: NOW + 2 * nth });
         const lease = await hold(store, 'web:c1', 'w', NOW);
@@ -159,7 +159,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       }
     });
 
-    it('[U08] keeps the threads of a chat apart', async () => {
+    it('[U08] keeps the threads in a chat separate', async () => {
       const inThread = async (id: string, threadId: string) => {
         const one = message(id, 'g', { at: NOW, threadId });
         const conversationId = `web:g:${threadId}`;
@@ -202,7 +202,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.conversations.details('web:none', NOW)).toBeNull();
     });
 
-    it('[U03] [U12] counts the turns of a conversation whose price is unknown, and none that a person wrote', async () => {
+    it("[U03] [U12] counts a conversation's turns with an unknown price, but none that a person wrote", async () => {
       await say('1', 'c1', 'one');
       const lease = await hold(store, 'web:c1');
       await claim(store, lease, 't1');
@@ -241,7 +241,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await act('web:none', { kind: 'stop' }, NOW)).toBeNull();
     });
 
-    it('[U08] stops a conversation whose newest message is a press without effect', async () => {
+    it('[U08] stops a conversation whose newest message is a button press without effect', async () => {
       await say('1', 'c1', 'one');
       await claim(store, await hold(store, 'web:c1', 'w', NOW), 't1');
       const { message: typed, ...row } = message('2', 'c1', { at: NOW });
@@ -251,7 +251,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(done).toMatchObject({ stoppedTurn: 't1' });
     });
 
-    it('[U08] finds words of both sides in any language, including by prefix', async () => {
+    it('[U08] finds words from both sides in any language, including by prefix', async () => {
       await say('1', 'c1', 'Wie groß ist die Größe des Gartens?', { name: 'Ann' });
       await reply('c1', 'The garden has ninety square metres');
       await say('2', 'c2', '我们明天去公园好吗', { name: 'Li' });
@@ -291,7 +291,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await found('apple 9')).toHaveLength(1);
     });
 
-    it('[U08] indexes a long history over several searches when it takes longer than a person would wait', async () => {
+    it('[U08] indexes a long history over several searches if it takes longer than a person would wait', async () => {
       for (let nth = 0; nth < 3; nth += 1) await say(`${nth}`, 'c1', `apple ${nth}`);
       const query = { typed: 'apple', before: null, limit: 9, scrub: (text: string) => text };
       const { hits, missing } = await store.conversations.search(query, () => NOW, -1);
@@ -315,7 +315,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect([await look('apple'), await look('pear')]).toEqual([0, 1]);
     });
 
-    it('[U08] removes a secret before it cuts the text', async () => {
+    it('[U08] removes a secret before it truncates the text', async () => {
       await say('1', 'c1', 'the key is sk-12345 for you');
       const scrub = (text: string) => text.replaceAll('sk-12345', '[secret]');
       const query = { typed: '12345', before: null, limit: 9, scrub };
@@ -323,7 +323,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(hits.map(({ excerpt }) => excerpt)).toEqual(['the key is [secret] for you']);
     });
 
-    it('[G15] does not find forgotten text, and its index contains no word of it', async () => {
+    it('[G15] does not find forgotten text, and its index contains none of its words', async () => {
       await say('1', 'c1', 'the amaranth is mine', { name: 'Ann' });
       await reply('c1', 'your amaranth is red');
       await say('2', 'c2', 'apples for all', { name: 'Bo' });
@@ -351,7 +351,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await search('the')).hits).toHaveLength(9);
     });
 
-    it('[G15] [D05] finds nothing of a forgotten person, but still what others said', async () => {
+    it('[G15] [D05] finds nothing from a forgotten person, but still what others said', async () => {
       await say('1', 'c1', 'the amaranth is mine', { name: 'Ann' });
       await reply('c1', 'your amaranth is red');
       await say('2', 'c2', 'no amaranth for me', { name: 'Bo' });
@@ -366,7 +366,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await entriesWith('amaranth')).toBe(1);
     });
 
-    it('[D15] removes index entries of rows that retention deletes', async () => {
+    it('[D15] removes index entries for rows that retention deletes', async () => {
       await say('1', 'c1', 'an old apple', { at: 1 });
       await store.inbox.revise(
         { channel: 'web', account: 'default', chatId: 'c1', messageId: '1' },

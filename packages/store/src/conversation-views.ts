@@ -8,20 +8,20 @@ import type { ConversationMode } from './rows.ts';
 import type { SharedClock } from './shared-clock.ts';
 import { type Stopped, startSession, stopConversation } from './stop.ts';
 
-/** What can be done to a conversation from outside of it, as its commands do. */
+/** What can be done to a conversation from outside it, with the same effect as its commands. */
 export type ConversationAction =
   | { readonly kind: 'mode'; readonly to: ConversationMode }
   | { readonly kind: 'model'; readonly change: { readonly to: string | null } }
   | { readonly kind: 'new-session' }
   | { readonly kind: 'stop' };
 
-/** How long a search may add to its index while a person waits, in ms. */
+/** How long a search may spend updating its index while a person waits, in ms. */
 const SEARCH_BUDGET_MS = 2_000;
 
 /**
- * The conversations of all channels as people see them (U08): a list, the messages, a search. It
- * shows private text. It reads the tables of other files; only the search index is its own. Loaded
- * on first use.
+ * The conversations in all channels as people see them (U08): a list, the messages, a search. It
+ * shows private text. It reads tables that other files own; only the search index is its own.
+ * Loaded on first use.
  */
 export function conversationViews(database: Database, sharedClock: SharedClock) {
   const lists = () => import('./conversation-views/list.ts');
@@ -42,12 +42,12 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
       const { readDetails } = await lists();
       return database.read((sql) => readDetails(sql, id, now, sharedClock(), reader));
     },
-    /** The people who wrote in a conversation lately. */
+    /** The people who have recently written in a conversation. */
     async people(id: string) {
       const { readPeople } = await import('./conversation-views/people.ts');
       return database.read((sql) => readPeople(sql, id));
     },
-    /** The titles of conversations by id; unknown ids are left out. */
+    /** Titles by conversation id; unknown ids are left out. */
     async titles(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
       const { findConversation } = await lists();
       return database.read(async (sql) => {
@@ -64,7 +64,7 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
       const { readMessages } = await page();
       return database.read((sql) => readMessages(sql, query));
     },
-    /** Hits, newest first. `missing` is the number of rows that are not in the index yet. */
+    /** Hits, newest first. `missing` is the number of rows that are not yet indexed. */
     async search(query: SearchQuery, clock: Clock, budgetMs = SEARCH_BUDGET_MS) {
       const [{ catchUp }, { searchMessages }] = await Promise.all([
         import('./conversation-views/search-index.ts'),
@@ -75,8 +75,8 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
       return { ...found, missing };
     },
     /**
-     * Does what the command does, without a message in the chat. Null if the conversation does not
-     * exist.
+     * Has the same effect as the command, but without a message in the chat. Null if the
+     * conversation does not exist.
      */
     act: (id: string, action: ConversationAction, now: number): Promise<ActionResult | null> =>
       database.write(async (sql) => {
@@ -87,12 +87,12 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
   };
 }
 
-/** The result of an action: its changes, and the work it stopped. */
+/** The result of an action: what it changed, and the work it stopped. */
 interface ActionResult extends Partial<Stopped> {
   readonly mode?: ModeChange;
 }
 
-/** The name of the console in the record of approvals. */
+/** The console's name in the approval records. */
 const BY_CONSOLE = 'console:owner';
 
 async function applyAction(

@@ -39,7 +39,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       return answerNext(turnId);
     };
 
-    it('[G04] start as agent, and outlast /new once they are set', async () => {
+    it('[G04] start as agent, and persist across /new once they are set', async () => {
       expect(await change(null)).toMatchObject({ now: 'agent' });
       expect(await change('ask')).toEqual({ before: 'agent', now: 'ask' });
       await store.inbox.command(message('n'), (command) => command.startSession());
@@ -73,7 +73,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       },
     );
 
-    it('[G04] run a plan once when the same press arrives twice', async () => {
+    it('[G04] run a plan once when the same button press arrives twice', async () => {
       await planned();
       const press = () =>
         store.inbox.command(message('press'), (command) => command.runPlan('t1', 'Run it.'));
@@ -102,7 +102,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.inbox.waiting('web:c1')).toBe(before);
     });
 
-    it('[G04] run nothing without a plan, and the newest plan without a name', async () => {
+    it('[G04] run nothing if there is no plan, and the newest plan if none is named', async () => {
       expect(await run()).toBe('none');
       await store.inbox.accept(message('m0'));
       await answerNext('t0', false);

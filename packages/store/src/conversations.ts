@@ -3,10 +3,10 @@ import { type Sql, StoreError, statement } from './database.ts';
 import type { ConversationMode, Lease } from './rows.ts';
 import type { Row } from './tables.ts';
 
-/** The condition for the rows of a `ChatKey`. */
+/** The condition that selects the rows for a `ChatKey`. */
 export const OF_CHAT = 'channel = :channel and account = :account and chat_id = :chatId';
 
-/** The chat of a delivery lane. The parts of a chat are sent in order. */
+/** The chat that a delivery lane serves. The parts for a chat are sent in order. */
 export interface ChatKey {
   readonly channel: string;
   readonly account: string;
@@ -18,27 +18,27 @@ export interface MessageKey extends ChatKey {
   readonly messageId: string;
 }
 
-/** The prefix of heartbeat lanes. No chat id starts with it. */
+/** The prefix for heartbeat lanes. No chat id starts with it. */
 export const HEARTBEAT_LANE = 'beat:';
 
 /**
- * The prefix of the name that stands for the agent in the runs of a hook (H09). No agent name
- * starts with it.
+ * The prefix of the name that stands for the agent in hook runs (H09). No agent name starts with
+ * it.
  */
 export const HOOK_AGENT = 'hook:';
 
 /**
- * The prefix of sub-agent lanes. No chat id starts with it, because chat ids start with a channel.
+ * The prefix for sub-agent lanes. No chat id starts with it, because chat ids start with a channel.
  */
 export const SUB_AGENT_LANE = 'sub:';
 
-/** Whether a conversation is one of these lanes, of any agent (F14). */
+/** Whether a conversation is one of these lanes, whichever agent it belongs to (F14). */
 export function isLane(conversationId: string, ...lanes: readonly string[]): boolean {
   const own = withoutAgent(conversationId);
   return lanes.some((lane) => own.startsWith(lane));
 }
 
-/** Appended to the id of a sub-agent to form the id of the message about its end. */
+/** Appended to a sub-agent's id to form the id of the message that reports its end. */
 export const COMPLETION = '.over';
 
 const ENSURE = statement(
@@ -56,17 +56,16 @@ export function ensureConversation(sql: Sql, id: string, now: number): void {
 }
 
 /**
- * Reads a conversation and locks it against other writers until the transaction ends, in the lock
- * order of this package (README). Inserting rows that refer to it stays possible: the foreign key
- * check needs `key share`, which `for update` would block.
+ * Reads a conversation and locks it against other writers until the transaction ends, in this
+ * package's lock order (README). Rows that refer to it can still be inserted: the foreign key check
+ * needs `key share`, which `for update` would block.
  */
 export function lockConversation(sql: Sql, id: string) {
   return sql.get(LOCK, { id });
 }
 
 /**
- * Locks and returns the conversation if the lease still holds it. Null means that nothing may be
- * written.
+ * Locks and returns the conversation if the lease still holds it. If null, nothing may be written.
  */
 export async function lockLeased(sql: Sql, lease: Lease) {
   const conversation = await lockConversation(sql, lease.conversationId);
@@ -75,8 +74,8 @@ export async function lockLeased(sql: Sql, lease: Lease) {
 
 /**
  * Checks that a lease has the stored epoch. Throws StoreError `store-rewound` if the stored epoch
- * is lower: epochs only rise, so the database has gone back in time, two workers may get the same
- * number, and the fence no longer separates them.
+ * is lower: epochs only rise, so the database was rolled back, two workers may get the same number,
+ * and the fence no longer separates them.
  */
 export function isHeld({ conversationId, epoch }: Lease, stored: number): boolean {
   if (stored >= epoch) return stored === epoch;
@@ -87,7 +86,7 @@ export function isHeld({ conversationId, epoch }: Lease, stored: number): boolea
   );
 }
 
-/** Whether a turn is neither stopped nor part of a session that `/new` has ended. */
+/** Whether a turn is still running and belongs to the current session. */
 export async function isTurnRunning(sql: Sql, turnId: string): Promise<boolean> {
   return (await sql.get(RUNS_IN_SESSION, { turnId })) !== undefined;
 }
@@ -98,7 +97,7 @@ const RUNS_IN_SESSION = statement(`
   readonly id: string;
 }>();
 
-/** A conversation as a lane: its fencing epoch, its session counter and the lease of its worker. */
+/** A conversation as a lane: its fencing epoch, its session counter and its worker's lease. */
 export interface ConversationRow
   extends Omit<Row<'conversation'>, 'id' | 'mode' | 'mode_since' | 'created_at'> {
   readonly mode: ConversationMode;
@@ -116,9 +115,7 @@ export interface ModeChange {
  */
 export type PlanRun = 'runs' | 'was-run' | 'none';
 
-/**
- * Reads the mode of a conversation, or changes it to `to`. The caller has locked the conversation.
- */
+/** Reads a conversation's mode, or changes it to `to`. The caller has locked the conversation. */
 export async function changeMode(
   sql: Sql,
   conversationId: string,
@@ -130,13 +127,13 @@ export async function changeMode(
   return { before, now: to };
 }
 
-/** The result of `/model`; null stands for the model of the settings. */
+/** The result of `/model`; null stands for the model in the settings. */
 export interface ModelChange {
   readonly now: string | null;
 }
 
 /**
- * Reads or changes the model of a conversation, which the caller has locked; `null` is the model of
+ * Reads or changes the model of a conversation, which the caller has locked; `null` is the model in
  * the settings.
  */
 export async function changeModel(
@@ -150,8 +147,8 @@ export async function changeModel(
 }
 
 /**
- * Takes the plan of a conversation, which the caller has locked, so that it runs only once. `plan`
- * is the turn that wrote it (null: the newest).
+ * Takes a plan from a conversation, which the caller has locked, so that the plan runs only once.
+ * `plan` is the turn that wrote it (null: the newest).
  */
 export async function takePlan(
   sql: Sql,
@@ -193,7 +190,7 @@ const ONE_WAITING = statement(
   `select seq from inbox where conversation_id = :id and state = 'waiting' limit 1`,
 ).rows<{ readonly seq: number }>();
 
-/** The number of messages of a conversation that are waiting for a turn. */
+/** How many messages in a conversation are waiting for a turn. */
 export async function countWaiting(sql: Sql, conversationId: string): Promise<number> {
   return (await sql.get(COUNT_WAITING, { id: conversationId }))?.count ?? 0;
 }

@@ -53,7 +53,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       return messages.map(({ message: { trigger } }) => trigger);
     };
 
-    it('[H08] are added once per call, and not without limit', async () => {
+    it('[H08] are added once per call, and only up to a limit', async () => {
       expect(await add('a')).toBe('added');
       expect(await add('b', { askedBy: 'call for a' })).toBe('known');
       expect(await add('c')).toBe('added');
@@ -68,7 +68,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(ids).toEqual(['a', 'c', 'd']);
     });
 
-    it('[H08] [D07] of a guest count across all chats, and leave room for owners', async () => {
+    it('[H08] [D07] from a guest count across all chats, and leave capacity for owners', async () => {
       const bounds = { perConversation: 2, total: 20 };
       const by = (id: string, more: Partial<NewCronJob>) => job(id, { fromOwner: false, ...more });
       const { origin } = job('a');
@@ -101,7 +101,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await got('a')).toEqual(before);
     });
 
-    it('[H08] start one turn when they are due, however many processes look for them', async () => {
+    it('[H08] start one turn when they are due, however many processes poll for them', async () => {
       await add('a');
       expect(await store.cronJobs.due(HOUR - 1, 9)).toEqual([]);
       const [due] = await store.cronJobs.due(HOUR, 9);
@@ -121,7 +121,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.cronJobs.nextAt()).toBeNull();
     });
 
-    it('[H08] record once how their run ended', async () => {
+    it('[H08] record only once how their run ended', async () => {
       await add('a');
       await store.cronJobs.fire(await got('a'), reminder('x'), 2 * HOUR, HOUR);
       expect(await store.cronJobs.unsettled(9)).toEqual([]);
@@ -150,7 +150,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await got('a')).toMatchObject({ state: 'paused', nextAt: null, failures: 1 });
     });
 
-    it('[H08] are found by the call that created them, and postponed by only one of two', async () => {
+    it('[H08] are found by the call that created them, and postponed by only one of two processes', async () => {
       await add('a');
       expect(await store.cronJobs.find('call for a')).toMatchObject({ id: 'a' });
       expect(await store.cronJobs.find('call for b')).toBeNull();

@@ -12,10 +12,10 @@ export interface NewCronJob {
   readonly id: string;
   /** The call or command that requested it. The same request finds the job it created. */
   readonly askedBy: string;
-  /** The conversation of the request and of the job's answers (H08). */
+  /** The conversation in which it was requested and in which the job's answers appear (H08). */
   readonly conversationId: string;
   readonly route: ReplyRoute;
-  /** The message of the person who asked. It determines whose job it is, and in which chat. */
+  /** The message in which a person requested it. It determines who owns the job, and its chat. */
   readonly origin: InboundMessage;
   readonly fromOwner: boolean;
   readonly title: string;
@@ -30,7 +30,7 @@ export interface CronJob extends Omit<NewCronJob, 'nextAt'> {
   readonly state: CronJobState;
   /** Null unless it is on. */
   readonly nextAt: number | null;
-  /** The number of consecutive failed runs. */
+  /** How many runs have failed in a row. */
   readonly failures: number;
   readonly lastAt: number | null;
   /**
@@ -42,9 +42,8 @@ export interface CronJob extends Omit<NewCronJob, 'nextAt'> {
 }
 
 /**
- * The maximum number of jobs, per conversation and in total. A person who is not an owner may have
- * as many across all chats as one conversation allows, and the last tenth of the total is reserved
- * for owners.
+ * The maximum number of jobs, per conversation and in total. A non-owner may have as many across
+ * all chats as one conversation allows, and the last tenth of the total is reserved for owners.
  */
 export interface CronBounds {
   readonly perConversation: number;
@@ -52,8 +51,8 @@ export interface CronBounds {
 }
 
 /**
- * What people and the model may change in a job. After a change of chat, the job runs there from
- * its next time on.
+ * What people and the model may change in a job. After its chat is changed, the job runs there from
+ * its next run on.
  */
 export type CronChange = Partial<
   Pick<CronJob, 'title' | 'task' | 'timetable' | 'nextAt' | 'state' | 'failures'>
@@ -62,7 +61,7 @@ export type CronChange = Partial<
 
 /**
  * Scheduled jobs (H08), table `cron_job`. The command `/cron`, the agent's tool and the page change
- * them; the scheduler reads and fires them. Reading changes nothing.
+ * them; the scheduler reads and fires them. Reading them has no side effects.
  */
 export function cronJobRepository(database: Database) {
   return {
@@ -71,10 +70,10 @@ export function cronJobRepository(database: Database) {
       database.write((sql) => insertCronJob(sql, job, bounds, now)),
     get: (id: string): Promise<CronJob | null> =>
       database.read(async (sql) => readCronJobIf(await sql.get(JOB_BY_ID, { id }))),
-    /** The job created by a call or command. */
+    /** The job created by this call or command. */
     find: (askedBy: string): Promise<CronJob | null> =>
       database.read(async (sql) => readCronJobIf(await sql.get(JOB_ASKED_BY, { askedBy }))),
-    /** The jobs of one conversation, or all jobs, in the order they were created. */
+    /** The jobs in one conversation, or all jobs, in the order in which they were created. */
     list: (conversationId?: string): Promise<readonly CronJob[]> =>
       database.read(async (sql) => {
         const rows = await (conversationId === undefined
@@ -89,9 +88,9 @@ export function cronJobRepository(database: Database) {
     nextAt: (): Promise<number | null> =>
       database.read(async (sql) => (await sql.get(NEXT_AT))?.at ?? null),
     /**
-     * Puts the message of a due job into its conversation and sets its next time, in one
-     * transaction. From then on the job belongs to that conversation. False if another process has
-     * fired, paused or removed the job meanwhile. `nextAt` null: this was the last run.
+     * Puts a due job's message into its conversation and sets its next run, in one transaction.
+     * From then on the job belongs to that conversation. False if another process has fired, paused
+     * or removed the job in the meantime. If `nextAt` is null, this was the last run.
      */
     fire: (
       job: Pick<CronJob, 'id' | 'nextAt'>,
@@ -99,7 +98,7 @@ export function cronJobRepository(database: Database) {
       nextAt: number | null,
       now: number,
     ) => database.write((sql) => fireJob(sql, job, message, nextAt, now)),
-    /** Jobs whose last run has ended but is not settled, with its outcome. */
+    /** Jobs whose last run has ended but has not been settled, with its outcome. */
     unsettled: (limit: number) => database.read((sql) => unsettledJobs(sql, limit)),
     /** Moves a job to another time without running it. False in the same cases as `fire`. */
     postpone: async ({ id, nextAt: dueAt }: Pick<CronJob, 'id' | 'nextAt'>, nextAt: number) =>
@@ -156,7 +155,7 @@ const ADD = statement(`
     :timetable, 'on', :nextAt, :now)
   on conflict (request_key) do nothing`);
 
-/** Finished jobs do not count against the limit. */
+/** Finished jobs do not count towards the limit. */
 const COUNT = statement(`
   select count(*) as total, count(*) filter (where conversation_id = :conversationId) as here
   from cron_job where state <> 'over'`).rows<{ readonly total: number; readonly here: number }>();
@@ -168,7 +167,7 @@ async function insertCronJob(
   now: number,
 ): Promise<'added' | 'known' | 'full'> {
   const { id, conversationId } = job;
-  // The agent may not have spoken in this chat yet.
+  // The agent may not have written in this chat yet.
   ensureConversation(sql, conversationId, now);
   const added = await sql.run(ADD, {
     ...job,
@@ -208,7 +207,7 @@ function jobOwnerKey({ channel, sender }: InboundMessage): string {
   return JSON.stringify([channel, sender.id]);
 }
 
-/** A job that is not on has no next time. */
+/** A job that is not on has no next run. */
 const CHANGES = `title = coalesce(:title, title), task = coalesce(:task, task),
   failures = coalesce(:failures, failures), timetable = coalesce(:timetable, timetable),
   origin = coalesce(:origin, origin), route = coalesce(:route, route),
@@ -303,9 +302,7 @@ interface CronJobRow extends Omit<CronJob, 'origin' | 'route' | 'timetable' | 'f
   readonly fromOwner: number;
 }
 
-/**
- * Converts a stored job to the type used outside of the store. Throws StoreError `store-damaged`.
- */
+/** Converts a stored job to the type used outside the store. Throws StoreError `store-damaged`. */
 function readCronJob(row: CronJobRow): CronJob {
   const what = `of the job ${row.id}`;
   return {

@@ -68,7 +68,7 @@ for (const { name, available, open } of kinds) {
       expect(await database.change('process', ADD, { id: 3, text: 'c' })).toBe(1);
     });
 
-    it('[D01] are rolled back together when a sent statement fails, with its own reason', async () => {
+    it("[D01] are rolled back together when a sent statement fails, with that statement's reason", async () => {
       const before = await read();
       const writing = database.write(async (sql) => {
         sql.send(ADD, { id: 4, text: 'd' });
@@ -89,7 +89,7 @@ for (const { name, available, open } of kinds) {
       expect(await read()).toEqual(before);
     });
 
-    it('hide the changes of a transaction from others before it is committed', async () => {
+    it("hide a transaction's changes from others before it is committed", async () => {
       const before = await read();
       let seen: Promise<unknown> = Promise.resolve();
       await database.write(async (sql) => {

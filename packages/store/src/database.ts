@@ -17,13 +17,13 @@ export interface Sql {
 
 /**
  * What a write must survive once it has resolved. `power-cut` (the default): everything. `process`:
- * the death of the process; a power cut may undo the write until the next `power-cut` write. On
- * SQLite this saves a sync to disk; on PostgreSQL there is no difference.
+ * a process crash; a power cut may undo the write until the next `power-cut` write. On SQLite this
+ * saves a sync to disk; on PostgreSQL there is no difference.
  */
 export type Durability = 'power-cut' | 'process';
 
 /**
- * One interface to both databases, covering the few ways in which they differ. Errors are
+ * A common interface to both databases, covering the few ways in which they differ. Errors are
  * StoreErrors.
  */
 export interface Database {
@@ -38,24 +38,24 @@ export interface Database {
   /** Runs one statement as its own transaction and resolves to the number of rows it changed. */
   change<P>(durability: Durability, statement: Statement<P>, ...params: Bound<P>): Promise<number>;
   /**
-   * Like `write`, but never waits for a connection under load; for leases. `work` should await as
-   * little as possible.
+   * Like `write`, but never waits for a connection under load; meant for leases. `work` should
+   * await as little as possible.
    */
   writePriority<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
-   * Like `write`, but each statement may take up to an hour; for a migration or a move to
+   * Like `write`, but each statement may take up to an hour; meant for a migration or a move to
    * PostgreSQL.
    */
   writeUnlimited<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /**
    * Called for each new connection to a server before it is used. `write` runs a transaction on
-   * that very connection, because all others may be waiting for the same check. A connection whose
-   * check rejects is not used.
+   * that very connection, because all others may be waiting for the same check. If the check
+   * rejects, the connection is not used.
    */
   onConnect(check: (write: WriteHere) => Promise<void>): void;
   /**
    * Changes whenever stored history may read differently, except when entries are only appended;
-   * history remembered from an earlier version is then outdated. Null if other processes may change
+   * history cached under an earlier version is then outdated. Null if other processes may change
    * the history unnoticed.
    */
   historyVersion(): number | null;
@@ -65,15 +65,15 @@ export interface Database {
 /** Runs `work` as one transaction, like `Database.write`. */
 export type WriteHere = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
-/** A value of a column or parameter. */
+/** A column or parameter value. */
 export type SqlValue = string | number | null | Uint8Array;
 
 /**
  * SQL written once, as a constant beside the function that runs it, and compiled once by each
  * database. Parameters are named, `:name`, and the text contains no other colon. The text is in
- * SQLite's dialect: additions for PostgreSQL go in `/*pg … *\/`, and what only SQLite accepts goes in
- * `/*sqlite … *\/`. A list is bound as JSON:
- * `in (select value from json_each(:names))`, with `cast(value as bigint)` for numbers.
+ * SQLite's dialect: additions for PostgreSQL go in `/*pg … *\/`, and what only SQLite accepts goes
+ * in `/*sqlite … *\/`. A list is bound as JSON: `in (select value from json_each(:names))`, with
+ * `cast(value as bigint)` for numbers.
  *
  * @example
  * const OWNER = statement('select owner from lease where name = :name').rows<{ owner: string | null }>();
@@ -81,11 +81,11 @@ export type SqlValue = string | number | null | Uint8Array;
  */
 export interface Statement<Params = unknown, Row = unknown> {
   readonly text: string;
-  /** The parameters in the order of their first use. */
+  /** The parameters, in the order in which they first appear. */
   readonly names: readonly string[];
   /** Set if the text was composed for this call; such statements are not kept prepared. */
   readonly isComposed?: true;
-  /** Exists only for the types: what is bound, and what a row contains. */
+  /** Used only for types: what is bound, and what a row contains. */
   readonly types?: { readonly params: Params; readonly row: Row };
 }
 
@@ -93,13 +93,13 @@ type Until<Text extends string, End extends string> = Text extends `${infer Head
   ? Head
   : Text;
 type NameAtStart<Text extends string> = Until<Until<Until<Until<Text, ' '>, ','>, ')'>, '\n'>;
-/** The names of all parameters in a text. */
+/** The names of all parameters in a statement text. */
 type NamesIn<Text extends string, Found = never> = Text extends `${string}:${infer Rest}`
   ? NamesIn<Rest, Found | NameAtStart<Rest>>
   : Found;
 type ParamsOf<Text extends string> = { readonly [Name in NamesIn<Text> & string]: SqlValue };
 
-/** The arguments of a call; none if the text has no parameters. */
+/** The arguments to a call; none if the text has no parameters. */
 export type Bound<Params> = keyof Params extends never
   ? []
   : string extends keyof Params
@@ -120,7 +120,7 @@ export type Values = Readonly<Record<string, SqlValue>>;
 
 /**
  * Creates a statement whose text is composed at run time, such as a condition on a table named by a
- * rule. Values are still parameters.
+ * rule. Values are still passed as parameters.
  */
 export function dynamicStatement(
   text: string,
@@ -129,7 +129,7 @@ export function dynamicStatement(
   return { ...made, rows: () => made };
 }
 
-/** The text at `index` of an item, for a list bound as JSON whose items are lists. */
+/** The text at `index` in an item, for a list bound as JSON whose items are lists. */
 export function jsonItem<const Index extends number>(index: Index) {
   return `(/*pg cast(*/value/*pg  as json)*/ ->> ${index})` as const;
 }
@@ -137,9 +137,9 @@ export function jsonItem<const Index extends number>(index: Index) {
 const PARAMETER = /:(\w+)/g;
 
 /**
- * The text in the dialect of a database, with numbered parameters. With a bare parameter as
- * `limit`, SQLite would prepare the statement again for each value, which takes longer than running
- * it; `+` hides the parameter.
+ * The text in a database's dialect, with numbered parameters. With a bare parameter as `limit`,
+ * SQLite would prepare the statement again for each value, which takes longer than running it; `+`
+ * hides the parameter.
  */
 export function textFor(dialect: 'sqlite' | 'postgres', { text, names }: Statement): string {
   const own =
@@ -163,18 +163,18 @@ export function valuesOf({ names, text }: Statement, bound: readonly unknown[]):
   });
 }
 
-/** Encodes a value as JSON text. Text, because the two databases have no richer type in common. */
+/** Encodes a value as JSON text, because the two databases have no richer type in common. */
 export function toJson(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** Parses JSON text without checking its shape, for content that other packages define. */
+/** Parses JSON text without validating its shape, for content that other packages define. */
 export function fromJson(text: string): unknown {
   return JSON.parse(text);
 }
 
 /**
- * Parses JSON text and checks it. Throws StoreError `store-damaged`, naming `what`, if it is not
+ * Parses and validates JSON text. Throws StoreError `store-damaged`, naming `what`, if it is not
  * what this version writes.
  */
 export function fromCheckedJson<T>(
@@ -191,7 +191,7 @@ export function fromCheckedJson<T>(
   }
 }
 
-/** The address of the database. `name` may be shown to people, because it contains no password. */
+/** A database address. `name` may be shown to users, because it contains no password. */
 export type StoreAddress =
   | { readonly dialect: 'sqlite'; readonly path: string; readonly name: string }
   | { readonly dialect: 'postgres'; readonly url: string; readonly name: string };
@@ -222,7 +222,7 @@ function badUrl(what: string): StoreError {
   return new StoreError('store-url', `${what} ${advice}`);
 }
 
-/** The failures of a database, each with one remedy. */
+/** The kinds of database failure, each with one remedy. */
 export type StoreErrorCode =
   | 'store-url'
   | 'store-newer'
@@ -243,7 +243,7 @@ export type StoreErrorCode =
   | 'store-failed';
 
 // The same call may succeed later without intervention. A full disk is not listed, because a person
-// must make room.
+// must free space.
 const RETRYABLE: ReadonlySet<StoreErrorCode> = new Set(['store-busy', 'store-unreachable']);
 
 /** The only error that repositories throw. The message names the database, but never a password. */

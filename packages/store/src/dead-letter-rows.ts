@@ -17,8 +17,8 @@ import type { Row } from './tables.ts';
 export type DeadLetter = DeadPart | DeadTurn;
 
 /**
- * An operator's decision about a dead letter, and its time (ms). A settled dead letter is kept but
- * no longer listed.
+ * An operator's decision about a dead letter, and when it was made (ms). A settled dead letter is
+ * kept but no longer listed.
  */
 export interface SettledDeadLetter {
   readonly how: 'replayed' | 'dropped';
@@ -43,14 +43,14 @@ export interface DeadPart extends DeadLetterBase {
   readonly kind: 'refused' | 'uncertain';
   readonly partId: string;
   readonly chat: ChatKey;
-  /** The conversation that it answers; null if it is not part of an answer. */
+  /** The conversation that it answers; null if it does not belong to an answer. */
   readonly conversationId: string | null;
-  /** The turn whose answer it belongs to; `index` is its position there. */
+  /** The turn whose answer it belongs to; `index` is its position in that answer. */
   readonly turnId: string | null;
   readonly index: number | null;
   /** Without markup. Private: for operators only. */
   readonly text: string;
-  /** The name of its file. */
+  /** Its file name. */
   readonly file: string | null;
   /** Its current state. */
   readonly state: PartState;
@@ -61,9 +61,11 @@ export interface DeadTurn extends DeadLetterBase {
   readonly kind: 'unanswered';
   readonly turnId: string;
   readonly conversationId: string;
-  /** Oldest first; empty once they are asked again. Their text is private: for operators only. */
+  /**
+   * Oldest first; empty once they have been replayed. Their text is private: for operators only.
+   */
   readonly messages: readonly UnansweredMessage[];
-  /** The number of steps the turn completed before it failed. A replay may run its tools again. */
+  /** How many steps the turn completed before it failed. A replay may run its tools again. */
   readonly steps: number;
 }
 

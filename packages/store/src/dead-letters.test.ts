@@ -21,7 +21,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       if (letter === undefined || more.length > 0) throw new Error('not one letter');
       return letter;
     }
-    /** Gives up the next part of the chat at `now`. */
+    /** Gives up the chat's next part at `now`. */
     async function failPart(state: 'failed' | 'unknown' = 'failed', now = 5): Promise<string> {
       const id = (await store.outbox.next(C1))?.part.id ?? '';
       await store.outbox.markSending(id, now);
@@ -54,7 +54,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.lanes.release(lease);
     }
 
-    it('[D04] sends a part again once, by its key, and only for the person it answers', async () => {
+    it('[D04] resends a part once, by its key, and only for the person it answers', async () => {
       await store.inbox.accept(message('q'));
       const lease = await hold(store);
       await claim(store, lease, 't1');
@@ -120,7 +120,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.deadLetters.openIds(['uncertain', 'unanswered'], 0, 9)).toEqual([]);
     });
 
-    it("[D06] go to the end of the chat's queue under their own keys when they are sent again", async () => {
+    it("[D06] go to the end of the chat's queue under their own keys when they are resent", async () => {
       await store.outbox.enqueue([part('a'), part('b'), part('c')], 0);
       const key = (await store.outbox.next(C1))?.part.idempotencyKey;
       await failPart();
@@ -143,7 +143,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await sendAll()).toEqual(['b', 'c', 'a', 'd']);
     });
 
-    it('[D06] of the same answer keep their order when they are sent again in it', async () => {
+    it('[D06] from the same answer keep their order when they are resent in it', async () => {
       await store.outbox.enqueue(
         ['a', 'b', 'c'].map((text) => part(text)),
         0,
@@ -155,7 +155,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await sendAll()).toEqual(['a', 'b', 'c']);
     });
 
-    it('[D06] are sent again once, however many ask at the same time or repeat the request later', async () => {
+    it('[D06] are resent once, however many ask simultaneously or repeat the request later', async () => {
       await store.outbox.enqueue([part('a')], 0);
       await failPart();
       const { id } = await onlyLetter();
@@ -170,7 +170,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await onlyLetter()).id).not.toBe(id);
     });
 
-    it('[D06] that may have arrived are sent again only when a person accepts a duplicate', async () => {
+    it('[D06] that may have been delivered are resent only when a person accepts a duplicate', async () => {
       await store.outbox.enqueue([part('a')], 0);
       await failPart('unknown');
       const { id } = await onlyLetter();
@@ -208,7 +208,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[D06] become a new turn when they are asked again, before later messages', async () => {
+    it('[D06] become a new turn when they are replayed, before later messages', async () => {
       await store.inbox.accept(message('m1'));
       await failTurn('t1');
       await store.inbox.accept(message('m2'));
@@ -229,7 +229,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await letters()).toEqual([]);
     });
 
-    it('[D06] do not disturb a turn that is running meanwhile', async () => {
+    it('[D06] do not disturb a turn that is running at the same time', async () => {
       await store.inbox.accept(message('m1'));
       await failTurn('t1');
       await store.inbox.accept(message('m2'));
@@ -241,7 +241,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(idsOf(await claim(store, lease, 't3'))).toEqual(['m1']);
     });
 
-    it('[D06] are shown correctly by /why after they are asked again or dropped', async () => {
+    it('[D06] are shown correctly by /why after they are replayed or dropped', async () => {
       const story = async () => (await store.decisions.stories(routeTo('c1'), 5))[0];
       await store.inbox.accept(message('m1'));
       await failTurn('t1');
@@ -264,7 +264,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[D05] [D06] are known to the agent until they arrive, even when they are dropped', async () => {
+    it('[D05] [D06] are known to the agent until they are delivered, even when they are dropped', async () => {
       const undelivered = async () =>
         (await store.transcript.recent('web:c1', 0, 9)).flatMap((it) => it.undelivered ?? []);
       await store.inbox.accept(message('m1'));

@@ -21,14 +21,14 @@ import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
 /**
  * The outcome of a replay. `wake`: the lane or chat that now has work. `uncertain`: nothing was
- * done, because the part might arrive twice. `settled`: it was already replayed or dropped.
+ * done, because the part might be delivered twice. `settled`: it was already replayed or dropped.
  */
 type DeadLetterReplay =
   | { readonly kind: 'replayed'; readonly wake: DeadLetterWake }
   | { readonly kind: 'uncertain' | 'settled' | 'missing' };
 
 /**
- * The outcome of `/resend`. `settled`: it was already sent again or dropped. `others`: it answers
+ * The outcome of `/resend`. `settled`: it was already resent or dropped. `others`: it answers
  * another person.
  */
 export type Resend = 'resent' | 'settled' | 'others' | 'none';
@@ -69,14 +69,15 @@ export function deadLetterRepository(database: Database) {
       return database.read(countOpen);
     },
     /**
-     * Tries the work again. A part is queued behind the other parts of its chat under its old key,
-     * so that a platform with idempotency keys recognizes it. A part that may have arrived needs
-     * `even-twice`, with which a person accepts a duplicate. Unanswered messages wait in their old
-     * place for a new turn, and the history forgets that they were already asked.
+     * Retries the work. A part is queued behind the other parts for its chat under its old key, so
+     * that a platform with idempotency keys recognizes it. A part that may have been delivered
+     * needs `even-twice`, with which a person accepts a duplicate. Unanswered messages return to
+     * their old position to wait for a new turn, and the history forgets that they were already
+     * asked.
      */
     replay: (id: number, how: 'once' | 'even-twice', now: number) =>
       database.write((sql) => replayDeadLetter(sql, { id, how, now })),
-    /** Settles it without retrying; the work stays failed. */
+    /** Settles it without retrying; the work remains failed. */
     drop: (id: number, now: number) => database.write((sql) => dropDeadLetter(sql, id, now)),
   };
 }
@@ -86,13 +87,13 @@ const RECORD = statement(`
   insert into dead_letter (kind, subject, died_at) values (:kind, :subject, :now)
   on conflict do nothing`);
 
-/** A notice about another part is no dead letter. */
+/** A notice about another part does not become a dead letter. */
 const RECORD_PART = statement(`
   insert into dead_letter (kind, subject, died_at)
   select :kind, id, :now from outbox where id = :partId and notice_of is null
   on conflict do nothing`);
 
-/** Records a part that is given up, in the same transaction. */
+/** Records a part that is given up, in the caller's transaction. */
 export function recordDeadPart(
   sql: Sql,
   partId: string,
@@ -102,7 +103,7 @@ export function recordDeadPart(
   sql.send(RECORD_PART, { partId, kind: state === 'failed' ? 'refused' : 'uncertain', now });
 }
 
-/** Records a failed turn in the same transaction, unless no person waits for its answer. */
+/** Records a failed turn in the caller's transaction, unless no person waits for its answer. */
 export function recordDeadTurn(
   sql: Sql,
   conversationId: string,
@@ -119,7 +120,7 @@ interface Replay {
   readonly now: number;
 }
 
-/** Retries the work of a dead letter, at most once however often it is called. */
+/** Retries a dead letter's work, at most once however often this is called. */
 async function replayDeadLetter(sql: Sql, { id, how, now }: Replay): Promise<DeadLetterReplay> {
   const letter = await sql.get(DEAD_LETTER, { id });
   if (letter === undefined) return { kind: 'missing' };
@@ -134,8 +135,8 @@ async function replayDeadLetter(sql: Sql, { id, how, now }: Replay): Promise<Dea
 }
 
 /**
- * Sends a part again that may have arrived, at most once each time its outcome becomes unknown.
- * Finds only parts of the same agent, chat and topic. The caller has locked the conversation.
+ * Resends a part that may have been delivered, at most once each time its outcome becomes unknown.
+ * Considers only parts from the same agent, chat and topic. The caller has locked the conversation.
  */
 export async function resendUncertain(
   sql: Sql,
@@ -157,7 +158,7 @@ export async function resendUncertain(
   return (await resendPart(sql, letter, now)) === null ? 'settled' : 'resent';
 }
 
-/** How many uncertain parts of a chat are searched for one of the right agent and topic. */
+/** How many of a chat's uncertain parts are searched for one from the right agent and topic. */
 const LOOKED_AT = 100;
 
 const UNCERTAIN = statement(`
@@ -170,7 +171,7 @@ const UNCERTAIN = statement(`
   DeadLetterRow & Answering & PartRow & { readonly conversationId: string | null }
 >();
 
-/** What a part answers: the messages of a turn, or one message by its `seq`. */
+/** What a part answers: the messages in a turn, or one message by its `seq`. */
 interface Answering {
   readonly turnId: string | null;
   readonly answers: number | null;
@@ -195,7 +196,9 @@ async function dropDeadLetter(
   return (await sql.get(DEAD_LETTER, { id })) === undefined ? 'missing' : 'settled';
 }
 
-/** The process that changes the row has claimed the dead letter; false if another one was first. */
+/**
+ * The process that changes the row has claimed the dead letter; false if another process was first.
+ */
 async function settleDeadLetter(
   sql: Sql,
   id: number,
@@ -208,7 +211,7 @@ async function settleDeadLetter(
 const SETTLE = statement(`
   update dead_letter set settled = :how, settled_at = :now where seq = :id and settled is null`);
 
-/** The part keeps its row and key and gets a new place in the order. */
+/** The part keeps its row and key and gets a new position in the order. */
 async function resendPart(
   sql: Sql,
   { seq: id, subject }: DeadLetterRow,
@@ -224,7 +227,7 @@ async function resendPart(
 const UNDELIVERED = "state in ('failed', 'unknown')";
 
 // `seq` must come first. The SQLite driver takes an update that starts with `state` for a delivery
-// in progress, which leaves the remembered history valid (`open-sqlite.ts`).
+// in progress, which leaves the cached history valid (`open-sqlite.ts`).
 const RESEND_PART = statement(`
   update outbox set
     seq = /*sqlite (select max(seq) + 1 from outbox)*//*pg nextval(pg_get_serial_sequence('outbox', 'seq'))*/,
@@ -232,7 +235,7 @@ const RESEND_PART = statement(`
   where id = :subject and ${UNDELIVERED}
   returning channel, account, chat_id as "chatId"`).rows<ChatKey>();
 
-/** Returns the messages to their old place, before messages written since. */
+/** Returns the messages to their old position, before messages written since. */
 async function requeueMessages(
   sql: Sql,
   { seq: id, subject: turnId }: DeadLetterRow,
@@ -247,7 +250,7 @@ async function requeueMessages(
   sql.send(RETURN_MESSAGES_TO_INBOX, { turnId });
   // Otherwise the model would read the question twice.
   sql.send(UNASK, { ...turn, turnId });
-  // A notice about the missing answer is obsolete if it has not arrived either.
+  // A notice about the missing answer is obsolete if it has not been delivered either.
   sql.send(DROP_EXCUSES, { turnId, now });
   return { kind: 'conversation', conversationId };
 }

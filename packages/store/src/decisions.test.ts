@@ -81,7 +81,7 @@ describe('ingress decisions', () => {
       await Promise.all(some.map((each) => store.decisions.record(each)));
     }
     const kept = await store.decisions.stories(CHAT, 30_000);
-    // A chat is trimmed only now and then, so a few more may be left.
+    // A chat is trimmed only occasionally, so a few more may be left.
     expect(kept.length).toBeGreaterThanOrEqual(20_000);
     expect(kept.length).toBeLessThanOrEqual(20_500);
     expect(kept.at(-1)?.messageId).toBe('r20999');

@@ -13,23 +13,23 @@ import type { InboxOutcome } from './rows.ts';
 import type { TurnState } from './turns.ts';
 import type { NotTaken, WhyQuestion } from './why/message-facts.ts';
 
-/** Why a message was not accepted, and who sent it. Never its text. */
+/** Why a message was not accepted, and who sent it, but never its text. */
 export interface Decision extends MessageKey {
   readonly senderId: string;
   readonly outcome: NotTaken;
   readonly reason: string;
   readonly at: number;
-  /** When the message was sent, according to the platform. */
+  /** When the platform says the message was sent. */
   readonly sentAt?: number;
 }
 
-/** The pending approval of a suspended turn. */
+/** The approval that a suspended turn waits for. */
 export interface PendingApproval extends Pick<Approval, 'code' | 'tool' | 'approvers'> {
   /** When the turn continues if nobody decides, in ms. */
   readonly expiresAt: number;
 }
 
-/** The story of a message's turn. Times in ms. */
+/** What happened to a message's turn. Times in ms. */
 export interface TurnStory {
   readonly startedAt: number;
   readonly finishedAt: number | null;
@@ -37,7 +37,7 @@ export interface TurnStory {
   readonly reason: string | null;
   /** Set only for a `running` turn that is suspended by this approval. */
   readonly awaits?: PendingApproval;
-  /** The number of times it was started. */
+  /** How many times it was started. */
   readonly attempts: number;
   /** The parts of its answer by state: delivered, waiting, outcome unknown, given up. */
   readonly parts: Readonly<Record<'sent' | 'waiting' | 'unknown' | 'failed', number>>;
@@ -50,28 +50,28 @@ export interface MessageStory {
   readonly at: number;
   readonly outcome: NotTaken | 'command' | 'waiting' | 'withdrawn' | 'set-aside' | 'turn' | 'alert';
   /**
-   * Why the message was accepted or not; null for rows from before reasons were stored. For an
-   * alert, the task.
+   * Why the message was accepted or not; null for rows that predate stored reasons. For an alert,
+   * the task.
    */
   readonly reason: string | null;
-  /** The number of times a later message interrupted its turn; absent if that never happened. */
+  /** How many times a later message interrupted its turn; absent if that never happened. */
   readonly interruptions?: number;
   /** Set only for `turn` and `alert`. */
   readonly turn: TurnStory | null;
 }
 
-/** The number of rows kept: enough to explain yesterday on a busy installation, in about 20 MB. */
+/** How many rows are kept: enough to explain yesterday on a busy installation, in about 20 MB. */
 const KEPT = 100_000;
 
-/** The number of rows kept per chat, so that a flood in one chat does not displace the others. */
+/** How many rows are kept per chat, so that a flood in one chat does not displace the others. */
 const KEPT_OF_CHAT = 20_000;
 
-/** How many new rows are added before a chat is trimmed. */
+/** How many rows are added before a chat is trimmed. */
 const CHECK_EVERY_ROWS = 500;
 
 /**
- * The decisions of ingress and their outcomes. Ingress writes the table `ingress_decision`; `/why`
- * and the page read it. A power cut may lose the latest ones, because nothing depends on them.
+ * Ingress decisions and their outcomes. Ingress writes the table `ingress_decision`; `/why` and the
+ * page read it. A power cut may lose the latest ones, because nothing depends on them.
  */
 export function decisionRepository(database: Database) {
   return {
@@ -88,7 +88,7 @@ export function decisionRepository(database: Database) {
       }, 'process'),
 
     /**
-     * The outcomes of the newest `limit` messages of a chat to an agent, and of its alerts there,
+     * The outcomes of the newest `limit` messages from a chat to an agent, and of its alerts there,
      * oldest first.
      */
     stories: (
@@ -244,7 +244,7 @@ const ALERTS = statement(`
     }
 >();
 
-/** The recent alerts of standing tasks in a chat. Runs that sent no alert there are left out. */
+/** Recent alerts from standing tasks in a chat. Runs that sent no alert there are left out. */
 async function sentAlerts(
   sql: Sql,
   chat: ChatKey,
@@ -260,11 +260,11 @@ async function sentAlerts(
   }));
 }
 
-/** The path of a message, stage by stage (D08). Read-only. */
+/** The path that a message took, stage by stage (D08). Read-only. */
 export type WhyRepository = ReturnType<typeof whyRepository>;
 
 export function whyRepository(database: Database) {
-  // Loaded on first use, because few installations need it.
+  // Loaded on first use, because few installations use it.
   const reading = () => import('./why/read-message.ts');
   return {
     /** `now` (ms) is used to date what is still waiting. */
@@ -272,13 +272,13 @@ export function whyRepository(database: Database) {
       const { answerWhy } = await reading();
       return database.read((sql) => answerWhy(sql, question, now));
     },
-    /** The model of a session's newest answer, and the one it replaced; null if unknown. */
+    /** The model that gave a session's newest answer, and the one it replaced; null if unknown. */
     async answeredBy(conversationId: string, session: number) {
       const { newestAnswerBy } = await reading();
       return database.read((sql) => newestAnswerBy(sql, conversationId, session));
     },
     /**
-     * The newest `limit` messages of all chats, newest first, including those that were not
+     * The newest `limit` messages in all chats, newest first, including those that were not
      * accepted.
      */
     async recent(limit: number) {

@@ -3,7 +3,7 @@ import { fromCheckedJson, type Sql, statement } from './database.ts';
 import type { Lease } from './rows.ts';
 import { dropTurn } from './turn-runs.ts';
 
-/** The waiting messages of a lane, given up because claiming them ends every process. */
+/** A lane's waiting messages, given up because claiming them crashes every process. */
 export interface Dropping {
   readonly lease: Lease;
   readonly session: number;
@@ -14,9 +14,9 @@ export interface Dropping {
 }
 
 /**
- * Closes the unfinished turn of a lane and all of its waiting messages as dead letters. Reads none
- * of their texts, because one of them may be what ends the process. Returns the route of the newest
- * message, for a notice; null if nothing was waiting. The caller has locked the lane.
+ * Closes a lane's unfinished turn and all of its waiting messages as dead letters. Reads none of
+ * their texts, because one of them may be what crashes the process. Returns the newest message's
+ * route, for a notice; null if nothing was waiting. The caller has locked the lane.
  */
 export async function dropWaiting(sql: Sql, dropping: Dropping): Promise<ReplyRoute | null> {
   const { session, turnId, reason, now } = dropping;

@@ -5,9 +5,9 @@ interface Waiting {
 }
 
 /**
- * How long a row still has to wait, in ms. If its delay started in what is now the future, the
- * clock was set back and the rest of the delay is unknown, so the row is due. A clock change
- * therefore never lengthens a delay.
+ * How long a row still has to wait, in ms. If its delay appears to start in the future, the clock
+ * was set back and the rest of the delay is unknown, so the row is due. A clock change therefore
+ * never lengthens a delay.
  */
 export function untilDue({ waitsSince, notBefore }: Waiting, now: number): number {
   return now < waitsSince ? 0 : Math.max(0, notBefore - now);

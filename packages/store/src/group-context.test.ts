@@ -22,7 +22,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         most,
       );
     const heardBy = (turn: ClaimedTurn) => turn.groupContext.map(({ text }) => text);
-    /** Returns the context of the lane's next turn, which stays unfinished. */
+    /** Returns the context for the lane's next turn, which stays unfinished. */
     const nextTurn = async (id: string) => {
       await store.inbox.accept(message(id, 'c1', { type: 'group' }));
       const lease = await hold(store);
@@ -47,7 +47,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(heardBy((await nextTurn('m3')).turn)).toEqual(['a']);
     });
 
-    it('[F06] is the same for a resumed turn, whatever was said meanwhile', async () => {
+    it('[F06] is the same for a resumed turn, whatever was said in the meantime', async () => {
       await say('before');
       await nextTurn('m1');
       await say('during');
@@ -59,7 +59,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(heardBy((await nextTurn('m2')).turn)).toEqual(['during']);
     });
 
-    it('[F06] keeps the newest 50 messages, each once and cut to 500 characters', async () => {
+    it('[F06] keeps the newest 50 messages, each once and truncated to 500 characters', async () => {
       for (let n = 1; n <= 60; n += 1) await say(`s${n}`);
       await say('s60');
       await say('long', 'x'.repeat(600));

@@ -4,19 +4,19 @@ import { type Database, type Sql, statement } from './database.ts';
 import type { GroupContextMessage } from './rows.ts';
 
 /**
- * How many messages are kept for the next turn of a conversation, if the caller sets no other
- * number (F06).
+ * How many messages are kept for a conversation's next turn, if the caller sets no other number
+ * (F06).
  */
 const KEPT = 50;
 
 /**
- * The number of characters kept of each message, so that 50 of them are at most a few thousand
+ * How many characters of each message are kept, so that 50 of them are at most a few thousand
  * tokens.
  */
 const MAX_CHARACTERS = 500;
 
 /**
- * The sender id of Parley's own messages. No platform id contains a space. Message ids would not
+ * The sender id for Parley's own messages. No platform id contains a space. Message ids would not
  * do, because senders may choose them.
  */
 const OWN_SENDER = 'Parley itself';
@@ -30,23 +30,23 @@ export function isOwnMessage({ senderId }: Pick<GroupContextMessage, 'senderId'>
 export interface OwnMessage {
   /** Unique in its chat. */
   readonly key: string;
-  /** Its kind, as told to the model. */
+  /** Its kind, as described to the model. */
   readonly what: string;
   readonly text: string;
 }
 
 /**
- * The group context, table `group_context`: messages of served groups that did not address the bot
- * (F06), reactions to messages (`reactions.ts`), and messages that Parley sent on its own, also in
- * direct chats. The claim of a turn takes them and its commit deletes them. `/new` deletes those
+ * The group context, table `group_context`: messages from served groups that did not address the
+ * bot (F06), reactions to messages (`reactions.ts`), and messages that Parley sent on its own, also
+ * in direct chats. Claiming a turn takes them and committing it deletes them. `/new` deletes those
  * that no turn has taken; `/stop` leaves them to the next turn. A power cut may lose the newest
  * ones, because no answer was promised to them.
  */
 export function groupContextRepository(database: Database) {
   return {
     /**
-     * Stores a message for the next turn of the conversation and keeps the newest `most`. A long
-     * message is cut and marked as cut; a duplicate is stored once.
+     * Stores a message for the conversation's next turn and keeps the newest `most`. A long message
+     * is truncated and marked as such; a duplicate is stored once.
      */
     keep: (
       place: ContextKey,
@@ -56,8 +56,8 @@ export function groupContextRepository(database: Database) {
     ): Promise<void> =>
       database.write((sql) => keepGroupContext(sql, place, message, { now, most }), 'process'),
     /**
-     * Like `keep`, for a message of Parley itself, which people may answer (P18). Makes room only
-     * among such messages.
+     * Like `keep`, for a message from Parley itself, which people may answer (P18). Only evicts
+     * other messages of this kind.
      */
     keepOwn: (place: ContextKey, { key, what, text }: OwnMessage, now: number): Promise<void> => {
       const message = { messageId: `own ${key}`, senderId: OWN_SENDER, senderName: what, text };
@@ -73,7 +73,7 @@ export function groupContextRepository(database: Database) {
 export type ContextKey = ChatKey & { readonly conversationId: string };
 
 /**
- * Stores a notice of Parley itself together with the part that shows it. Locks no conversation,
+ * Stores a notice from Parley itself together with the part that shows it. Locks no conversation,
  * because the transaction may already hold another one and nothing here depends on a previous read.
  */
 export function keepNotice(
@@ -136,8 +136,8 @@ const PRUNE_OWN = statement(`
     select seq from group_context where ${OWN} order by seq desc limit 1 offset ${KEPT - 1})`);
 
 /**
- * The context of a turn and the waiting lines. Releasing keeps no more than the turn had, or the
- * usual number.
+ * A turn's context and the waiting lines. Releasing keeps no more than the turn had, or the default
+ * number.
  */
 const ITS_OWN = 'conversation_id = :conversationId and (turn_id is null or turn_id = :turnId)';
 const PRUNE_BEFORE_RELEASE = statement(`
@@ -165,7 +165,7 @@ const WITHDRAW = statement(`delete from group_context where ${MESSAGE}`);
 
 const REVISE = statement(`update group_context set text = :text where ${MESSAGE}`);
 
-/** Assigns the context to a turn that starts. The caller has locked the conversation. */
+/** Assigns the context to a turn that is starting. The caller has locked the conversation. */
 export async function claimGroupContext(
   sql: Sql,
   conversationId: string,
@@ -184,7 +184,7 @@ export function deleteGroupContext(sql: Sql, turnId: string): void {
   sql.send(FORGET, { turnId });
 }
 
-/** Leaves the context of a stopped turn to the next one. */
+/** Leaves a stopped turn's context to the next turn. */
 export function releaseGroupContext(sql: Sql, conversationId: string, turnId: string): void {
   sql.send(PRUNE_BEFORE_RELEASE, { conversationId, turnId });
   sql.send(RELEASE, { turnId });
@@ -208,7 +208,7 @@ export async function reviseGroupContext(
   return (await sql.run(REVISE, { ...message, text: cutGroupText(text) })) > 0;
 }
 
-/** A cut text is marked with its original length (P10). */
+/** A truncated text is marked with its original length (P10). */
 function cutGroupText(text: string): string {
   if (text.length <= MAX_CHARACTERS) return text;
   return `${text.slice(0, MAX_CHARACTERS).toWellFormed()}… [cut: ${MAX_CHARACTERS} of ${text.length} characters]`;

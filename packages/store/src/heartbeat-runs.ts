@@ -25,20 +25,20 @@ export interface HeartbeatPlan {
   readonly lastReason: string | null;
 }
 
-/** A due slot. Only the process that moves the plan from `dueAt` to `nextAt` runs a task. */
+/** A due slot. Only the process that advances the plan from `dueAt` to `nextAt` runs a task. */
 export interface HeartbeatSlot {
   readonly agent: string;
   readonly dueAt: number;
   readonly nextAt: number;
 }
 
-/** A run of one standing task, or for one event of a hook (H09), before it starts. */
+/** A run for one standing task, or for one event from a hook (H09), before it starts. */
 export interface HeartbeatOrder {
   /** Unique; identifies the run and the message that starts it. */
   readonly id: string;
   /** For a hook event: `HOOK_AGENT` followed by the name of the hook. */
   readonly agent: string;
-  /** The task’s name in HEARTBEAT.md, or the name of the hook. */
+  /** The task’s name in HEARTBEAT.md, or the hook's name. */
   readonly task: string;
   /** The conversation that an alert belongs to, chosen here, before any model runs (H04). */
   readonly target: string;
@@ -82,7 +82,7 @@ export interface HeartbeatRun {
   readonly outputTokens: number;
 }
 
-/** An alert on its way to its target. */
+/** An alert to be sent to its target. */
 export interface HeartbeatAlert {
   readonly text: string;
   /** The same for two alerts with the same content (H04). */
@@ -94,17 +94,17 @@ export interface HeartbeatAlert {
   readonly heldUntil?: number;
 }
 
-/** The end of a run's turn. `commit` contains no parts, because only the alert is sent. */
+/** How a run's turn ends. `commit` contains no parts, because only the alert is sent. */
 export interface HeartbeatEnd {
   readonly id: string;
   readonly commit: TurnCommit;
   readonly state: Exclude<HeartbeatRunState, 'waiting' | 'running' | 'held'>;
   readonly reason: string | null;
-  /** Set for `alerted`, and for the failure of an event, which is reported. */
+  /** Set for `alerted`, and when an event fails, because that is reported. */
   readonly alert?: HeartbeatAlert;
 }
 
-/** Moves the plan on if it is still at this slot. Only one caller can make this update. */
+/** Advances the plan if it is still at this slot. Only one caller can make this update. */
 export async function claimSlot(
   sql: Sql,
   slot: HeartbeatSlot,
@@ -124,7 +124,7 @@ interface Start {
 
 /**
  * Starts a run: stores its row and the message that starts its turn. If a run is unfinished, the
- * new one waits, or is refused when the lane has no room.
+ * new one waits, or is refused when the lane is full.
  */
 export async function startRun(
   sql: Sql,
@@ -178,7 +178,7 @@ interface Ending {
   readonly newId: NewId;
 }
 
-/** Ends the turn and the row of a run, and sends or holds its alert, all or nothing. */
+/** Ends a run's turn and row, and sends or holds its alert, all or nothing. */
 export async function endHeartbeatRun(
   sql: Sql,
   { lease, turn, now, newId }: Ending,
@@ -214,8 +214,8 @@ export async function endHeartbeatRun(
 }
 
 /**
- * How long a person leads the conversation, because an alert would interrupt them (U12); 0 if
- * nobody does.
+ * How much longer a person leads the conversation, because an alert would interrupt them (U12); 0
+ * if nobody does.
  */
 function takeoverEnd(target: ConversationRow | undefined, now: number): number {
   const until = target?.taken_over_until ?? null;
@@ -263,7 +263,7 @@ const Entry = z.object({
 
 const Parts = z.array(z.object({ route: ReplyRoute, body: RenderedPart, ...PartExtras.shape }));
 
-/** Releases the alerts that are due, oldest first, and returns the routes of their parts. */
+/** Releases due alerts, oldest first, and returns the routes of their parts. */
 export async function releaseAlerts(
   sql: Sql,
   now: number,
@@ -295,7 +295,7 @@ function byEnd(one: Released, other: Released): number {
 }
 
 /**
- * The quiet hours or the takeover are over. Both last a day at most, so a longer hold means that
+ * The quiet hours or the takeover are over. Both last at most a day, so a longer hold means that
  * the clock was set back.
  */
 const IS_OVER = "state = 'held' and (held_until <= :now or held_until - 86400000 > :now)";
@@ -330,7 +330,7 @@ interface AlertToSend extends Pick<HeartbeatAlert, 'entry' | 'parts'> {
   readonly turnId: string;
 }
 
-/** Adds an alert to the outbox and to the history of its conversation. */
+/** Adds an alert to the outbox and to its conversation's history. */
 function sendAlert(
   sql: Sql,
   { entry, parts, target, turnId }: AlertToSend,

@@ -76,7 +76,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[H01] come sooner after the cadence was shortened or the clock set back', async () => {
+    it('[H01] come sooner after the cadence was shortened or the clock was set back', async () => {
       await store.heartbeats.arm('main', HALF_HOUR, 1_000_000);
       const shorter = await store.heartbeats.arm('main', 60_000, 1_000_000);
       expect(shorter.nextAt).toBe(1_060_000);
@@ -138,7 +138,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       },
     );
 
-    it('[U12] [H04] keep holding an alert if the takeover was extended meanwhile', async () => {
+    it('[U12] [H04] keep holding an alert if the takeover was extended in the meantime', async () => {
       const lead = { conversationId: 'web:c1', by: 'Ann' };
       await store.takeovers.takeOver({ ...lead, lastsMs: 500 });
       await store.heartbeats.start(order('a'), null, 1);
@@ -173,7 +173,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.heartbeats.start(order('b'), null, 4)).toBe('gone');
     });
 
-    it('[H09] wait for each other while there is room, run in separate turns, and are recognized again', async () => {
+    it('[H09] wait for each other while there is capacity, run in separate turns, and are recognized again', async () => {
       const start = (id: string) => store.heartbeats.start(order(id), null, 1, 3);
       const begun = [];
       for (const id of ['a', 'b', 'c', 'd', 'a', 'b']) begun.push(await start(id));
@@ -184,7 +184,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await start('b')).toBe('gone');
     });
 
-    it('[H09] store each event that starts no run once', async () => {
+    it('[H09] store each event that starts no run only once', async () => {
       const event = { id: 'e', agent: 'hook:ci', task: 'ci', lane: 'beat:hook:ci', reason: 'r' };
       expect(await store.heartbeats.note(event, 7)).toBe(true);
       expect(await store.heartbeats.note(event, 8)).toBe(false);

@@ -16,9 +16,9 @@ import {
 import type { Lease } from './rows.ts';
 
 /**
- * Heartbeats (H01–H05): the plan of each agent (`heartbeat`) and the runs of its standing tasks
- * (`heartbeat_run`). The scheduler and the turns of runs write them; the page, `/why` and status
- * read them.
+ * Heartbeats (H01–H05): each agent's plan (`heartbeat`) and its standing-task runs
+ * (`heartbeat_run`). The scheduler and the runs' turns write them; the page, `/why` and status read
+ * them.
  */
 export function heartbeatRepository(database: Database, newId: NewId) {
   return {
@@ -34,9 +34,10 @@ export function heartbeatRepository(database: Database, newId: NewId) {
     skip: (slot: HeartbeatSlot, reason: string, now: number): Promise<boolean> =>
       database.write((sql) => claimSlot(sql, slot, reason, now)),
     /**
-     * Claims a slot and starts a run, in one transaction. Without a slot, a person requested the
-     * run. `busy`: a run of this agent is unfinished, and the slot stays open. `gone`: another
-     * process has claimed it. With `room`, up to that many runs may wait in the lane instead.
+     * Claims a slot and starts a run, in one transaction. If there is no slot, a person requested
+     * the run. `busy`: another run for this agent is unfinished, and the slot stays open. `gone`:
+     * another process has claimed it. With `room`, up to that many runs may wait in the lane
+     * instead.
      */
     start: (
       order: HeartbeatOrder,
@@ -45,12 +46,15 @@ export function heartbeatRepository(database: Database, newId: NewId) {
       room = 0,
     ): Promise<'started' | 'busy' | 'gone'> =>
       database.write((sql) => startRun(sql, { order, slot, now, room })),
-    /** Stores a hook event that woke another run or none (H09). False if the event is known. */
+    /**
+     * Stores a hook event that woke another run, or none (H09). False if the event is already
+     * known.
+     */
     note: (event: NotedEvent, now: number): Promise<boolean> =>
       database.write((sql) => noteEvent(sql, event, now)),
     /**
-     * Ends the turn of a run and releases its alert, in one fenced transaction, so that it is sent
-     * once.
+     * Ends a run's turn and releases its alert, in one fenced transaction, so that the alert is
+     * sent once.
      */
     commit: (lease: Lease, turn: HeartbeatEnd, now: number): Promise<'committed' | 'fenced'> =>
       database.write((sql) => endHeartbeatRun(sql, { lease, turn, now, newId })),
@@ -92,7 +96,7 @@ const PLAN_OF = statement(`
     last_reason as "lastReason"
   from heartbeat where agent = :agent`).rows<HeartbeatPlan>();
 
-/** Queries about started runs. */
+/** Queries about runs that have started. */
 function runLookups(database: Database) {
   return {
     of: (id: string): Promise<HeartbeatRun | null> =>
@@ -103,7 +107,7 @@ function runLookups(database: Database) {
     /** When the next held alert is released; null if none is held. */
     nextRelease: (): Promise<number | null> =>
       database.read(async (sql) => (await sql.get(NEXT_RELEASE))?.until ?? null),
-    /** Whether an alert with the same content was sent since then or is being held. */
+    /** Whether an alert with the same content has been sent since then or is being held. */
     alertedSince: (agent: string, fingerprint: string, since: number): Promise<boolean> =>
       database.read(async (sql) => {
         return (await sql.get(ALERTED, { agent, fingerprint, since })) !== undefined;
@@ -113,7 +117,7 @@ function runLookups(database: Database) {
       database.read(async (sql) => {
         return new Map((await sql.all(LAST_RUNS, { agent })).map(({ task, at }) => [task, at]));
       }),
-    /** Input and output tokens of all runs that started since then. */
+    /** Total input and output tokens for all runs that started since then. */
     tokensSince: (agent: string, since: number): Promise<number> =>
       database.read(async (sql) => (await sql.get(TOKENS, { agent, since }))?.tokens ?? 0),
   };

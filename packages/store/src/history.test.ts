@@ -40,7 +40,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     const read = (by: Store, limit = LIMIT) => by.transcript.sinceSummary(PLACE, limit);
 
-    /** Expects a process that has read before to read the same as one that has not. */
+    /** Expects a process that has already read the history to read the same as one that has not. */
     async function sameHistory() {
       const fresh = await openStore({ url: database.url(), clock: () => 0 });
       try {
@@ -77,7 +77,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await sameHistory()).toEqual(['says 1', 'says 2']);
     });
 
-    it('[D05] marks what did not arrive, until it is sent again', async () => {
+    it('[D05] marks what was not delivered, until it is resent', async () => {
       await notSent();
       expect(await sameHistory()).toEqual(['says 1 (gone)']);
       const [letter] = await store.deadLetters.open({ before: 99, limit: 5 });
@@ -85,7 +85,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await sameHistory()).toEqual(['says 1']);
     });
 
-    it('[D06] loses a turn that is run again', async () => {
+    it('[D06] loses a turn that is replayed', async () => {
       await answered(store, 2, 'failed');
       await sameHistory();
       const [letter] = await store.deadLetters.open({ before: 99, limit: 5 });
@@ -165,7 +165,7 @@ describe('remembered history', () => {
     expect(memory.get('long', 0)).toBeUndefined();
   });
 
-  it('is valid for one version of the history', () => {
+  it('is valid for one history version', () => {
     const memory = new RememberedHistory(100);
     memory.set('a', 0, session);
     expect(memory.get('a', 1)).toBeUndefined();

@@ -22,19 +22,17 @@ interface SinceSummary {
   readonly entries: readonly NumberedEntry[];
 }
 
-/**
- * The size of the history kept in memory, in characters of its JSON; each takes about three bytes.
- */
+/** How much history is cached, in characters of its JSON; each takes about three bytes. */
 const REMEMBERED = 1_500_000;
 
 /**
- * The model's history of a conversation, table `transcript`. The commit of a turn writes it, later
+ * A conversation's history for the model, table `transcript`. A turn's commit writes it, later
  * turns read it; forgetting and retention remove rows.
  */
 export function transcriptRepository(database: Database) {
   const memory = new RememberedHistory(REMEMBERED);
   return {
-    /** The newest `limit` entries of one session, oldest first. */
+    /** The newest `limit` entries in one session, oldest first. */
     async recent(
       conversationId: string,
       session: number,
@@ -44,14 +42,13 @@ export function transcriptRepository(database: Database) {
       const rows = await database.read((sql) => sql.all(RECENT, params));
       return rows.reverse().map(toRemembered);
     },
-    /** The newest `limit` entries of a session after the entry `after`, oldest first. */
+    /** The newest `limit` entries in a session after the entry `after`, oldest first. */
     async newestAfter(place: SnapshotKey, after: number, limit: number): Entries {
       const params = { ...place, after, limit };
       return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(toNumbered);
     },
     /**
-     * The furthest-reaching summary of a session, and the newest `limit` entries after it, oldest
-     * first.
+     * A session's furthest-reaching summary, and the newest `limit` entries after it, oldest first.
      */
     async sinceSummary(place: SummaryKey, limit: number): Promise<SinceSummary> {
       const version = database.historyVersion();
@@ -66,22 +63,20 @@ export function transcriptRepository(database: Database) {
       if (isUnchanged) memory.set(key, version, session);
       return { summary, entries: session.entries };
     },
-    /** The oldest `limit` entries of a session after the entry `after`, oldest first. */
+    /** The oldest `limit` entries in a session after the entry `after`, oldest first. */
     async oldestAfter(place: SnapshotKey, after: number, limit: number): Entries {
       const params = { ...place, after, limit };
       return (await database.read((sql) => sql.all(OLDEST, params))).map(toNumbered);
     },
     /**
-     * The newest `limit` entries of a session stored from `from` until before `to` (ms), oldest
+     * The newest `limit` entries in a session stored from `from` until before `to` (ms), oldest
      * first.
      */
     async saidBetween(place: SnapshotKey, from: number, to: number, limit: number): Entries {
       const params = { ...place, from, to, limit };
       return (await database.read((sql) => sql.all(BETWEEN, params))).reverse().map(toNumbered);
     },
-    /**
-     * The messages answered by the turns of these entries (`seq`, both inclusive), oldest first.
-     */
+    /** The messages that these entries' turns answered (`seq`, both inclusive), oldest first. */
     async messagesBehind(
       place: SnapshotKey,
       first: number,
@@ -123,8 +118,8 @@ async function readSince(
 
 type SinceSummaryRow = EntryRow | (Omit<EntryRow, 'role'> & { readonly role: 'summary' });
 
-// `undelivered` is why a part of the turn's answer did not reach its chat (index
-// `outbox_undelivered`). Questions have none.
+// `undelivered` is why part of the turn's answer did not reach its chat (index
+// `outbox_undelivered`). It is absent for questions.
 const ENTRIES = `
   select seq, role, content, created_at as at, case when role = 'assistant' then (
     select max(outbox.error) from outbox
@@ -139,8 +134,8 @@ const NEWEST = statement(
 ).rows<EntryRow>();
 
 // The summary is returned as a row with its own role. One statement, because every turn asks and
-// most sessions have no summary. A common table expression would be shorter, but SQLite would build
-// a table for it each time.
+// most sessions have no summary. A common table expression would be shorter, but SQLite would
+// materialize it each time.
 const SUMMARIES = `
   from summary where conversation_id = :conversationId and session = :session and reader = :reader
     and kind = 'history' and content is not null`;

@@ -12,7 +12,7 @@ import {
 } from './rows.ts';
 import { OWNER_MESSAGES } from './tables/messages.ts';
 
-/** The chat of an owner. */
+/** An owner's chat. */
 interface OwnerChat {
   readonly route: ReplyRoute;
   readonly conversationId: string;
@@ -78,11 +78,11 @@ interface RecentRow extends InboxRow {
   readonly turnId: string | null;
 }
 
-/** Condition: a row of `inbox` is none of a conversation that people deleted since. */
+/** Condition: the `inbox` row does not belong to a conversation that has since been deleted. */
 export const IS_NOT_DELETED = `inbox.seq > coalesce((select deleted_message from conversation
     where conversation.id = inbox.conversation_id), 0)` as const;
 
-/** The newest `limit` messages of a chat, oldest first. */
+/** The newest `limit` messages in a chat, oldest first. */
 export async function recentOf(
   sql: Sql,
   chat: ChatKey,
@@ -100,7 +100,7 @@ const RECENT = statement(`
   MessageRow & { readonly outcome: InboxOutcome | null; readonly turn_id: string | null }
 >();
 
-/** The chats of an account in which people wrote, newest first. */
+/** The chats in an account in which people wrote, newest first. */
 export async function listAccountChats(
   sql: Sql,
   account: Pick<ChatKey, 'channel' | 'account'>,
@@ -116,15 +116,16 @@ export async function listAccountChats(
 const OF_ACCOUNT = 'channel = :channel and account = :account';
 
 /**
- * The rows of `chat.id`. Written as a range, so that the order `chat_id, seq` of the index applies;
- * with `=`, PostgreSQL may scan all chats by `seq` to find one row.
+ * The rows for `chat.id`. Written as a range, so that the index order `chat_id, seq` applies; with
+ * `=`, PostgreSQL may scan all chats by `seq` to find one row.
  */
 const IN_LISTED_CHAT = `${OF_ACCOUNT} and chat_id >= chat.id and chat_id <= chat.id`;
 const NEWEST_IN_CHAT = `${IN_LISTED_CHAT} order by chat_id desc, seq desc limit 1`;
 
 /**
- * Steps from chat to chat along the index, so that the number of messages does not matter. The
- * first message of a chat is, if possible, neither a command nor replaced; a chat in which all was deleted has none.
+ * Steps from chat to chat along the index, so that the number of messages does not matter. A chat's
+ * first message is, if possible, neither a command nor replaced; a chat in which everything was
+ * deleted has none.
  */
 export const CHATS = statement(`
   with recursive chat (id) as (

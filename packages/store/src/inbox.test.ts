@@ -101,7 +101,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.inbox.accept(account)).toBe('stored');
       });
 
-      it('[D07] accepts no more messages than there is room for, even when many arrive at once', async () => {
+      it('[D07] accepts no more messages than it has capacity for, even when many arrive simultaneously', async () => {
         const taken = await Promise.all(
           Array.from({ length: 10 }, (_, i) => store.inbox.accept(message(`m${i}`), 3)),
         );
@@ -131,7 +131,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         fromOwner: true,
       });
 
-      it('[W08] finds the last message of each direct chat of an owner, newest first', async () => {
+      it("[W08] finds the last message in each of an owner's direct chats, newest first", async () => {
         expect(await store.inbox.ownerChats()).toEqual([]);
         await store.inbox.accept(message('m1', 'stranger'));
         await store.inbox.accept(fromOwner('m1', 'a'));
@@ -209,7 +209,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.transcript.recent('web:c1', 1, 9)).toEqual([]);
       });
 
-      it('/stop ends the running turn, sets waiting messages aside and spares later ones', async () => {
+      it('/stop ends the running turn, sets waiting messages aside and keeps later ones', async () => {
         await store.inbox.accept(message('m1'));
         const lease = await hold(store);
         await claim(store, lease, 't1');
@@ -224,7 +224,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect((await store.turns.totals(0)).stopped).toBe(1);
       });
 
-      it('[D02] /stop fences the worker and frees the lane for the next one at once', async () => {
+      it('[D02] /stop fences the worker and immediately frees the lane for the next one', async () => {
         await store.inbox.accept(message('m1'));
         const fenced = await hold(store);
         await claim(store, fenced, 't1');
@@ -244,7 +244,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(texts).toEqual(['{"stoppedTurn":"t1","setAside":0}']);
       });
 
-      it('[F05] /stop spares what others asked if the sender may stop only their own', async () => {
+      it('[F05] /stop keeps what others asked if the sender may stop only their own work', async () => {
         const by = (id: string, sender: string) => {
           const admitted = message(id);
           const { message: written } = admitted;

@@ -24,8 +24,8 @@ import {
 } from './rows.ts';
 
 /**
- * The durable stop between ingress and lane, table `inbox`. Ingress inserts rows; the lane reads
- * and closes them.
+ * The durable handover between ingress and lane, table `inbox`. Ingress inserts rows; the lane
+ * reads and closes them.
  */
 export type InboxRepository = ReturnType<typeof inboxRepository>;
 
@@ -34,9 +34,9 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
     /**
      * Stores a message unless (channel, account, chat id, message id) is already known (D01, F08),
      * and creates the conversation on first contact. Durable when it resolves. `full`: `room`
-     * messages of the conversation are already waiting (D07) and this one was not stored; a known
-     * message is never refused. `onReplaced` receives the ids of the messages it replaced (U08);
-     * none for an ordinary message.
+     * messages are already waiting in the conversation (D07) and this one was not stored; a known
+     * message is never refused. `onReplaced` receives the ids of the messages it replaced (U08); it
+     * is not called for an ordinary message.
      */
     accept: (
       admitted: AdmittedMessage,
@@ -49,7 +49,7 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
 
     /**
      * Stores a command as done and runs it, in one transaction with its answer. Null if the message
-     * is known; then nothing runs. `run` must await nothing but its transaction.
+     * is already known, in which case nothing runs. `run` must await nothing but its transaction.
      */
     command: <T>(
       admitted: AdmittedMessage,
@@ -65,8 +65,8 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
       ),
 
     /**
-     * Edits a message that waits for its turn, or withdraws it (null), as its author did. False if
-     * the message is unknown or its turn has started.
+     * Applies an author's edit to a message that waits for its turn, or withdraws it (null). False
+     * if the message is unknown or its turn has started.
      */
     revise: (key: MessageKey, message: InboundMessage | null) =>
       database.write((sql) => revise(sql, key, message)),
@@ -84,8 +84,8 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
     ownerChats: () => database.read(ownerChats),
 
     /**
-     * How often each command was typed among the newest 2,000 messages, by its name in lower case
-     * with `_` for `-`. Read only if a platform's menu has no room for all commands.
+     * How often each command was typed among the newest 2,000 messages, by its lower-case name with
+     * `_` for `-`. Read only if a platform's menu has no room for all commands.
      */
     typedCommands: () => database.read(typedCommands),
 
@@ -93,14 +93,14 @@ export function inboxRepository(database: Database, newId: NewId, files: StoredF
     totalWaiting: (): Promise<number> =>
       database.read(async (sql) => (await sql.get(TOTAL_WAITING))?.count ?? 0),
 
-    /** The number of messages of a conversation that wait for a turn. */
+    /** How many messages in a conversation wait for a turn. */
     waiting: (conversationId: string) => database.read((sql) => countWaiting(sql, conversationId)),
 
-    /** The newest `limit` messages of a chat, oldest first; for the web history. */
+    /** The newest `limit` messages in a chat, oldest first; for the web history. */
     recent: (chat: ChatKey, limit: number) => database.read((sql) => recentOf(sql, chat, limit)),
 
     /**
-     * The chats of an account in which people wrote, newest first, with the first message that is
+     * The chats in an account in which people wrote, newest first, with the first message that is
      * not a command and the time of the newest part sent there (ms; 0 if none).
      */
     chats: (account: Pick<ChatKey, 'channel' | 'account'>, limit: number) =>
@@ -185,7 +185,7 @@ const INSERT = statement(`${INSERT_MESSAGE}
   returning seq, repeats`).rows<{ readonly seq: number; readonly repeats: number }>();
 
 /**
- * Serializes the writers to a lane's inbox, so that the count of one stays true until it commits.
+ * Serializes writers to a lane's inbox, so that a count stays true until its transaction commits.
  * Returns how many messages were waiting when the statement started.
  */
 async function lockAndCountWaiting(
@@ -217,8 +217,8 @@ async function isStored(sql: Sql, message: InboundMessage): Promise<boolean> {
 }
 
 /**
- * Stores a message unless it is known; null if it is. The unique key decides, not a query before:
- * two gateways may receive the same message at the same moment (F08).
+ * Stores a message unless it is already known; null if it is. The unique key decides, not a prior
+ * query: two gateways may receive the same message at the same moment (F08).
  */
 async function insertOnce(
   sql: Sql,

@@ -166,10 +166,10 @@ class Scene {
   }
 }
 
-/** Lost turns in a row after which the delay stops growing. */
+/** The number of consecutive lost turns after which the delay stops growing. */
 const MAX_LOST = 10;
 
-/** What the property checks: all answered messages, in the order of the commits. */
+/** What the property checks: all answered messages, in commit order. */
 async function answered(store: Store, chatId: string): Promise<readonly unknown[]> {
   return (await store.transcript.recent(`web:${chatId}`, 0, 1_000)).map((entry) => entry.content);
 }
@@ -211,8 +211,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         for (let i = 1; i <= total; i += 1) await store.inbox.accept(message(`m${i}`, 'busy'));
       })();
       const work = async (owner: string) => {
-        // The lease expires at once, so each worker takes the lane from the other in the middle of
-        // a turn.
+        // The lease expires immediately, so the workers take the lane from each other in the middle
+        // of a turn.
         let lost = 0;
         for (let round = 0; (await answered(store, 'busy')).length < total; round += 1) {
           // Both could take the lane from each other forever. The loser's delay doubles each time,

@@ -1,7 +1,7 @@
 import { BoundedMap } from '@parley/core';
 import { TEXT_KNOWN_MS } from './tables/turns.ts';
 
-/** The number of remembered hashes; they take a few hundred kilobytes. */
+/** How many hashes are cached; they take a few hundred kilobytes. */
 const MAX_HASHES = 2_000;
 
 /** Texts that are known to be in the database, so that a turn need not write them again. */
@@ -13,7 +13,7 @@ interface KnownHashes {
 }
 
 /**
- * A bounded memory of hashes. The oldest entries are evicted; their texts are simply written again.
+ * A bounded cache of hashes. The oldest entries are evicted; their texts are simply written again.
  */
 export function knownHashes(): KnownHashes {
   const known = new BoundedMap<string, number>(MAX_HASHES);

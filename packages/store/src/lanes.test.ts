@@ -9,7 +9,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     beforeEach(async () => {
       store = await database.openEmpty();
     });
-    it('[F08] leaves an album until it is complete, and returns when to come back', async () => {
+    it('[F08] leaves an album until it is complete, and returns when to retry', async () => {
       const picture = (id: string, at: number) => {
         const { message: one, ...rest } = message(id, 'c1', { at });
         return { ...rest, message: { ...one, albumId: 'a' }, settlesAt: at + 1_000 };
@@ -29,7 +29,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     afterAll(() => database.dispose());
 
-    describe('a turn that ends its process', () => {
+    describe('a turn that crashes its process', () => {
       const begin = async (nth: number) => {
         const work = { conversationId: 'web:c1', owner: 'w1', leaseMs: 0 };
         const started = await store.lanes.begin(work, 'followup', `t${nth}`, nth);
@@ -41,7 +41,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         const hangs = [(await begin(1))?.hangs];
         for (const nth of [2, 3]) {
           await store.turns.countHang('t1');
-          // A start that was cut off counts the same hang again.
+          // A start that was interrupted counts the same hang again.
           await store.turns.countHang('t1');
           hangs.push((await begin(nth))?.hangs);
         }
@@ -49,7 +49,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(hangs).toEqual([undefined, 1, 2]);
       });
 
-      it('[D13] is closed as a dead letter, unread, if giving it up ends the process as well', async () => {
+      it('[D13] is closed as a dead letter, unread, if giving it up also crashes the process', async () => {
         await store.inbox.accept(message('m1'));
         for (const nth of [1, 2, 3]) {
           await begin(nth);
@@ -64,7 +64,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    describe('a lane whose claim ends its process', () => {
+    describe('a lane whose claim crashes its process', () => {
       const work = { conversationId: 'web:c1', owner: 'w1', leaseMs: 1_000 };
       const drop = (now: number) =>
         store.lanes.drop(work, { turnId: 'dropped', reason: 'claiming it: started 5 times' }, now);
@@ -98,7 +98,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.withWork(9_000, 9)).toEqual([]);
       });
 
-      it('[D13] is left alone if nothing waits or another worker holds it', async () => {
+      it('[D13] is left unchanged if nothing waits or another worker holds it', async () => {
         await hold(store, 'web:c1', 'w2', 0);
         await store.inbox.accept(message('m1'));
         expect(await drop(1)).toBeNull();
@@ -114,7 +114,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     describe('the lease', () => {
-      it('[D02] is held by one worker; the other one learns for how long', async () => {
+      it('[D02] is held by one worker; the other one is told for how long', async () => {
         await hold(store, 'web:c1', 'w1', 0);
         database.setTime(400);
         const second = await store.lanes.acquire('web:c1', 'w2', 0, 1_000);
@@ -128,7 +128,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(results.filter((result) => result.kind === 'held')).toHaveLength(1);
       });
 
-      it('[D02] includes the turn that another worker started a moment ago', async () => {
+      it('[D02] includes the turn that another worker has just started', async () => {
         const chats = Array.from({ length: 10 }, (_, i) => `c${i}`);
         for (const chat of chats) {
           for (const nth of [1, 2]) await store.inbox.accept(message(`m${nth}-${chat}`, chat));
@@ -200,7 +200,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.renew([], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
-      it('[D13] of a dead worker expires after its length, however far the clock was set back', async () => {
+      it('[D13] held by a dead worker expires after its duration, however far the clock was set back', async () => {
         await store.inbox.accept(message('m1'));
         database.setTime(3_600_000);
         await hold(store, 'web:c1', 'dead');
@@ -214,7 +214,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await ask()).toMatchObject({ kind: 'held' });
       });
 
-      it('[D13] runs for its length from now when it is renewed after the clock was set back', async () => {
+      it('[D13] runs for its full duration from now when it is renewed after the clock was set back', async () => {
         database.setTime(3_600_000);
         const lease = await hold(store, 'web:c1', 'w1');
         database.setTime(0);
@@ -234,7 +234,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     describe('claiming', () => {
-      it('[D03] collect makes one turn of all waiting messages, in the order stored', async () => {
+      it('[D03] collect makes one turn from all waiting messages, in storage order', async () => {
         for (const id of ['m3', 'm1', 'm2']) await store.inbox.accept(message(id));
         const lease = await hold(store);
         const turn = await claim(store, lease, 't1', 'collect');
@@ -243,7 +243,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.inbox.waiting('web:c1')).toBe(0);
       });
 
-      it('[D03] followup makes one turn of each message', async () => {
+      it('[D03] followup makes a separate turn from each message', async () => {
         for (const id of ['m1', 'm2']) await store.inbox.accept(message(id));
         const lease = await hold(store);
         expect(idsOf(await claim(store, lease, 't1', 'followup'))).toEqual(['m1']);
@@ -265,13 +265,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(turns).toEqual([['m1', 'm2'], ['m3'], ['m4']]);
       });
 
-      it('finds nothing in an empty lane, and nothing of another lane', async () => {
+      it('finds nothing in an empty lane, and nothing from another lane', async () => {
         await store.inbox.accept(message('m1', 'c2'));
         const lease = await hold(store, 'web:c1');
         expect(await store.lanes.claim(lease, 'collect', 't1', 0)).toEqual({ kind: 'none' });
       });
 
-      it('reports when the newest waiting message came', async () => {
+      it('reports when the newest waiting message was received', async () => {
         expect(await store.lanes.newestWaiting('web:c1')).toBeNull();
         await store.inbox.accept(message('m1', 'c1', { at: 70 }));
         await store.inbox.accept(message('m2', 'c1', { at: 60 }));
@@ -387,7 +387,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         expect(await store.outbox.recent(routeTo('c1'), 9)).toHaveLength(1);
       });
 
-      it('rejects the turn of another lane, even with a valid lease of its own', async () => {
+      it('rejects a turn from another lane, even with a valid lease on its own', async () => {
         await store.inbox.accept(message('m1', 'c2'));
         await claim(store, await hold(store, 'web:c2'), 't2');
         const lease = await hold(store, 'web:c1');

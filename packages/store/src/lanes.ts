@@ -32,8 +32,8 @@ export function laneRepository(
   return {
     /**
      * Takes the lane unless another live worker holds it or a person leads the conversation, and
-     * raises the epoch. `busy` returns how many ms the other lease still runs: never longer than
-     * `leaseMs`, even if the clock was set back.
+     * raises the epoch. `busy` returns the remaining time of the other lease in ms, which is never
+     * more than `leaseMs`, even if the clock was set back.
      */
     acquire: (
       conversationId: string,
@@ -55,14 +55,14 @@ export function laneRepository(
 
     /**
      * Starts work on a lane: `acquire` and, if the lane is free, `claim` in one transaction. With
-     * `none` or `settling`, the lane is free again at once.
+     * `none` or `settling`, the lane is released immediately.
      */
     begin: (work: LaneRequest, busy: BusyPolicy, newTurnId: string, now: number) =>
       beginWork(database, work, { busy, newTurnId, now, moment: sharedClock() }),
 
     /**
-     * Gives up the waiting messages of a lane whose claim ends every process, and releases the
-     * lane. Returns the route of the newest message, for a notice; null if nothing was waiting or
+     * Gives up a lane's waiting messages if claiming them crashes every process, and releases the
+     * lane. Returns the newest message's route, for a notice; null if nothing was waiting or
      * another worker holds the lane.
      */
     drop: (
@@ -92,8 +92,8 @@ export function laneRepository(
       }, 'process'),
 
     /**
-     * When the newest waiting message was received; null if none is waiting. Determines the collect
-     * pause.
+     * When the newest waiting message was received; null if none is waiting. Determines how long to
+     * keep collecting.
      */
     newestWaiting: async (conversationId: string): Promise<number | null> =>
       (await database.read((sql) => sql.get(NEWEST_WAITING, { conversationId })))?.newest ?? null,
@@ -108,8 +108,8 @@ export function laneRepository(
       database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
 
     /**
-     * Syncs the number of attempts to disk, because a turn that ended its process may bring down
-     * the machine as well. PostgreSQL synced it with the claim.
+     * Syncs the attempt count to disk, because a turn that crashes its process may bring down the
+     * machine as well. PostgreSQL synced it with the claim.
      */
     async syncAttempt(turnId: string): Promise<void> {
       if (database.dialect === 'sqlite') await database.change('power-cut', TOUCH, { turnId });
@@ -128,7 +128,7 @@ export function laneRepository(
     },
     /**
      * Ends a running turn because of what a person has written since (`interrupt`). Its messages
-     * wait again, before the newer ones, and the turn can store nothing more. Messages that were
+     * wait again, ahead of the newer ones, and the turn can store nothing more. Messages that were
      * interrupted three times are answered first.
      */
     async interrupt(lease: Lease, turnId: string, now: number) {
@@ -136,7 +136,7 @@ export function laneRepository(
       return database.write((sql) => interruptTurn(sql, { lease, turnId, now }));
     },
     /**
-     * Stores the transcript, outbox parts, usage, prompt and inbox rows of one turn in one fenced
+     * Stores a turn's transcript, outbox parts, usage, prompt and inbox rows in one fenced
      * transaction (D04). `left`: nothing was waiting, and the lane was released as requested.
      * `stored` is called after the commit.
      */
@@ -168,7 +168,7 @@ export function laneRepository(
   };
 }
 
-/** The requested lane, the worker, and the length of the lease in ms. */
+/** The requested lane, the worker, and the lease duration in ms. */
 interface LaneRequest {
   readonly conversationId: string;
   readonly owner: string;
@@ -189,7 +189,8 @@ async function beginWork(
   return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now: claim.now, moment });
     if (taken.kind === 'busy') return taken;
-    // What waits, waits on, and an unfinished turn is resumed once the agent leads the conversation again (U12).
+    // Waiting messages keep waiting, and an unfinished turn is resumed once the agent leads the
+    // conversation again (U12).
     if (taken.kind === 'taken-over') return { kind: 'none' };
     const { lease, lane } = taken;
     // This transaction has just raised the epoch, so no other worker can have fenced it.
@@ -280,8 +281,8 @@ async function acquireLane(
 }
 
 /**
- * How long to wait for another worker's lease, in ms. A lease from before the clock was set back is
- * shortened.
+ * How long to wait for another worker's lease, in ms. A lease taken before the clock was set back
+ * is shortened.
  */
 async function waitForLease(
   sql: Sql,
@@ -315,7 +316,7 @@ const LEAVE = statement(`
   update conversation set lease_owner = null, lease_until = null
   where id = :conversationId and epoch = :epoch`);
 
-// The caller has locked the conversation, and storing a message locks it too: messages stored
+// The caller has locked the conversation, and storing a message locks it as well: messages stored
 // before are seen here, and later ones bring their own wake-up.
 const LEAVE_IF_DONE = statement(`
   update conversation set lease_owner = null, lease_until = null
@@ -359,10 +360,10 @@ const NEWEST_WAITING = statement(`
 }>();
 
 /**
- * The longest waiting first, so that the limit never hides a conversation forever. Messages behind
- * a suspended turn wait for its decision, unless they may answer its question. Messages behind a
- * turn that was put off bring their own wake-up. A conversation led by a person is found once that
- * ends.
+ * Longest waiting first, so that the limit never hides a conversation forever. Messages behind a
+ * suspended turn wait for its decision, unless they may answer its question. Messages behind a turn
+ * that was put off bring their own wake-up. A conversation led by a person is found once the
+ * takeover ends.
  */
 const WITH_WORK = statement(`
   select work.conversation_id as id from (

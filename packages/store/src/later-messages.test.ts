@@ -39,7 +39,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     };
 
     describe('joined by later messages', () => {
-      it('[D03] contains them and records the place in its journal, even when it is resumed', async () => {
+      it('[D03] contains them and records their position in its journal, even when it is resumed', async () => {
         await store.turns.appendStep(lease, 't1', { index: 0, content: 'asked' }, 1);
         for (const id of ['m2', 'm3']) await store.inbox.accept(message(id));
         const joined = await store.lanes.join(lease, joining(1), 5);
@@ -56,7 +56,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         expect(await outcomes()).toEqual(['m1 answered', 'm2 answered']);
       });
 
-      it('[D02] stops at the first message that may not join, so that the order stays', async () => {
+      it('[D02] stops at the first message that may not join, so that the order is preserved', async () => {
         for (const id of ['m2', 'm3', 'm4']) await store.inbox.accept(message(id));
         const but = ({ message: { messageId } }: InboxRow) => messageId !== 'm3';
         expect(await store.lanes.join(lease, joining(0, but), 5)).toMatchObject({
@@ -98,7 +98,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'none' });
       });
 
-      it('[D02] takes each message once when two requests come at the same time', async () => {
+      it('[D02] takes each message once when two requests arrive at the same time', async () => {
         for (const id of ['m2', 'm3']) await store.inbox.accept(message(id));
         const both = await Promise.all([0, 1].map((at) => store.lanes.join(lease, joining(at), 5)));
         expect(both.map(({ kind }) => kind).sort()).toEqual(['joined', 'none']);
@@ -141,7 +141,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
       });
 
-      it('[F08] returns when to ask again while a burst may be incomplete', async () => {
+      it('[F08] returns when to check again while a burst may be incomplete', async () => {
         await store.inbox.accept({ ...message('m2'), settlesAt: 1_005 });
         expect(await interrupt()).toEqual({ kind: 'later', retryInMs: 1_000 });
       });
@@ -159,7 +159,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         expect(first).toMatchObject({ interruptions: 3, turn: { outcome: 'answered' } });
       });
 
-      it('[D02] is left alone once the lease is lost or the turn is over', async () => {
+      it('[D02] is left unchanged once the lease is lost or the turn is over', async () => {
         await store.inbox.accept(message('m2'));
         const next = await resumed();
         expect(await interrupt()).toEqual({ kind: 'fenced' });
@@ -168,7 +168,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         expect(await outcomes()).toEqual(['m1 answered', 'm2 null']);
       });
 
-      it('[D03] is either interrupted or committed when both are requested at once', async () => {
+      it('[D03] is either interrupted or committed when both are requested simultaneously', async () => {
         await store.inbox.accept(message('m2'));
         const [ended, committed] = await Promise.all([
           interrupt(),

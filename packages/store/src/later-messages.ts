@@ -26,7 +26,7 @@ export type Interruption =
   | { readonly kind: 'interrupted' }
   /** No waiting message may end it, or its messages have been interrupted often enough. */
   | { readonly kind: 'goes-on' }
-  /** The waiting messages may be incomplete: ask again after this many ms. */
+  /** The waiting messages may be incomplete: check again after this many ms. */
   | { readonly kind: 'later'; readonly retryInMs: number }
   | { readonly kind: 'fenced' };
 
@@ -47,14 +47,14 @@ export async function joinTurn(
   const conversation = await lockLeased(sql, lease);
   const { turnId, mode } = joining;
   if (conversation === null || !(await isUnfinished(sql, lease, turnId))) return { kind: 'fenced' };
-  // Messages written after these commands are meant for a turn that obeys them.
+  // Messages written after these commands belong in a turn that obeys them.
   if (mode !== undefined && conversation.mode !== mode) return { kind: 'none' };
   const turn = await sql.get(SESSION_OF, { turnId });
   if (turn?.session !== conversation.session) return { kind: 'none' };
   const rows = await joiningNow(sql, lease.conversationId, joining, now);
   const last = rows.at(-1);
   if (last === undefined) return { kind: 'none' };
-  // Only the oldest waiting messages, without a gap, so that the order of the lane stays (D02).
+  // Only the oldest waiting messages, without a gap, so that the lane's order is preserved (D02).
   sql.send(JOIN, { turnId, now, conversationId: lease.conversationId, last: last.seq });
   for (const step of joining.steps(rows)) await storeStep(sql, turnId, step, now);
   return { kind: 'joined', rows };
@@ -77,7 +77,7 @@ async function joiningNow(
 /** After this many interruptions in a row, a person who keeps writing still gets an answer. */
 const MAX_IN_A_ROW = 3;
 
-/** How often to check for a file that is being fetched, in ms. */
+/** How often to check whether a file has been fetched, in ms. */
 const FILE_MS = 1_000;
 
 interface Interrupt {

@@ -82,7 +82,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await members('b')).toEqual([]);
     });
 
-    it('[F13] reserves a code for the first person who types it, and does nothing for its own maker', async () => {
+    it('[F13] reserves a code for the first person who types it, and does nothing for its creator', async () => {
       await make('o1', 'C');
       expect(kind(await type('o1', 'C'))).toBe('own-code');
       await type('b', 'C');
@@ -91,7 +91,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await members('o1')).toEqual(['b', 'o1']);
     });
 
-    it('[F13] links two people who are not owners at once, which makes neither an owner later', async () => {
+    it('[F13] links two non-owners immediately, which makes neither of them an owner later', async () => {
       await make('a', 'C');
       expect(await type('b', 'C')).toMatchObject({ kind: 'linked', members: ['a', 'b'] });
       expect(await store.links.of('a')).toMatchObject({ byOwner: false });
@@ -107,7 +107,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await members('friend')).toEqual([]);
     });
 
-    it('[F13] drops the links of a person from before they became an owner', async () => {
+    it("[F13] drops a person's links from before they became an owner", async () => {
       await ask('o1', { kind: 'make', code: 'C' }, 0, false);
       await type('friend', 'C');
       await make('o1', 'D');
@@ -136,7 +136,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it("[F13] forgets a code after ten minutes, even one that waits for the owner's confirmation", async () => {
+    it("[F13] drops a code after ten minutes, even one that waits for the owner's confirmation", async () => {
       await make('o1', 'C');
       await type('b', 'C', 9 * MINUTE);
       expect(kind(await type('o1', 'C', 10 * MINUTE))).toBe('unknown-code');

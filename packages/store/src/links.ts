@@ -2,16 +2,16 @@ import { ReplyRoute } from '@parley/core';
 import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
 import type { Row } from './tables.ts';
 
-/** The linked accounts of one person, by Parley's ids (`telegram:42`). */
+/** One person's linked accounts, by their Parley ids (`telegram:42`). */
 export interface Link {
   readonly members: readonly string[];
-  /** Whether an owner confirmed each of them. Only such a link gives owner rights. */
+  /** Whether an owner confirmed every account. Only such a link grants owner rights. */
   readonly byOwner: boolean;
   /** The conversation shared by an owner's linked direct chats. Its name is never reused. */
   readonly mainConversation: string;
 }
 
-/** The action of `/link`. A new code is stored only if the person has no valid one. */
+/** The action that `/link` requests. A new code is stored only if the person has no valid one. */
 export type LinkAction =
   | { readonly kind: 'make'; readonly code: string }
   | { readonly kind: 'type'; readonly code: string }
@@ -23,13 +23,14 @@ export interface LinkAsker {
   readonly personId: string;
   /** Whether they own the agent they are talking to. */
   readonly isOwner: boolean;
-  /** The owners of each agent, if there are several agents (F14). */
+  /** Each agent's owners, if there are several agents (F14). */
   readonly ownersOfAgents?: readonly (readonly string[])[];
 }
 
 /**
  * The result of `/link`. Linking to an owner takes two steps: another account types the code, then
- * the owner types it again where it was created. Otherwise the first typing links.
+ * the owner types it again where it was created. Otherwise, the link is made as soon as the code is
+ * typed.
  */
 export type LinkResult =
   /** `typist`: the account that typed the code and waits for the owner's confirmation. */
@@ -51,15 +52,15 @@ export type LinkResult =
       readonly code: string;
       readonly makerRoute: ReplyRoute;
       /**
-       * The main conversation of the maker's accounts; null if they have none or their maker is not
-       * an owner.
+       * The main conversation for the accounts of the person who created the code; null if they
+       * have none or are not an owner.
        */
       readonly mainConversation: string | null;
     }
   | {
       readonly kind: 'linked';
       readonly members: readonly string[];
-      /** The chat of the other account, for its notice. */
+      /** The other account's chat, for its notice. */
       readonly otherRoute: ReplyRoute;
       readonly mainConversation: string | null;
     }
@@ -193,8 +194,8 @@ async function typeCode(
 }
 
 /**
- * Whether the typist owns an agent that the maker of the code does not, because linking would make
- * the maker an owner of it too.
+ * Whether the typist owns an agent that the code's creator does not, because linking would make the
+ * creator an owner of it as well.
  */
 async function bringsRights(
   sql: Sql,
@@ -208,7 +209,9 @@ async function bringsRights(
   return gained.some((owners) => !makers.some((one) => owners.includes(one)));
 }
 
-/** Handles the owner's second typing; only now does the other account gain anything. */
+/**
+ * Handles the second time the owner types the code; only now does the other account gain anything.
+ */
 async function confirmCode(
   sql: Sql,
   asker: LinkAsker,

@@ -5,7 +5,7 @@ import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, message, part } from './testing/messages.ts';
 
-/** How often each of the loops below does its work. */
+/** How often each of the loops below runs. */
 const ROUNDS = 60;
 const CHATS = ['c1', 'c2', 'c3'];
 const AGENTS = ['main', 'second'];
@@ -44,7 +44,7 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
       };
       const work = (owner: string) => async () => {
         const conversationId = LANES[(made * 3) % LANES.length] ?? '';
-        // Half of the leases expire at once and are taken from a worker that has not noticed.
+        // Half of the leases expire immediately and are taken from a worker that has not noticed.
         const leaseMs = made % 2 === 0 ? 0 : 1_000;
         const lane = { conversationId, owner, leaseMs };
         const started = await store.lanes.begin(lane, 'collect', newId('t'), Date.now());
@@ -97,7 +97,7 @@ function orderOf(id: string, agent: string, chatId: string): HeartbeatOrder {
   };
 }
 
-/** The alert is either sent at once, or held for a moment and sent by `release`. */
+/** The alert is either sent immediately, or held for a moment and sent by `release`. */
 function alerting(id: string, turnId: string): HeartbeatEnd {
   const isHeld = id.length % 2 === 0;
   return {

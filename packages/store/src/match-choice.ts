@@ -1,9 +1,9 @@
 import { readYesOrNo, splitReplyWords } from '@parley/core';
 
 /**
- * Finds the choice that a typed answer means, if exactly one fits: by its number ("2", "the second
- * one"), by its text, by a plain yes or no that only one choice expresses, or by words that occur
- * together in only one choice. Null means that the text is an answer of its own.
+ * Finds the choice that a typed answer refers to, if exactly one fits: by its number ("2", "the
+ * second one"), by its text, by a plain yes or no that only one choice expresses, or by words that
+ * occur together in only one choice. Null means that the text does not refer to any single choice.
  */
 export function matchChoice(text: string, choices: readonly string[]): string | null {
   const words = splitReplyWords(keycapsAsNumbers(text));
@@ -134,7 +134,7 @@ function yesOrNo(text: string, choices: readonly string[]): string | null {
   );
 }
 
-/** Words that turn a choice into its opposite, or into more than one. */
+/** Words that turn a choice into its opposite, or into more than one choice. */
 const CHANGING =
   /(?:^|\s)(?:not|no|don't|never|neither|none|both|or|and|but|except|instead|all|nicht|kein|keine|keinen|weder|beide|oder|und|aber|außer|alle|pas|ni|et|ou|mais|non|ne|y|o|pero|не|ни|и|или|но|оба|不|都|和|或)(?:\s|$)/;
 

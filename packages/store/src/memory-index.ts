@@ -17,13 +17,13 @@ export interface IndexedMemory {
 }
 
 /**
- * The index of an agent's memories (G14, F14). The files are the truth; `rebuild` brings the index
- * in line with them.
+ * An agent's memory index (G14, F14). The files are authoritative; `rebuild` brings the index in
+ * line with them.
  */
 export type MemoryIndex = ReturnType<typeof memoryIndexRepository>;
 
 export function memoryIndexRepository(database: Database, agent?: string) {
-  // The workspaces of several agents contain files with the same names.
+  // Different agents' workspaces contain files with the same names.
   const stored = <Memory extends { readonly file: string }>(memory: Memory): Memory => ({
     ...memory,
     file: conversationOfAgent(agent, memory.file),
@@ -47,7 +47,7 @@ export function memoryIndexRepository(database: Database, agent?: string) {
           sql.send(ADD, { ...stored(memory), uses: known.get(memory.id) ?? 0 });
       }),
 
-    /** Counts one use of each memory. A power cut may lose the latest ones. */
+    /** Counts one use for each memory. A power cut may lose the latest ones. */
     used: async (ids: readonly string[]): Promise<void> => {
       if (ids.length > 0) await database.change('process', USED, { ids: toJson(ids) });
     },

@@ -37,7 +37,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await of('m1'))?.parts.map(({ isSent }) => isSent)).toEqual([true, false]);
     });
 
-    it('[F09] is the answer of a command, and the message whose turn the command may continue', async () => {
+    it("[F09] is a command's answer, and the message whose turn the command may continue", async () => {
       await store.inbox.accept(message('m1'));
       await claim(store, await hold(store), 't1');
       const route = message('m2').route;

@@ -15,7 +15,7 @@ export interface MessageAnswer {
    * since the message.
    */
   readonly isSuspended: boolean;
-  /** The usage of its turn so far. */
+  /** The usage its turn has had so far. */
   readonly usage: AnswerUsage;
   readonly parts: readonly AnswerPart[];
   /** For a command: the message in its chat whose turn is unfinished, if there is one. */

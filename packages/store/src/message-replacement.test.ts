@@ -104,7 +104,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await bytesOf('m1')).toBeUndefined();
     });
 
-    it('[D06] [U08] settles the dead letter of a failed turn', async () => {
+    it("[D06] [U08] settles a failed turn's dead letter", async () => {
       await store.inbox.accept(message('m1'));
       await turn('t1', { outcome: 'failed', reason: 'x' });
       expect(await store.deadLetters.openIds(['unanswered'], 0, 9)).toHaveLength(1);

@@ -6,11 +6,11 @@ import type { AdmittedMessage, FileRef } from './rows.ts';
 import { BY_STOP } from './turns.ts';
 
 /**
- * A message that names an earlier one of its sender, in the form to store, and what happens to the
- * earlier one.
+ * A message that refers to an earlier one by the same sender, in the form to store, and what
+ * happens to the earlier one.
  */
 interface Replacement {
-  /** It names the earlier message only if it replaces it. */
+  /** It refers to the earlier message only if it replaces it. */
   readonly message: InboundMessage;
   /** The `seq` of the earlier message if its files are transferred; otherwise null. */
   readonly filesOf: number | null;
@@ -18,7 +18,9 @@ interface Replacement {
   readonly replaced: { readonly seq: number; readonly turnId: string } | null;
 }
 
-/** Decides whether a message replaces the one it names. The caller has locked the conversation. */
+/**
+ * Decides whether a message replaces the one it refers to. The caller has locked the conversation.
+ */
 export async function findReplaced(
   sql: Sql,
   { conversationId, message: { replaces = '', ...message } }: AdmittedMessage,
@@ -49,7 +51,7 @@ export async function findReplaced(
 }
 
 /**
- * Stores the files of the new message `seq`, and removes the earlier message and its answer from
+ * Stores the files from the new message `seq`, and removes the earlier message and its answer from
  * the model's history. Their rows stay. Returns the ids of the replaced messages and parts.
  */
 export async function replaceEarlier(

@@ -46,7 +46,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await stepsOf(raw)).toEqual(known);
     });
 
-    it('keep the old state when one step fails, and the previous Parley still starts on it', async () => {
+    it('keep the old state when one step fails, and the previous version of Parley still starts on it', async () => {
       const before = await schemaOf(raw);
       const migrating = migrate(raw, [...MIGRATIONS, NOTE, BROKEN], 'db', clock);
       await expect(migrating).rejects.toMatchObject({ code: 'store-failed' });
@@ -92,7 +92,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await stepsOf(raw)).toHaveLength(known.length + 1);
     });
 
-    it('refuse the data of a newer Parley and change neither schema nor rows', async () => {
+    it('refuse data from a newer version of Parley and change neither schema nor rows', async () => {
       const future = "insert into parley_migration values (9999, 'future', '7.3.0', 0)";
       await raw.change('power-cut', dynamicStatement(future));
       const before = await schemaOf(raw);
@@ -118,7 +118,7 @@ function spawnMigration(url: string, seconds = '0'): ChildProcess {
   });
 }
 
-/** Resolves when the process has written these words; rejects if it ends first. */
+/** Resolves when the process has written this text; rejects if it ends first. */
 async function said(child: ChildProcess, words: string): Promise<void> {
   let out = '';
   for await (const text of child.stdout?.setEncoding('utf8') ?? []) {

@@ -18,9 +18,10 @@ import { MAKE_LEDGER, statementsOf } from './tables/statements.ts';
 const MIGRATION_LOCK = 7_275_395;
 
 /**
- * Brings the schema up to date in one transaction. After a failed step, or a kill in the middle,
- * the database is unchanged and the previous Parley still starts on it. For a database that this
- * Parley does not know, throws StoreError `store-newer` or `store-older` and changes nothing.
+ * Brings the schema up to date in one transaction. If a step fails, or the process is killed
+ * halfway, the database is unchanged and the previous version of Parley still starts on it. For a
+ * database that this version does not know, throws StoreError `store-newer` or `store-older` and
+ * changes nothing.
  */
 export async function migrate(
   database: Database,
@@ -105,12 +106,12 @@ interface AppliedStep {
   readonly parley_version: string;
 }
 
-/** The migrations applied to a database. */
+/** Selects the migrations applied to a database. */
 const APPLIED = dynamicStatement(
   'select number, parley_version from parley_migration order by number',
 ).rows<AppliedStep>();
 
-/** The newest applied migration that this Parley does not know. */
+/** The newest applied migration that this version of Parley does not know. */
 export function newerStep(
   applied: readonly AppliedStep[],
   migrations: readonly Migration[],
@@ -121,8 +122,8 @@ export function newerStep(
 }
 
 /**
- * Throws StoreError `store-newer` or `store-older` if a migration was applied that this Parley does
- * not know.
+ * Throws StoreError `store-newer` or `store-older` if a migration was applied that this version of
+ * Parley does not know.
  */
 export function refuseUnknown(
   applied: readonly AppliedStep[],
@@ -179,7 +180,7 @@ const APPLY =
   dynamicStatement(`insert into parley_migration (number, name, parley_version, applied_at)
   values (:number, :name, :version, :now)`);
 
-/** One migration of the schema. Never edited once released: a change is another migration. */
+/** One schema migration. Never edited once released: a change is another migration. */
 export interface Migration {
   readonly number: number;
   readonly name: string;
@@ -188,8 +189,8 @@ export interface Migration {
 }
 
 /**
- * All migrations in the order they are applied; their statements are with the tables. The first one
- * creates the tables of 0.1.0; lower numbers belong to earlier migrations.
+ * All migrations in the order in which they are applied; their statements are with the tables. The
+ * first one creates the tables from 0.1.0; lower numbers belong to earlier migrations.
  */
 export const MIGRATIONS: readonly Migration[] = (
   [
@@ -216,8 +217,8 @@ const LARGEST_LOG_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads the migrations applied to a SQLite file without writing to it or its side files. Opening it
- * normally would write, because it takes over the log of a killed process. Null if unknown (no such
- * file, not a database, a file system without links); then opening decides.
+ * normally would write, because SQLite recovers the log left by a killed process. Null if unknown
+ * (no such file, not a database, a file system without links); then opening decides.
  */
 export function readAppliedSteps(path: string): readonly AppliedStep[] | null {
   try {
@@ -243,8 +244,8 @@ function withoutLog(path: string): readonly AppliedStep[] {
 }
 
 /**
- * SQLite finds the log by the name of the file, so a copy of the log is read under a second name of
- * the same file.
+ * SQLite finds the log by the file's name, so a copy of the log is read under a second name for the
+ * same file.
  */
 function throughCopyOfLog(path: string): readonly AppliedStep[] {
   const folder = mkdtempSync(join(dirname(path), '.look-'));

@@ -9,7 +9,9 @@ import { message } from './testing/messages.ts';
 
 const LANE = 'web:c1';
 
-/** How a worker from before takeovers takes a lane, and shortens a lease that is too long, word for word. */
+/**
+ * How a worker from before takeovers takes a lane, and shortens a lease that is too long, verbatim.
+ */
 const ACQUIRE_LEASE = dynamicStatement(`
   update conversation set epoch = epoch + 1, lease_owner = :owner,
     lease_until = cast(extract(epoch from now()) * 1000 as bigint) + 8000
@@ -20,7 +22,7 @@ const ACQUIRE_LEASE = dynamicStatement(`
 for (const database of bothDatabases(inject('postgresUrl')).filter(
   ({ name }) => name === 'PostgreSQL',
 )) {
-  describe.runIf(database.available)('a worker of an older Parley, until it has noticed', () => {
+  describe.runIf(database.available)('a worker from an older version of Parley, until it has noticed', () => {
     let store: Store;
     let older: Database;
     beforeAll(async () => {
@@ -46,7 +48,7 @@ for (const database of bothDatabases(inject('postgresUrl')).filter(
       expect(await acquire()).toEqual({ epoch: 2 });
     });
 
-    it('[U12] [D18] that has a conversation when a person takes it over can neither keep nor renew it', async () => {
+    it('[U12] [D18] that holds a conversation when a person takes it over can neither keep nor renew it', async () => {
       await acquire();
       await store.takeovers.takeOver({ conversationId: LANE, by: 'Ann', lastsMs: 60_000 });
       await expect(acquire()).rejects.toThrow(/a person leads/);
@@ -55,7 +57,7 @@ for (const database of bothDatabases(inject('postgresUrl')).filter(
       await store.takeovers.handBack(LANE, 'Ann');
     });
 
-    it('[U12] [D18] can take it again once a takeover has ended by itself', async () => {
+    it('[U12] [D18] can take it again once a takeover has expired', async () => {
       await store.takeovers.takeOver({ conversationId: LANE, by: 'Ann', lastsMs: 1 });
       await expect.poll(acquire).toMatchObject({ epoch: expect.any(Number) });
     });

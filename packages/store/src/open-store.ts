@@ -17,9 +17,7 @@ import { type StateDeps, StoreState } from './store-state.ts';
 import { timedIds } from './timed-ids.ts';
 import { watchDatabase } from './watch-database.ts';
 
-/**
- * The address of the database, the clock, and the source of ids (by default time and randomness).
- */
+/** The database address, the clock, and the id source (by default time and randomness). */
 export interface StoreOptions extends PostgresLimits {
   /** `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://…`. */
   readonly url: string;
@@ -29,9 +27,9 @@ export interface StoreOptions extends PostgresLimits {
   /** For in-memory tests: a database that already has its tables, as serialized by SQLite. */
   readonly content?: Uint8Array;
   readonly newId?: NewId;
-  /** How to handle a database that has gone back in time; absent for commands. */
+  /** How to handle a database that was rolled back; absent for commands. */
   readonly state?: StateOptions;
-  /** Receives outages; absent for a command, which fails on its own. */
+  /** Logs outages; absent for a command, which simply fails. */
   readonly log?: Logger;
 }
 

@@ -68,7 +68,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await first()).toEqual({ id, state: 'pending' });
     });
 
-    it('[D09] decides nothing about a part that the next holder took over', async () => {
+    it('[D09] decides nothing about a part that the next lease holder took over', async () => {
       const { id } = await first();
       await old.markSending(id, 1);
       const next = await holder('new', 100);

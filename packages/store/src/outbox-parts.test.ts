@@ -26,7 +26,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       return lease;
     };
 
-    it('[D04] are written once per key, whichever process repeats it and wherever it would go now', async () => {
+    it('[D04] are written once per key, whichever process repeats it and whatever its destination is now', async () => {
       expect(await post('k1')).toEqual({ kind: 'posted', chat: C2 });
       const elsewhere = [part('hello', 'c3'), part('a', 'c3'), part('third', 'c3')] as const;
       expect(await post('k1', { parts: [...elsewhere] })).toEqual({ kind: 'known', chat: C2 });
@@ -35,13 +35,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await sent(C3)).toEqual([]);
     });
 
-    it('[D04] are written once if they come at the same moment', async () => {
+    it('[D04] are written once if they arrive at the same moment', async () => {
       const results = await Promise.all(Array.from({ length: 8 }, () => post('k')));
       expect(results.filter(({ kind }) => kind === 'posted')).toHaveLength(1);
       expect(await sent()).toEqual(['hello', 'again']);
     });
 
-    it('[G16] of a turn are not part of its answer, and are not duplicated when it runs again', async () => {
+    it('[G16] by a turn are not part of its answer, and are not duplicated when it runs again', async () => {
       const lease = await begin();
       const turn = { id: 't1', most: 2 };
       expect((await post('t1.0.0', { turn })).kind).toBe('posted');

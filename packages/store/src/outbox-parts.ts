@@ -14,7 +14,7 @@ import { isTakenOverAt } from './taken-over.ts';
  */
 export type PartState = 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
 
-/** The first unfinished part of a chat, and when it may be tried. */
+/** The first unfinished part for a chat, and when it may be tried. */
 export interface DuePart {
   readonly part: OutboundPart;
   readonly state: 'pending' | 'sending';
@@ -55,7 +55,7 @@ export interface Post {
    * turn posts.
    */
   readonly turn?: { readonly id: string; readonly most: number };
-  /** The sent answer that the parts edit or delete. */
+  /** The answer, already sent, that the parts edit or delete. */
   readonly changes?: { readonly partId: string; readonly how: PartChange };
 }
 
@@ -80,8 +80,8 @@ export interface AccountWork {
 }
 
 /**
- * The origin of parts, which identifies whose words they contain, so that `/forget` finds them
- * (G15): the people of the turn that they answer, the sender of the message that they answer (its
+ * Where parts come from, which identifies whose text they contain, so that `/forget` finds them
+ * (G15): the people in the turn that they answer, the sender of the message that they answer (its
  * `seq`), nobody (a notice about another part, which only says why that part was not sent), or
  * those listed in `about`.
  */
@@ -94,7 +94,8 @@ type Origin = Stored &
   );
 
 /**
- * Ids of turns and people (`telegram:42`) whose words or names a part contains; empty for nobody's.
+ * Ids of turns and people (`telegram:42`) whose text or names a part contains; empty if there are
+ * none.
  */
 export type About = readonly string[];
 
@@ -150,7 +151,7 @@ export function insertParts(
   });
 }
 
-/** Appends a part outside of any answer under a given id; false if that id already exists. */
+/** Appends a part that belongs to no answer, under a given id; false if that id already exists. */
 async function insertPartOnce(
   sql: Sql,
   id: string,
@@ -174,7 +175,7 @@ interface RowOrigin extends Omit<Stored, 'newId'> {
   readonly about?: About | undefined;
 }
 
-/** The row of a part waiting to be sent. */
+/** The row for a part waiting to be sent. */
 function newRow(
   { route, body, buttons, file, act }: NewPart,
   id: string,
@@ -201,14 +202,14 @@ function newRow(
 }
 
 /**
- * The key of a part, derived from its id. It has 22 characters, because Discord's nonce, the
- * shortest of all platforms, allows 25. Collisions of 132 hash bits do not occur in practice.
+ * A part's idempotency key, derived from its id. It has 22 characters, because Discord's nonce, the
+ * shortest on any platform, allows 25. Collisions among 132 hash bits do not occur in practice.
  */
 function idempotencyKeyOf(partId: string): string {
   return hash('sha256', partId, 'base64url').slice(0, 22);
 }
 
-/** Appends the parts of a post to the outbox, unless its key was already used. */
+/** Appends a post's parts to the outbox, unless its key was already used. */
 export async function postParts(
   sql: Sql,
   { key, turn, changes }: Pick<Post, 'key' | 'turn' | 'changes'>,
@@ -216,7 +217,7 @@ export async function postParts(
   now: number,
 ): Promise<PostResult> {
   if (turn !== undefined) {
-    // A stop locks the conversation too, so nothing is posted after a `/stop`.
+    // A stop also locks the conversation, so nothing is posted after a `/stop`.
     const lane = await sql.get(LANE_OF, { turnId: turn.id });
     if (lane !== undefined) await lockConversation(sql, lane.conversation_id);
   }
@@ -245,7 +246,7 @@ export async function postParts(
   return { kind: 'posted', chat: { channel, account, chatId } };
 }
 
-/** Whether a person leads the conversation of the chat that the parts go to. */
+/** Whether a person leads the conversation in the chat that the parts go to. */
 async function isLedByPerson(sql: Sql, parts: readonly NewPart[], now: number): Promise<boolean> {
   const [first] = parts;
   if (first === undefined) return false;
@@ -312,7 +313,7 @@ export interface PartRow {
   readonly body: string;
 }
 
-/** The content of the column `body`. */
+/** The content stored in the column `body`. */
 const Body = RenderedPart.extend(PartExtras.shape);
 
 /** Converts a stored part to the form that adapters use. Throws StoreError `store-damaged`. */
@@ -337,7 +338,7 @@ export interface PartRetry {
   readonly reason: string;
 }
 
-/** The delays of a part, with their reasons. */
+/** A part's delays, with their reasons. */
 export function readRetries(retries: string | null): readonly PartRetry[] {
   return (retries ?? '').split('\n').flatMap((line) => {
     const [, until, reason] = /^(\d+) (.*)$/.exec(line) ?? [];

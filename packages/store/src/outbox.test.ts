@@ -25,7 +25,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return next.part.id;
     }
 
-    it('[D04] returns the parts of a chat in the order stored, one after another', async () => {
+    it("[D04] returns a chat's parts in storage order, one after another", async () => {
       await store.outbox.enqueue([part('a'), part('b')], 0);
       await store.outbox.enqueue([part('other', 'c2'), part('c')], 0);
       const sent: (string | null)[] = [];
@@ -51,7 +51,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[D04] refuses to send a part before an earlier one of its chat that the sender does not know', async () => {
+    it('[D04] refuses to send a part before an earlier one for its chat that the sender does not know', async () => {
       await store.outbox.enqueue([part('a'), part('b'), part('other', 'c2')], 0);
       const [a, b] = await store.outbox.unfinished(C1, 2);
       expect(await store.outbox.markSending(b?.part.id ?? '', 1)).toBe(false);
@@ -151,7 +151,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await store.outbox.recent(C1, 1))[0]?.error).toBe('broken pipe');
     });
 
-    it('[D04] gives a part up and reports it at the end of the chat', async () => {
+    it('[D04] gives up a part and reports it at the end of the chat', async () => {
       await store.outbox.enqueue([part('a'), part('b'), part('c')], 0);
       await store.outbox.markFailed(await sending(), 'unknown', 'no answer', 2, part('notice'));
       await store.outbox.markFailed(await sending(), 'failed', 'too long', 3, null);
@@ -182,7 +182,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.counts()).toMatchObject({ sent: 1, failed: 0, pending: 0 });
     });
 
-    it('finds the chats of an account whose first unfinished part is due', async () => {
+    it("finds an account's chats whose first unfinished part is due", async () => {
       await store.outbox.enqueue([part('a', 'waits'), part('b', 'waits')], 0);
       await store.outbox.enqueue([part('a', 'due'), part('b', 'due'), part('a', 'future')], 0);
       await store.outbox.enqueue([part('a', 'done'), part('a', 'dead')], 0);

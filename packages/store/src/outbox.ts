@@ -25,7 +25,7 @@ import { HAS_LEASE, type NamedLease } from './processes.ts';
 import type { NewPart } from './rows.ts';
 
 /**
- * The durable stop between turn and delivery, table `outbox`. Commits insert rows; delivery
+ * The durable handover between turn and delivery, table `outbox`. Commits insert rows; delivery
  * advances their state.
  */
 export type OutboxRepository = ReturnType<typeof outboxUnder>;
@@ -36,7 +36,7 @@ export function outboxRepository(database: Database, newId: NewId, files: Stored
     /**
      * The outbox for a process that sends under this lease. Once the lease is lost, nothing can be
      * marked as sending (StoreError `store-fenced`), and nothing is decided about a part that the
-     * new holder took over.
+     * new lease holder took over.
      */
     under: (held: NamedLease) => outboxUnder({ database, newId, files }, held),
   };
@@ -57,10 +57,10 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
   const epoch = lease?.epoch ?? null;
   const fence = { epoch, lease: lease?.name ?? null };
   return {
-    /** The oldest unfinished part of a chat; null if everything is sent. */
+    /** A chat's oldest unfinished part; null if everything has been sent. */
     next: async (chat: ChatKey): Promise<DuePart | null> =>
       (await database.read((sql) => unfinished(sql, chat, 1)))[0] ?? null,
-    /** The oldest unfinished parts of a chat in sending order, due or not. */
+    /** A chat's oldest unfinished parts in sending order, due or not. */
     unfinished: (chat: ChatKey, limit: number) =>
       database.read((sql) => unfinished(sql, chat, limit)),
 
@@ -77,7 +77,7 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
       isNotLost(database, lease),
 
     /**
-     * What was known before this part was marked as sending, for finding it at the platform after a
+     * What was known before this part was marked as sending, for finding it on the platform after a
      * crash.
      */
     before: (partId: string) => database.read((sql) => readBeforePart(sql, partId)),
@@ -149,7 +149,7 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
 function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
   return {
     /**
-     * Adds parts that no turn wrote, such as notices. `about`: the people whose words or names they
+     * Adds parts that no turn wrote, such as notices. `about`: the people whose text or names they
      * contain.
      */
     enqueue: (parts: readonly NewPart[], now: number, about: About = []): Promise<void> =>
@@ -161,9 +161,7 @@ function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
       files.withParts(parts, (stored) =>
         database.write((sql) => postParts(sql, post, stored, now)),
       ),
-    /**
-     * The chats of an account with unfinished parts due at `now`, for the sweep and for startup.
-     */
+    /** An account's chats with unfinished parts due at `now`, for the sweep and for startup. */
     chatsWithWork: (
       channel: string,
       account: string,
@@ -184,7 +182,7 @@ function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
       for (const { state, count } of rows) counts[state] = count;
       return counts;
     },
-    /** The newest `limit` messages of the agent in a chat of a conversation, newest first. */
+    /** The agent's newest `limit` messages in a chat of a conversation, newest first. */
     ownAnswers: (chat: AnsweredChat, limit: number): Promise<readonly OwnAnswer[]> =>
       database.read((sql) => ownAnswers(sql, chat, limit)),
     /** The newest `limit` parts sent to a chat, oldest first; for the web history. */
@@ -206,8 +204,8 @@ function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
 const UNFINISHED = "state in ('pending', 'sending')";
 
 /**
- * The first unfinished parts of a chat, due or not, because nothing may overtake them. Without the
- * hint, SQLite scans all parts the chat ever had, using the index with the same columns.
+ * A chat's first unfinished parts, due or not, because nothing may overtake them. Without the hint,
+ * SQLite scans all parts the chat ever had, using the index with the same columns.
  */
 const FIRST = statement(`
   select ${OUTBOX_COLUMNS}, state, attempts, not_before as "notBefore",
@@ -235,8 +233,8 @@ async function unfinished(sql: Sql, chat: ChatKey, limit: number): Promise<DuePa
   });
 }
 
-// Marks only the first part of its chat, because a process that received the part from its commit
-// does not know earlier ones.
+// Marks only the first part for its chat, because a process that received the part from its commit
+// does not know about earlier ones.
 const MARK_SENDING = statement(`
   update outbox set state = 'sending', sender = :epoch, updated_at = :now,
     tried_at = coalesce(tried_at, :now), sending_at = :now
@@ -277,8 +275,8 @@ const SENT = statement(`
     updated_at = :now, sent_at = :now ${WHILE_MINE}`);
 
 /**
- * Keeps at most about 4,000 characters of reasons, because the refusals of a long outage need not
- * all be stored.
+ * Stores at most about 4,000 characters of reasons, because the refusals during a long outage need
+ * not all be stored.
  */
 const RETRY = statement(`
   update outbox set state = 'pending', not_before = :notBefore, updated_at = :now, error = :error,
@@ -314,7 +312,7 @@ async function requireState(sql: Sql, partId: string, state: PartState): Promise
   );
 }
 
-/** The newest parts of a chat, without those of before people deleted its conversation. */
+/** A chat's newest parts, except those from before people deleted its conversation. */
 const RECENT = statement(`
   select ${OUTBOX_COLUMNS}, state, created_at as "createdAt", error, answers, exists (select 1 from inbox
     where inbox.turn_id = outbox.turn_id and inbox.turn_id is not null

@@ -114,7 +114,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await own()).toEqual([]);
     });
 
-    it('[G05] are kept apart by agent and topic', async () => {
+    it('[G05] are kept separate by agent and topic', async () => {
       await answered('t1');
       await answered('t2', { conversationId: '@bo/web:c1' });
       await answered('t3', { threadId: '7' });
@@ -131,7 +131,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await press('p2')).toMatchObject({ kind: 'decided' });
     });
 
-    it('[G05] decide by a press on the question, and on no other message', async () => {
+    it('[G05] count a button press on the question, and on no other message', async () => {
       await answered('t1');
       await asked();
       for (const other of ['p1', 'p9']) {
@@ -141,7 +141,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await press('p2')).toMatchObject({ kind: 'decided' });
     });
 
-    it('[G05] ignore a press on an edited message', async () => {
+    it('[G05] ignore a button press on an edited message', async () => {
       await store.inbox.accept(message('m1'));
       const lease = await hold(store);
       await claim(store, lease, 't1');

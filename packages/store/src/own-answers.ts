@@ -5,7 +5,7 @@ import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import { isPressOf, type PressableMessage } from './presses.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
-/** A sent part of an answer, which the agent may refer to as its own message. */
+/** A sent answer part, which the agent may refer to as its own message. */
 export interface OwnAnswer {
   readonly partId: string;
   readonly messageId: string;
@@ -13,7 +13,7 @@ export interface OwnAnswer {
   readonly people: readonly string[];
 }
 
-/** A conversation of an agent, and one of the chats in which it answers. */
+/** One of an agent's conversations, and a chat in which it answers there. */
 export interface AnsweredChat {
   readonly conversationId: string;
   readonly route: ReplyRoute;
@@ -21,8 +21,8 @@ export interface AnsweredChat {
 
 /**
  * The agent's own messages in one chat of a conversation, newest first: the parts of its answers
- * there. Left out, although the same account sent them, are Parley's questions, notices, alerts,
- * codes and links, what a person wrote from the page, and answers of other agents, topics and
+ * there. Although the same account sent them, this leaves out Parley's questions, notices, alerts,
+ * codes and links, what a person wrote from the page, and answers from other agents, topics and
  * conversations: the agent may not edit, delete or count any of these.
  */
 export async function ownAnswers(

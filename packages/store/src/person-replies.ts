@@ -25,8 +25,8 @@ export interface PersonReply {
   /** A second reply with the same key has no effect. */
   readonly requestKey: string;
   /**
-   * The number of the newest message the person has seen; later messages are not answered by this
-   * reply. When absent, all waiting messages are.
+   * The number of the newest message the person has seen; this reply does not answer later ones. If
+   * absent, it answers all waiting messages.
    */
   readonly seen?: number | undefined;
   readonly parts: readonly NewPart[];
@@ -92,8 +92,8 @@ interface Unfinished {
 
 /**
  * Ends the turn that the takeover left unfinished, because a person answers its messages, and
- * returns their numbers. A turn from before `/new`, or one of Parley's own messages only, continues
- * later.
+ * returns their numbers. A turn from before `/new`, or one with only Parley's own messages,
+ * continues later.
  */
 async function endUnfinished(
   sql: Sql,

@@ -1,21 +1,22 @@
 import type { PartChange } from './outbox-parts.ts';
 
 /**
- * A stored part with buttons. `messageId` is null while it is unknown whether and where it arrived.
+ * A stored part with buttons. `messageId` is null while it is unknown whether and where it was
+ * delivered.
  */
 export interface PressableMessage {
   readonly messageId: string | null;
   readonly changed: PartChange | null;
   /** The texts that its buttons send. */
   readonly data: readonly string[];
-  /** The commands of buttons that ask for words; the words follow the command. */
+  /** The commands for buttons that ask for text; the text follows the command. */
   readonly asks?: readonly string[];
 }
 
 /**
- * Whether a press counts: the button belongs to a message as Parley stored and sent it, and the
- * message was never edited. People can press before its id is stored, or although sending it seemed
- * to fail; nothing can have edited it at that point.
+ * Whether a button press counts: the button belongs to a message as Parley stored and sent it, and
+ * the message was never edited. People can press before its id is stored, or although sending it
+ * seemed to fail; nothing can have edited it at that point.
  */
 export function isPressOf(
   messages: readonly PressableMessage[],

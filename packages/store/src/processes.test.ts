@@ -26,7 +26,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return store.processes.heartbeat(running(id));
     };
 
-    it('[D09] are those recorded within the last 15 s, the oldest first', async () => {
+    it('[D09] are those recorded within the last 15 s, oldest first', async () => {
       await heartbeat('a', 10);
       await heartbeat('b', 20);
       await heartbeat('a', 30);
@@ -39,7 +39,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await ids()).toEqual(['a']);
     });
 
-    it('[D13] are gone at once if the clock was set back since they were last recorded', async () => {
+    it('[D13] count as gone immediately if the clock was set back since they were last recorded', async () => {
       await heartbeat('dead', 3_600_000);
       await heartbeat('alive', 0);
       expect(await ids()).toEqual(['alive']);
@@ -98,7 +98,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await acquire('a', 30)).toEqual({ kind: 'busy', owner: 'a', retryInMs: 70 });
     });
 
-    it('[D09] is free once it expired, and the former holder cannot renew or release it', async () => {
+    it('[D09] is free once it has expired, and the former holder cannot renew or release it', async () => {
       const lost = await take('a', 0);
       const kept = await take('b', 100);
       expect(kept.epoch).toBeGreaterThan(lost.epoch);
@@ -146,14 +146,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await left(60)).toEqual([100, 40, 40]);
     });
 
-    it('[D13] of a dead process expires after its length, however far the clock was set back', async () => {
+    it('[D13] held by a dead process expires after its duration, however far the clock was set back', async () => {
       await take('dead', 3_600_000);
       expect(await acquire('b', 0)).toEqual({ kind: 'busy', owner: 'dead', retryInMs: 100 });
       expect(await acquire('b', 99)).toMatchObject({ kind: 'busy', retryInMs: 1 });
       expect(await acquire('b', 100)).toMatchObject({ kind: 'held' });
     });
 
-    it('[D13] runs for its length from now when it is renewed after the clock was set back', async () => {
+    it('[D13] runs for its full duration from now when it is renewed after the clock was set back', async () => {
       const lease = await take('a', 3_600_000);
       database.setTime(0);
       await store.leases.renew(lease, 100);
@@ -257,7 +257,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await values.get('pre-key', ids)).size).toBe(1_000);
     });
 
-    it('belongs to one account, also when it is cleared', async () => {
+    it('belongs to one account, including when it is cleared', async () => {
       const other = store.adapterValues('whatsapp', 'second');
       const change = { kind: 'k', id: 'a', value: 'mine' };
       await values.set([change]);

@@ -15,17 +15,17 @@ import type { StoreState } from './store-state.ts';
 export type ProcessRole = 'all' | 'gateway' | 'worker';
 
 /**
- * Each process renews its row every few seconds. One whose row is older than this is considered
- * gone. In ms.
+ * Each process renews its row every few seconds. A process whose row is older than this is
+ * considered gone. In ms.
  */
 const PROCESS_GONE_AFTER_MS = 15_000;
 
-/** Facts that must agree in all processes of a deployment. */
+/** Facts that must be the same in all processes of a deployment. */
 export const ProcessFacts = z.object({
   agent: z.string(),
   /** The id stored in the workspace folder; null if it cannot be read. */
   workspace: z.string().nullable(),
-  /** A hash per section of the settings, without secrets and machine-specific values. */
+  /** A hash for each settings section, without secrets and machine-specific values. */
   settings: z.record(z.string(), z.string()),
   /** How far its clock is ahead of the database's, in ms. */
   clockAheadMs: z.number(),
@@ -33,14 +33,14 @@ export const ProcessFacts = z.object({
 
 export type ProcessFacts = Readonly<z.infer<typeof ProcessFacts>>;
 
-/** A process of the deployment as seen by the others. */
+/** A process in the deployment, as the other processes see it. */
 export interface RunningProcess {
   readonly id: string;
   readonly role: ProcessRole;
   /** The name of its machine, and its process id there. */
   readonly host: string;
   readonly pid: number;
-  /** The address of its web server, for example `http://127.0.0.1:7411`. */
+  /** The address at which its web server listens, for example `http://127.0.0.1:7411`. */
   readonly address: string;
   readonly version: string;
   /** When it was first recorded, on the clock that all processes share. */
@@ -54,8 +54,8 @@ type HeartbeatResult =
   | { readonly kind: 'outdated'; readonly newer: string };
 
 /**
- * The processes that share this database, for people and for finding a gateway; nothing else
- * depends on it.
+ * The processes that share this database, to be shown to people and to find a gateway; nothing else
+ * depends on them.
  */
 export function processRepository(
   database: Database,
@@ -71,8 +71,8 @@ export function processRepository(
 
     /**
      * Records that a process is running, and removes rows that were not renewed for a day. Resolves
-     * with the time on the database's clock. If a newer Parley has changed the schema, resolves
-     * with its version instead and writes nothing.
+     * to the time on the database's clock. If a newer version of Parley has changed the schema,
+     * resolves to that version instead and writes nothing.
      */
     async heartbeat({
       facts,
@@ -93,12 +93,12 @@ export function processRepository(
       return result;
     },
 
-    /** Removes the row of a process that is ending. */
+    /** Removes a process's row when it shuts down. */
     async leave(id: string): Promise<void> {
       await database.change('process', LEAVE, { id });
     },
 
-    /** The processes whose row was renewed recently, oldest first. */
+    /** The processes whose rows were renewed recently, oldest first. */
     async list(): Promise<readonly RunningProcess[]> {
       const rows = await database.read((sql) => sql.all(LIST, { moment: sharedClock() }));
       return rows.map(({ facts, ...about }) => ({
@@ -152,24 +152,24 @@ export interface NamedLease {
   readonly epoch: number;
 }
 
-/** A row of the table: a current or former lease. */
+/** A row in the table: a current or former lease. */
 export interface LeaseRow {
   readonly name: string;
   readonly epoch: number;
-  /** Null once it was released. */
+  /** Null once it has been released. */
   readonly owner: string | null;
   /**
-   * In how many ms it ends; 0 or less if it has ended. Without an owner: how long it is reserved
-   * for a successor.
+   * The remaining time in ms; 0 or less if it has expired. Without an owner: how long it is
+   * reserved for a successor.
    */
   readonly leftMs: number | null;
 }
 
-/** The holder of a lease, for people. */
+/** A lease and its holder, as shown to people. */
 interface HeldLease {
   readonly name: string;
   readonly owner: string;
-  /** In how many ms it ends unless it is renewed. */
+  /** How many ms remain until it expires unless it is renewed. */
   readonly leftMs: number;
 }
 
@@ -179,14 +179,14 @@ type Acquired =
   | { readonly kind: 'busy'; readonly owner: string; readonly retryInMs: number };
 
 /**
- * Leases by name, which a dead process loses after a while. All of them are based on the clock that
- * the processes share, never on a caller's clock.
+ * Leases by name, which expire some time after their process dies. All of them are based on the
+ * clock that the processes share, never on a caller's clock.
  */
 export type LeaseRepository = ReturnType<typeof leaseRepository>;
 
 /**
- * The table `lease`. None of it has to survive a power cut, because afterwards no process is left
- * that could hold an older epoch.
+ * The table `lease`. Nothing in it has to survive a power cut, because afterwards no process is
+ * left that could hold an older epoch.
  */
 export function leaseRepository(database: Database, sharedClock: SharedClock, state: StoreState) {
   return {
@@ -218,9 +218,8 @@ export function leaseRepository(database: Database, sharedClock: SharedClock, st
       ),
 
     /**
-     * Renews the leases of one owner except those that were lost, and returns the whole table
-     * afterwards. Rejects if the database has gone back in time and the affected work could not be
-     * held.
+     * Renews one owner's leases except those that were lost, and returns the whole table
+     * afterwards. Rejects if the database was rolled back and the affected work could not be held.
      */
     async renewAll(
       owner: string,
@@ -306,8 +305,8 @@ const HELD = statement(`
   where lease_until > ${SHARED_NOW} and owner is not null order by name`).rows<HeldLease>();
 
 /**
- * The values of one account. Once another process has taken over the lease, they are read-only:
- * `set` and `clear` throw StoreError `store-fenced`.
+ * The values stored for one account. Once another process has taken over the lease, they are
+ * read-only: `set` and `clear` throw StoreError `store-fenced`.
  */
 export function adapterValues(
   database: Database,
@@ -357,7 +356,7 @@ function fencedError(lease: NamedLease | null): StoreError {
 interface AdapterStateKey {
   readonly channel: string;
   readonly account: string;
-  /** The lease of the account; null if no other gateway can serve it. */
+  /** The account's lease; null if no other gateway can serve it. */
   readonly lease: NamedLease | null;
 }
 

@@ -13,7 +13,7 @@ import type { StepAside } from './asides.ts';
 import { fromCheckedJson, toJson } from './database.ts';
 
 /**
- * The facts of a prompt without its texts. Sizes are those of the whole request; token counts are
+ * A prompt's facts without its texts. Sizes are those of the whole request; token counts are
  * estimates.
  */
 export interface PromptSummary {
@@ -26,20 +26,20 @@ export interface PromptSummary {
   readonly characters: number;
   readonly tokens: number;
   readonly place: PromptTarget;
-  /** The platform's ids of the messages that the turn answered. */
+  /** The platform ids of the messages that the turn answered. */
   readonly messageIds: readonly string[];
   /** With several agents: the agent that answers and the routing rule (F14), as text. */
   readonly answeredBy?: string;
 }
 
-/** The complete prompt of a turn. */
+/** The complete prompt for a turn. */
 export interface StoredPrompt extends PromptSummary, SentRequest {
   readonly messages: readonly PromptMessage[];
-  /** The model's text besides its answer, by step of the turn. */
+  /** The model's text besides its answer, by turn step. */
   readonly asides: readonly StepAside[];
 }
 
-/** The record of a turn's prompt, from which totals and hashes are computed. */
+/** A turn's prompt as recorded, from which totals and hashes are computed. */
 export interface NewPrompt
   extends Omit<PromptSummary, 'characters' | 'tokens' | 'answeredBy'>,
     SentPrompt,
@@ -53,11 +53,11 @@ export interface HashedText {
   readonly content: string;
 }
 
-/** The total length of the texts whose hash is remembered, in characters. */
+/** The total length of the texts whose hash is cached, in characters. */
 const REMEMBERED = 600_000;
 
 /**
- * Creates a function that hashes texts and remembers the results, because most texts occur in many
+ * Creates a function that hashes texts and caches the results, because most texts occur in many
  * prompts.
  */
 export function textHashes() {
@@ -73,8 +73,8 @@ export function hashText(text: string): HashedText {
 type Part = NewPrompt['parts'][number];
 
 /**
- * Creates a function that serializes parts without their text and remembers the results, because
- * most parts are the same object in many prompts.
+ * Creates a function that serializes parts without their text and caches the results, because most
+ * parts are the same object in many prompts.
  */
 export function partsJson(hashOf: (text: string) => HashedText) {
   const known = new WeakMap<Part, string>();
@@ -88,7 +88,7 @@ export function partsJson(hashOf: (text: string) => HashedText) {
   };
 }
 
-/** The row of a prompt. */
+/** The row that stores a prompt. */
 export function toPromptRow(
   prompt: NewPrompt,
   hashOf: (text: string) => HashedText,
@@ -119,13 +119,13 @@ export function toPromptRow(
 }
 
 /**
- * The length of a message's hash in characters, about 128 bits. It only tells whether two messages
+ * The length of a message hash in characters, about 128 bits. It only tells whether two messages
  * are equal; no text is looked up by it.
  */
 const MESSAGE_HASH = 22;
 
 /**
- * Builds the text directly, because it is the longest list of the row and neither a role nor a hash
+ * Builds the JSON directly, because it is the longest list in the row and neither a role nor a hash
  * needs escaping.
  */
 function messagesJson(
@@ -146,17 +146,18 @@ export const SUMMARY_COLUMNS = `turn_id as "turnId", conversation_id as "convers
   created_at as at, layout, model, characters, tokens, place, message_ids as "messageIds",
   (select reason from inbox where inbox.turn_id = turn_prompt.turn_id order by seq desc limit 1) as reason`;
 
-/** The facts of a prompt without its texts; `place` and `messageIds` are JSON. */
+/** A prompt's facts without its texts; `place` and `messageIds` are JSON. */
 export interface SummaryRow extends Omit<PromptSummary, 'place' | 'messageIds' | 'answeredBy'> {
   readonly place: string;
   readonly messageIds: string;
   /**
-   * The reason for the newest message: access, activation and, with several agents, the chosen one.
+   * Why the newest message is answered: access, activation and, with several agents, the chosen
+   * one.
    */
   readonly reason?: string | null;
 }
 
-/** The prompt of a turn. These columns are JSON; the parts refer to texts by hash. */
+/** A turn's prompt. These columns are JSON; the parts refer to texts by hash. */
 export interface PromptRow extends SummaryRow {
   readonly parts: string;
   readonly unsent: string;
@@ -164,7 +165,7 @@ export interface PromptRow extends SummaryRow {
   readonly messages: string;
 }
 
-/** Converts a row to the facts of a prompt. Throws StoreError `store-damaged`. */
+/** Converts a row to a prompt's facts. Throws StoreError `store-damaged`. */
 export function toPromptSummary({ reason, ...row }: SummaryRow): PromptSummary {
   const agent = reason?.split('; ')[2];
   return {
@@ -175,14 +176,14 @@ export function toPromptSummary({ reason, ...row }: SummaryRow): PromptSummary {
   };
 }
 
-/** The distinct hashes of a row's parts. Throws StoreError `store-damaged`. */
+/** The distinct hashes in a row's parts. Throws StoreError `store-damaged`. */
 export function hashesOf(row: Pick<PromptRow, 'parts'>): readonly string[] {
   const parts = fromCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt');
   return [...new Set(parts.map(({ hash }) => hash))];
 }
 
 /**
- * Converts a row to the complete prompt. `textOf` returns the text of a hash. Throws StoreError
+ * Converts a row to the complete prompt. `textOf` looks up a text by its hash. Throws StoreError
  * `store-damaged`.
  */
 export function toStoredPrompt(

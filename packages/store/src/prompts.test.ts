@@ -92,7 +92,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.prompts.ofTurn('t2')).toBeNull();
     });
 
-    it('[P17] share their common texts', async () => {
+    it('[P17] share the texts they have in common', async () => {
       await store.prompts.record(prompt('t1', ['same', 'same', 'one']));
       await store.prompts.record(prompt('t2', ['same', 'two']));
       expect(await textsIn(database)).toEqual(['one', 'same', 'two']);
@@ -113,7 +113,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await textsIn(database)).toHaveLength(30);
     });
 
-    it('[P17] are those of the last run if a turn ran again', async () => {
+    it('[P17] are those from the last run if a turn ran again', async () => {
       await store.prompts.record(prompt('t1', ['before']));
       await store.prompts.record(prompt('t1', ['after'], { layout: 'zeus' }));
       expect(await store.prompts.ofTurn('t1')).toMatchObject({
@@ -198,7 +198,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
   });
 }
 
-it('[P17] of an older version without token counts of messages can be read', () => {
+it('[P17] from an older version without token counts for messages can be read', () => {
   const row = toPromptRow(prompt('t1', []), hashText, partsJson(hashText));
   const old = { ...row, messages: JSON.stringify([['user', 5, 'hash']]) };
   expect(toStoredPrompt(old, () => '').messages).toEqual([

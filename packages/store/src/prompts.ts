@@ -25,11 +25,11 @@ import {
 
 /** Which prompts to list. All given conditions must hold. */
 export interface PromptSearch {
-  /** A conversation, or the platform's id of a chat. */
+  /** A conversation, or the platform's chat id. */
   readonly chat?: string | undefined;
-  /** The platform's id of a message that the turn answered. */
+  /** The platform id of a message that the turn answered. */
   readonly messageId?: string | undefined;
-  /** The last prompt of the previous page; older ones follow. */
+  /** The last prompt on the previous page; older ones follow. */
   readonly before?: { readonly at: number; readonly turnId: string } | undefined;
   readonly limit: number;
 }
@@ -51,8 +51,8 @@ export interface PromptWriter {
 }
 
 /**
- * The prompts of the last days (P17): the tables `turn_prompt` and `prompt_text`. Turns write them;
- * the prompt inspector and `parley prompt` read them.
+ * Prompts from the last few days (P17): the tables `turn_prompt` and `prompt_text`. Turns write
+ * them; the prompt inspector and `parley prompt` read them.
  */
 export type PromptRepository = ReturnType<typeof promptRepository>;
 
@@ -83,8 +83,8 @@ export function promptRepository(database: Database) {
   return {
     ...writer,
     /**
-     * Stores the prompt of a turn; if the turn runs again, its prompt is replaced. Known texts are
-     * not written again. A power cut may lose the latest ones, because nothing depends on them.
+     * Stores a turn's prompt; if the turn runs again, its prompt is replaced. Known texts are not
+     * written again. A power cut may lose the latest ones, because nothing depends on them.
      */
     async record(prompt: NewPrompt): Promise<void> {
       const prepared = writer.prepare(prompt);
@@ -123,7 +123,7 @@ export function promptRepository(database: Database) {
       return rows.map(toPromptSummary);
     },
 
-    // Called by another writer of texts, after which a stored text may be gone.
+    // Called by another writer of texts after a stored text may have been removed.
     textsChanged() {
       known.clear();
       hashOf.clear();
@@ -132,8 +132,8 @@ export function promptRepository(database: Database) {
 }
 
 /**
- * Removes duplicates. Equal hashes are usually the same object, unless the memory of hashes was
- * evicted in between.
+ * Removes duplicates. Equal hashes are usually the same object, unless the cached hash was evicted
+ * in between.
  */
 function distinct(texts: readonly HashedText[]): HashedText[] {
   const found = new Set<string>();
@@ -144,7 +144,7 @@ function distinct(texts: readonly HashedText[]): HashedText[] {
 const byHash = (a: HashedText, b: HashedText): number => (a.hash < b.hash ? -1 : 1);
 
 /**
- * Which of these texts are missing in the database, whatever this process remembers, because
+ * Which of these texts are missing in the database, whatever this process has cached, because
  * another one may have removed phrases from them (P17). On SQLite there is only one process, which
  * is notified.
  */

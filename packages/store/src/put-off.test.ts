@@ -5,7 +5,7 @@ import { idsOf, message } from './testing/messages.ts';
 
 const LANE = 'web:c1';
 const UNTIL = 10_000;
-/** The longest time a turn is put off. */
+/** The maximum time for which a turn is put off. */
 const HOUR_MS = 3_600_000;
 
 for (const database of databasesOfDay(inject('postgresUrl'))) {
@@ -43,7 +43,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       return turn;
     }
 
-    it('is neither claimed nor found by the sweep before its time, and is the same turn then', async () => {
+    it('is neither claimed nor found by the sweep before its time, and is then the same turn', async () => {
       await putOff('t1', 100);
       expect(await workAt(UNTIL - 1)).toEqual([]);
       expect((await begin('t2', UNTIL - 1)).kind).toBe('none');
@@ -53,7 +53,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(idsOf(turn)).toEqual(['m1']);
     });
 
-    it('keeps the time it was first put off, and counts none of its starts as attempts', async () => {
+    it('keeps the time when it was first put off, and counts none of its starts as attempts', async () => {
       let now = 100;
       for (let nth = 0; nth < 8; nth += 1) {
         const turn = await putOff('t1', now, now + 1_000);

@@ -5,7 +5,7 @@ import { releaseGroupContext } from './group-context.ts';
 export interface PutOff {
   readonly turnId: string;
   readonly until: number;
-  /** The reason, for people. */
+  /** The reason, to be shown to people. */
   readonly reason: string;
 }
 
@@ -43,7 +43,7 @@ const PUT_OFF = statement(`
     reason = :reason, attempts = attempts - 1
   where id = :turnId and conversation_id = :conversationId and state = 'running'`);
 
-/** Ends a running turn and returns its messages to the queue, before anything written since. */
+/** Ends a running turn and returns its messages to the queue, ahead of anything written since. */
 export function returnMessages(
   sql: Sql,
   conversationId: string,

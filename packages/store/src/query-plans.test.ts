@@ -18,9 +18,9 @@ import { timedIds } from './timed-ids.ts';
 import { watchDatabase } from './watch-database.ts';
 
 /**
- * Indexes that contain only unfinished work or that a sum has to scan, the newest prompts of the
- * last days, used memories, and all conversations, which are scanned once at the start of a process
- * that has the data folder to itself.
+ * Indexes that contain only unfinished work or that a sum has to scan, the newest prompts from the
+ * last few days, used memories, and all conversations, which are scanned once when a process that
+ * has exclusive use of the data folder starts.
  */
 const MAY_BE_READ_WHOLE =
   /^SCAN (inbox USING (COVERING )?INDEX inbox_(waiting|owner)|attachment USING (COVERING )?INDEX attachment_(pending|kept|view_once)|turn USING (COVERING )?INDEX turn_running|approval USING INDEX approval_due|outbox USING (COVERING INDEX outbox_state|INDEX outbox_unfinished)|dead_letter USING (COVERING )?INDEX dead_letter_(open|subject)|turn_prompt USING (COVERING )?INDEX turn_prompt_age|conversation|memory_entry USING COVERING INDEX memory_entry_used)$/;
@@ -87,7 +87,7 @@ describe('the plan of every query', () => {
     expect(queries.size).toBeGreaterThan(25);
   });
 
-  it('[D05] finds what has to be sent in a chat without scanning what was sent', () => {
+  it('[D05] finds what has to be sent to a chat without scanning what was already sent', () => {
     const [first] = [...queries].filter((text) => text.includes('as goes_on'));
     expect(planOf(look, first ?? '')[0]).toMatch(/^SEARCH outbox USING INDEX outbox_unfinished/);
   });

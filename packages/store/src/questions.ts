@@ -25,8 +25,8 @@ export interface Answer {
 }
 
 /**
- * Answers a question of `ask_user` (table `approval`) with a command: once, in the conversation
- * where it was asked, and only by the person who was asked.
+ * Answers a question asked by `ask_user` (table `approval`) with a command: once, in the
+ * conversation where it was asked, and only by the person who was asked.
  */
 export async function answerQuestion(
   sql: Sql,
@@ -54,7 +54,7 @@ export async function openQuestion(sql: Sql, code: string, now: number): Promise
 
 /**
  * Whether a waiting message answers a question: the person who was asked wrote it afterwards, and
- * it is not a command or its text, as in `/new plan a picnic`.
+ * it is neither a command nor text that follows one, as in `/new plan a picnic`.
  */
 export function answersQuestion(
   { askedBy, askedAt }: Pick<Approval, 'askedBy' | 'askedAt'>,
@@ -70,8 +70,8 @@ export function answersQuestion(
 }
 
 /**
- * Answers a question with messages that its person wrote; the messages join the turn (D03). If they
- * contain files, they get their own turn afterwards, and the answer says so.
+ * Answers a question with messages from the person who was asked; the messages join the turn (D03).
+ * If they contain files, they get a separate turn afterwards, and the answer says so.
  */
 export async function answerWithMessages(
   sql: Sql,
@@ -91,7 +91,7 @@ export async function answerWithMessages(
   await storeStep(sql, turnId, joinedStep((last?.index ?? -1) + 1, rows), now);
 }
 
-/** The answer when a person sent files instead of words. */
+/** The answer when a person sent files instead of text. */
 export const SENT_FILES = '(They sent files, which are answered after this.)';
 
 /** The journal step that records which messages joined a turn after all earlier steps. */
@@ -100,7 +100,9 @@ export function joinedStep(index: number, rows: readonly Pick<InboxRow, 'seq'>[]
   return { index, content } satisfies JournalStep;
 }
 
-/** The choice that a text means, or else the text itself. Null if it was skipped. */
+/**
+ * The choice that a text refers to, otherwise the text itself. Null if the question was skipped.
+ */
 function chosen(text: string, choices: readonly string[]): string | null {
   const typed = text.trim();
   if (/^["'“„(]?\/?skip["'”“)]?[.!]?$/i.test(typed)) return null;

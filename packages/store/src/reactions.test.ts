@@ -18,7 +18,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     const react = (text: string, sentAt: number, messageId = 'm1', senderId = 'u2') =>
       store.reactions.keep(PLACE, { messageId, senderId, senderName: 'Bo', text, sentAt }, 0);
     const heardBy = (turn: ClaimedTurn) => turn.groupContext.map(({ text }) => text);
-    /** Returns the context of the direct chat's next turn; `answered` ends that turn. */
+    /** Returns the context for the direct chat's next turn; `answered` ends that turn. */
     const nextTurn = async (id: string) => {
       await store.inbox.accept(message(id));
       const lease = await hold(store);

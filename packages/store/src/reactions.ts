@@ -7,13 +7,16 @@ import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import type { GroupContextMessage } from './rows.ts';
 import { REACTION_PREFIX } from './tables/messages.ts';
 
-/** A message in a chat, by the agent or a person. Names and texts of people are untrusted. */
+/** A message in a chat, by the agent or a person. People's names and texts are untrusted. */
 export type StoredMessage =
   | {
       readonly by: 'agent';
       readonly text: string;
       readonly threadId?: string | undefined;
-      /** The conversation of the turn that wrote it, which may be a lane; absent if no turn did. */
+      /**
+       * The conversation to which the turn that wrote it belongs, possibly a lane without people;
+       * absent if no turn wrote it.
+       */
       readonly conversationId?: string | undefined;
     }
   | {
@@ -21,14 +24,14 @@ export type StoredMessage =
       readonly senderId: string;
       readonly senderName: string;
       readonly text: string;
-      /** The conversation in which it was said. */
+      /** The conversation in which it was written. */
       readonly conversationId: string;
     };
 
-/** A person's reactions to a message, as a line of context. */
+/** A person's reactions to a message, as one line of context. */
 export interface ReactionLine extends Omit<GroupContextMessage, 'messageId'> {
   readonly messageId: string;
-  /** When it happened according to the platform, in ms. */
+  /** When the platform says it happened, in ms. */
   readonly sentAt: number;
 }
 
@@ -36,14 +39,14 @@ export interface ReactionLine extends Omit<GroupContextMessage, 'messageId'> {
 export function reactionRepository(database: Database) {
   return {
     /**
-     * Finds a message by its platform id; Parley's own messages only among the newest 1,000 of the
-     * chat. Null if it is unknown.
+     * Finds a message by its platform id; Parley's own messages only among the chat's newest 1,000.
+     * Null if it is unknown.
      */
     message: (key: MessageKey) => database.read((sql) => findMessage(sql, key)),
 
     /**
-     * Stores a line for the next turn of the conversation. It replaces the line about the same
-     * message and person, unless a turn has taken that. A duplicate event is stored once.
+     * Stores a line for the conversation's next turn. It replaces the line about the same message
+     * and person, unless a turn has taken that line. A duplicate event is stored once.
      */
     keep: (
       place: ContextKey,

@@ -30,7 +30,7 @@ const OPEN_IDS = statement(`
   select seq ${OPEN} and kind in (select value from json_each(:kinds)) and seq > :after
   order by seq limit :limit`).rows<Pick<DeadLetterRow, 'seq'>>();
 
-/** The numbers of the oldest open dead letters of some kinds. */
+/** The numbers of the oldest open dead letters of these kinds. */
 export async function openIds(
   sql: Sql,
   kinds: readonly DeadLetter['kind'][],
@@ -59,7 +59,7 @@ export async function countOpen(sql: Sql): Promise<Readonly<Record<DeadLetter['k
   return counts;
 }
 
-/** Adds to each row the part or turn it is about, keeping their order. */
+/** Adds to each row the part or turn it is about, preserving their order. */
 async function withSubjects(
   sql: Sql,
   rows: readonly DeadLetterRow[],

@@ -4,7 +4,7 @@ import { readyMessages } from './claim-turn.ts';
 import type { InboxRow } from './rows.ts';
 import { message } from './testing/messages.ts';
 
-/** A message as a test describes it: when it came, and what it belongs to. */
+/** A message as a test describes it: when it arrived, and what it belongs to. */
 interface Written {
   readonly at?: number;
   readonly album?: string;
@@ -33,7 +33,7 @@ function row(
   };
 }
 
-/** The number of messages ready at `now`, or the time when some will be. */
+/** How many messages are ready at `now`, or the time when some will be. */
 function ready(written: readonly Written[], now: number, mode: BusyMode = 'collect') {
   const result = readyMessages(written.map(row), mode, now);
   if (result.kind === 'now') return result.rows.length;

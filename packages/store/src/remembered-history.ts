@@ -1,21 +1,21 @@
 import type { TranscriptEntry } from './rows.ts';
 
-/** A line of the history, and the reason if it did not completely reach its chat (D05). */
+/** A history entry, and the reason if it did not completely reach its chat (D05). */
 export interface RememberedEntry extends TranscriptEntry {
   readonly undelivered?: string;
 }
 
-/** A line of the history and its number. */
+/** A history entry and its number. */
 export interface NumberedEntry extends RememberedEntry {
   readonly seq: number;
   /** When it was stored, in ms. */
   readonly at: number;
 }
 
-/** The newest entries of a session after its summary. */
+/** A session's newest entries, after its summary. */
 export interface RememberedSession {
   readonly entries: readonly NumberedEntry[];
-  /** The `seq` of the last entry covered by the summary; 0 without one. */
+  /** The `seq` of the last entry covered by the summary; 0 if there is none. */
   readonly reaches: number;
   /** The approximate length of the entries as JSON. */
   readonly characters: number;
@@ -23,8 +23,8 @@ export interface RememberedSession {
 
 /**
  * The history of recently read sessions, so that a turn reads and parses only what is new. It is
- * valid for one version of the history and holds at most `characters` of it; the least recently
- * used sessions are evicted.
+ * valid for one history version and holds at most `characters` of it; the least recently used
+ * sessions are evicted.
  */
 export class RememberedHistory {
   readonly #characters: number;

@@ -2,12 +2,12 @@ import { type Database, jsonItem, statement, toJson } from './database.ts';
 import type { Lease } from './rows.ts';
 import { SHARED_NOW } from './shared-clock.ts';
 
-/** Leases per query: far below the limit of a query, far above what one worker holds. */
+/** Leases per query: far below the query size limit, far above what one worker holds. */
 const AT_ONCE = 200;
 
 /**
- * A transaction that holds many leases must not wait for another one, or two of them could
- * deadlock. Rows that are locked at this moment are skipped and renewed next time.
+ * A transaction that holds many leases must not wait for another one, or the two could deadlock.
+ * Rows that are locked at this moment are skipped and renewed next time.
  */
 export async function renewLeases(
   database: Database,

@@ -11,7 +11,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[U03] is empty if nothing was ever done', async () => {
+    it('[U03] is empty if nothing has ever been done', async () => {
       expect(await store.backlog.read(5, 10)).toEqual({
         messages: 0,
         conversations: 0,
@@ -23,7 +23,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[U03] is listed by conversation, turn and account, the oldest first', async () => {
+    it('[U03] is listed by conversation, turn and account, oldest first', async () => {
       await store.inbox.accept(message('m1', 'c1', { at: 1 }));
       database.setTime(2);
       const lease = await hold(store, 'web:c1', 'worker 1', 2);
@@ -78,7 +78,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.approvals.ask(lease, question, [], 4)).toBe('asked');
       await store.inbox.accept(message('m4', 'c2', { at: 2 }));
       expect(await oldestAt(10)).toBe(3);
-      // The takeover has ended by itself.
+      // The takeover has expired.
       expect(await oldestAt(1_000)).toBe(1);
     });
   });

@@ -6,7 +6,7 @@ import { isTakenOverAt } from './taken-over.ts';
 interface WaitingConversation {
   readonly conversationId: string;
   readonly messages: number;
-  /** When the oldest was received, in ms. */
+  /** When the oldest message was received, in ms. */
   readonly oldestAt: number;
 }
 
@@ -15,34 +15,38 @@ interface RunningTurn {
   readonly turnId: string;
   readonly conversationId: string;
   readonly startedAt: number;
-  /** The number of times it was started. */
+  /** How many times it was started. */
   readonly attempts: number;
-  /** The worker that runs it; null if none does. */
+  /** The worker that runs it; null if there is none. */
   readonly owner: string | null;
   readonly leaseUntil: number | null;
   /** Whether it waits for an approval. */
   readonly isSuspended: boolean;
 }
 
-/** The unsent parts of an account. */
+/** An account's unsent parts. */
 interface OwedByAccount {
   readonly channel: string;
   readonly account: string;
   readonly pending: number;
   readonly sending: number;
   readonly chats: number;
-  /** When the oldest of them was stored, in ms. */
+  /** When the oldest part was stored, in ms. */
   readonly oldestAt: number;
 }
 
-/** Waiting, running and outgoing work. Each list starts with the oldest and is cut at the limit. */
+/**
+ * Waiting, running and outgoing work. Each list starts with the oldest entry and is truncated at
+ * the limit.
+ */
 export interface Backlog {
   readonly messages: number;
   readonly conversations: number;
   readonly turns: number;
   /**
-   * When the oldest message that waits for the agent was received, in ms. Those of a conversation that waits for a person,
-   * who leads it or has to decide, do not count; null: there is none.
+   * When the oldest message that waits for the agent was received, in ms; null if there is none.
+   * Messages in a conversation that a person leads, or that waits for a person's decision, do not
+   * count.
    */
   readonly oldestAt: number | null;
   readonly waiting: readonly WaitingConversation[];
@@ -59,9 +63,9 @@ export interface OldestWork {
    * person, do not count.
    */
   readonly message: { readonly seq: number; readonly at: number } | null;
-  /** When a turn of any conversation last started or ended; null if never. */
+  /** When a turn in any conversation last started or ended; null if never. */
   readonly lastTurnAt: number | null;
-  /** For each account, the oldest part that could be sent now, being the first of its chat. */
+  /** For each account, the oldest part that could be sent now, being the first one for its chat. */
   readonly parts: readonly OldestPart[];
 }
 
@@ -113,8 +117,8 @@ const LAST_TURN = statement(`
     union all select max(finished_at) from turn
   ) moments`).rows<{ readonly at: number | null }>();
 
-// A part that was never tried counts whatever its time says, because only a clock that was set back
-// can have moved that.
+// A part that was never tried counts whatever its time says, because only a clock change can have
+// moved that time.
 const OLDEST_PARTS = statement(`
   select part.channel, part.account, part.seq,
     case when part.attempts = 0 then part.created_at else part.not_before end as at
@@ -178,7 +182,7 @@ interface KnownPerson {
   readonly lastDay: string | null;
 }
 
-/** A tool call of a finished turn, from its journal. */
+/** A tool call from a finished turn's journal. */
 interface JournalledWrite {
   readonly tool: string;
   /** The arguments as the model wrote them: unchecked JSON. */
@@ -192,7 +196,9 @@ interface JournalledWrite {
 /** Limits the number of journals that are read; the newest turns matter most. */
 const MAX_TURNS = 1_000;
 
-/** The queries of `parley audit`. They are read-only, and nothing on the message path uses them. */
+/**
+ * The queries behind `parley audit`. They are read-only, and nothing on the message path uses them.
+ */
 export function auditRepository(database: Database) {
   return {
     /** Everyone whom an owner allowed with a code. */
@@ -202,7 +208,7 @@ export function auditRepository(database: Database) {
     /** All linked accounts. */
     linked: (): Promise<readonly KnownPerson[]> => database.read((sql) => sql.all(LINKED)),
 
-    /** Successful calls of these tools in turns that have ended since then, newest first. */
+    /** Successful calls to these tools in turns that have ended since then, newest first. */
     writes: (tools: readonly string[], since: number) =>
       database.read((sql) => writesSince(sql, tools, since)),
   };

@@ -32,7 +32,7 @@ function neededIn(table: string, { needed }: AgeRule): string {
   return [...(needed === undefined ? [] : [needed]), ...references].join(' or ');
 }
 
-/** Rows of this rule are old if they are older than this. */
+/** Rows that this rule covers are old if they are older than this. */
 export function oldBefore({ keeps }: RetentionRule, ages: RetentionAges, now: number): number {
   const age = Math.max(...keeps.map((name) => ages[name]));
   return age === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, now - age);
@@ -45,7 +45,7 @@ export function isOld({ at, needed }: RetentionRule): string {
 
 export const boundOf = ({ isDay }: RetentionRule, at: number) => (isDay === true ? utcDay(at) : at);
 
-/** The day in UTC, because limits of many days do not depend on the time zone. */
+/** The day in UTC: with limits of many days, the time zone does not matter. */
 export function utcDay(at: number): string {
   return new Date(Math.min(Math.max(at, 0), 8.64e15)).toISOString().slice(0, 10);
 }

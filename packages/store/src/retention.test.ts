@@ -72,7 +72,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       }
     };
 
-    it('[D15] are removed from all tables at their ages, and no younger ones', async () => {
+    it('[D15] are removed from all tables at their age limits, and no younger ones', async () => {
       await live(20, 2);
       const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: DAY } as const;
       await store.decisions.record({ ...routeTo('c0'), messageId: 'r', ...refused });
@@ -188,7 +188,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await rows()).toMatchObject({ inbox: 0, outbox: 0, turn: 0, transcript: 0 });
     });
 
-    it('[D15] are counted for every table, with the ages or the reason that bounds it', async () => {
+    it('[D15] are counted for every table, with the ages or the reason that limits it', async () => {
       const { tables } = await store.retention.use(AGES, now);
       expect(tables.map(({ table }) => table).sort()).toEqual(Object.keys(TABLES).sort());
       expect(tables.filter(({ bound }) => bound.length === 0)).toEqual([]);
@@ -272,7 +272,7 @@ describe('removing rows', () => {
   const database = sqliteForTests();
   afterAll(() => database.dispose());
 
-  it('[D15] returns free space to the disk beyond some megabytes and a quarter of the file', async () => {
+  it('[D15] returns free space beyond a few megabytes and a quarter of the file to the disk', async () => {
     await database.openBare();
     const store = await openStore({ url: database.url(), clock: () => 0 });
     for (let nth = 0; nth < 8; nth += 1) {

@@ -14,7 +14,7 @@ import type { StorageUse } from './storage.ts';
 
 export type { RetentionAges } from './retention-rules.ts';
 
-/** The limits of a database. */
+/** The limits that apply to a database. */
 export interface RetentionBounds {
   readonly ages: RetentionAges;
   /**
@@ -24,24 +24,25 @@ export interface RetentionBounds {
   readonly bytes: number;
 }
 
-/** One round of removing old rows. */
+/** The result of one retention round. */
 export interface RetentionRun {
   readonly endedAt: number;
   readonly tookMs: number;
-  /** The number of removed rows, not counting those removed by cascade. */
+  /** How many rows were removed, not counting those removed by cascade. */
   readonly removed: number;
   /**
-   * Everything older than this had to be removed because of the size; null if the ages were enough.
+   * Everything older than this had to be removed because of the size; null if the age limits were
+   * enough.
    */
   readonly cutoff: number | null;
   /** The time up to which ages are now counted. */
   readonly countedTo: number;
 }
 
-/** What the database knows about how much time has passed. */
+/** The database's own evidence of how much time has passed. */
 export type StoreWitnesses = Required<Pick<AgeWitnesses, 'database' | 'newest'>>;
 
-/** How a round shares its time with other work. */
+/** How a round yields time to other work. */
 export interface RetentionPace {
   /** The time from which ages are counted, as `decideAging` determines. */
   readonly countFrom: number;
@@ -54,13 +55,13 @@ export interface RetentionPace {
 
 /** Removes old rows and measures the size of the database. Loaded on first use. */
 export interface RetentionRepository {
-  /** The result of the last complete round; null before the first. */
+  /** The result of the last complete round; null before the first one. */
   last(): Promise<RetentionRun | null>;
-  /** The time of the database, and that of its newest row. */
+  /** The database's current time, and the time of its newest row. */
   witnesses(): Promise<StoreWitnesses>;
-  /** Runs a round in steps of a few ms. Harmless if two run at once. */
+  /** Runs a round in steps of a few ms. Two rounds at once do no harm. */
   run(bounds: RetentionBounds, pace: RetentionPace): Promise<RetentionRun>;
-  /** Reads the whole database, so it is not for a process that answers messages. */
+  /** Reads the whole database, so a process that answers messages must not call it. */
   use(ages: RetentionAges, now: number): Promise<StorageUse>;
 }
 
@@ -76,7 +77,7 @@ const YOUNGEST_MS = 3 * 24 * 60 * 60_000;
 /** The size is reduced to this fraction of the limit. */
 const HEADROOM = 0.95;
 
-/** The result of the last round; null before the first. */
+/** The result of the last round; null before the first one. */
 export async function lastRetention(database: Database): Promise<RetentionRun | null> {
   return (await database.read((sql) => sql.get(LAST_RUN))) ?? null;
 }
@@ -100,7 +101,7 @@ export async function storeWitnesses(
   return row ?? { database: 0, newest: null };
 }
 
-// A heartbeat writes rows even when no person does. Uses the last row by `seq`, not the latest by
+// A heartbeat writes rows even when no person writes. Uses the last row by `seq`, not the latest by
 // time, because a row written while a clock was ahead must not count forever.
 const WITNESSES = statement(`
   select ${SHARED_NOW} as database, (select max(at) from (
@@ -111,8 +112,9 @@ const WITNESSES = statement(`
     union all select max(last_at) as at from heartbeat) as newest_of_each) as newest`).rows<StoreWitnesses>();
 
 /**
- * Removes rows past their age, and more of the oldest while the database is too large (D15). Works
- * in steps of a few ms; if it ends early, the next round continues. Two rounds at once do no harm.
+ * Removes rows past their age limit, and more of the oldest ones while the database is too large
+ * (D15). Works in steps of a few ms; if it ends early, the next round continues. Two rounds at once
+ * do no harm.
  */
 export async function retain(
   database: Database,
@@ -227,7 +229,7 @@ const PAGES_OF_STEP = 64;
 const INCREMENTAL = 2;
 
 /**
- * One step of shrinking a SQLite file. Returns how long it took, or null if there is nothing to do.
+ * One step in shrinking a SQLite file. Returns how long it took, or null if there is nothing to do.
  */
 async function shrink(database: Database): Promise<number | null> {
   if (database.dialect !== 'sqlite') return null;
@@ -254,8 +256,8 @@ const PAGES = statement(`
 const FREE_PAGE = statement('pragma incremental_vacuum(1)');
 
 /**
- * The time before which rows must be removed so that the rest fits; null if there is room. Assumes
- * that every period wrote the same amount; the next round corrects it.
+ * The time before which rows must be removed so that the rest fits; null if everything fits.
+ * Assumes that every period wrote the same amount; the next round corrects it.
  */
 async function cutoffOf(
   database: Database,

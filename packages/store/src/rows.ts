@@ -14,7 +14,7 @@ import type { Row } from './tables.ts';
 /** How freely the agent acts in a conversation (G04). Survives `/new` and restarts. */
 export type ConversationMode = 'agent' | 'ask' | 'plan';
 
-/** An accepted inbound message, with its lane and the route of its answer. */
+/** An accepted inbound message, with its lane and the route for its answer. */
 export interface AdmittedMessage {
   readonly conversationId: string;
   readonly message: InboundMessage;
@@ -24,24 +24,23 @@ export interface AdmittedMessage {
   readonly fromOwner?: boolean;
   /** Why ingress accepted it, for `/why`. */
   readonly reason?: string;
-  /** Until this time (ms), more of it may be on the way, so no turn takes it before (F08). */
+  /** Until this time (ms), more pieces of it may arrive, so no turn takes it before then (F08). */
   readonly settlesAt?: number;
-  /** Its trace in the form of `traceparent`; absent if tracing is off. */
+  /** Its trace in `traceparent` format; absent if tracing is off. */
   readonly trace?: string | undefined;
   /**
-   * The bytes of its attachments in order, if they came with it; otherwise they are fetched later.
+   * The bytes of its attachments in order, if they arrived with it; otherwise they are fetched
+   * later.
    */
   readonly files?: readonly Uint8Array[];
 }
 
-/**
- * A stored inbound message. `seq` grows in the order of storing and defines the order of the lane.
- */
+/** A stored inbound message. `seq` grows in storage order and defines the order within the lane. */
 export interface InboxRow extends AdmittedMessage {
   readonly seq: number;
 }
 
-/** Bytes stored outside of the rows, all `size` of them. */
+/** Bytes stored outside the rows, all `size` of them. */
 export interface FileRef {
   readonly id: string;
   readonly size: number;
@@ -55,8 +54,8 @@ export interface NewPart extends PartExtras {
   readonly stored?: FileRef;
   readonly bytes?: never;
   /**
-   * Set if the part shows a notice of Parley itself: the next turn of this conversation sees it as
-   * nobody's words (P18).
+   * Set if the part shows a notice from Parley itself: the conversation's next turn sees it as
+   * written by no person (P18).
    */
   readonly notice?: { readonly conversationId: string; readonly text: string };
 }
@@ -74,17 +73,19 @@ export interface Lease {
   readonly epoch: number;
 }
 
-/** One entry of the model's history. `content` is the message as the model port defines it. */
+/** One entry in the model's history. `content` is the message as the model port defines it. */
 export interface TranscriptEntry {
   readonly role: 'user' | 'assistant' | 'tool' | 'system';
   readonly content: unknown;
 }
 
-/** One finished step of a turn, stored so that a second run continues after it (G16). */
+/** One finished turn step, stored so that a second run continues after it (G16). */
 export interface JournalStep {
   readonly index: number;
   readonly content: unknown;
-  /** Set if this step is a call's result: the record of its approval, if any, gets it too. */
+  /**
+   * Set if this step is a call's result: the record of its approval, if any, receives it as well.
+   */
   readonly settles?: { readonly callKey: string; readonly failed: boolean };
   /**
    * Its usage and the account to charge; counted with the step, whatever happens to the turn (G17).
@@ -95,8 +96,8 @@ export interface JournalStep {
 }
 
 /**
- * A group message that did not address the bot, or one of Parley itself (`isOwnMessage`). `text`
- * and `senderName` are untrusted.
+ * A group message that did not address the bot, or a message from Parley itself (`isOwnMessage`).
+ * `text` and `senderName` are untrusted.
  */
 export interface GroupContextMessage {
   readonly messageId: string;
@@ -116,7 +117,7 @@ export interface ClaimedTurn {
   readonly session: number;
   readonly resumed: boolean;
   /**
-   * How often this turn was started before, because a turn that kills its worker must not run
+   * How often this turn was started before, because a turn that crashes its worker must not run
    * forever.
    */
   readonly attempts: number;
@@ -130,19 +131,16 @@ export interface ClaimedTurn {
    */
   readonly groupContext: readonly GroupContextMessage[];
   readonly steps: readonly JournalStep[];
-  /**
-   * The current mode of the conversation; `agent` when absent. It may differ when a turn is
-   * resumed.
-   */
+  /** The conversation's current mode; `agent` when absent. It may differ when a turn is resumed. */
   readonly mode?: ConversationMode;
   /**
-   * The current model; null or absent for the model of the settings. It may differ when a turn is
+   * The current model; null or absent for the model in the settings. It may differ when a turn is
    * resumed.
    */
   readonly model?: string | null;
 }
 
-/** The end of a turn. `silent` has no parts; `failed` has a notice for the person. */
+/** How a turn ends. `silent` has no parts; `failed` has a notice for the person. */
 export interface TurnCommit {
   readonly turnId: string;
   readonly outcome: 'answered' | 'silent' | 'failed';
@@ -155,14 +153,14 @@ export interface TurnCommit {
   readonly usage: TurnUsage | null;
   /** The account to charge for usage that its steps have not counted yet (G17). */
   readonly account?: SpendAccount;
-  /** The trace of the turn, for its parts. */
+  /** The turn's trace, for its parts. */
   readonly trace?: string | undefined;
   /**
-   * The last step of its journal: the answer, which nothing needs to resume from once it is
+   * The last step in its journal: the answer, which no run needs to resume from once it is
    * committed.
    */
   readonly step?: JournalStep | undefined;
-  /** The model's prompt, recorded for people (P17). */
+  /** The prompt sent to the model, recorded for people (P17). */
   readonly prompt?: NewPrompt | undefined;
   /** Set if the turn has no group context, so there is nothing to delete. */
   readonly hadNoGroupContext?: boolean;
@@ -185,8 +183,7 @@ export type MessageRow = Row<
 >;
 
 /**
- * Converts a stored message to the type used outside of the store. Throws StoreError
- * `store-damaged`.
+ * Converts a stored message to the type used outside the store. Throws StoreError `store-damaged`.
  */
 export function readInboxRow(row: MessageRow): InboxRow {
   return {
@@ -201,7 +198,7 @@ export function readInboxRow(row: MessageRow): InboxRow {
   };
 }
 
-/** The row of a message that has just arrived. */
+/** The row for a message that has just arrived. */
 export function newInboxRow(admitted: AdmittedMessage, state: 'waiting' | 'done') {
   const { message } = admitted;
   return {
@@ -222,7 +219,7 @@ export function newInboxRow(admitted: AdmittedMessage, state: 'waiting' | 'done'
   };
 }
 
-/** Inserts a row of `newInboxRow`. */
+/** Inserts a row created by `newInboxRow`. */
 export const INSERT_MESSAGE = `
   insert into inbox (conversation_id, channel, account, chat_id, message_id, message, route,
     received_at, state, outcome, from_owner, reason, settles_at, trace)
@@ -237,14 +234,14 @@ export function addMessage(sql: Sql, message: AdmittedMessage): void {
 }
 
 /**
- * The outcome of a message: that of its turn, or what `/stop`, its author, its being a command, or
- * a later message caused.
+ * The outcome of a message: that of its turn, or the effect of `/stop`, its author, its being a
+ * command, or a later message.
  */
 export type InboxOutcome = TurnCommit['outcome'] | 'stopped' | 'withdrawn' | 'command' | 'replaced';
 
 /**
- * Removes the keys needed to fetch attachments, which the attachment rows have. The message is kept
- * longer than a view-once file.
+ * Removes the keys needed to fetch attachments, which the attachment rows contain. The message is
+ * kept longer than a view-once file.
  */
 export function withoutKeys(message: InboundMessage): InboundMessage {
   if (message.attachments?.some(({ viewOnce }) => viewOnce) !== true) return message;

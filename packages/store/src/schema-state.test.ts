@@ -44,7 +44,7 @@ describe('databaseState', () => {
     expect(readFileSync(path).equals(before)).toBe(true);
   });
 
-  it('[U02] rejects a database of a newer Parley, and a damaged one', async () => {
+  it('[U02] rejects a database created by a newer version of Parley, and a damaged one', async () => {
     await (await open()).close();
     const sqlite = new DatabaseSync(path);
     sqlite.exec("insert into parley_migration values (9999, 'x', '99.0.0', 0)");
@@ -78,7 +78,7 @@ describe.runIf(postgres?.available)('databaseState on PostgreSQL', () => {
   });
 });
 
-describe('databaseState of an unreachable server', () => {
+describe('databaseState for an unreachable server', () => {
   it('[U02] reports it without the password', async () => {
     const url = 'postgres://ann:secret-word@127.0.0.1:9/parley';
     const thrown = await databaseState({ url }).catch((error: unknown) => error);

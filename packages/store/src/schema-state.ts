@@ -12,11 +12,11 @@ export interface DatabaseState {
   readonly dialect: StoreAddress['dialect'];
   /** Its address, without a password. */
   readonly name: string;
-  /** The size of a file without its log; null for a server. */
+  /** A file's size without its log; null for a server. */
   readonly bytes: number | null;
 }
 
-/** Checking a larger file takes longer than a person waits; damage in it shows in use. */
+/** Checking a larger file takes longer than a person would wait; damage in it shows during use. */
 const LARGEST_CHECKED_BYTES = 256 * 1024 * 1024;
 
 /**
@@ -53,7 +53,7 @@ function fileState({
   return { kind: (steps ?? []).length < MIGRATIONS.length ? 'behind' : 'current', bytes };
 }
 
-/** Runs SQLite's own check of the file, on a read-only connection. */
+/** Runs SQLite's built-in check on the file, over a read-only connection. */
 function refuseDamaged(path: string, name: string): void {
   try {
     // Without a log, no process has it open. Opened as immutable, SQLite leaves no side files

@@ -17,7 +17,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       account = 'default',
     ) => store.seenGroups.note({ channel: 'telegram', account, chatId, title, seenAt });
 
-    it('[F05] lists a group once, with its last title, the most recently seen first', async () => {
+    it('[F05] lists a group once, with its latest title, most recently seen first', async () => {
       await see('-1', 10, 'Family');
       await see('-2', 20, '🦜'.repeat(200));
       await see('-1', 30);
@@ -31,7 +31,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await store.seenGroups.list()).map(({ chatId }) => chatId)).toEqual(['-2']);
     });
 
-    it('keeps the last 50 groups of each account', async () => {
+    it('keeps the last 50 groups for each account', async () => {
       await see('-7', 1, 'other', 'work');
       for (let at = 1; at <= 60; at++) await see(`-${at}`, at);
       const groups = await store.seenGroups.list();
@@ -39,7 +39,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(groups.filter(({ account }) => account === 'default').at(-1)?.seenAt).toBe(11);
     });
 
-    it('remembers who first paused an account, until it is resumed', async () => {
+    it('stores who first paused an account, until it is resumed', async () => {
       const pause = (by: string, since: number) =>
         store.accountPauses.pause({ channel: 'telegram', account: 'default', by, since });
       await pause('the console', 1);

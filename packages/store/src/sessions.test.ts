@@ -22,7 +22,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.pins.fix(place(0), 'skills', { names: [] }, 2)).toEqual({ names: ['a'] });
     });
 
-    it('[S07] are decided by one of two turns that come at the same moment', async () => {
+    it('[S07] are decided by one of two turns that run at the same moment', async () => {
       const [one, two] = await Promise.all(
         ['x', 'y'].map((value) => store.pins.fix(place(0), 'persona', value, 1)),
       );
@@ -51,7 +51,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[G11] are written once, by one of two claimants at the same moment', async () => {
+    it('[G11] are written once, by one of two simultaneous claimants', async () => {
       const both = ['one', 'two'].map((by) => store.summaries.claim(task, { ...claimed, by }));
       expect((await Promise.all(both)).toSorted()).toEqual([false, true]);
     });
@@ -71,7 +71,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.summaries.claim(task, { ...later, impatient: true })).toBe(false);
     });
 
-    it('[G11] are retried later after a failure, or at once when a person asks', async () => {
+    it('[G11] are retried later after a failure, or immediately when a person asks', async () => {
       await store.summaries.claim(task, claimed);
       const impatient = { ...claimed, by: 'two', impatient: true };
       expect(await store.summaries.claim(task, impatient)).toBe(false);
@@ -139,7 +139,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 const item = (text: string): TodoItem => ({ text, state: 'open' });
 
 for (const database of databasesOfDay(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`the to-dos of a session on ${database.name}`, () => {
+  describe.runIf(database.available)(`a session's to-do list on ${database.name}`, () => {
     let store: Store;
     const place = (session: number, chat = 'a') => ({ conversationId: `web:${chat}`, session });
     beforeEach(async () => {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Database, fromCheckedJson, fromJson, statement, toJson } from './database.ts';
 import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
 
-/** Identifies a session of a conversation. */
+/** Identifies a session within a conversation. */
 export interface SnapshotKey {
   readonly conversationId: string;
   readonly session: number;
@@ -16,7 +16,8 @@ export function pinRepository(database: Database) {
   return {
     /**
      * The value under `key`: the first one stored, or `content` if there is none yet. `content`
-     * must survive JSON. Values of earlier sessions of the conversation are removed along the way.
+     * must survive JSON. Values from earlier sessions in the conversation are removed along the
+     * way.
      */
     async fix(place: SnapshotKey, key: string, content: unknown, now: number): Promise<unknown> {
       const pinned = await database.read((sql) => sql.get(PINNED, { ...place, key }));
@@ -56,7 +57,7 @@ export interface SummaryKey extends SnapshotKey {
 
 /** A summary to be written, or already written. */
 export interface SummaryTask extends SummaryKey {
-  /** `history`: of a session from its start. `day`: of one day of it. */
+  /** `history`: covers a session from its start. `day`: covers one day in it. */
   readonly kind: 'history' | 'day';
   /** Makes the summary unique: where the previous one ends, or the date. */
   readonly mark: string;
@@ -69,7 +70,7 @@ export interface StoredSummary {
   readonly reaches: number;
 }
 
-/** A request for the exclusive right to write a summary, and for how long. */
+/** A request for the exclusive right to write a summary, and how long that right lasts. */
 interface SummaryClaim {
   readonly by: string;
   /** Stored with the summary (ms since 1970). */
@@ -80,17 +81,17 @@ interface SummaryClaim {
 }
 
 /**
- * Summaries of conversations. Each is written once and never changed, except to forget something; a
- * longer summary is another row. The unique key of the table `summary` decides who writes one, not
+ * Conversation summaries. Each is written once and never changed, except to forget something; a
+ * longer summary is another row. The unique key in the table `summary` decides who writes one, not
  * a query beforehand.
  */
 export function summaryRepository(database: Database, sharedClock: SharedClock) {
   return {
-    /** The furthest-reaching summary of a session; null if there is none. */
+    /** A session's furthest-reaching summary; null if there is none. */
     async latest(place: SummaryKey): Promise<StoredSummary | null> {
       return toStoredSummary(await database.read((sql) => sql.get(LATEST, place)));
     },
-    /** The summary of one day; null if there is none. */
+    /** The summary for one day; null if there is none. */
     async ofDay(place: SummaryKey, day: string): Promise<StoredSummary | null> {
       return toStoredSummary(await database.read((sql) => sql.get(OF_DAY, { ...place, day })));
     },
@@ -145,7 +146,7 @@ const OF_DAY = statement(`
   where ${PLACE} and content is not null and kind = 'day' and mark = :day`).rows<Written>();
 
 /**
- * Longer than any claim or pause. One that ends later than this from now dates from before the
+ * Longer than any claim or pause. A claim that ends later than this from now dates from before the
  * clock was set back.
  */
 const MAX_CLAIM_MS = 30 * 60_000;
@@ -173,7 +174,7 @@ const RELEASE_ALL = statement(
   'update summary set claimed_by = null, claimed_until = 0 where claimed_by is not null',
 );
 
-/** One item of a to-do list. */
+/** One item in a to-do list. */
 export type TodoItem = Readonly<z.infer<typeof TodoItem>>;
 
 export const TodoItem = z.object({ text: z.string(), state: z.enum(['open', 'doing', 'done']) });
@@ -181,8 +182,8 @@ export const TodoItem = z.object({ text: z.string(), state: z.enum(['open', 'doi
 const Items = z.array(TodoItem);
 
 /**
- * The to-dos of sessions (G12), table `todo_list`. A conversation has one list, that of its newest
- * session.
+ * The sessions' to-do lists (G12), table `todo_list`. A conversation has one list, that of its
+ * newest session.
  */
 export type TodoRepository = ReturnType<typeof todoRepository>;
 
@@ -196,10 +197,10 @@ export function todoRepository(database: Database) {
     async replace(place: SnapshotKey, items: readonly TodoItem[], now: number): Promise<void> {
       await database.change('power-cut', REPLACE, { ...place, content: toJson(items), now });
     },
-    /** The list of that session; empty if it has none. */
+    /** That session's list; empty if it has none. */
     of: async (place: SnapshotKey) =>
       items(await database.read((sql) => sql.get(OF_SESSION, place))),
-    /** The list of the conversation's current session; empty if it has none. */
+    /** The list in the conversation's current session; empty if it has none. */
     now: async (conversationId: string) =>
       items(await database.read((sql) => sql.get(NOW, { conversationId }))),
   };

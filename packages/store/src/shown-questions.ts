@@ -11,40 +11,39 @@ import {
   readPart,
 } from './outbox-parts.ts';
 
-/** An open approval of a conversation, with its question as shown in one of its chats. */
+/** An open approval in a conversation, with its question as shown in one of its chats. */
 export interface ShownQuestion {
   readonly approval: Approval;
   /**
-   * Undefined if the question was not shown in this chat and topic, or so long ago that much has
-   * been said since.
+   * Undefined if the question was not shown in this chat and topic, or too many parts have been
+   * sent since.
    */
   readonly shown: ShownPart | undefined;
 }
 
-/** The part with the buttons of a question. Times in ms. */
+/** The part that shows a question's buttons. Times in ms. */
 export interface ShownPart {
   readonly state: PartState;
-  /** Null if it was never edited or deleted. */
+  /** Null if it has never been edited or deleted. */
   readonly changed: PartChange | null;
   /** Null until the platform has confirmed it. */
   readonly messageId: string | null;
   readonly sendingAt: number | null;
   /**
-   * Whether nothing that could be answered was sent to this chat since. Answers to commands do not
-   * count, because they ask nothing.
+   * Whether nothing that could be answered has been sent to this chat since. Answers to commands do
+   * not count, because they ask nothing.
    */
   readonly isLast: boolean;
 }
 
 type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat'>;
 
-/** The number of newest parts of a chat that are searched for a question. */
+/** How many of a chat's newest parts are searched for a question. */
 const RECENT_PARTS = 60;
 
 /**
- * The open approvals of a conversation, with what a chat was shown of them (G05). A typed yes
- * counts only for a question that the chat still shows in full. Reads the tables `approval` and
- * `outbox`.
+ * A conversation's open approvals, with what a chat was shown about them (G05). A typed yes counts
+ * only for a question that the chat still shows in full. Reads the tables `approval` and `outbox`.
  */
 export function shownQuestions(database: Database) {
   return {

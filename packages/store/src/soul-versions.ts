@@ -10,7 +10,7 @@ export type SoulAuthor = 'seed' | 'agent' | 'person';
  */
 export type SoulState = 'proposed' | 'refused' | 'passed' | 'applied' | 'vetoed' | 'replaced';
 
-/** A finding of the evaluation, for people. */
+/** A finding from the evaluation, shown to people. */
 export interface SoulFinding {
   readonly rule: string;
   /** The points deducted from the score. */
@@ -27,7 +27,7 @@ export interface SoulVersion {
   readonly number: number;
   /** Without front matter. */
   readonly text: string;
-  /** The front matter of the file with its delimiter lines; empty if it had none. */
+  /** The file's front matter with its delimiter lines; empty if it had none. */
   readonly head: string;
   readonly author: SoulAuthor;
   /** `telegram:42`, or whatever else is known about the author. */
@@ -37,7 +37,7 @@ export interface SoulVersion {
   readonly basedOn: number | null;
   /** The line-by-line difference to that version. */
   readonly diff: string;
-  /** From 0 to 100; null until it was evaluated. */
+  /** From 0 to 100; null until it has been evaluated. */
   readonly score: number | null;
   readonly findings: readonly SoulFinding[];
   readonly state: SoulState;
@@ -59,12 +59,12 @@ export interface NewSoul
   readonly author: 'agent' | 'person';
 }
 
-/** The outcome of a proposal. `full`: too many proposals of the agent are open. */
+/** The outcome of a proposal. `full`: the agent has too many open proposals. */
 export type SoulProposal =
   | { readonly kind: 'proposed' | 'known'; readonly version: SoulVersion }
   | { readonly kind: 'full' };
 
-/** The verdict of the evaluation. */
+/** The evaluation's verdict. */
 export interface SoulVerdict extends Pick<SoulVersion, 'findings' | 'appliesAt'> {
   readonly state: 'passed' | 'refused';
   readonly score: number;
@@ -101,7 +101,7 @@ export interface SoulChange {
   readonly now: number;
 }
 
-/** Locks the versions of this agent against other writers and returns their number. */
+/** Locks this agent's versions against other writers and returns how many there are. */
 export async function lockSoul(sql: Sql, agent: string): Promise<number> {
   sql.send(ADD_SOUL, { agent });
   return (await sql.get(LOCK, { agent }))?.next ?? 0;
@@ -134,7 +134,7 @@ const USE = statement(`
     unnotified = :unnotified
   where agent = :agent and number = :number`);
 
-/** A statement for complete versions of an agent. */
+/** A statement that selects an agent's complete versions. */
 export function selectVersions<const Rest extends string>(rest: Rest) {
   return statement(
     `select ${SOUL_COLUMNS} from soul_version where agent = :agent and ${rest}`,
@@ -169,8 +169,7 @@ const Findings = z.array(
 );
 
 /**
- * Converts a stored version to the type used outside of the store. Throws StoreError
- * `store-damaged`.
+ * Converts a stored version to the type used outside the store. Throws StoreError `store-damaged`.
  */
 export function readSoulVersion(row: SoulVersionRow): SoulVersion {
   const findings = fromCheckedJson(Findings, row.findings, `findings of version ${row.number}`);

@@ -74,7 +74,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(numbers).toEqual([4, 3, 2, 1, 0]);
     });
 
-    it('[W06] allow a few open proposals of the agent at a time, and drop a person’s oldest to make room', async () => {
+    it('[W06] allow a few open proposals by the agent at a time, and drop a person’s oldest to make room', async () => {
       await propose('a', {}, 2);
       await propose('b', {}, 2);
       expect(await propose('c', {}, 2)).toEqual({ kind: 'full' });
@@ -88,7 +88,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[W06] record an evaluation once, with score and findings, and until it was reported', async () => {
+    it('[W06] record an evaluation once, with score and findings, and until it has been reported', async () => {
       await propose('a');
       expect((await store.souls.unjudged('main')).map(({ number }) => number)).toEqual([1]);
       const refused: SoulVerdict = { ...PASSED, state: 'refused', score: 20, findings: [FINDING] };
@@ -121,7 +121,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.souls.wasApplied('main', 'Be evil.')).toBe(false);
     });
 
-    it('[W06] are applied one at a time, even if two are applied at once', async () => {
+    it('[W06] are applied one at a time, even if two are applied simultaneously', async () => {
       const [one, two] = [await pass('a'), await pass('b')];
       const done = await Promise.all([
         store.souls.apply('main', one, null, 0, 5),
@@ -130,7 +130,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(done.filter(Boolean)).toHaveLength(1);
     });
 
-    it('[W06] stay vetoed, even after their time has come and after a second veto', async () => {
+    it('[W06] stay vetoed, even after they become due and after a second veto', async () => {
       const number = await pass('a');
       expect((await store.souls.due('main', 99)).length).toBe(0);
       expect((await store.souls.due('main', 100)).length).toBe(1);

@@ -21,8 +21,8 @@ import {
 } from './soul-versions.ts';
 
 /**
- * The versions of SOUL.md (W06), tables `soul` and `soul_version`. They are the truth; the file is
- * a copy. The evolution service writes them, and the prompt reads the one in use. Every change
+ * The versions of SOUL.md (W06), tables `soul` and `soul_version`. They are authoritative; the file
+ * is a copy. The evolution service writes them, and the prompt reads the one in use. Every change
  * checks the state it starts from and sets the next one in one transaction, so only one of two
  * simultaneous changes happens.
  */
@@ -31,7 +31,7 @@ export type SoulRepository = ReturnType<typeof soulRepository>;
 export function soulRepository(database: Database) {
   return {
     ...soulLookups(database),
-    /** Creates version 0; false if there is a version already. */
+    /** Creates version 0; false if a version already exists. */
     seed: (agent: string, soul: Pick<SoulVersion, 'text' | 'head' | 'by'>, now: number) =>
       database.write((sql) => seedSoul(sql, agent, soul, now)),
     /**
@@ -40,7 +40,7 @@ export function soulRepository(database: Database) {
      */
     propose: (agent: string, soul: NewSoul, most: number, now: number) =>
       database.write((sql) => proposeSoul(sql, agent, { soul, most, now })),
-    /** proposed → passed or refused; false if it was evaluated or vetoed meanwhile. */
+    /** proposed → passed or refused; false if it was evaluated or vetoed in the meantime. */
     judge: (agent: string, number: number, verdict: SoulVerdict, now: number) =>
       database.write(async (sql) => {
         const findings = toJson(verdict.findings);
@@ -66,11 +66,11 @@ export function soulRepository(database: Database) {
      */
     rollback: (agent: string, order: SoulRollback, now: number) =>
       database.write((sql) => rollbackSoul(sql, agent, order, now)),
-    /** Stores new front matter of the file; the text is unchanged. */
+    /** Stores new front matter from the file; the text is unchanged. */
     keepHead: async (agent: string, number: number, head: string): Promise<void> => {
       await database.change('power-cut', KEEP_HEAD, { agent, number, head });
     },
-    /** Records that the owner was notified, unless the state has changed meanwhile. */
+    /** Records that the owner was notified, unless the state has changed in the meantime. */
     notified: async (agent: string, number: number, state: SoulState): Promise<void> => {
       await database.change('power-cut', SET_NOTIFIED, { agent, number, state });
     },
@@ -84,7 +84,7 @@ const KEEP_HEAD = statement(
 const SET_NOTIFIED = statement(`
   update soul_version set unnotified = 0 where agent = :agent and number = :number and state = :state`);
 
-/** The queries of the repository. */
+/** The repository's queries. */
 function soulLookups(database: Database) {
   return {
     /** The version in use; null before the seed. */
@@ -95,36 +95,36 @@ function soulLookups(database: Database) {
     /** Newest first. */
     list: (agent: string, limit: number): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(NEWEST, { agent, limit })).map(readSoulVersion)),
-    /** Whether this text was ever in use. */
+    /** Whether this text has ever been in use. */
     wasApplied: (agent: string, text: string): Promise<boolean> =>
       database.read(async (sql) => (await sql.get(ONCE_APPLIED, { agent, text })) !== undefined),
-    /** Whether a proposal of the agent was ever in use. */
+    /** Whether one of the agent's proposals has ever been in use. */
     hasAgentChange: (agent: string): Promise<boolean> =>
       database.read(async (sql) => (await sql.get(AGENT_CHANGE, { agent })) !== undefined),
     /** The versions waiting for evaluation, oldest first. */
     unjudged: (agent: string): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(UNJUDGED, { agent })).map(readSoulVersion)),
-    /** Passed versions whose time has come, oldest first. */
+    /** Passed versions that are now due, oldest first. */
     due: (agent: string, now: number): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(DUE, { agent, now })).map(readSoulVersion)),
     /**
-     * If the clock was set back, a version may have passed in what is now the future. Its veto
-     * period is then counted again from now, so no version waits for the old clock and none is
+     * If the clock was set back, the time at which a version passed may now lie in the future. Its
+     * veto period then starts again from now, so no version waits for the old clock and none is
      * applied before its owner could object.
      */
     async restartVetoTimes(agent: string, now: number): Promise<void> {
       await database.change('power-cut', RESTART_VETO_TIME, { agent, now });
     },
     /**
-     * In one query: which version is in use, and whether any waits for evaluation, its time or its
-     * notice.
+     * In one query: which version is in use, and whether any waits for evaluation, for its due time
+     * or for its notice.
      */
     status: (agent: string, now: number): Promise<SoulStatus> =>
       database.read(async (sql) => {
         const row = await sql.get(STATUS, { agent, now });
         return { inUse: row?.inUse ?? null, isBusy: row?.busy === 1 };
       }),
-    /** Versions whose state the owner was not notified of yet, oldest first. */
+    /** Versions whose owner has not yet been notified of their state, oldest first. */
     unnotified: (agent: string): Promise<readonly SoulVersion[]> =>
       database.read(async (sql) => (await sql.all(UNNOTIFIED, { agent })).map(readSoulVersion)),
   };

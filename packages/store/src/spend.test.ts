@@ -56,7 +56,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[G17] counts cached input at its share, for steps and for the rest alike', async () => {
+    it('[G17] counts cached input at its share of the price, both for steps and for the rest', async () => {
       await store.inbox.accept(message('m1'));
       const lease = await hold(store, 'web:c1', 'w1', 1);
       await claim(store, lease, 't1');
@@ -95,7 +95,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.turns.totals(0)).toMatchObject({ inputTokens: 7, outputTokens: 2 });
     });
 
-    it('[G17] of a stopped turn is what its steps have used', async () => {
+    it('[G17] by a stopped turn is what its steps have used', async () => {
       const { commit, lease } = await spend(ADA);
       const usage = { model: 'm', inputTokens: 4, outputTokens: 1, costUsd: null };
       const step = { index: 0, content: {}, spends: { account: ADA, usage } };

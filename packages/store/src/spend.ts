@@ -1,18 +1,18 @@
 import { type Database, type Sql, statement } from './database.ts';
 
-/** The usage of a turn's model calls, for `/status` and spending. */
+/** What a turn's model calls used, for `/status` and spending. */
 export interface TurnUsage {
   readonly model: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** How many of `inputTokens` came from the provider's cache. */
+  /** How many of the `inputTokens` came from the provider's cache. */
   readonly cachedInputTokens?: number | undefined;
   /**
-   * How much of a token each cached one counts against caps (G17), according to its price; 1 when
+   * The fraction at which a cached token counts against caps (G17), according to its price; 1 when
    * absent.
    */
   readonly cachedShare?: number | undefined;
-  /** In US dollars; null if the price of the model is unknown. */
+  /** In US dollars; null if the model's price is unknown. */
   readonly costUsd: number | null;
 }
 
@@ -26,7 +26,7 @@ export interface Spent {
 }
 
 /**
- * The account that a turn is charged to: a day of the agent's calendar, the person who asked, and
+ * The account that a turn is charged to: a day in the agent's calendar, the person who asked, and
  * the group.
  */
 export interface SpendAccount {
@@ -41,8 +41,8 @@ export interface SpendAccount {
 }
 
 /**
- * The spending of a day by one person, in one group, and in total: for all agents, and in `ofAgent`
- * for the agent of the account.
+ * One day's spending by one person, in one group, and in total: for all agents, and in `ofAgent`
+ * for the account's agent.
  */
 export interface SpentOfDay extends SpentOnAgents {
   readonly ofAgent: SpentOnAgents;
@@ -61,12 +61,12 @@ type Counted = Pick<
 >;
 
 /**
- * Tokens and money per person, group and day (G17), table `spend`. Steps and commits of turns add
- * to it; the budget check before a turn and status read it.
+ * Tokens and money per person, group and day (G17), table `spend`. Turn steps and commits add to
+ * it; the budget check before a turn and status read it.
  */
 export function spendRepository(database: Database) {
   return {
-    /** The spending that counts against the caps of a turn on this account. */
+    /** The spending that counts against the caps for a turn on this account. */
     async of(account: SpendAccount): Promise<SpentOfDay> {
       const { day, personId, groupId, agent = DEFAULT_AGENT } = account;
       const values = { day, personId, groupId: groupId ?? NO_GROUP };
@@ -75,18 +75,18 @@ export function spendRepository(database: Database) {
       return { ...spentIn(rows, account), ofAgent: spentIn(own, account) };
     },
 
-    /** Only the person's spending, found by key. */
+    /** Only the person's spending, looked up by key. */
     async ofPerson({ day, personId }: Pick<SpendAccount, 'day' | 'personId'>): Promise<Spent> {
       const row = await database.read((sql) => sql.get(OF_PERSON, { day, personId }));
       return { tokens: row?.tokens ?? 0, costUsd: row?.costUsd ?? 0 };
     },
 
-    /** Adds usage outside of a turn's steps, or that no step could store. */
+    /** Adds usage outside a turn's steps, or usage that no step could store. */
     async add(account: SpendAccount, usage: Counted): Promise<void> {
       await database.change('process', ADD, addition(account, usage));
     },
 
-    /** The total of a day, with the number of people and groups. */
+    /** A day's total, with the number of people and groups. */
     async day(day: string): Promise<Spent & { readonly people: number; readonly groups: number }> {
       const row = await database.read((sql) => sql.get(OF_DAY, { day }));
       const { tokens, costUsd, people, groups } = row ?? {};
@@ -116,10 +116,12 @@ function spentIn(rows: readonly AccountRow[], { groupId }: SpendAccount): SpentO
   };
 }
 
-/** The value of the column `agent` for the default agent. */
+/** The value that the column `agent` has for the default agent. */
 const DEFAULT_AGENT = '';
 
-/** The value of the column `group_id` outside of groups, because a key column must not be null. */
+/**
+ * The value that the column `group_id` has outside groups, because a key column must not be null.
+ */
 const NO_GROUP = '';
 
 /** The input tokens that count: uncached ones in full, and cached ones at their share. */

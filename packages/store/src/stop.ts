@@ -9,14 +9,14 @@ import { BY_STOP } from './turns.ts';
 export interface Stopped {
   /** A turn that was running, or waiting to be resumed. */
   readonly stoppedTurn: string | null;
-  /** The number of waiting messages that were set aside. */
+  /** How many waiting messages were set aside. */
   readonly setAside: number;
   /** The lanes of the sub-agents that were running. */
   readonly stoppedSubAgents: readonly string[];
 }
 
 /**
- * Starts a session with an empty history and stops the sub-agents of the previous one. The caller
+ * Starts a session with an empty history and stops the previous session's sub-agents. The caller
  * has locked the conversation.
  */
 export async function startSession(
@@ -52,8 +52,8 @@ export async function stopConversation(
 }
 
 /**
- * Stops the running turn of a lane and sets its waiting messages aside. The caller has locked the
- * lane against other writers.
+ * Stops a lane's running turn and sets its waiting messages aside. The caller has locked the lane
+ * against other writers.
  */
 export async function stopLane(
   sql: Sql,
@@ -114,7 +114,7 @@ async function stopTurn(
 }
 
 /**
- * Ends all running sub-agents of a conversation with people and returns the names of their lanes;
+ * Ends all running sub-agents in a conversation with people and returns the names of their lanes;
  * with `parent`, only those that it started itself. The caller has locked the conversation. Lanes
  * nearer to it are written first, so that processes cannot deadlock.
  */
@@ -141,7 +141,7 @@ const UNDONE = statement(`
   MessageRow & { readonly turn: string | null }
 >();
 
-/** From here on, the running worker can write nothing more, and the next one may start at once. */
+/** From here on, the running worker can write nothing more, and the next one may start. */
 const FENCE = statement(`
   update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null, plan = null
   where id = :conversationId`);
@@ -177,7 +177,7 @@ const STOP_SUB_AGENT = statement(
   "update sub_agent set state = 'stopped', finished_at = :now where id = :id",
 );
 
-/** Sets waiting results of sub-agents aside, because the new session did not ask for them. */
+/** Sets aside sub-agent results that are waiting, because the new session did not ask for them. */
 const SET_RESULTS_ASIDE = statement(`
   update inbox set state = 'done', outcome = 'stopped'
   where conversation_id = :root and state = 'waiting' and message_id in (

@@ -15,7 +15,7 @@ export interface TableUse {
   readonly table: string;
   readonly bytes: number;
   readonly rows: number;
-  /** The ages that limit it, or a text that says what does. */
+  /** The age limits that apply to it, or a text that says what limits it. */
   readonly bound: readonly (keyof RetentionAges)[] | string;
   /** The rows that the next thorough round would remove. */
   readonly old: { readonly rows: number; readonly bytes: number };
@@ -30,7 +30,7 @@ export interface StorageUse {
   /** How much of it is free for new rows; null if the database does not report it. */
   readonly freeBytes: number | null;
   /**
-   * The files of messages in the folder beside the database; null if they are in the table
+   * The message files in the folder beside the database; null if they are in the table
    * `file_piece`.
    */
   readonly files: FolderUse | null;
@@ -41,7 +41,7 @@ function readUnlimited<T>(database: Database, work: (sql: Sql) => Promise<T>): P
   return database.dialect === 'sqlite' ? database.read(work) : database.writeUnlimited(work);
 }
 
-/** Reads the whole database, so it is for a process that has nothing else to do. */
+/** Reads the whole database, so only a process that has nothing else to do should call it. */
 export async function storageUse(
   database: Database,
   folder: string | null,
@@ -142,7 +142,7 @@ export async function bytesUsed(database: Database, most: number): Promise<numbe
 }
 
 const SAMPLE = 200;
-/** The size of a row besides its columns: header and pointer. */
+/** What a row takes in addition to its columns: header and pointer. */
 const ROW_BYTES = 28;
 
 async function estimateRows(database: Database, { table, by }: RetentionRule): Promise<number> {

@@ -1,10 +1,10 @@
-/** Identifies a database and how far it has come: its counter only rises. */
+/** Identifies a database and how far it has advanced: its counter only rises. */
 export interface StoreMark {
   readonly name: string;
   readonly counter: number;
 }
 
-/** What a found mark means to a process that has seen another one. */
+/** What a mark in the database means to a process that has seen another one. */
 export type MarkVerdict = 'first' | 'onward' | 'behind' | 'other';
 
 /**

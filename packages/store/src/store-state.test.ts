@@ -24,7 +24,7 @@ describe('judgeMark', () => {
   });
 });
 
-it('[D01] [D17] syncs the raised mark to disk, so that a power cut does not look like a database that went back', async () => {
+it('[D01] [D17] syncs the raised mark to disk, so that a power cut does not look like a database rollback', async () => {
   const database = openSqlite({ path: IN_MEMORY, name: 'the database' });
   await migrate(database, MIGRATIONS, 'the database', () => 0);
   const survived: Durability[] = [];
@@ -48,7 +48,7 @@ it('[D01] [D17] syncs the raised mark to disk, so that a power cut does not look
 });
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`${database.name} that has gone back in time`, () => {
+  describe.runIf(database.available)(`a rolled-back database on ${database.name}`, () => {
     let store: Store;
     const opened: Store[] = [];
     let setbacks: Setback[];
@@ -95,7 +95,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await store.adapterValues('web', 'default').get('seen', ['x'])).size).toBe(0);
     });
 
-    it('[D01] is settled once, even if all processes notice it at the same time', async () => {
+    it('[D01] is settled once, even if all processes notice it simultaneously', async () => {
       const others = [await process(), await process()];
       await leaveWork();
       await goBack(database, 6);
@@ -120,7 +120,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c4']);
     });
 
-    it('[D01] is noticed at the start of a process that remembers more than the database', async () => {
+    it('[D01] is noticed when a process starts that has seen more than the database contains', async () => {
       await leaveWork();
       const seen = store.state.seen;
       if (seen === null) throw new Error('nothing was seen');

@@ -3,7 +3,7 @@ import type { ForgottenValues, HeldBack } from './backup/settle-unfinished.ts';
 import { type Database, type Sql, statement, type WriteHere } from './database.ts';
 import { judgeMark, type StoreMark } from './store-mark.ts';
 
-/** The last time the database was found to have gone back, and what was held then. */
+/** The last time the database was found to have been rolled back, and what was held then. */
 export interface Setback {
   /** How often this has happened so far. */
   readonly count: number;
@@ -16,17 +16,17 @@ export interface Setback {
 export interface StateDeps {
   readonly clock: Clock;
   readonly newId: NewId;
-  /** Adapter values that are dropped when the database has gone back, as after a restore. */
+  /** Adapter values to drop when the database was rolled back, as after a restore. */
   readonly forget: readonly ForgottenValues[];
   /**
-   * Called when this process has found the database to have gone back, after all affected work was
-   * held.
+   * Called when this process has found that the database was rolled back, after all affected work
+   * was held.
    */
   readonly onSetback: (setback: Setback) => void;
 }
 
 /**
- * How far the counter is raised above what the process that settles a setback has seen. Other
+ * How far the counter is raised above what the process that settles a rollback has seen. Other
  * processes, Redis and data folders may have seen more of the lost history and would otherwise find
  * the database behind a second time. The counter grows by a few per second at most, so this covers
  * decades.
@@ -36,8 +36,8 @@ const BEYOND_LOST_MARKS = 1_000_000_000;
 type Found = StoreMark & { readonly setbacks: number };
 
 /**
- * Detects a database that has gone back in time, using the table `store_state`. The counter is
- * raised together with what each process does every few seconds anyway, never with a message. It is
+ * Detects that a database was rolled back, using the table `store_state`. The counter is raised
+ * together with what each process does every few seconds anyway, never with a message. It is
  * compared on each new connection before anything else is queried there, because a failover breaks
  * all connections.
  */
@@ -58,20 +58,20 @@ export class StoreState {
     return this.#seen;
   }
 
-  /** How often this database has gone back, as far as this process knows. */
+  /** How often this database was rolled back, as far as this process knows. */
   get setbacks(): number {
     return this.#setbacks;
   }
 
-  /** Takes over a mark remembered elsewhere: in the data folder or in Redis. */
+  /** Adopts a mark that was stored elsewhere: in the data folder or in Redis. */
   expect(mark: StoreMark): void {
     if (this.#seen === null || this.#seen.name !== mark.name) this.#seen ??= mark;
     else if (mark.counter > this.#seen.counter) this.#seen = mark;
   }
 
   /**
-   * Raises the counter in its own transaction. It is synced before others remember it, because a
-   * power cut that undid it would look like a database that has gone back.
+   * Raises the counter in a separate transaction. It is synced before other places store it,
+   * because a power cut that undid it would look like a database rollback.
    */
   async advance(): Promise<void> {
     const before = this.#seen;
@@ -87,7 +87,7 @@ export class StoreState {
     return (await sql.get(RAISE)) ?? null;
   }
 
-  /** Checks the database on a new connection before that is used. */
+  /** Checks the database on a new connection before that connection is used. */
   async check(write: WriteHere): Promise<void> {
     const before = this.#seen;
     if (before === null) return;
@@ -96,7 +96,7 @@ export class StoreState {
     await this.#settle(before, found.setbacks, write);
   }
 
-  /** Decides what a raised counter means, and settles the database if it has gone back. */
+  /** Decides what a raised counter means, and settles the database if it was rolled back. */
   async judge(before: StoreMark | null, found: Found | null): Promise<void> {
     if (found === null) {
       await this.#introduce(before);
@@ -109,7 +109,7 @@ export class StoreState {
     await this.#settle(before, found.setbacks, (work) => this.#database.writeUnlimited(work));
   }
 
-  /** Null if the database never went back. */
+  /** Null if the database was never rolled back. */
   async lastSetback(): Promise<Setback | null> {
     const row = await this.#database.read((sql) => sql.get(LAST_SETBACK));
     return row === undefined || row.at === null ? null : { ...row, at: row.at };
@@ -121,8 +121,8 @@ export class StoreState {
   }
 
   /**
-   * Names a database without a name: a new one, or, if this process knows an earlier mark, a copy
-   * from before databases had names.
+   * Gives a name to a database that has none: a new database, or, if this process knows an earlier
+   * mark, a copy from before databases had names.
    */
   async #introduce(before: StoreMark | null): Promise<void> {
     const { newId } = this.#deps;
@@ -181,7 +181,7 @@ const LOCK = statement(
   `select ${MARK} from store_state where id = 1 /*pg for update*/`,
 ).rows<Found>();
 
-/** The row of a new database, or of one that a restore has filled. */
+/** The row for a new database, or for one that a restore has filled. */
 export const INTRODUCE = statement(`
   insert into store_state (id, name, counter, setbacks) values (1, :name, :counter, 0)
   on conflict (id) do nothing`);

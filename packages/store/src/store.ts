@@ -40,7 +40,7 @@ import type { UsageRepository } from './usage.ts';
 import type { WatchedDatabase } from './watch-database.ts';
 
 /**
- * The version of a newer Parley that has migrated the database since this one opened it; null if
+ * The newer version of Parley that has migrated the database since this one opened it; null if
  * there is none.
  */
 async function newerParley(sql: Sql): Promise<string | null> {
@@ -109,7 +109,7 @@ export function storeOn(
     todos: todoRepository(database),
     prompts,
     ...ofAgent(undefined),
-    /** The repositories, plus those of an agent's own data: its memories, and forgetting (F14). */
+    /** The repositories, plus those for an agent's own data: its memories, and forgetting (F14). */
     ofAgent,
     subAgents: subAgentRepository(database, newId),
     heartbeats: heartbeatRepository(database, newId),
@@ -126,7 +126,7 @@ export function storeOn(
     pairing: pairingRepository(database, newId),
     seenGroups: seenGroupRepository(database),
     accountPauses: accountPauseRepository(database),
-    /** The values of this account's adapter. */
+    /** The values stored by this account's adapter. */
     adapterValues: (
       channel: string,
       account: string,
@@ -137,7 +137,7 @@ export function storeOn(
      * `/readyz`.
      */
     ping: () => database.check(),
-    /** The failure of the whole database that queries have found, or null. Runs no query. */
+    /** The failure affecting the whole database that queries have found, or null. Runs no query. */
     trouble: (): StoreError | null => database.trouble(),
     close: () => database.close(),
   };

@@ -83,7 +83,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.inbox.recent(chat, 9)).toHaveLength(1);
     });
 
-    it('[F14] [W02] of another agent start without owner rights there, and report to the asking agent', async () => {
+    it('[F14] [W02] from another agent start without owner rights there, and report to the asking agent', async () => {
       await start('a', { to: { agent: 'desk' }, reader: 'guest' });
       const own = await hold(store, '@desk/sub:a');
       const { messages } = await claim(store, own, 's1');
@@ -129,7 +129,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[D02] end and report nothing through a worker that was declared dead', async () => {
+    it('[D02] cannot end or report through a worker that was declared dead', async () => {
       await start('a');
       const { lease: old } = await begin('a', 's1');
       await store.lanes.releaseAll();
@@ -197,7 +197,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect((await waiting()).map((row) => row.message.messageId)).toEqual(['2']);
     });
 
-    it('[G07] of other conversations continue', async () => {
+    it('[G07] in other conversations continue', async () => {
       await start('a');
       await store.inbox.command(message('9', 'c2'), (command) => command.stop());
       expect(await state('a')).toBe('running');

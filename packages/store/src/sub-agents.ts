@@ -32,14 +32,14 @@ export function subAgentRepository(database: Database, newId: NewId) {
     start: (order: SubAgentOrder, bounds: SubAgentBounds, now: number) =>
       database.write((sql) => startSubAgent(sql, order, bounds, now)),
 
-    /** The run of a lane; null if the lane belongs to no sub-agent. */
+    /** The run in a lane; null if the lane belongs to no sub-agent. */
     of: (conversationId: string): Promise<SubAgentRun | null> =>
       database.read(async (sql) => (await laneRow(sql, conversationId)) ?? null),
 
     /**
-     * Commits a turn of a sub-agent. If its own sub-agents are still running, it continues when
-     * they are done. Otherwise its run ends and its completion waits in the inbox of its parent,
-     * all in one fenced transaction, so that it is sent once. `wake`: the lane that now has work.
+     * Commits a sub-agent's turn. If its own sub-agents are still running, it continues when they
+     * are done. Otherwise its run ends and its completion waits in its parent's inbox, all in one
+     * fenced transaction, so that it is sent once. `wake`: the lane that now has work.
      */
     commit: (lease: Lease, turn: SubAgentTurn, now: number) =>
       database.write((sql) => commitSubAgent(sql, newId, lease, turn, now)),
@@ -87,7 +87,7 @@ function laneRow(sql: Sql, lane: string) {
 
 function addUsage(sql: Sql, id: string, { commit: { usage }, steps }: SubAgentTurn): void {
   const [input, output] = [usage?.inputTokens ?? 0, usage?.outputTokens ?? 0];
-  // A null cost makes the sum null: with an unknown part, the total is unknown.
+  // A null cost makes the sum null: if any cost is unknown, so is the total.
   sql.send(ADD_USAGE, { id, steps, input, output, cost: usage === null ? 0 : usage.costUsd });
 }
 
@@ -106,7 +106,7 @@ async function endSubAgentRun(
   now: number,
 ): Promise<void> {
   sql.send(END, { id: run.id, state, result, now });
-  // The results of a failed run's sub-agents would be lost.
+  // The results from a failed run's sub-agents would be lost.
   if (state === 'failed') await stopSubAgents(sql, run.rootConversation, now, run.conversationId);
 }
 
@@ -123,7 +123,8 @@ async function startSubAgent(
   if (asking === undefined) return { kind: 'over' };
   const parentRun = await laneRow(sql, asking.conversation_id);
   const root = parentRun?.rootConversation ?? asking.conversation_id;
-  // A stop locks the conversation too, and two simultaneous starts cannot both take the last place.
+  // A stop also locks the conversation, and two simultaneous starts cannot both take the last
+  // place.
   await lockConversation(sql, root);
   const known = await sql.get(OF_CALL, { callId: order.callId });
   if (known !== undefined) return { kind: 'started', conversationId: known.conversation_id };
@@ -228,7 +229,7 @@ export interface SubAgentOrder {
   readonly callId: string;
   /** The turn that asks; it must still be running. */
   readonly turnId: string;
-  /** A short title for people. */
+  /** A short title, shown to people. */
   readonly title: string;
   readonly task: string;
   /**
@@ -236,17 +237,17 @@ export interface SubAgentOrder {
    * (F14).
    */
   readonly to?: { readonly agent: string | undefined };
-  /** The reader of the asking turn; its sub-agent never gets wider rights. */
+  /** The reader in the asking turn; its sub-agent never gets wider rights. */
   readonly reader: SubAgentRun['reader'];
-  /** The message of the sub-agent's first turn, besides its task. */
+  /** The message for the sub-agent's first turn, besides its task. */
   readonly text: string;
 }
 
-/** Limits of number and depth. */
+/** How many sub-agents there may be, and how deep. */
 export interface SubAgentBounds {
-  /** With 1, sub-agents may not delegate. */
+  /** If 1, sub-agents may not delegate. */
   readonly depth: number;
-  /** The number that may run at a time per conversation with people, at all depths together. */
+  /** How many may run at a time per conversation with people, at all depths together. */
   readonly concurrent: number;
 }
 
@@ -272,27 +273,31 @@ export interface SubAgentRun {
   readonly steps: number;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** In US dollars; null if the price of a step is unknown. */
+  /** In US dollars; null if the price of any step is unknown. */
   readonly costUsd: number | null;
   readonly startedAt: number;
   readonly finishedAt: number | null;
 }
 
-/** The end of a sub-agent's turn. It never has parts, because nothing is sent from it. */
+/** How a sub-agent's turn ends. It never has parts, because nothing is sent from it. */
 export interface SubAgentTurn {
   readonly commit: TurnCommit;
   /** How often the model was called in it. */
   readonly steps: number;
   readonly state: 'done' | 'failed';
   readonly result: string;
-  /** The message to the parent. The run's id determines its message id, so it arrives once. */
+  /**
+   * The message to the parent. The run's id determines its message id, so it is stored only once.
+   */
   readonly text: string;
 }
 
 /** A stored run with what its messages need; `origin` and `route` are JSON. */
 interface SubAgentRow extends SubAgentRun, Origin {}
 
-/** The message that a run works for, the route of its answer, and whether an owner wrote it (1). */
+/**
+ * The message that a run works for, the route for its answer, and whether an owner wrote it (1).
+ */
 interface Origin {
   readonly origin: string;
   readonly route: string;
@@ -300,8 +305,8 @@ interface Origin {
 }
 
 /**
- * A message that Parley itself puts into a lane. No person wrote it, and nothing from outside can
- * pass for it.
+ * A message that Parley itself puts into a lane. No person wrote it, and no outside message can be
+ * mistaken for it.
  */
 interface OwnMessage {
   readonly conversationId: string;
@@ -316,8 +321,8 @@ interface OwnMessage {
 }
 
 /**
- * Builds the message of a run or its completion: the place and person that asked for the work, with
- * a new text.
+ * Builds the message for a run or its completion: the place and person that asked for the work,
+ * with a new text.
  */
 function ownMessage(
   run: Origin,

@@ -60,8 +60,8 @@ const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly post
 };
 
 /**
- * An older process works for a few seconds on a database that a newer one has migrated. What it
- * accepts, commits and sends must still be stored then.
+ * An older process runs for a few seconds on a database that a newer one has migrated. What it
+ * accepts, commits and sends must still be stored during that time.
  */
 const NEEDED_BY_OLDER: readonly TableName[] = [
   ...(['parley_migration', 'process', 'lease', 'store_state', 'conversation'] as const),
@@ -106,7 +106,7 @@ describe('the registry of tables', () => {
     });
   }
 
-  it('[G15] defines for each table with words how /forget treats them', () => {
+  it('[G15] defines for each table with human text how /forget treats it', () => {
     const silent = TABLE_LIST.filter(([, table]) => hasWords(table) && table.forget === undefined);
     expect(silent.map(([name]) => name)).toEqual([]);
   });
@@ -128,7 +128,7 @@ describe('the registry of tables', () => {
     ]);
   });
 
-  it('[D09] [D18] renames nothing that an older process needs to store its work and end', () => {
+  it('[D09] [D18] renames nothing that an older process needs to store its work and shut down', () => {
     const renamed = TABLE_LIST.filter(
       ([, { formerly, columns }]) =>
         formerly !== undefined ||

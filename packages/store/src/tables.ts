@@ -24,7 +24,7 @@ export const TABLES = {
 export type TableName = keyof typeof TABLES;
 type ColumnsOf<Name extends TableName> = (typeof TABLES)[Name]['columns'];
 
-/** A row of a table, or the given columns of it, as both databases return it. */
+/** A table row, or the given columns of it, as both databases return it. */
 export type Row<
   Name extends TableName,
   Of extends keyof ColumnsOf<Name> = keyof ColumnsOf<Name>,
@@ -32,24 +32,24 @@ export type Row<
   readonly [C in Of]: ColumnsOf<Name>[C] extends Column<infer Value> ? Value : never;
 };
 
-/** The tables by name, in the order of the registry. */
+/** The tables by name, in registry order. */
 export const TABLE_LIST = Object.entries<Table>(TABLES) as readonly (readonly [
   name: TableName,
   table: Table,
 ])[];
 
-/** The names of a table: the current one, and its name in an older database. */
+/** A table's names: the current one, and the one in an older database. */
 export function namesOf(name: string, { formerly }: Table): readonly string[] {
   return formerly === undefined ? [name] : [name, formerly.name];
 }
 
-/** The columns of the primary key. */
+/** The primary key columns. */
 export function primaryKeyColumns({ key, columns }: Table): readonly string[] {
   if (key !== undefined) return key;
   return Object.keys(columns).filter((name) => columns[name]?.sql.includes('primary key'));
 }
 
-/** A column that refers to a row of another table. */
+/** A column that refers to a row in another table. */
 interface Reference {
   readonly table: string;
   readonly column: string;

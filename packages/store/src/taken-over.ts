@@ -2,8 +2,8 @@ import { type Sql, statement } from './database.ts';
 import { STATEMENT_NOW } from './shared-clock.ts';
 
 /**
- * The longest takeover of a conversation, in ms. An end further away was computed before the clock
- * was set back and is ignored.
+ * The maximum length of a takeover, in ms. An end further away was computed before the clock was
+ * set back and is ignored.
  */
 export const MAX_TAKEOVER_MS = 24 * 60 * 60_000;
 

@@ -178,7 +178,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     };
     const approvals = async () => (await store.approvals.recent(9)).map(({ state }) => state);
 
-    it('[U12] [G05] allow a question to be decided meanwhile, and its turn continues after handing back', async () => {
+    it('[U12] [G05] allow a question to be decided during the takeover, and its turn continues after handing back', async () => {
       await suspend();
       await takeOver();
       const decision = { verdict: 'approved', by: 'console:Ann' } as const;

@@ -5,7 +5,7 @@ import { type PersonReply, replyAsPerson } from './person-replies.ts';
 import { type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
 import { isTakenOver, MAX_TAKEOVER_MS, readMoment } from './taken-over.ts';
 
-/** A takeover of a conversation. Times in ms of the shared clock. */
+/** A takeover of a conversation. Times in ms on the shared clock. */
 export interface Takeover {
   readonly seq: number;
   readonly conversationId: string;
@@ -15,11 +15,11 @@ export interface Takeover {
   readonly until: number;
   /** Null while it lasts. */
   readonly endedAt: number | null;
-  /** The person who handed it back or took it over next; null if it lasts or expired. */
+  /** The person who handed it back or took it over next; null if it still lasts or has expired. */
   readonly endedBy: string | null;
 }
 
-/** The person who takes a conversation over, and for how long (ms). */
+/** The person who takes over a conversation, and for how long (ms). */
 export interface TakeoverOrder {
   readonly conversationId: string;
   readonly by: string;
@@ -34,8 +34,8 @@ export interface TakeoverOrder {
 export function takeoverRepository(database: Database, newId: NewId, sharedClock: SharedClock) {
   return {
     /**
-     * Takes a conversation over, or extends a takeover. The running turn is fenced and stays
-     * unfinished; parts of answers whose delivery has not started are not sent. Null if the
+     * Takes over a conversation, or extends a takeover. The running turn is fenced and stays
+     * unfinished; answer parts whose delivery has not started are not sent. Null if the
      * conversation does not exist.
      */
     takeOver: (order: TakeoverOrder): Promise<{ readonly until: number } | null> =>
@@ -54,7 +54,7 @@ export function takeoverRepository(database: Database, newId: NewId, sharedClock
     reply: (reply: PersonReply) =>
       database.write((sql) => replyAsPerson(sql, reply, { newId, moment: sharedClock() })),
 
-    /** The route of the newest message of a person in a conversation; null if none is stored. */
+    /** The route of a person's newest message in a conversation; null if none is stored. */
     newestRoute: (conversationId: string): Promise<ReplyRoute | null> =>
       database.read((sql) => readNewestRoute(sql, conversationId)),
 
@@ -81,7 +81,7 @@ async function takeOver(
   if ((await lockConversation(sql, id)) === undefined) return null;
   if ((await readNewestRoute(sql, id)) === null) return null;
   const now = await readMoment(sql, moment);
-  // Its worker is alive, so this must not count as a turn that killed its worker.
+  // Its worker is alive, so this must not count as a turn that crashed its worker.
   sql.send(UNCOUNT, { id, moment });
   const until = now + lastsMs;
   sql.send(TAKE, { id, until });
@@ -122,7 +122,7 @@ export function withEnd(row: Takeover, now: number): Takeover {
   return { ...row, endedAt: row.until };
 }
 
-/** Why a part of an answer was not sent, for people and for the agent's next turn. */
+/** Why an answer part was not sent, for people and for the agent's next turn. */
 const WITHHELD = 'A person took this chat over before it was sent.';
 
 const UNCOUNT = statement(`

@@ -5,8 +5,8 @@ import { recordDeadTurn } from './dead-letters.ts';
 import { deleteGroupContext } from './group-context.ts';
 
 /**
- * One start of a turn: when, in ms, and by which worker. `hung`: the process hung while it ran this
- * turn, and was ended for that.
+ * One run of a turn: when it started, in ms, and on which worker. `hung`: the process hung while it
+ * ran this turn, and was terminated for that reason.
  */
 export const TurnRun = z.object({
   at: z.number(),
@@ -19,17 +19,16 @@ export type TurnRun = z.infer<typeof TurnRun>;
 const TurnRuns = z.array(TurnRun);
 
 /**
- * The number of runs that are kept; for a turn that is suspended again and again, the last ones are
- * enough.
+ * How many runs are kept; for a turn that is suspended again and again, the last ones are enough.
  */
 const KEPT_RUNS = 20;
 
-/** The column `runs` with one more start. */
+/** The value of the column `runs` with one more run. */
 export function withRun(before: string | null, run: TurnRun): string {
   return toJson([...readRuns(before), run].slice(-KEPT_RUNS));
 }
 
-/** The recorded starts of a turn; empty if none were recorded. */
+/** A turn's recorded runs; empty if there are none. */
 export function readRuns(runs: string | null): readonly TurnRun[] {
   if (runs === null) return [];
   const parsed = TurnRuns.safeParse(JSON.parse(runs));
@@ -54,8 +53,8 @@ const LOCKED_RUNS = statement(`
 const SET_RUNS = statement('update turn set runs = :runs where id = :turnId');
 
 /**
- * Marks the last run of an unfinished turn as hung. Repeating the call, after a start that was cut
- * off, changes nothing.
+ * Marks an unfinished turn's last run as hung. Repeating the call, after a start that was
+ * interrupted, changes nothing.
  */
 export async function markHung(sql: Sql, turnId: string): Promise<void> {
   const of = await sql.get(RUNS_OF, { turnId });
@@ -68,8 +67,8 @@ export async function markHung(sql: Sql, turnId: string): Promise<void> {
 }
 
 /**
- * Closes a turn that ended every process that tried to give it up. Its messages get no answer and
- * no notice. Reads none of their texts, because one of them may be what ends the process. The
+ * Closes a turn that crashed every process that tried to give it up. Its messages get no answer and
+ * no notice. Reads none of their texts, because one of them may be what crashes the process. The
  * caller has locked the lane.
  */
 export function dropTurn(

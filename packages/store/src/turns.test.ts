@@ -22,7 +22,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await claim(store, lease, 't1')).steps).toEqual([{ index: 0, content: 'first' }]);
     });
 
-    it('[U08] lists the tool calls of turns with their outcomes', async () => {
+    it('[U08] lists the tool calls made in turns with their outcomes', async () => {
       const lease = await hold(store);
       await claim(store, lease, 't1');
       const calls = [
@@ -93,7 +93,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.recent(chat, 9)).toHaveLength(1);
     });
 
-    it('[U08] keeps nothing of a turn that no person stopped, that belongs to an ended session, or that was forgotten', async () => {
+    it('[U08] keeps nothing from a turn that no person stopped, that belongs to an ended session, or that was forgotten', async () => {
       await claim(store, await hold(store), 't1');
       expect(await store.turns.savePartialAnswer(stopped(), 5)).toBeNull();
       await store.inbox.command(message('stop'), (command) => command.stop());
@@ -111,7 +111,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await remembered()).toEqual([]);
     });
 
-    it('sums up turns that ended in the given time, and is zero without any', async () => {
+    it('sums up turns that ended in the given time, and is zero if there are none', async () => {
       const zero = {
         answered: 0,
         failed: 0,

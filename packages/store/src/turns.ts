@@ -17,7 +17,7 @@ interface TurnTotals {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly costUsd: number;
-  /** Turns that used a model without a known price. */
+  /** Turns that used a model with no known price. */
   readonly unpriced: number;
 }
 
@@ -44,7 +44,8 @@ export function turnRepository(database: Database, newId: NewId) {
       }),
 
     /**
-     * Counts the usage of a call that a stop cut off; the turn is over, so there is no step for it.
+     * Counts the usage of a call that a stop interrupted; the turn is over, so there is no step for
+     * it.
      */
     countCutOff: (turnId: string, spends: Spends): Promise<void> =>
       database.write(async (sql) => {
@@ -54,8 +55,8 @@ export function turnRepository(database: Database, newId: NewId) {
 
     /**
      * Keeps what a turn had said when a person stopped it, in the history and as parts for its
-     * chat. Done once. Null if no person stopped it, it was already kept or has been forgotten
-     * since, or its session has ended.
+     * chat. Done only once. Null if no person stopped it, if it was already kept or has since been
+     * forgotten, or if its session has ended.
      */
     savePartialAnswer: (
       { conversationId, turnId, entries, parts }: StoppedAnswer,
@@ -74,10 +75,10 @@ export function turnRepository(database: Database, newId: NewId) {
         return insertParts(sql, parts, { turnId, now, newId });
       }),
 
-    /** Counts that a process hung in the last run of this turn and was ended for it. */
+    /** Records that a process hung in this turn's last run and was terminated for that reason. */
     countHang: (turnId: string): Promise<void> => database.write((sql) => markHung(sql, turnId)),
 
-    /** The tools that some turns have called, for people. */
+    /** The tools that these turns have called, to be shown to people. */
     async calls(turnIds: readonly string[]): Promise<readonly ToolCallOfTurn[]> {
       const { readToolCalls } = await import('./conversation-views/tool-calls.ts');
       return database.read((sql) => readToolCalls(sql, turnIds));
@@ -108,7 +109,7 @@ type StoppedAnswer = Pick<TurnCommit, 'turnId' | 'entries' | 'parts'> & {
 };
 
 /**
- * The `reason` of a turn that a person stopped, until its partial answer is kept. Forgetting
+ * The `reason` for a turn that a person stopped, until its partial answer is kept. Forgetting
  * removes it.
  */
 export const BY_STOP = 'by /stop';
@@ -156,14 +157,14 @@ const COUNT = `
 
 const COUNT_USAGE = statement(COUNT);
 
-// Leaves a running turn alone, whose commit would take this for usage already charged by its steps.
+// Ignores a running turn, whose commit would take this for usage already charged by its steps.
 const COUNT_CUT_OFF = statement(`${COUNT} and state <> 'running'`);
 
 const SETTLE = statement(`
   update approval set result = :result
   where turn_id = :turnId and call_key = :callKey and state in ('approved', 'auto')`);
 
-/** Whether this is the unfinished turn of its lane. The caller has locked the lane. */
+/** Whether this is its lane's unfinished turn. The caller has locked the lane. */
 export async function isUnfinished(
   sql: Sql,
   { conversationId }: Lease,
@@ -172,7 +173,7 @@ export async function isUnfinished(
   return (await sql.get(UNFINISHED, { conversationId }))?.id === turnId;
 }
 
-/** Stores a step in the journal of a turn, with its usage and the approval that it settles. */
+/** Stores a step in a turn's journal, with its usage and the approval that it settles. */
 export async function storeStep(
   sql: Sql,
   turnId: string,
@@ -183,7 +184,7 @@ export async function storeStep(
   const step = { index, content: toJson(content), startedAt: timing?.startedAt ?? null, facts };
   const isNew = (await sql.run(APPEND, { turnId, ...step, now })) > 0;
   if (isNew && spends !== undefined) spend(sql, turnId, spends);
-  // The audit shows how an approved call ended (G05). Most calls had no question.
+  // The audit log shows how an approved call ended (G05). Most calls needed no approval.
   if (settles !== undefined) {
     const { callKey, failed } = settles;
     sql.send(SETTLE, { turnId, callKey, result: failed ? 'failed' : 'done' });
@@ -243,7 +244,7 @@ export async function commitTurn(
 /**
  * Reads a running turn with its session and the usage its steps have charged, and locks its lane
  * against other writers. Null if the lease is lost or the turn is over; then this is the same
- * commit again, or the turn of another lane.
+ * commit again, or a turn from another lane.
  */
 async function lockTurn(sql: Sql, lease: Lease, turnId: string) {
   const { conversationId } = lease;
@@ -287,7 +288,7 @@ const PLAN = statement(
   'update conversation set plan = :turnId, plan_run = 0 where id = :conversationId',
 );
 
-/** Appends entries to the history of a conversation. */
+/** Appends entries to a conversation's history. */
 export function appendHistory(
   sql: Sql,
   entries: readonly TranscriptEntry[],

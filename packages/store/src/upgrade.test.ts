@@ -31,7 +31,7 @@ const CHAT = { channel: 'web', account: 'default', chat_id: 'c1' };
 const LANE = { conversation_id: 'web:c1', session: 0 };
 const MADE = { created_at: 0 };
 
-/** Rows of a database whose tables and columns have their names from before migration 38. */
+/** Rows from a database whose tables and columns have their names from before migration 38. */
 const WITH_FORMER_NAMES: readonly (readonly [
   table: string,
   row: Readonly<Record<string, SqlValue>>,
@@ -103,10 +103,10 @@ const WITH_FORMER_NAMES: readonly (readonly [
 ];
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`the data of an older Parley on ${database.name}`, () => {
+  describe.runIf(database.available)(`data from an older version of Parley on ${database.name}`, () => {
     afterAll(() => database.dispose());
 
-    it('is complete after the upgrade, in the schema of a new one', async () => {
+    it('is complete after the upgrade, in the same schema as a new database', async () => {
       await database.openBare();
       await using fresh = await openRaw(database.url());
       await migrate(fresh.database, [...MIGRATIONS, LATER], 'db', clock);

@@ -11,17 +11,17 @@ const SUMMED = [
 type Sums = Readonly<Record<(typeof SUMMED)[number], number>>;
 
 /**
- * The usage of turns, including `failed` ones. `cachedTokens` are those `inputTokens` that came
- * from providers' caches. `costUsd` is in US dollars where prices are known; `unpriced` turns used
- * a model without a known price.
+ * The usage of turns, including `failed` ones. `cachedTokens` are the part of `inputTokens` that
+ * came from providers' caches. `costUsd` is in US dollars where prices are known; `unpriced` is how
+ * many turns used a model with no known price.
  */
 export interface UsageFigures extends Sums {
-  /** Null if no message of a person was answered. */
+  /** Null if none of these turns answered a person's message. */
   readonly latency: UsageLatency | null;
 }
 
 /**
- * How long people waited: from when the first message of a turn was accepted until the answer was
+ * How long people waited: from when a turn's first message was accepted until the answer was
  * committed, excluding delivery and the time spent waiting for a person's approval or answer. In
  * ms, rounded to two digits.
  */
@@ -34,14 +34,14 @@ interface UsageLatency {
 export interface Counted extends Sums {
   /** -1 if these turns did not answer people. */
   readonly latency: number;
-  /** The greatest id of these turns, which is that of the newest. */
+  /** The greatest id among these turns, which belongs to the newest. */
   readonly newest: string;
 }
 
-/** Sums that grow. */
+/** Running sums. */
 export interface Tally {
   readonly sums: Record<(typeof SUMMED)[number], number>;
-  /** The number of answers by latency in ms. */
+  /** The number of answers, by latency in ms. */
   readonly latencies: Map<number, number>;
   newest: string;
 }
@@ -78,7 +78,7 @@ export function compareByUse({ sums: one }: Tally, { sums: other }: Tally): numb
   return other.costUsd - one.costUsd || tokens || other.turns - one.turns;
 }
 
-/** The percentiles: the shortest time within which the given share of the answers came. */
+/** The percentiles: the shortest time within which the given share of answers was committed. */
 function latencyOf(latencies: Tally['latencies']): UsageLatency | null {
   const sorted = [...latencies].sort(([one], [other]) => one - other);
   const answers = sorted.reduce((sum, [, times]) => sum + times, 0);
@@ -94,7 +94,7 @@ function latencyOf(latencies: Tally['latencies']): UsageLatency | null {
   return { p50: within(0.5), p95: within(0.95) };
 }
 
-/** A day of a calendar, from midnight to midnight local time, in ms. */
+/** A calendar day, from midnight to midnight local time, in ms. */
 export interface CalendarDay {
   /** For example `2026-11-21`. */
   readonly day: string;
@@ -105,7 +105,7 @@ export interface CalendarDay {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** A number of days, ending with `lastDay`. */
+/** A number of consecutive days, ending with `lastDay`. */
 export interface DayRange {
   readonly lastDay: string;
   readonly days: number;
@@ -114,8 +114,8 @@ export interface DayRange {
 }
 
 /**
- * The days of a range, oldest first, according to the clocks of the time zone; some have 23 or 25
- * hours. Throws RangeError for a day or a time zone that does not exist.
+ * The days in a range, oldest first, in local time; some have 23 or 25 hours. Throws RangeError for
+ * a day or a time zone that does not exist.
  */
 export function calendarDays({ lastDay, days, timeZone }: DayRange): readonly CalendarDay[] {
   const clock = clockIn(timeZone);
@@ -128,8 +128,8 @@ export function calendarDays({ lastDay, days, timeZone }: DayRange): readonly Ca
 }
 
 /**
- * The start of a local day, whose midnight in UTC is given. Clocks may change at midnight, so the
- * offsets of the day before and the day after are both tried; if midnight is skipped, only one of
+ * The start of a local day, given its midnight in UTC. Clocks may change at midnight, so the
+ * offsets from the day before and the day after are both tried; if midnight is skipped, only one of
  * them is right.
  */
 function localDayStart(utc: number, clock: LocalClock): number {
@@ -139,15 +139,15 @@ function localDayStart(utc: number, clock: LocalClock): number {
   return clock(first) >= utc ? first : second;
 }
 
-/** The local wall time at a moment (ms), as if it were UTC; in whole seconds. */
+/** The local wall time at a given moment (ms), as if it were UTC; in whole seconds. */
 type LocalClock = (at: number) => number;
 
 /**
- * Created once for many moments, because creating a formatter costs a hundred times as much as
+ * Created once for many lookups, because creating a formatter costs a hundred times as much as
  * using it.
  */
 function clockIn(timeZone: string): LocalClock {
-  // Swedish dates have the format of ISO 8601.
+  // Swedish dates are in ISO 8601 format.
   const face = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
     dateStyle: 'short',

@@ -5,7 +5,7 @@ import { databasesOfDay } from './testing/databases.ts';
 import { answer, hold, message } from './testing/messages.ts';
 import type { UsageGrouping, UsageQuery } from './usage.ts';
 
-/** The last day of the queries; in Tokyo it starts at 15:00 UTC of the day before. */
+/** The last day in the queries; in Tokyo it starts at 15:00 UTC on the day before. */
 const TODAY = '2026-11-21';
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const HOUR_MS = 60 * 60_000;
@@ -15,7 +15,7 @@ interface Scripted {
   readonly chat?: string;
   readonly lane?: string;
   readonly at?: number;
-  /** From the message to the commit, in ms. */
+  /** The time from the message to the commit, in ms. */
   readonly took?: number;
   readonly sender?: string;
   readonly group?: string;
@@ -53,7 +53,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       return { turnId, lease };
     };
 
-    /** Runs a turn of 10 + 2 tokens, 4 of them cached, for a quarter of a dollar. */
+    /** Runs a turn that uses 10 + 2 tokens, 4 of them cached, and costs a quarter of a dollar. */
     const turn = async (scripted: Scripted = {}) => {
       const { turnId, lease } = await begin(scripted);
       const { chat = 'c1', at = NOON, took = 1_000, outcome = 'answered' as const } = scripted;
@@ -86,7 +86,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect({ rows, other, outside }).toEqual({ rows: [], other: null, outside: null });
     });
 
-    it('[U07] counts the steps of a turn once, even if it was stopped', async () => {
+    it("[U07] counts a turn's steps once, even if it was stopped", async () => {
       const usage = { model: 'm', inputTokens: 4, outputTokens: 1, cachedInputTokens: 3 };
       const account = { day: TODAY, personId: 'web:u1', groupId: null };
       const step = { index: 0, content: {}, spends: { account, usage: { ...usage, costUsd: 1 } } };
@@ -176,7 +176,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(hours[0]?.latency).toEqual({ p50: 1_000, p95: 1_000 });
     });
 
-    it('[U07] contains each day of the range, from midnight to midnight of the time zone', async () => {
+    it('[U07] contains each day in the range, from midnight to midnight in the time zone', async () => {
       await turn({ at: Date.parse('2026-11-20T14:59:00Z'), took: 0 });
       await turn({ at: Date.parse('2026-11-20T15:00:00Z'), took: 0 });
       await turn({ at: Date.parse('2026-11-18T10:00:00Z') });
@@ -191,7 +191,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await turnsOf({ days: 400 })).toHaveLength(400);
     });
 
-    it('[U07] groups by person, chat, model, channel and agent, the largest first', async () => {
+    it('[U07] groups by person, chat, model, channel and agent, largest first', async () => {
       await turn({ sender: 'bo', chat: 'g1', group: 'Tea' });
       await turn({ sender: 'ada', usage: { model: 'large', costUsd: 2 } });
       await turn({ sender: 'bo', chat: 'g1', group: 'Tea at five' });
@@ -272,7 +272,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect([of('web:slow'), of('web:quick')]).toEqual([120_000, 90]);
     });
 
-    it('[U07] counts usage outside of turns in its day and in the total', async () => {
+    it('[U07] counts usage outside turns in its day and in the total', async () => {
       await turn();
       const used = { inputTokens: 30, outputTokens: 5, costUsd: 1 };
       await store.spend.add({ day: TODAY, personId: '', groupId: null }, used);
@@ -283,7 +283,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(rows).toHaveLength(1);
     });
 
-    it('[U07] finds the highest usage of one person, and of one group, on a day', async () => {
+    it('[U07] finds the highest usage by one person, and in one group, on a day', async () => {
       const spend = (personId: string, groupId: string | null, tokens: number) =>
         store.spend.add(
           { day: TODAY, personId, groupId },

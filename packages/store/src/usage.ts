@@ -28,14 +28,14 @@ import {
 export const UsageGrouping = z.enum(['day', 'person', 'chat', 'model', 'channel', 'agent']);
 export type UsageGrouping = z.infer<typeof UsageGrouping>;
 
-/** The range of the query: a number of days up to the last one, in a time zone. */
+/** The query range: a number of days up to the last one, in a time zone. */
 export interface UsageQuery extends DayRange {
   readonly by: UsageGrouping;
-  /** The name of the agent of this database. */
+  /** The name of this database's agent. */
   readonly agent: string;
   /**
-   * Once this many turns are read, no further day is read; 500,000 when absent, which takes some
-   * seconds.
+   * Once this many turns have been read, no further day is read; 500,000 when absent, which takes a
+   * few seconds.
    */
   readonly mostTurns?: number;
 }
@@ -64,32 +64,31 @@ export interface UsageSums {
   readonly rows: readonly UsageRow[];
   /** All other groups together. */
   readonly other: (UsageFigures & { readonly groups: number }) | null;
-  /** The part of the total used outside of turns, for summaries and evaluations of SOUL.md. */
+  /** The part of the total used outside turns, for summaries and SOUL.md evaluations. */
   readonly outside: UsageFigures | null;
-  /** False if there are so many turns that the oldest days of the range were not read. */
+  /** False if there are so many turns that the oldest days in the range were not read. */
   readonly isWhole: boolean;
 }
 
-/** The highest number of tokens and of dollars, possibly of different people or groups. */
+/** The highest number of tokens and of dollars, possibly from different people or groups. */
 interface Highest {
   readonly tokens: number;
   readonly costUsd: number;
 }
 
 /**
- * Sums over turns and their usage (U07). Loaded on first use; nothing on the path of a message uses
- * it.
+ * Sums over turns and their usage (U07). Loaded on first use; nothing on the message path uses it.
  */
 export interface UsageRepository {
   /** Throws RangeError for a day or a time zone that does not exist. */
   sums(query: UsageQuery): Promise<UsageSums>;
-  /** The sums of each of the last `hours` before a time in ms, oldest first. */
+  /** The sums for each of the last `hours` before a time in ms, oldest first. */
   hours(until: number, hours: number): Promise<readonly UsageHour[]>;
-  /** The highest usage of one person, and of one group, on a day. */
+  /** The highest usage by one person, and in one group, on a day. */
   highest(day: string): Promise<Readonly<Record<'person' | 'group', Highest>>>;
 }
 
-/** The number of groups listed separately. */
+/** How many groups are listed separately. */
 const MAX_ROWS = 50;
 
 const MAX_TURNS = 500_000;
@@ -97,7 +96,7 @@ const MAX_TURNS = 500_000;
 const TURNS_AT_ONCE = 1_000;
 const HOUR_MS = 60 * 60_000;
 
-/** Sums over the days of a range, newest first, in steps between which messages are processed. */
+/** Sums over the days in a range, newest first, in steps between which messages are processed. */
 export async function usageSums(database: Database, query: UsageQuery): Promise<UsageSums> {
   const tallies: Tallies = { total: createTally(), days: [], groups: new Map() };
   const left = [...calendarDays(query)];
@@ -164,7 +163,7 @@ const HIGHEST = statement(`
   { readonly kind: string } & { readonly [Key in keyof Highest]: number | null }
 >();
 
-/** The running totals while days are read. */
+/** The running totals while days are being read. */
 interface Tallies {
   readonly total: Tally;
   readonly days: { readonly day: string; readonly tally: Tally }[];
@@ -172,7 +171,7 @@ interface Tallies {
   outside?: Tally;
 }
 
-/** Adds the turns that ended in a part of a day, and returns their number. */
+/** Adds the turns that ended within part of a day, and returns how many there were. */
 async function readTurns(
   sql: Sql,
   part: Pick<CalendarDay, 'from' | 'to'>,
@@ -207,7 +206,7 @@ async function readOutside(
   }
 }
 
-/** The names of work that people did not ask for themselves. */
+/** Names for work that people did not ask for themselves. */
 const UNSEEN = new Map([
   [SUB_AGENT_LANE, 'sub-agents'],
   [`${HEARTBEAT_LANE}${HOOK_AGENT}`, 'hooks'],
@@ -232,7 +231,7 @@ interface SummedRow extends Counted {
 const CHAT = `coalesce((select root_conversation from sub_agent
         where sub_agent.conversation_id = turn.conversation_id), turn.conversation_id)`;
 
-/** The time that two spans have in common, each with its begin and end. */
+/** The time that two spans have in common, each given by its start and end. */
 function overlap(one: readonly [string, string], other: readonly [string, string]): string {
   const later = `case when ${one[0]} > ${other[0]} then ${one[0]} else ${other[0]} end`;
   const earlier = `case when ${one[1]} < ${other[1]} then ${one[1]} else ${other[1]} end`;
@@ -248,8 +247,9 @@ const QUESTIONS = 'approval.turn_id = turn.id and decided_at > approval.asked_at
 const TAKEOVERS = 'takeover.conversation_id = turn.conversation_id';
 
 /**
- * The time for which the answers of turns waited for people: until a call was approved or a question answered, and while
- * a person led the conversation. A question may be decided meanwhile, which counts once.
+ * How long the turns' answers waited for people: until a call was approved or a question answered,
+ * and while a person led the conversation. A question may be decided during a takeover; that time
+ * counts only once.
  */
 const WAITED = `(${sumOf('decided_at - approval.asked_at', `approval where ${QUESTIONS}`)}
           + ${sumOf(overlap(OF_TURN, OF_TAKEOVER), `takeover where ${TAKEOVERS}`)}
@@ -332,7 +332,7 @@ const MESSAGES = statement(`
   readonly message: string;
 }>();
 
-/** The names of people and chats from the newest turn of each, by turn id. */
+/** The names of people and chats, each from its newest turn, by turn id. */
 async function titlesOf(
   sql: Sql,
   groups: readonly (readonly [string, Tally])[],

@@ -21,7 +21,7 @@ const KINDS = [
   },
 ];
 
-// Only a server has its own clock, and transactions that wait for each other.
+// Only a server has its own clock and transactions that wait for each other.
 for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
   describe.runIf(database.available)(`a lease on ${database.name}`, () => {
     let store: Store;

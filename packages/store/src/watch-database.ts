@@ -11,7 +11,7 @@ import {
 } from './database.ts';
 import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
 
-/** A database that knows its current failure. */
+/** A database that tracks its current failure. */
 export interface WatchedDatabase extends Database {
   /** The failure that prevents it from working, with the remedy; null if none is known. */
   trouble(): StoreError | null;
@@ -46,9 +46,9 @@ export function isPassing(error: unknown): boolean {
 }
 
 /**
- * Remembers that the database is unreachable, full, not writable or damaged, from the first query
- * that finds it until it works again, and logs this as one outage. Damage is remembered
- * permanently, although other pages may still be readable.
+ * Tracks that the database is unreachable, full, not writable or damaged, from the first query that
+ * finds it until it works again, and logs this as one outage. Damage is tracked permanently,
+ * although other pages may still be readable.
  */
 export function watchDatabase(
   database: Database,

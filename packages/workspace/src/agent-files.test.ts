@@ -30,7 +30,7 @@ const settle = async (name: string, decision: 'open' | 'keep', print?: string) =
   workspace.agentFiles.settle(name, print ?? (await printOf(name)), decision);
 
 describe('[W09] files that an agent wrote and no person has released', () => {
-  it('are listed, unlike files of people, memory files and templates', async () => {
+  it("are listed, unlike people's files, memory files and templates", async () => {
     await owner.write('notes/new.md', 'x');
     await owner.write('memory/2026-11-22.md', 'x');
     await writeFile(path('mine.md'), '---\naudience: owner\n---\nx');
@@ -61,7 +61,7 @@ describe('[W09] files that an agent wrote and no person has released', () => {
     expect(await group.read('notes/new.md')).toMatchObject({ reason: 'private' });
   });
 
-  it('are released as shown, once, and never together with unseen files of a skill', async () => {
+  it('are released as shown, once, and never together with unseen files in a skill', async () => {
     await owner.write('notes/new.md', 'x');
     const print = await printOf('notes/new.md');
     await owner.write('notes/new.md', 'canary');

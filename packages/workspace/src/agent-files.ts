@@ -13,17 +13,17 @@ import { isUnsettled, settleAudience } from './write-rules.ts';
  */
 export interface AgentFile {
   readonly name: string;
-  /** In ms. */
+  /** When it last changed, in ms. */
   readonly changedAt: number;
   /** The entire file with its front matter. */
   readonly content: string;
   /** Changes with the content. */
   readonly print: string;
-  /** False for a SKILL.md, because releasing it would release all files of its skill unseen. */
+  /** False for a SKILL.md, because releasing it would release all files in its skill unseen. */
   readonly canOpen: boolean;
 }
 
-/** A person's decision: everyone may read the file, or still only the owner. */
+/** A person's decision: everyone may read the file, or it stays restricted to the owner. */
 export type AgentFileDecision = 'open' | 'keep';
 
 interface AgentFilesOptions {
@@ -35,12 +35,15 @@ interface AgentFilesOptions {
   readonly newId: NewId;
 }
 
-/** Files written by agents, for their owner only: guard whatever shows them. */
+/**
+ * Files written by agents. They are for their owner only: whatever shows them must be
+ * access-controlled.
+ */
 export type AgentFiles = ReturnType<typeof openAgentFiles>;
 
 /** Opens the agent-written files of a workspace. */
 export function openAgentFiles({ folder, files, names, lock, newId }: AgentFilesOptions) {
-  /** The entire current file with its front matter; null when there is none that can be read. */
+  /** The entire current file with its front matter; null if it does not exist or cannot be read. */
   const content = async (name: string): Promise<string | null> => {
     const path = parseFileName(name);
     const found = path === null ? null : await readForWrite(folder, path);
@@ -48,13 +51,13 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
   };
   return {
     content,
-    /** The files that wait for a person, the last changed first. */
+    /** The files awaiting a decision, most recently changed first. */
     async list(): Promise<readonly AgentFile[]> {
       const waiting: AgentFile[] = [];
       for (const name of await names()) {
         const path = parseFileName(name);
         const known = path === null ? null : await files.get(path);
-        // Reads few files, because what is known about the others suffices.
+        // Reads only a few files, because what is known about the others suffices.
         if (path === null || known === null || !('declared' in known)) continue;
         if (known.declared !== 'owner') continue;
         const text = await content(name);
@@ -68,8 +71,8 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
       return waiting.sort((a, b) => b.changedAt - a.changedAt);
     },
     /**
-     * Decides about a file as it was shown to a person. Returns null when done, otherwise the
-     * reason for people.
+     * Applies a decision to a file exactly as it was shown to a person. Returns null on success,
+     * otherwise a reason to show to people.
      */
     settle(name: string, print: string, decision: AgentFileDecision): Promise<string | null> {
       return lock.hold(async (hold) => {

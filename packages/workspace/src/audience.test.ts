@@ -7,7 +7,7 @@ import { parseFileName } from './paths.ts';
 
 const OWNERS = ['telegram:42', 'web:ann'];
 
-describe('the reader of a turn', () => {
+describe("a turn's reader", () => {
   it.each<[string, ChatType, readonly string[], 'owner' | 'guest']>([
     ['telegram:42', 'direct', OWNERS, 'owner'],
     ['web:ann', 'direct', OWNERS, 'owner'],
@@ -61,7 +61,7 @@ describe('the audience that a file declares', () => {
   });
 
   it.each(['HEARTBEAT.md', 'BOOT.md', 'BOOTSTRAP.md', 'TOOLS.md', 'prices.csv', 'a/run.sh'])(
-    '[W03] is the owner for %s, unless it says otherwise',
+    '[W03] is the owner for %s, unless the file declares otherwise',
     (name) => {
       const open = '---\naudience: everyone\n---\n';
       const kinds = ['', '---\ntitle: x\n---\n', open].map(
@@ -72,7 +72,7 @@ describe('the audience that a file declares', () => {
   );
 
   it.each(['MEMORY.md', 'Memory.MD', 'memory/2026-11-21.md', 'a/memory.md', 'ＭＥＭＯＲＹ/x.md'])(
-    '[W02] is the owner for %s, whatever it says',
+    '[W02] is the owner for %s, whatever the file declares',
     (name) => {
       const open = parseFile(name, '---\naudience: everyone\n---\nx', false);
       expect(open.audience.kind).toBe('owner');
@@ -95,7 +95,7 @@ describe('the audience that a file declares', () => {
   );
 });
 
-describe('the memory file of a conversation', () => {
+describe("a conversation's memory file", () => {
   it('[W04] has a name that people recognize', () => {
     expect(groupMemoryOf('telegram:default:-1001234')).toMatch(
       /^groups\/telegram-default-1001234-[0-9a-f]{24}\.md$/,

@@ -3,11 +3,11 @@ import type { Audience, Reader, RuntimeFacts } from '@parley/core';
 import { z } from 'zod';
 import { foldedSegments, foldName, isMarkdown } from './folded-names.ts';
 
-/** The facts that decide about privacy. */
+/** The facts that determine privacy. */
 export type ReaderFacts = Pick<RuntimeFacts, 'chatType'> & {
   readonly user: Pick<RuntimeFacts['user'], 'id'>;
   /**
-   * Whether people other than those who asked read the answer, as with a job that reports to a
+   * Whether people other than the person asking read the answer, as with a job that reports to a
    * group.
    */
   readonly deliversElsewhere?: boolean;
@@ -15,8 +15,8 @@ export type ReaderFacts = Pick<RuntimeFacts, 'chatType'> & {
 
 /**
  * Decides who reads a turn's answer (W02): the owner only when an owner writes in a direct chat and
- * is answered there. Everyone else is a guest, including an owner in a group, and all people when
- * no owner is named. `owners` are Parley's ids of people, such as `telegram:42`, compared exactly.
+ * is answered there. Everyone else is a guest, including an owner in a group, and everyone if no
+ * owner is named. `owners` are Parley's ids for people, such as `telegram:42`, compared exactly.
  */
 export function readerOf(
   facts: ReaderFacts,
@@ -29,8 +29,8 @@ export function readerOf(
 }
 
 /**
- * The part of a workspace file's front matter that decides who may read it; other keys are the
- * author's own.
+ * The part of a workspace file's front matter that decides who may read it; other keys belong to
+ * the author.
  */
 export const AudienceFrontMatter = z.preprocess(
   foldAudience,
@@ -44,10 +44,10 @@ export function isMemory(name: string): boolean {
   return folded === 'memory' || folded.startsWith('memory/') || /(^|\/)memory\.md$/.test(folded);
 }
 
-/** The owner's own notes in the root of a workspace: plans, devices, addresses (W03). */
+/** The owner's own notes in the workspace root: plans, devices, addresses (W03). */
 const OWNERS_FILES = ['HEARTBEAT.md', 'BOOT.md', 'BOOTSTRAP.md', 'TOOLS.md'];
 
-/** Names in the root of a workspace with a special meaning (W01), by their folded form. */
+/** Names in the workspace root with a special meaning (W01), by their folded form. */
 const MEANT_NAMES: ReadonlyMap<string, string> = new Map(
   [
     ...['AGENTS.md', 'SOUL.md', 'USER.md', 'IDENTITY.md', 'MEMORY.md', ...OWNERS_FILES],
@@ -58,7 +58,7 @@ const MEANT_NAMES: ReadonlyMap<string, string> = new Map(
 /**
  * The protected name that a path merely resembles: `Skills/tea.md` begins like `skills`, and
  * `ＭＥＭＯＲＹ.md` is not `MEMORY.md`. A disk that compares names less strictly than Parley stores one
- * file under both. Null when it resembles none.
+ * file under both. Null if it resembles none.
  */
 export function lookalikeOf(name: string): string | null {
   const [first = ''] = foldedSegments(name);
@@ -76,7 +76,7 @@ export function isAlwaysOwners(name: string): boolean {
 }
 
 /**
- * Whether a file without an audience is the owner's (W03). This includes files other than Markdown,
+ * Whether a file with no declared audience is the owner's (W03). This includes non-Markdown files,
  * which have no front matter.
  */
 export function isOwnersByDefault(name: string): boolean {
@@ -88,10 +88,10 @@ export function isOwnersByDefault(name: string): boolean {
 }
 
 /**
- * Decides the audience of a workspace file from its name and front matter. Some files are always
- * the owner's; any other file is when its front matter says so (W03), by default, or when the
- * intended audience is unknown. Files below `skills/` also need an open SKILL.md, which
- * `fileAudience` checks.
+ * Decides a workspace file's audience from its name and front matter. Some files are always the
+ * owner's; any other file is if its front matter says so (W03), by default, or if the intended
+ * audience is unknown. Files below `skills/` also need an open SKILL.md, which `fileAudience`
+ * checks.
  */
 export function audienceOf(
   name: string,
@@ -105,7 +105,7 @@ export function audienceOf(
 
 /**
  * `Audience: owner` must not become public because of a capital letter or an invisible character.
- * Two spellings in one block are an error, because the intended one is unknown.
+ * Two spellings in one block are an error, because it is unknown which one was intended.
  */
 function foldAudience(data: unknown, context: z.core.$RefinementCtx): unknown {
   if (typeof data !== 'object' || data === null) return data;
@@ -120,9 +120,7 @@ function foldAudience(data: unknown, context: z.core.$RefinementCtx): unknown {
   return first === undefined ? data : { ...data, audience: first[1] };
 }
 
-/**
- * The front matter itself, and the blocks in `metadata` in which authors of skills put their keys.
- */
+/** The front matter itself, and the blocks in `metadata` in which skill authors put their keys. */
 function blocksOf(data: object): readonly object[] {
   const metadata = 'metadata' in data ? fromJson(data.metadata) : undefined;
   if (!isObject(metadata)) return [data];
@@ -133,7 +131,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null;
 }
 
-/** Some authors write a block as a quoted line of JSON; anything else is their own text. */
+/** Some authors write a block as a quoted line of JSON; any other value is their own text. */
 function fromJson(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
@@ -152,10 +150,10 @@ function isAudienceKey(key: string): boolean {
   );
 }
 
-/** The folder of single conversations' memory files (W04). */
+/** The folder that holds the memory files of individual conversations (W04). */
 const GROUPS = 'groups';
 
-/** How many characters of a conversation id stay readable in the file's name. */
+/** How many characters of a conversation id remain readable in the file name. */
 const SLUG_LENGTH = 60;
 
 /**
@@ -165,8 +163,8 @@ const SLUG_LENGTH = 60;
 const HASH_LENGTH = 24;
 
 /**
- * The memory file of one conversation, such as `groups/telegram-default-1001-3f….md`. People
- * recognize the slug, and the hash makes the name unique even where a file system ignores case.
+ * The memory file for one conversation, such as `groups/telegram-default-1001-3f….md`. People
+ * recognize the slug, and the hash makes the name unique even on a case-insensitive file system.
  */
 export function groupMemoryOf(conversationId: string): string {
   const slug = readableSlug(conversationId).slice(0, SLUG_LENGTH).replace(/-$/, '');
@@ -195,7 +193,7 @@ export function isSkillFile(name: string): boolean {
   return foldedSegments(name).at(-1) === foldName(SKILL_FILE);
 }
 
-/** True for whatever is in `skills/`. */
+/** True for everything in `skills/`. */
 export function isInSkills([folder]: readonly string[]): boolean {
   return folder !== undefined && foldName(folder) === 'skills';
 }

@@ -27,7 +27,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(base, { recursive: true, force: true }));
 
-describe('the life of BOOTSTRAP.md', () => {
+describe('the lifecycle of BOOTSTRAP.md', () => {
   it('[W08] begins in a workspace that Parley created, and continues after a restart', async () => {
     expect(workspace.created).toContain('BOOTSTRAP.md');
     expect(await workspace.bootstrap.mark()).toEqual({ state: 'new' });
@@ -43,7 +43,7 @@ describe('the life of BOOTSTRAP.md', () => {
   });
 
   it.each(['SOUL.md', 'MEMORY.md', 'agents.md', 'memory'])(
-    '[W08] never begins if there was %s already',
+    '[W08] never begins if %s already existed',
     async (name) => {
       folder = join(base, 'older');
       await mkdir(join(folder, name === 'memory' ? name : ''), { recursive: true });
@@ -74,7 +74,7 @@ describe('the life of BOOTSTRAP.md', () => {
     expect(await readdir(folder)).not.toContain('archive');
   });
 
-  it('[W07] writes nothing where a link leads', async () => {
+  it('[W07] writes nothing through a link', async () => {
     await mkdir(join(base, 'outside'));
     await symlink(join(base, 'outside'), join(folder, 'archive'));
     await workspace.bootstrap.retire();
@@ -91,7 +91,7 @@ describe('the life of BOOTSTRAP.md', () => {
 const TURN = { conversationId: 'web:default:owner', session: 0, messageId: 'm9' };
 const LEADING: BootstrapMark = { state: 'started', ...TURN, messageId: 'm8', turns: 3 };
 
-describe('BOOTSTRAP.md in a turn of an owner', () => {
+describe("BOOTSTRAP.md in an owner's turn", () => {
   it('[W08] leads the first conversation of a new workspace', () => {
     expect(decideBootstrap({ state: 'new' }, true, TURN)).toEqual({
       kind: 'lead',

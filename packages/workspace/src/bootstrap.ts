@@ -20,8 +20,8 @@ interface BootstrapOptions {
 }
 
 /**
- * The life of BOOTSTRAP.md. Its progress is stored in the workspace itself, so that it survives
- * restarts (W08).
+ * The lifecycle of BOOTSTRAP.md. Its progress is stored in the workspace itself, so that it
+ * survives restarts (W08).
  */
 export class Bootstrap {
   readonly #options: BootstrapOptions;
@@ -31,7 +31,7 @@ export class Bootstrap {
     this.#options = options;
   }
 
-  /** Its progress; null when there is nothing to lead. Never throws. */
+  /** Its progress; null if BOOTSTRAP.md has nothing to lead. Never throws. */
   async mark(): Promise<BootstrapMark | null> {
     const { folder, log } = this.#options;
     try {
@@ -44,7 +44,7 @@ export class Bootstrap {
     }
   }
 
-  /** Writes the progress; logs a failure. */
+  /** Writes the progress; a failure is logged. */
   async keep(mark: BootstrapMark): Promise<void> {
     const { folder, newId, lock, log } = this.#options;
     const bytes = Buffer.from(`${JSON.stringify(mark)}\n`);
@@ -74,7 +74,7 @@ export class Bootstrap {
   }
 }
 
-/** Moves the file to a free name; null when there is no such file. Throws errors of the disk. */
+/** Moves the file to an unused name; null if there is no such file. Throws disk errors. */
 async function archive(folder: string): Promise<string | null> {
   if (walkPath(folder, { segments: [FILE] }).kind !== 'file') return null;
   const blocked = await makeFolders(folder, [ARCHIVE]);
@@ -88,9 +88,9 @@ async function archive(folder: string): Promise<string | null> {
 }
 
 /**
- * The progress of a workspace's BOOTSTRAP.md (W08), as it is stored between starts. `new`: Parley
- * created the workspace and no owner has written yet. `started`: it leads this session of this
- * conversation, has led `turns` of it, and `messageId` starts the last of them.
+ * The progress of a workspace's BOOTSTRAP.md (W08), as stored between starts. `new`: Parley created
+ * the workspace and no owner has written yet. `started`: it leads this session of this conversation
+ * and has led `turns` of its turns; `messageId` starts the last of them.
  */
 export const BootstrapMark = z.discriminatedUnion('state', [
   z.strictObject({ state: z.literal('new') }),
@@ -122,9 +122,9 @@ export type BootstrapStep =
   | { readonly kind: 'retire' };
 
 /**
- * BOOTSTRAP.md leads the first session in which an owner talks with a new workspace, and no other.
- * It is retired with that session (`/new`), after `BOOTSTRAP_TURNS`, or when the file was removed.
- * `mark` is null when Parley did not create the workspace, or BOOTSTRAP.md is retired.
+ * BOOTSTRAP.md leads the first session in which an owner talks to a new workspace, and no other. It
+ * is retired when that session ends (`/new`), after `BOOTSTRAP_TURNS`, or when the file was
+ * removed. `mark` is null if Parley did not create the workspace or BOOTSTRAP.md is retired.
  */
 export function decideBootstrap(
   mark: BootstrapMark | null,

@@ -10,8 +10,8 @@ export const CLOSED_TO_COMMANDS: readonly FilePattern[] = [
 ];
 
 /**
- * The paths that no command may write or create: those of Parley itself, and the files that become
- * prompt text, as the layers declare them. Paths inside a listed folder are omitted; `''` is the
+ * The paths that no command may write or create: Parley's own, and the files that become prompt
+ * text, as the layers declare them. Paths inside a listed folder are omitted; `''` is the
  * workspace.
  */
 export function closedToCommands(promptFiles: readonly FilePattern[]): readonly FilePattern[] {
@@ -28,9 +28,9 @@ function isInside(pattern: FilePattern): boolean {
 }
 
 /**
- * The closed paths that exist and can be protected now, and what has to be created for that: parent
- * folders first, each folder with a trailing slash. Throws for links, because their target could be
- * exchanged.
+ * The closed paths that exist and can be protected now, and what has to be created for that
+ * purpose: parent folders first, each folder with a trailing slash. Throws for links, because their
+ * target could be exchanged.
  */
 export function planClosed(
   folder: string,
@@ -45,7 +45,7 @@ export function planClosed(
       const name = segments.slice(0, length).join('/');
       const { kind } = walkPath(folder, { segments: segments.slice(0, length) });
       if (kind === 'link') throw symbolicLinkError(name);
-      // A file stands where a folder is needed: nothing can be created in it while it stays.
+      // A file is in the place of a required folder: nothing can be created there while it exists.
       if (kind === 'file') end = length;
       const isFolder = length < segments.length || pattern.endsWith('/');
       if (kind === 'missing') missing.add(`${name}${isFolder ? '/' : ''}`);
@@ -61,8 +61,8 @@ function symbolicLinkError(name: string): WorkspaceError {
 }
 
 /**
- * Creates these paths, empty. Throws errors of the disk; what another process has created meanwhile
- * stays.
+ * Creates these paths, empty. Throws disk errors; paths that another process has created in the
+ * meantime are kept.
  */
 export function makePaths(folder: string, names: readonly string[]): void {
   for (const name of names) {
@@ -74,7 +74,10 @@ export function makePaths(folder: string, names: readonly string[]): void {
   }
 }
 
-/** Removes those that are still empty; others may have been written from outside commands. */
+/**
+ * Removes those that are still empty; the others may have been written by something other than a
+ * command.
+ */
 export function removePaths(folder: string, names: readonly string[]): void {
   for (const name of names.toReversed()) {
     const path = join(folder, name);

@@ -143,8 +143,7 @@ function everyPath(folder: string): readonly string[] {
 }
 
 /**
- * Everything that a guest can be shown: by reading, listing, searching, and in the catalog of
- * skills.
+ * Everything that a guest can be shown: by reading, listing, searching, and in the skill catalog.
  */
 async function shownToGuest(workspace: Workspace, skills: Skills): Promise<string> {
   const view = workspace.for(GUEST);
@@ -212,8 +211,8 @@ async function open(base: string): Promise<{ workspace: Workspace; skills: Skill
 }
 
 /**
- * Runs a command with these steps, and looks as a guest while it runs, afterwards, and once people
- * tidy up.
+ * Runs a command with these steps, and looks at the workspace as a guest while it runs, afterwards,
+ * and once people tidy up.
  */
 async function launder(acts: readonly Act[]): Promise<void> {
   const base = mkdtempSync(join(tmpdir(), 'parley-launder-'));

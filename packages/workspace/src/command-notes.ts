@@ -6,27 +6,27 @@ import { type FileName, walkPath } from './paths.ts';
 
 /**
  * The files that others could read when a command started, and files with a second name (a hard
- * link), by path. Stored on disk until the command is finished.
+ * link), by path. Stored on disk until the command has finished.
  */
 export const CommandNote = z.object({
   until: z.number(),
   host: z.string(),
   pid: z.number(),
-  /** The start time of that process, because process ids are reused. */
+  /** When that process started, because process ids are reused. */
   started: z.number(),
   /** Folders that the command could not write. */
   closed: z.array(z.string()),
   open: z.record(z.string(), z.string()),
-  /** Empty files and folders that exist while commands run, so that none can create them. */
+  /** Empty files and folders that exist while commands run, so that no command can create them. */
   made: z.array(z.string()).default([]),
 });
 export type CommandNote = z.infer<typeof CommandNote>;
 
-/** The notes of unfinished commands, in their folder, by file name. */
+/** The notes about unfinished commands, stored in a folder, by file name. */
 export interface CommandNotes {
-  /** Each note is read once. Costs one `stat` of a folder while there are none. */
+  /** Each note is read once. If there are none, this costs one `stat` of a folder. */
   current(): ReadonlyMap<string, CommandNote>;
-  /** The note as it is on disk now; null when it was removed. */
+  /** The note as it is on disk now; null if it has been removed. */
   read(file: string): CommandNote | null;
 }
 
@@ -51,7 +51,7 @@ export function openCommandNotes(home: string): CommandNotes {
   };
 }
 
-/** Null when it was removed a moment ago; notes are written atomically, so none is broken. */
+/** Null if it has just been removed; notes are written atomically, so none is incomplete. */
 function readNote(path: string): CommandNote | null {
   try {
     return CommandNote.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -60,7 +60,7 @@ function readNote(path: string): CommandNote | null {
   }
 }
 
-/** Whether a path has other content than when the command started. */
+/** Whether the content at a path has changed since the command started. */
 export function isNewSince({ closed, open }: CommandNote, folder: string, path: FileName): boolean {
   if (closed.some((parent) => path.name.startsWith(`${parent}/`))) return false;
   const found = walkPath(folder, path);
@@ -91,6 +91,6 @@ export function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // Another command is running, or the folder was removed already.
+    // Another command is running, or the folder has already been removed.
   }
 }

@@ -5,8 +5,8 @@ import type { ParsedFile } from './front-matter.ts';
 import type { FileName } from './paths.ts';
 
 /**
- * Decides the audience of a file from its name, its front matter, and the skill whose folder
- * contains it. Views use this to decide what they show, and shell commands what they must not
+ * Decides a file's audience from its name, its front matter, and the skill whose folder contains
+ * it. Views use this to decide what they show, and shell commands to decide what they must not
  * change or leave behind.
  */
 export async function fileAudience(
@@ -18,8 +18,8 @@ export async function fileAudience(
 }
 
 /**
- * Whether a file below `skills/` is the owner's whatever it says, because no open SKILL.md is above
- * it. Scripts and references have no front matter of their own to say so (W03).
+ * Whether a file below `skills/` is the owner's regardless of its content, because there is no open
+ * SKILL.md above it. Scripts and references have no front matter that could declare this (W03).
  */
 export async function isClosedBySkill(files: FileCache, path: FileName): Promise<boolean> {
   const above = await skillAbove(files, path);
@@ -27,8 +27,8 @@ export async function isClosedBySkill(files: FileCache, path: FileName): Promise
 }
 
 /**
- * The audience that SKILL.md files give to a file below `skills/`: `owners` if one of them is the
- * owner's or cannot be read. Null when it is not below `skills/`.
+ * The audience that the SKILL.md files assign to a file below `skills/`: `owners` if one of them is
+ * the owner's or cannot be read. Null if it is not below `skills/`.
  */
 export async function skillAbove(
   files: FileCache,
@@ -36,7 +36,7 @@ export async function skillAbove(
 ): Promise<'open' | 'owners' | 'none' | null> {
   if (!isInSkills(segments)) return null;
   let found: 'open' | 'none' = 'none';
-  // The audience of a SKILL.md itself is known anyway.
+  // The SKILL.md file's own audience is known anyway.
   const own = segments.at(-1) === SKILL_FILE ? 2 : 1;
   for (let depth = segments.length - own; depth > 1; depth -= 1) {
     const path = [...segments.slice(0, depth), SKILL_FILE];

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-describe('the cache of workspace files', () => {
+describe('the workspace file cache', () => {
   it('reads and parses a file once while it stays the same', async () => {
     const files = cache(anHourLater);
     expect(await files.get(NAME)).toBe(await files.get(NAME));

@@ -12,7 +12,7 @@ import {
   walkPath,
 } from './paths.ts';
 
-/** Why a file has no content for any reader. */
+/** Why no reader gets any content from a file. */
 export type FileFault =
   | { readonly reason: 'missing' }
   | { readonly reason: 'refused'; readonly detail: string }
@@ -25,8 +25,8 @@ interface Entry {
 }
 
 /**
- * The total size of all cached files, in characters: about 8 MB, the notes of years. A file that
- * would take half of it is not cached.
+ * The total size of all cached files, in characters: about 8 MB, the size of several years' notes.
+ * A file that would take up half of it is not cached.
  */
 const MAX_CHARACTERS = 4_000_000;
 const MAX_FILES = 2_000;
@@ -42,17 +42,18 @@ const FAULTS = {
   missing: { reason: 'missing' },
   link: { reason: 'refused', detail: 'a symbolic link is not followed' },
   'not-a-file': { reason: 'refused', detail: 'not a regular file' },
-  // A parent folder may have become a link since it was checked; then this is another file.
+  // A parent folder may have become a link since it was checked, in which case this is another
+  // file.
   replaced: { reason: 'unreadable', detail: 'it was replaced while it was read; read it again' },
 } as const;
 
 /**
- * The files of one folder, parsed once and again whenever they change on disk (W07): one `lstat`
- * per path segment when nothing has changed.
+ * The files in one folder, parsed once and again whenever they change on disk (W07). If nothing has
+ * changed, this costs one `lstat` per path segment.
  */
 export class FileCache {
   readonly #options: FileCacheOptions;
-  /** The least recently used first. */
+  /** Least recently used first. */
   readonly #entries = new Map<string, Entry>();
   #characters = 0;
 
@@ -61,8 +62,8 @@ export class FileCache {
   }
 
   /**
-   * Returns the same object as long as the file is unchanged, and synchronously when it is cached,
-   * which is nearly always.
+   * Returns the same object as long as the file is unchanged, and does so synchronously if it is
+   * cached, which is nearly always the case.
    */
   get(name: FileName): ParsedFile | FileFault | Promise<ParsedFile | FileFault> {
     try {
@@ -78,7 +79,7 @@ export class FileCache {
     }
   }
 
-  /** The bytes of a file, at most `limit`; never cached. The caller decides who may have them. */
+  /** At most `limit` bytes of a file; never cached. The caller decides who may have them. */
   async bytes(name: FileName, limit: number): Promise<{ readonly bytes: Uint8Array } | FileFault> {
     try {
       const { folder } = this.#options;
@@ -96,8 +97,8 @@ export class FileCache {
   }
 
   /**
-   * Whether a file may begin with front matter, judged by its first bytes, so that most files other
-   * than Markdown need not be read entirely. True when in doubt.
+   * Whether a file may begin with front matter, judged by its first bytes, so that most
+   * non-Markdown files need not be read entirely. True when in doubt.
    */
   async mayHaveFrontMatter({ segments }: FileName): Promise<boolean> {
     try {

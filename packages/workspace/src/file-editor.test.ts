@@ -42,7 +42,7 @@ async function save(name: string, text: string | null) {
 const whys = async (name: string) =>
   (await workspace.editor.versions(name)).map(({ why }) => why[0] ?? 'found');
 
-describe('the files of a workspace in an editor', () => {
+describe("a workspace's files in an editor", () => {
   it('[U03] are listed with who may see them, as the views decide it', async () => {
     put('open.md', 'for all');
     put('closed.md', '---\naudience: owner\n---\nmine');
@@ -79,7 +79,7 @@ describe('the files of a workspace in an editor', () => {
     });
   });
 
-  it('[U03] are not overwritten when they changed in the meantime', async () => {
+  it('[U03] are not overwritten if they changed in the meantime', async () => {
     put('tea.md', 'green');
     const base = await printOf('tea.md');
     put('tea.md', 'black');
@@ -91,7 +91,7 @@ describe('the files of a workspace in an editor', () => {
     expect(got('tea.md')).toBe('black');
   });
 
-  it('[U03] can be brought back after removal, and are listed until their time is over', async () => {
+  it('[U03] can be restored after removal, and are listed until their versions expire', async () => {
     await save('notes/tea.md', 'green');
     expect(await save('notes/tea.md', null)).toEqual({ kind: 'written' });
     expect(existsSync(join(folder, 'notes/tea.md'))).toBe(false);
@@ -134,7 +134,7 @@ describe('the files of a workspace in an editor', () => {
     await expect(save('big.md', 'x'.repeat(1_000_001))).rejects.toThrow('1000000');
   });
 
-  it('[U03] keep what the agent replaces for its owner', async () => {
+  it('[U03] keep the previous version for the owner when the agent replaces something', async () => {
     put('notes.md', '---\naudience: owner\n---\n\ngreen\n');
     expect(await workspace.for(OWNER).write('notes.md', 'black')).toMatchObject({
       kind: 'written',

@@ -16,16 +16,16 @@ import { SOUL } from './soul.ts';
 import { estimateTokens } from './text.ts';
 import type { WorkspaceView } from './workspace-view.ts';
 
-/** A Markdown file, for the person to whom the workspace belongs. */
+/** A Markdown file, as shown to the person who owns the workspace. */
 export interface EditorFile {
   readonly name: string;
-  /** Who reads its text in a turn, as the views decide. */
+  /** Who can read its text in a turn, as the views decide. */
   readonly readers: 'owner' | 'everyone' | 'conversation';
-  /** Why it is the owner's only, or not read at all. */
+  /** Why it is restricted to the owner, or not read at all. */
   readonly problem: string | null;
-  /** Estimated without its front matter; 0 when it is an empty form. */
+  /** Estimated without its front matter; 0 for an empty form. */
   readonly tokens: number;
-  /** In ms. */
+  /** When it last changed, in ms. */
   readonly changedAt: number;
 }
 
@@ -38,7 +38,7 @@ interface FileEditorOptions {
   readonly folder: string;
   readonly files: FileCache;
   readonly history: FileHistory;
-  /** All views are like this one, except an owner's and a conversation's own. */
+  /** Represents all views except an owner's and a conversation's own. */
   readonly guest: WorkspaceView;
   /** Whether memory is off: no turn reads it, and nothing writes it. */
   readonly forgetful: boolean;
@@ -47,9 +47,9 @@ interface FileEditorOptions {
 }
 
 /**
- * The files of a workspace as their owner edits them outside any turn: entire, with front matter,
- * and with the earlier versions of each. Refuses the paths that the views refuse. Throws
- * `WorkspaceError` with what to do.
+ * A workspace's files as their owner edits them outside any turn: in full, with front matter, and
+ * with the earlier versions of each. Refuses the paths that the views refuse. Throws
+ * `WorkspaceError` with advice on what to do.
  */
 export class FileEditor {
   readonly #options: FileEditorOptions;
@@ -64,7 +64,7 @@ export class FileEditor {
     return files.filter((file) => file !== null);
   }
 
-  /** The entire file with its hash, on which a change is based; null when it does not exist. */
+  /** The entire file with its hash, on which a change is based; null if it does not exist. */
   async read(name: string) {
     const path = this.#path(name);
     const facts = await this.#describe(path);
@@ -73,8 +73,8 @@ export class FileEditor {
   }
 
   /**
-   * Writes a file, or removes it when `text` is null. `base` is the hash that it must have; null
-   * when it must not exist.
+   * Writes a file, or removes it if `text` is null. `base` is the hash that the file must have;
+   * null if it must not exist.
    */
   async save(
     name: string,
@@ -96,14 +96,14 @@ export class FileEditor {
     return toEditorChange(name, done);
   }
 
-  /** The newest first, with the reason of each; empty when it was found like that. */
+  /** Newest first, each with its reasons; these are empty if the text was found on disk. */
   async versions(name: string) {
     const versions = this.#options.history.of(this.#path(name));
     const all = await versions.list();
     return Promise.all(all.map(async (one) => ({ ...one, why: await versions.why(one.name) })));
   }
 
-  /** A version, byte for byte; null when it does not exist. */
+  /** A version, byte for byte; null if it does not exist. */
   version(name: string, version: string): Promise<string | null> {
     return this.#options.history.of(this.#path(name)).raw(version);
   }

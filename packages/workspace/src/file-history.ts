@@ -3,13 +3,15 @@ import { FileVersions, type FileVersionsOptions } from './file-versions.ts';
 import { MemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, listMarkdown, parseFileName } from './paths.ts';
 
-/** Next to the versions of MEMORY.md; a folder for each file, under the file's own path. */
+/** Beside the versions of MEMORY.md; each file has a folder, under the file's own path. */
 const HOME = ['.parley', 'history'];
 
-/** Every level of a path including its own folder, and many more files than a workspace has. */
+/**
+ * Allows every level of a path including its own folder, and many more files than a workspace has.
+ */
 const BOUNDS = { depth: 10, files: 50_000 };
 
-/** The earlier versions of all files of a workspace. */
+/** Earlier versions of all files in a workspace. */
 export class FileHistory {
   readonly #options: FileVersionsOptions;
   readonly #memory: MemoryVersions;
@@ -31,7 +33,7 @@ export class FileHistory {
     return [...names].flatMap((name) => parseFileName(name) ?? []);
   }
 
-  /** Removes versions that are too old, including those of removed files. */
+  /** Removes versions that are too old, including versions of removed files. */
   async tidy(): Promise<void> {
     const files = (await this.files()).map((file) => this.of(file));
     const newest = await Promise.all(files.map(async (file) => (await file.list())[0]?.at ?? 0));

@@ -29,7 +29,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 const put = (name: string, bytes: Uint8Array) => writeFile(join(folder, name), bytes);
 const bytesOf = (name: string) => readFile(join(folder, name));
 
-describe('a workspace file in another encoding than UTF-8', () => {
+describe('a workspace file in an encoding other than UTF-8', () => {
   it('[W10] is the same text for the agent, the page and a survey', async () => {
     await put('AGENTS.md', GBK);
     expect(await workspace.for(GUEST).read('AGENTS.md')).toMatchObject({ text: CHINESE });
@@ -43,7 +43,7 @@ describe('a workspace file in another encoding than UTF-8', () => {
     });
   });
 
-  it('[W10] is written back as UTF-8 as a whole, with its front matter', async () => {
+  it('[W10] is written back entirely as UTF-8, with its front matter', async () => {
     await put('notes.md', utf16('---\r\naudience: owner\r\n---\r\nGrüße\r\n'));
     const owner = workspace.for(OWNER);
     expect(await owner.change('notes.md', (text) => `${text}\nneu`)).toMatchObject({
@@ -97,7 +97,7 @@ describe('a workspace file in another encoding than UTF-8', () => {
     }
   });
 
-  it('[W10] is reported when it cannot be decoded, never shown in part, and not replaced', async () => {
+  it('[W10] is reported if it cannot be decoded, never shown in part, and not replaced', async () => {
     await put('AGENTS.md', NOISE);
     const owner = workspace.for(OWNER);
     expect(await owner.read('AGENTS.md')).toEqual({

@@ -1,6 +1,6 @@
 import { decodeText, encodingWarning } from '@parley/core';
 
-/** The bytes of a file as text, or why they are not text; for people. */
+/** A file's bytes decoded as text, or a reason, for people, why they are not text. */
 export type FileText =
   | {
       readonly kind: 'text';
@@ -8,15 +8,15 @@ export type FileText =
       readonly text: string;
       /** Its WHATWG label. */
       readonly encoding: string;
-      /** A doubt about its decoding; null when there is none. */
+      /** A doubt about its decoding; null if there is none. */
       readonly warning: string | null;
     }
   | { readonly kind: 'refused'; readonly detail: string };
 
 /**
- * Decodes the bytes of a workspace file (W10). Views, the page, shell commands, the import,
- * `doctor` and `audit` all read files here, so that they see the same text. Whatever is written
- * back is UTF-8 as a whole. Never throws.
+ * Decodes a workspace file's bytes (W10). Views, the page, shell commands, the import, `doctor` and
+ * `audit` all read files through this function, so that they see the same text. Whatever is written
+ * back is entirely UTF-8. Never throws.
  */
 export function textOfFile(bytes: Uint8Array): FileText {
   const decoded = decodeText(bytes);

@@ -30,19 +30,18 @@ export interface FileVersionsOptions {
   readonly lock: WorkspaceLock;
 }
 
-/** The number of versions kept per file; the oldest are removed. */
+/** How many versions are kept per file; the oldest are removed. */
 const MAX_VERSIONS = 30;
-/** Older versions are removed. In ms. */
+/** Versions older than this are removed. In ms. */
 const KEPT_MS = 365 * 24 * 60 * 60_000;
 
-/** A hash of a file's text; null when there is no file. */
+/** A hash of a file's text; null if there is no file. */
 export function printOfText(raw: string | null): string | null {
   return raw === null ? null : createHash('sha256').update(raw).digest('base64url').slice(0, 22);
 }
 
 /**
- * One file of the workspace with its earlier versions, which are in a hidden folder that no view
- * reads.
+ * One workspace file with its earlier versions, which are in a hidden folder that no view reads.
  */
 export class FileVersions {
   protected readonly options: FileVersionsOptions;
@@ -55,7 +54,7 @@ export class FileVersions {
     this.#home = home;
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async list(): Promise<readonly FileVersion[]> {
     const { folder } = this.options;
     if (walkPath(folder, { segments: this.#home }).kind !== 'not-a-file') return [];
@@ -67,12 +66,12 @@ export class FileVersions {
     return found.sort((one, other) => (one.name < other.name ? 1 : -1));
   }
 
-  /** A version, byte for byte; null when it does not exist. */
+  /** A version, byte for byte; null if it does not exist. */
   async raw(name: string): Promise<string | null> {
     return readVersionName(name) === null ? null : this.#textAt(this.#place(name, 'md'));
   }
 
-  /** The reasons of a version; empty when it was found like that. */
+  /** The reasons for a version; empty if the text was found on disk. */
   async why(name: string): Promise<readonly string[]> {
     if (readVersionName(name) === null) return [];
     const text = await this.#textAt(this.#place(name, 'why'));
@@ -80,8 +79,8 @@ export class FileVersions {
   }
 
   /**
-   * The entire current file; null when there is none. Throws when it is too large, or is a link or
-   * a folder.
+   * The entire current file; null if there is none. Throws if it is too large, or is a link or a
+   * folder.
    */
   async content(): Promise<string | null> {
     const { folder } = this.options;
@@ -93,8 +92,8 @@ export class FileVersions {
   }
 
   /**
-   * Writes the file, or removes it when `to` is null, if its hash is still `base`; stores both
-   * texts.
+   * Writes the file, or removes it if `to` is null, provided that its hash is still `base`; stores
+   * both texts.
    */
   save(base: string | null, to: string | null, why: string): Promise<FileChange> {
     return this.options.lock.hold(async (hold) => {
@@ -115,8 +114,8 @@ export class FileVersions {
   }
 
   /**
-   * Rewrites all versions and reasons (G15). Returns how many lines were removed, and the versions
-   * that could not be written.
+   * Rewrites all versions and reasons (G15). Returns how many lines were removed, and which
+   * versions could not be written.
    */
   forget(shorten: (text: string) => string) {
     return this.options.lock.hold(async (hold) => {
@@ -138,18 +137,16 @@ export class FileVersions {
     });
   }
 
-  /**
-   * For a writer that holds the lock and has replaced the file itself. Throws when the disk
-   * refuses.
-   */
+  /** For a writer that holds the lock and has replaced the file itself. Throws disk errors. */
   async note(hold: Hold, before: string | null, after: string, why: string): Promise<void> {
     if (before !== null) await this.#keep(hold, before, []);
     await this.#keep(hold, after, [why]);
   }
 
   /**
-   * Removes what is too old or too much, but never an existing file's current text and the one
-   * before. `lastWritten`: when another file got a version, which also shows that time has passed.
+   * Removes versions that are too old or too many, but never an existing file's current text and
+   * the one before. `lastWritten`: when another file got a version, which also shows that time has
+   * passed.
    */
   async tidy(lastWritten = 0): Promise<void> {
     const { folder, clock } = this.options;
@@ -165,7 +162,9 @@ export class FileVersions {
     }
   }
 
-  /** Stores the current text before it is replaced: whatever happens then, nothing is lost. */
+  /**
+   * Stores the current text before it is replaced, so that nothing is lost whatever happens next.
+   */
   protected async change(
     hold: Hold,
     before: string | null,
@@ -191,8 +190,7 @@ export class FileVersions {
   }
 
   /**
-   * Stores a text, unless it is the newest version already and not `isEvent`. Throws when the disk
-   * refuses.
+   * Stores a text, unless it is already the newest version and not `isEvent`. Throws disk errors.
    */
   async #keep(hold: Hold, text: string, why: readonly string[], isEvent = false): Promise<void> {
     const newest = (await this.list())[0];
@@ -203,7 +201,7 @@ export class FileVersions {
       const result = await this.#write(hold, place, content);
       if (result.kind === 'refused') throw new Error(`${place.name}: ${result.detail}`);
     };
-    // The reasons first: a version without them would look like a person's.
+    // The reasons are written first: a version without them would look like a person's.
     if (why.length > 0) await put(this.#place(name, 'why'), `${why.join('\n')}\n`);
     await put(this.#place(name, 'md'), text);
     await this.tidy();
@@ -237,7 +235,7 @@ export function versionName(now: number, newest: FileVersion | undefined): strin
   return `${versionStamp(newest.at)}-${String(count + 1).padStart(3, '0')}`;
 }
 
-/** Parses a name; null when it is not one. */
+/** Parses a version name; null if it is not one. */
 export function readVersionName(name: string): FileVersion | null {
   const [, day, hours, minutes, seconds] = NAME.exec(name) ?? [];
   const at = Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`);

@@ -21,7 +21,7 @@ import {
 } from './write-rules.ts';
 
 /**
- * The result of a write. `detail` is for the model and for people, and never contains text of a
+ * The result of a write. `detail` is for the model and for people, and never contains text from a
  * file.
  */
 export type WriteResult =
@@ -30,7 +30,7 @@ export type WriteResult =
       readonly name: string;
       /** The length of what was written, in characters. */
       readonly characters: number;
-      /** Whether there was no such file before. */
+      /** Whether the file did not exist before. */
       readonly created: boolean;
     }
   | NotWritten;
@@ -47,7 +47,7 @@ export interface Unchanged {
   readonly kind: 'unchanged';
 }
 
-/** A file that a reader writes. */
+/** A request by a reader to write a file. */
 interface WriteOrder extends Writer {
   readonly name: string;
   readonly approval?: WriteApproval | undefined;
@@ -63,16 +63,16 @@ interface FileWriterOptions {
   readonly folder: string;
   readonly newId: NewId;
   readonly lock: WorkspaceLock;
-  /** Keeps what an agent replaces for its owner. */
+  /** Keeps the previous version, for the owner, when an agent replaces something. */
   readonly history: Pick<FileHistory, 'of'>;
-  /** Whether a file is in the folder of an owner's skill, and is not its SKILL.md. */
+  /** Whether a file is in the folder of an owner's skill, without being its SKILL.md. */
   readonly inOwnersSkill: (name: FileName) => Promise<boolean>;
 }
 
-/** Creates the new text; null when there is nothing to write. */
+/** Creates the new text; null if there is nothing to write. */
 type MakeText = () => Promise<string | null | Refused>;
 
-/** Writes files of one workspace, each atomically, one write at a time. Never throws. */
+/** Writes files in one workspace, each atomically, one write at a time. Never throws. */
 export class FileWriter {
   readonly #options: FileWriterOptions;
 
@@ -127,13 +127,16 @@ async function writeOne(
   if (result.kind === 'refused') return result;
   if (isKept(order)) {
     const versions = options.history.of(plan.path);
-    // The write is done; a version that cannot be stored does not undo it.
+    // The write has succeeded; a version that cannot be stored does not undo it.
     await versions.note(hold, plan.before, plan.content, 'written by the agent').catch(() => null);
   }
   return { ...result, name: plan.name, characters: plan.content.length };
 }
 
-/** Neither the lines that are constantly added to memory, nor what a person has just forgotten. */
+/**
+ * Excludes the lines that are constantly added to memory, and what a person has just asked to
+ * forget.
+ */
 function isKept({ name, reader, approval }: WriteOrder): boolean {
   if (reader.kind !== 'owner' || approval?.by === 'command') return false;
   return name === 'MEMORY.md' || !isMemory(name);

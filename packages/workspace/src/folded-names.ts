@@ -1,7 +1,7 @@
 /**
  * The segments of a path as the most lenient file system compares names: without case,
  * compatibility forms (full-width letters, ligatures), invisible characters, and trailing dots and
- * spaces. Two paths that could ever mean one file have the same segments.
+ * spaces. Two paths that could ever refer to one file have the same segments.
  */
 export function foldedSegments(path: string): readonly string[] {
   return foldPath(path)

@@ -112,7 +112,7 @@ describe('the audience of a file that is a skill', () => {
   });
 });
 
-describe('the audience of a workspace file', () => {
+describe("a workspace file's audience", () => {
   it.each([
     ['MEMORY.md'],
     ['memory.md'],

@@ -15,10 +15,10 @@ const require = createRequire(import.meta.url);
 const MAX_FRONT_MATTER = 16_000;
 
 /**
- * The block above the text of a Markdown file. `refused`: front matter was intended, and its
- * meaning is unknown, so callers must assume the strictest. `body` is the text below, with `\n`
- * line breaks and without blank lines around it; `head` is the block with the lines that open and
- * close it, empty when it has no end.
+ * The block above the text in a Markdown file. `refused`: front matter was intended, and its
+ * meaning is unknown, so callers must assume the strictest one. `body` is the text below, with `\n`
+ * line breaks and without blank lines around it; `head` is the block with its opening and closing
+ * lines, empty if it has no end.
  */
 export type FrontMatter<Data> =
   | { readonly kind: 'none'; readonly head: ''; readonly body: string }
@@ -38,7 +38,7 @@ export type FrontMatter<Data> =
 /**
  * Splits a Markdown file into front matter and body and validates the front matter with `schema`.
  * The only place that uses gray-matter, which by default runs `---js` blocks as code and has a
- * cache that turns the second reading of a broken file into an empty one. Never throws.
+ * cache that turns the second read of a broken file into an empty result. Never throws.
  */
 export function readFrontMatter<Data extends object>(
   file: string,
@@ -99,7 +99,7 @@ function parseFrontMatter<Data extends object>(
   return { kind: 'parsed', data: Object.freeze(checked.data), head, body: trimBlankLines(body) };
 }
 
-/** Its thirty modules are loaded with the first file that needs them. */
+/** Its thirty modules are loaded when the first file needs them. */
 function grayMatter(): typeof Matter {
   return require('gray-matter');
 }
@@ -131,14 +131,14 @@ function refuseFrontMatter(head: string, body: string, reason: string): FrontMat
   return { kind: 'refused', reason, head, body: trimBlankLines(body) };
 }
 
-/** The first bytes of a file that `mayHaveFrontMatter` examines. */
+/** How many bytes at the start of a file `mayHaveFrontMatter` examines. */
 export const MAX_HEAD_BYTES = 4_096;
 
 /**
- * Whether a file that begins with these bytes may have front matter, in whatever encoding. False
- * only when `---` cannot be its first visible characters: these are the same three bytes in all
- * encodings but UTF-16 and UTF-32, which have NULs between them. Invisible characters may be longer
- * than the bytes examined, but they contain no words.
+ * Whether a file that begins with these bytes may have front matter, in any encoding. False only if
+ * `---` cannot be its first visible characters: these are the same three bytes in all encodings
+ * except UTF-16 and UTF-32, which have NULs between them. Invisible characters may extend beyond
+ * the bytes examined, but they contain no words.
  */
 export function mayHaveFrontMatter(head: Uint8Array): boolean {
   const start = Buffer.from(head).toString('latin1');
@@ -146,7 +146,7 @@ export function mayHaveFrontMatter(head: Uint8Array): boolean {
   return head.length >= MAX_HEAD_BYTES && !/[A-Za-z]{4}/.test(start);
 }
 
-/** Ignores invisible characters before the first line, because a secret must not depend on them. */
+/** Ignores invisible characters before the first line, because privacy must not depend on them. */
 function normalise(file: string): string {
   const text = file.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
   return trimBlankLines(text.replace(/^[\s\p{Cf}]+(?=---)/u, ''));
@@ -161,7 +161,7 @@ function firstLineOf(error: unknown): string {
   return message.split('\n', 1)[0] ?? '';
 }
 
-/** A workspace file as it is kept in memory: entire, with its audience decided. */
+/** A workspace file as it is cached: in full, with its audience decided. */
 export interface ParsedFile {
   readonly name: string;
   /** Without front matter, with `\n` line breaks and no blank lines around it. */
@@ -169,17 +169,17 @@ export interface ParsedFile {
   /** Whether it is an empty form. */
   readonly isBlank: boolean;
   readonly audience: Audience;
-  /** The audience in its front matter. */
+  /** The audience declared in its front matter. */
   readonly declared: 'owner' | 'everyone' | undefined;
-  /** Why its audience cannot be determined, for people; it is then the owner's. */
+  /** Why its audience cannot be determined, for people; the file is then the owner's. */
   readonly problem: string | null;
-  /** A doubt about the decoding of its bytes, as a sentence; null when there is none. */
+  /** A doubt about its decoding, as a sentence; null if there is none. */
   readonly warning: string | null;
 }
 
 /**
- * The text of a file and its audience. `hasTwin`: the file has a second name on disk; because that
- * may be `MEMORY.md`, it is the owner's.
+ * A file's text and its audience. `hasTwin`: the file has a second name on disk; because that may
+ * be `MEMORY.md`, the file is the owner's.
  */
 export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFile {
   const strict = readFrontMatter(raw, AudienceFrontMatter);
@@ -192,9 +192,9 @@ export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFi
 }
 
 /**
- * The front matter of a skill, parsed as the skill itself is (S11), so that both have the same
- * audience (W03): it need not be YAML, its metadata may be JSON as people write it, and it is for
- * everyone only if no word in it may say otherwise.
+ * A skill's front matter, parsed in the same way as for the skill itself (S11), so that both have
+ * the same audience (W03): it need not be YAML, its metadata may be hand-written JSON, and it is
+ * for everyone only if no word in it may say otherwise.
  */
 function ofSkill(
   strict: FrontMatter<AudienceFrontMatter>,

@@ -83,7 +83,7 @@ describe('a first start', () => {
     await expect(stat(join(folder, 'SOUL.md'))).rejects.toThrow('ENOENT');
   });
 
-  it('says what to do when the folder or the templates cannot be used', async () => {
+  it('says what to do if the folder or the templates cannot be used', async () => {
     const file = join(base, 'file');
     await writeFile(file, '');
     await expect(openWorkspace({ folder: file, templates: TEMPLATES })).rejects.toMatchObject({
@@ -141,7 +141,7 @@ describe('a view', () => {
     ]);
   });
 
-  it('[P10] cuts a long file and says so', async () => {
+  it('[P10] truncates a long file, with a notice', async () => {
     await put('SOUL.md', 'a'.repeat(30_000));
     const file = await workspace.for(GUEST).read('SOUL.md');
     expect(file).toMatchObject({ cut: { shown: 20_000, total: 30_000 } });
@@ -157,7 +157,7 @@ describe('a view', () => {
     expect(await read(OWNER, 'SOUL.md')).toBe(`absent: ${reason}`);
   });
 
-  it('says so when a file is missing', async () => {
+  it('reports that a file is missing', async () => {
     expect(await read(OWNER, 'NONE.md')).toBe('absent: missing');
     expect(await read(OWNER, 'AGENTS.md/inside.md')).toBe('absent: missing');
   });
@@ -217,7 +217,7 @@ describe('what leaves the workspace', () => {
 });
 
 describe('a changed file', () => {
-  it('[W07] is used at the next reading, however it was changed', async () => {
+  it('[W07] is used at the next read, however it was changed', async () => {
     const soul = join(folder, 'SOUL.md');
     const past = new Date('2026-01-01T00:00:00Z');
     await put('SOUL.md', 'one');

@@ -27,15 +27,17 @@ import { localLock, type WorkspaceLock } from './workspace-lock.ts';
 import { viewMaker, type WorkspaceView } from './workspace-view.ts';
 
 export interface OpenWorkspaceOptions {
-  /** Created at the first start. It may itself be a symbolic link; nothing inside it may. */
+  /**
+   * Created at the first start. The folder itself may be a symbolic link; nothing inside it may.
+   */
   readonly folder: string;
-  /** The folder of the files that a new workspace starts with. */
+  /** The folder with the files that a new workspace starts with. */
   readonly templates: string;
-  /** `off`: MEMORY.md, memory/ and the memory files of groups look private to everyone (P15). */
+  /** `off`: MEMORY.md, memory/ and the groups' memory files look private to everyone (P15). */
   readonly memory?: 'main-session' | 'off';
   /** A file whose text is managed elsewhere (W06). */
   readonly governed?: ManagedFile;
-  /** The lock that lets one process at a time write, where several share the folder. */
+  /** The lock that lets only one process at a time write, if several share the folder. */
   readonly lock?: WorkspaceLock;
   readonly log?: Logger;
   readonly clock?: Clock;
@@ -45,15 +47,15 @@ export interface OpenWorkspaceOptions {
 
 /** An agent's folder of Markdown files (W01). Only its views read and write files. */
 export interface Workspace {
-  /** The real path. */
+  /** The folder's real path. */
   readonly folder: string;
-  /** Files that were just created from templates; empty in a workspace that existed. */
+  /** Files that were just created from templates; empty if the workspace already existed. */
   readonly created: readonly string[];
-  /** The life of BOOTSTRAP.md (W08). */
+  /** The lifecycle of BOOTSTRAP.md (W08). */
   readonly bootstrap: Bootstrap;
   /** The rules for shell commands here (W09). */
   readonly commands: Pick<ShellCommands, 'run'>;
-  /** Files of agents that wait for a person's decision, for the owner only (W09). */
+  /** Agents' files that wait for a person's decision, for the owner only (W09). */
   readonly agentFiles: AgentFiles;
   /** Its files as their owner edits them, outside any turn. */
   readonly editor: FileEditor;
@@ -62,7 +64,7 @@ export interface Workspace {
 }
 
 /**
- * Opens the workspace, creating it at the first start. Throws WorkspaceError when the folder cannot
+ * Opens the workspace, creating it at the first start. Throws WorkspaceError if the folder cannot
  * be used.
  */
 export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Workspace> {
@@ -118,16 +120,19 @@ const randomId: NewId = (prefix) => `${prefix}-${randomUUID()}`;
 /** The file whose absence means that a folder is not a workspace yet; copied last. */
 const MARK_FILE = 'AGENTS.md';
 
-/** Copied only into an entirely new workspace (W08): people who have one know their agent. */
+/**
+ * Copied only into an entirely new workspace (W08): people with an existing one already know their
+ * agent.
+ */
 const BOOTSTRAP_FILE = 'BOOTSTRAP.md';
 
-/** Created empty next to the templates. */
+/** Created empty, beside the templates. */
 const EMPTY_FOLDERS = ['memory', 'skills', 'knowledge'];
 
 /**
- * Creates the folder (mode 0700) and, when it has no AGENTS.md, copies every template that it
- * lacks. A folder that already is a workspace stays exactly as it is, so that files deleted on
- * purpose stay away; an interrupted first start continues at the next one. Returns the names of the
+ * Creates the folder (mode 0700) and, if it has no AGENTS.md, copies every template that it lacks.
+ * A folder that already is a workspace stays exactly as it is, so that files deleted on purpose are
+ * not restored; an interrupted first start continues at the next one. Returns the names of the
  * files it created. Throws WorkspaceError.
  */
 async function seedFolder(
@@ -137,7 +142,7 @@ async function seedFolder(
   bootstrap: (held: WorkspaceLock) => Bootstrap,
 ): Promise<readonly string[]> {
   if (await isWorkspace(folder)) return [];
-  // Several processes may start for the first time on the same folder at once.
+  // Several processes may start for the first time on the same folder simultaneously.
   return lock.hold(async (hold) => {
     if (await isWorkspace(folder)) return [];
     return seed(folder, templates, bootstrap({ hold: (work) => work(hold) }));
@@ -178,14 +183,14 @@ async function seed(
   return made;
 }
 
-/** Whether nothing of a workspace is there yet, however its names are written. */
+/** Whether nothing belonging to a workspace exists yet, whatever the spelling of its names. */
 async function isUntouched(folder: string, names: readonly string[]): Promise<boolean> {
   const known = new Set([...names, ...EMPTY_FOLDERS].map((name) => name.toLowerCase()));
   const entries = await readdir(folder);
   return !entries.some((name) => known.has(name.toLowerCase()));
 }
 
-/** An existing entry of that name, even a link, stays. */
+/** An existing entry with that name, even a link, is kept. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -224,7 +229,7 @@ function markRank(name: string): number {
 }
 
 /**
- * Copies unless something of that name exists, be it a dangling link; only its owner can read the
+ * Copies unless something with that name exists, even a dangling link; only its owner can read the
  * copy.
  */
 async function copyNew(from: string, to: string): Promise<boolean> {

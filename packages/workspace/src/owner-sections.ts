@@ -8,11 +8,11 @@ export interface SplitText {
   readonly owners: string;
 }
 
-/** Several ways to refer to the person to whom a workspace belongs. */
+/** Several ways to refer to the person who owns a workspace. */
 const PERSON = `(?:owner|user|human|principal|boss|creator|maker|operator)`;
 const WHOSE = `(?:(?:the|my|your|our|its) )?`;
 
-/** Sections about the owner, by their entire heading: English, German and Chinese. */
+/** Sections about the owner, matched by their entire heading: English, German and Chinese. */
 const HEADINGS: readonly RegExp[] = [
   new RegExp(
     `^(?:(?:about|who is|notes? (?:on|about|for)|facts (?:on|about)|relationship with) )?${WHOSE}${PERSON}(?:['’]s)?(?: (?:profile|preferences|details|info|information|notes|facts|data|contacts?|schedule|family|context|background))?$`,
@@ -24,7 +24,7 @@ const HEADINGS: readonly RegExp[] = [
   /^(?:关于)?(?:我的?|你的?)?(?:用户|主人|人类|使用者)(?:画像|信息|偏好|资料|档案)?$|^(?:联系人|家庭|家人|个人信息|隐私)$/u,
 ];
 
-/** Lines that say something about the owner, whatever their section. */
+/** Lines that say something about the owner, whichever section they are in. */
 const LINES: readonly RegExp[] = [
   // For example `- Name of owner: …`, `**Human’s city:** …`.
   new RegExp(
@@ -51,7 +51,7 @@ const NAME_LABEL =
 const LABELLED = /^[ \t>*_+-]*([^:：*_\n]{1,40})[*_]*[ \t]*[:：][*_]*[^\S\n]*(\S.*)$/gmu;
 
 /**
- * The parts of USER.md that identify its owner in other files: names, and values with a digit, `@`
+ * The values in USER.md that identify its owner in other files: names, and values with a digit, `@`
  * or `/`, such as a time zone or an address.
  */
 export function ownersMarks(user: string): readonly string[] {
@@ -67,7 +67,7 @@ export function ownersMarks(user: string): readonly string[] {
 }
 
 function findNames(value: string): readonly string[] {
-  // Others capitalize a name that its owner writes in lower case.
+  // Other people capitalize a name that its owner writes in lower case.
   if (/^\p{Ll}{3,}$/u.test(value) && isName(capitalize(value))) return [value, capitalize(value)];
   return [value, ...value.split(/[\s,，;/]+/u)].filter(isName);
 }
@@ -85,8 +85,8 @@ function isName(word: string): boolean {
 }
 
 /**
- * Removes what is about the owner from a text that others read: sections by their heading, list
- * items, paragraphs and code by what they say or by a mark of `ownersMarks`. It removes too much
+ * Removes what is about the owner from a text that others read: sections by their heading; list
+ * items, paragraphs and code by what they say or by a mark from `ownersMarks`. It removes too much
  * rather than too little, because the owner reads both parts.
  */
 export function splitOwners(text: string, marks: readonly string[]): SplitText {
@@ -94,7 +94,7 @@ export function splitOwners(text: string, marks: readonly string[]): SplitText {
   const isOwners = (line: string) => isMarked(line) || LINES.some((pattern) => pattern.test(line));
   const everyone: string[] = [];
   const owners: string[] = [];
-  /** The depth of the heading whose section is the owner’s; 0 for none. */
+  /** The depth of the heading whose section is the owner’s; 0 if there is none. */
   let section = 0;
   for (const [nth, block] of blocksOf(text).entries()) {
     const heading = headingIn(block);
@@ -111,7 +111,7 @@ export function splitOwners(text: string, marks: readonly string[]): SplitText {
     const isTaken =
       section > 0 || isNamed || (heading === null && block.split('\n').some(isOwners));
     (isTaken ? owners : everyone).push(block);
-    // The blank line below what is removed still separates what is left.
+    // The blank line below the removed text still separates what is left.
     const last = everyone.at(-1);
     if (isTaken && block.endsWith('\n') && last && !last.endsWith('\n')) everyone.push('');
   }
@@ -119,8 +119,8 @@ export function splitOwners(text: string, marks: readonly string[]): SplitText {
 }
 
 /**
- * Splits an entire file, whose front matter stays with it; a file that declares who may read it
- * stays as it is.
+ * Splits an entire file, whose front matter stays with it; a file that declares its audience is
+ * left unchanged.
  */
 export function splitOwnersFile(file: string, marks: readonly string[]): SplitText {
   const front = readFrontMatter(file, AudienceFrontMatter);
@@ -140,7 +140,7 @@ function markFinder(marks: readonly string[]): (line: string) => boolean {
   return (line) => patterns.some((pattern) => pattern.test(line));
 }
 
-/** A line in bold is a heading, too, below all others. */
+/** A line in bold also counts as a heading, below all others. */
 function headingIn(block: string): { readonly depth: number; readonly title: string } | null {
   const [first = ''] = block.split('\n', 1);
   const [, marks, title = '', bold] =
@@ -157,7 +157,10 @@ function isOwnersHeading(title: string): boolean {
   return HEADINGS.some((pattern) => pattern.test(words));
 }
 
-/** Headings, list items with everything below them, labelled lines, paragraphs, fenced code. */
+/**
+ * Splits a text into headings, list items with everything below them, labelled lines, paragraphs
+ * and fenced code.
+ */
 function blocksOf(text: string): readonly string[] {
   const blocks: string[] = [];
   let fence: string | null = null;

@@ -17,9 +17,9 @@ const MAX_LENGTH = 240;
 const MAX_SEGMENTS = 8;
 
 /**
- * Parses a path as tools and layers write it (`memory/2026-11-21.md`). Refuses what could leave the
- * folder, hide (`.git`), or mean another file on some systems (`MEMORY.md.`, `MEMORY.md::$DATA`).
- * Returns null for a refused path.
+ * Parses a path as tools and layers write it (`memory/2026-11-21.md`). Refuses paths that could
+ * leave the folder, be hidden (`.git`), or refer to another file on some systems (`MEMORY.md.`,
+ * `MEMORY.md::$DATA`). Returns null for a refused path.
  */
 export function parseFileName(name: string): FileName | null {
   if (name.length === 0 || name.length > MAX_LENGTH) return null;
@@ -33,7 +33,7 @@ function isPlainName(segment: string): boolean {
   return !/[\\:\p{Cc}\p{Cf}]/u.test(segment);
 }
 
-/** Larger files are not read at all. */
+/** Files larger than this are not read at all. */
 export const MAX_BYTES = 1_000_000;
 /**
  * Two changes within this time can leave the same timestamp, so a file that changed less than this
@@ -41,7 +41,7 @@ export const MAX_BYTES = 1_000_000;
  */
 export const SETTLED_MS = 50;
 
-/** The entry at a path inside the workspace, found without following a single symbolic link. */
+/** The entry at a path inside the workspace, found without following any symbolic link. */
 export type Walked =
   | { readonly kind: 'file'; readonly file: FoundFile }
   | { readonly kind: 'missing' }
@@ -49,8 +49,8 @@ export type Walked =
   | { readonly kind: 'not-a-file' };
 
 /**
- * A regular file as `lstat` found it. Compared by its numbers, because strings cost more than the
- * call.
+ * A regular file as reported by `lstat`. Compared by its numbers, because strings cost more than
+ * the call.
  */
 export class FoundFile {
   readonly #stats: BigIntStats;
@@ -103,7 +103,7 @@ export class FoundFile {
 
 /**
  * Checks every segment of the path. Synchronous, because a call takes a few microseconds and a
- * promise takes more. Throws errors of the file system, unless nothing is there.
+ * promise takes more. Throws file system errors, unless nothing exists there.
  */
 export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'>): Walked {
   let path = folder;
@@ -133,7 +133,7 @@ export function identityOf(stats: { readonly dev: bigint; readonly ino: bigint }
   return `${stats.dev}:${stats.ino}`;
 }
 
-/** The limits of a listing: the depth of folders, and the number of files. */
+/** The default limits for a listing: the folder depth, and the number of files. */
 const USUAL = { depth: 4, files: 2_000 };
 
 /**
@@ -149,8 +149,8 @@ export function listMarkdown(
 }
 
 /**
- * Files other than Markdown: the newest `most` of them with their size in bytes, and how many there
- * are (up to 500).
+ * Non-Markdown files: the newest `most` of them with their size in bytes, and how many there are
+ * (up to 500).
  */
 export async function otherFiles(
   folder: string,
@@ -208,11 +208,11 @@ async function readEntries(folder: string): Promise<readonly Dirent[]> {
   }
 }
 
-/** The number of folders whose entries are cached. */
+/** How many folders have their entries cached. */
 const FOLDERS = 500;
 /**
- * Some file systems do not keep accurate times of folders, so each is read again after this time.
- * In ms.
+ * Some file systems do not keep accurate folder times, so each folder is reread after this time. In
+ * ms.
  */
 const TRUSTED_MS = 2_000;
 
@@ -223,7 +223,7 @@ interface KnownFolder {
 }
 
 /**
- * A `listMarkdown` that reads a folder again only once its timestamps show that its entries have
+ * A `listMarkdown` that rereads a folder only once its timestamps show that its entries have
  * changed.
  */
 export function markdownLister(
@@ -264,8 +264,8 @@ export type WorkspaceErrorCode =
   | 'soul-scenarios';
 
 /**
- * Thrown while a workspace is opened or edited; a view never throws, but returns why there is
- * nothing.
+ * Thrown while a workspace is opened or edited; a view never throws, but returns why there is no
+ * content.
  */
 export class WorkspaceError extends ParleyError {
   constructor(code: WorkspaceErrorCode, message: string, cause?: unknown) {
@@ -274,7 +274,7 @@ export class WorkspaceError extends ParleyError {
 }
 
 /**
- * Why the disk refused, without the path on this machine that the system's own message contains,
+ * Why a disk operation failed, without the local path that the system's own message contains,
  * because guests read it.
  */
 export function diskReason(error: unknown): string {

@@ -95,7 +95,7 @@ describe('the files that become prompt text', () => {
     );
   });
 
-  it('[W09] are empty for a part that reads what it does not declare, and the log says so', async () => {
+  it('[W09] are empty for a part that reads what it does not declare, and this is logged', async () => {
     const { view, asked } = everyFile();
     const { log, lines } = recordingLogger();
     const restricted = restrictView(view, { id: 'nosy', reads: ['AGENTS.md', 'formats/'] }, log);
@@ -130,7 +130,7 @@ describe('the files that become prompt text', () => {
     expect((await copy.read('notes/a.md')).kind).toBe('absent');
   });
 
-  it('[W09] are named once, files before folders', () => {
+  it('[W09] are listed once, files before folders', () => {
     const { patterns } = createPromptFiles(['skills/', 'B.md', 'A.md', 'skills/', 'formats/']);
     expect(patterns).toEqual(['A.md', 'B.md', 'formats/', 'skills/']);
   });

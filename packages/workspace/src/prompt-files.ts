@@ -7,21 +7,21 @@ import type { AbsentFile, WorkspaceView } from './workspace-view.ts';
 
 /**
  * Workspace files that become prompt text: one path (`AGENTS.md`), or a folder with everything
- * below it (`knowledge/`; `/` is every file). Relative to the workspace.
+ * below it (`knowledge/`; `/` stands for every file). Relative to the workspace.
  */
 export type FilePattern = string;
 
 /** A part of a prompt (layer, context source, hook) with the files that it reads. */
 export interface DeclaredReads {
   readonly id: string;
-  /** Nothing else in the workspace can be read; nothing at all when absent. */
+  /** Nothing else in the workspace can be read; if absent, nothing at all. */
   readonly reads?: readonly FilePattern[];
 }
 
 /**
  * The view restricted to what `part` declares. Any other file looks absent and is logged: an
  * undeclared read is a bug, because the agent could change that file without asking. Its methods
- * need no `this`, because plugins detach them from the view, or copy it.
+ * need no `this`, because plugins detach them from the view or copy the view.
  */
 export function restrictView(
   view: WorkspaceView,
@@ -57,13 +57,13 @@ export function coversFile(pattern: FilePattern, name: string): boolean {
   return pattern.endsWith('/') ? name.startsWith(pattern) : name === pattern;
 }
 
-/** The files of one agent that become prompt text: everything that the registered parts declare. */
+/** One agent's files that become prompt text: everything that the registered parts declare. */
 export interface PromptFiles {
   /** Without duplicates: files first, then folders. */
   readonly patterns: readonly FilePattern[];
   /**
    * Whether a path may lead to one of them. Case, Unicode forms, invisible characters, slashes,
-   * steps to other folders and full paths make no difference; true when in doubt.
+   * relative steps and full paths make no difference; true when in doubt.
    */
   includes(path: string): boolean;
 }
@@ -87,7 +87,7 @@ export function createPromptFiles(declared: Iterable<FilePattern>): PromptFiles 
 }
 
 /**
- * The `paths` that are inside a workspace, as patterns; a folder has a trailing slash. All are
+ * Those `paths` that are inside a workspace, as patterns; a folder has a trailing slash. All are
  * absolute, may be links, and need not exist.
  */
 export function patternsInside(workspace: string, paths: readonly string[]): FilePattern[] {

@@ -68,8 +68,8 @@ describe('[W09] a shell command', () => {
     ]);
   });
 
-  it('finds each closed path, and what was created for that is gone after the last command', async () => {
-    // The folder of Parley's own files stays, as after each write.
+  it('finds each closed path, and what was created for this is removed after the last command', async () => {
+    // The folder for Parley's own files remains, as after each write.
     const names = () => readdirSync(folder).filter((name) => name !== '.parley');
     const before = names();
     const there = () => [...PLACES, 'my'].map((name) => existsSync(join(folder, name)));
@@ -103,7 +103,7 @@ describe('[W09] a shell command', () => {
     expect(onDisk('BOOT.md')).toContain('by a person');
   });
 
-  it('leaves nothing behind that was created for it when its process dies', async () => {
+  it('leaves nothing behind that was created for it if its process dies', async () => {
     const dead = { until: Date.now() + 60_000, host: hostname(), pid: 0x7fffffff, started: 1 };
     put('BOOT.md', '');
     mkdirSync(join(folder, 'formats'));
@@ -195,7 +195,7 @@ describe('[W09] a shell command', () => {
     });
   });
 
-  it('does not run when it cannot be recorded', async () => {
+  it('does not run if it cannot be recorded', async () => {
     put('.parley/commands', 'no folder');
     let ran = false;
     const run = workspace.commands.run(RULES, async () => {

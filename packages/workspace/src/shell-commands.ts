@@ -24,22 +24,22 @@ import type { Hold, WorkspaceLock } from './workspace-lock.ts';
 import { writeFileInside } from './write-file.ts';
 import { restrictToOwner } from './write-rules.ts';
 
-/** The rules of one command. */
+/** The rules for one command. */
 export interface CommandRules {
   /**
    * The files that become prompt text, as the layers declare them, including those that do not
    * exist yet.
    */
   readonly promptFiles: readonly FilePattern[];
-  /** The time limit of the command, in ms. */
+  /** The command's time limit, in ms. */
   readonly timeoutMs: number;
 }
 
-/** The paths that a command can only read. Paths in the workspace; `''` is all of it. */
+/** The paths that a command can only read, relative to the workspace; `''` stands for all of it. */
 export interface CoveredPaths {
   /** They exist until the last command has ended, and none may be written, created or moved. */
   readonly closed: readonly string[];
-  /** Files that others can read, as far as they still exist. */
+  /** Files that others can read, if they still exist. */
   readonly readOnly: readonly string[];
 }
 
@@ -57,29 +57,29 @@ const HOME = ['.parley', 'commands'];
 /** Deeper than any name, and more files than a workspace has. */
 const EVERYWHERE = { depth: 8, files: 1_000_000 };
 /**
- * Each path is a separate mount, and their cost grows quadratically. Further open files can be
+ * Each path is a separate mount, and their cost grows quadratically. Any further open files can be
  * written, and are the owner's from then on.
  */
 const MAX_COVERED = 200;
-/** Added to the time of a command for its start and end, in ms. */
+/** Added to a command's time limit for its start and end, in ms. */
 const MARGIN_MS = 60_000;
 
 /**
- * The access of shell commands to a workspace (W09). They run where private parts can be reached,
- * and what they write passes through no view. Therefore they can only read what others can read and
+ * How shell commands access a workspace (W09). They run where private parts can be reached, and
+ * what they write passes through no view. Therefore they can only read what others can read and
  * what becomes prompt text, and each file that they create is the owner's, as if the owner's turn
  * had written it.
  */
 export type ShellCommands = ReturnType<typeof openShellCommands>;
 
-/** Opens the commands of a workspace. */
+/** Opens command access to a workspace. */
 export function openShellCommands(options: ShellCommandsOptions) {
   const { folder, lock, newId, clock, log } = options;
   const home = join(folder, ...HOME);
   const notes = openCommandNotes(home);
   /**
-   * Whether a running or dead command may have created this file as it is now, so that others must
-   * not read it.
+   * Whether a running or dead command may have created this file in its current state, so that
+   * others must not read it.
    */
   const mayBeFromCommand = (name: FileName): boolean => {
     const current = notes.current();
@@ -102,7 +102,7 @@ export function openShellCommands(options: ShellCommandsOptions) {
     mayBeFromCommand,
     /**
      * Runs `work` with the paths that its command may only read. New files then become the owner's;
-     * until then nobody else can read them, even when this process dies halfway.
+     * until then nobody else can read them, even if this process dies halfway.
      */
     async run<T>(
       { promptFiles, timeoutMs }: CommandRules,
@@ -123,7 +123,7 @@ export function openShellCommands(options: ShellCommandsOptions) {
         await end(file, note);
       }
     },
-    /** Finishes the commands of dead processes. */
+    /** Finishes commands whose processes have died. */
     async sweep(): Promise<void> {
       for (const [file, note] of notes.current()) {
         if (isDead(note, clock())) await end(file, note);
@@ -132,7 +132,7 @@ export function openShellCommands(options: ShellCommandsOptions) {
   };
 }
 
-/** Records a command, and ensures that all closed paths exist. Throws when it cannot. */
+/** Records a command, and ensures that all closed paths exist. Throws if it cannot. */
 async function closePaths(
   options: ShellCommandsOptions,
   file: string,
@@ -160,9 +160,9 @@ async function writeNote(
 }
 
 /**
- * Passes what was created for this command on to another running one: removing a path under its
- * mount would remove the mount, and that command could create the path itself. False when no other
- * is running.
+ * Hands what was created for this command over to another running one: removing a path under its
+ * mount would remove the mount, and that command could create the path itself. False if no other is
+ * running.
  */
 async function handOver(
   options: ShellCommandsOptions,
@@ -222,16 +222,17 @@ async function isOpenToEveryone(files: FileCache, path: FileName): Promise<boole
   return !('reason' in file) && (await fileAudience(files, path, file)).kind === 'everyone';
 }
 
-/** Marks the files that a command has created. Throws when the disk refuses. */
+/** Marks the files that a command has created. Throws disk errors. */
 async function makeOwners(
   options: ShellCommandsOptions,
   note: CommandNote,
   hold: Hold,
 ): Promise<void> {
   const { folder, files, log } = options;
-  // A folder that a command closed to Parley itself would become readable once it is opened again.
+  // A folder that a command made inaccessible even to Parley would become readable once it is
+  // opened again.
   const made = await openableFiles(folder, note.closed, openedEntries);
-  // A SKILL.md decides about the files next to it, so it comes first.
+  // A SKILL.md determines the audience of the files beside it, so it comes first.
   const ordered = [
     ...made.filter(({ name }) => isSkillFile(name)),
     ...made.filter(({ name }) => !isSkillFile(name)),
@@ -251,8 +252,9 @@ async function makeOwners(
 }
 
 /**
- * Writes the owner's mark into a file. A second name that a command created for a file gets a copy,
- * because others could read it once the first name is gone. False when others could not read it.
+ * Writes the owner's mark into a file. If a command created a second name for a file, that name
+ * gets a copy, because others could read it once the first name is gone. False if others could not
+ * read it.
  */
 async function markFile(
   { folder, files, newId }: ShellCommandsOptions,
@@ -266,8 +268,8 @@ async function markFile(
     throw new Error(`${path.name} cannot be read again (${read.reason})`);
   }
   const decoded = textOfFile(read.bytes);
-  // A file that is not text cannot be marked. Others are not shown it, unless it is another name of
-  // something they are shown.
+  // A file that is not text cannot be marked. Others are not shown it, unless it is another name
+  // for something they are shown.
   if (decoded.kind === 'refused') return false;
   if (replacesTwin && isOwnerFile(path, decoded)) return false;
   const bytes = markedBytes(path, Buffer.from(read.bytes), decoded);
@@ -278,8 +280,8 @@ async function markFile(
 
 /**
  * A file with the mark and otherwise the same bytes: the mark is ASCII, which most encodings
- * contain. UTF-16 does not, so such a file becomes UTF-8 as a whole, as does one in which the mark
- * would not be read correctly.
+ * contain. UTF-16 does not, so such a file is converted to UTF-8, as is one in which the mark would
+ * not be read correctly.
  */
 function markedBytes(
   path: FileName,

@@ -40,7 +40,7 @@ describe('a governed file', () => {
     expect(await read('SOUL.md')).toBe('Be brief.');
   });
 
-  it('[W06] counts as an ordinary file as long as nothing is decided', async () => {
+  it('[W06] counts as an ordinary file as long as nothing has been decided', async () => {
     put('SOUL.md', 'Be yourself.');
     governs = null;
     expect(await read('SOUL.md')).toBe('Be yourself.');

@@ -12,7 +12,7 @@ import { localLock, type WorkspaceLock } from './workspace-lock.ts';
 import { type DiskResult, readForWrite, refreshCache, writeFileInside } from './write-file.ts';
 import { headToKeep } from './write-rules.ts';
 
-/** The file whose text is decided elsewhere (W06). */
+/** The file whose text is managed elsewhere (W06). */
 export const SOUL = 'SOUL.md';
 
 const PLACE = { name: SOUL, segments: [SOUL] } as const;
@@ -23,7 +23,7 @@ export type SoulOnDisk =
       readonly kind: 'file';
       /** Without front matter. */
       readonly text: string;
-      /** The front matter to put before the text; empty for none. */
+      /** The front matter to put before the text; empty if there is none. */
       readonly head: string;
       /** Whether it is an empty form. */
       readonly isBlank: boolean;
@@ -45,8 +45,7 @@ export type SoulFile = ReturnType<typeof openSoulFile>;
 export function openSoulFile(folder: string, newId: NewId, lock: WorkspaceLock = localLock()) {
   return {
     /**
-     * Changes whenever the file does; `changedAt` is in ms. Costs one `lstat`. Throws errors of the
-     * disk.
+     * Changes whenever the file does; `changedAt` is in ms. Costs one `lstat`. Throws disk errors.
      */
     stat(): Pick<FoundFile, 'fingerprint' | 'changedAt'> | null {
       const found = walkPath(folder, PLACE);
@@ -83,17 +82,17 @@ export function soulText(raw: string): string {
   return readFrontMatter(raw, AudienceFrontMatter).body;
 }
 
-/** A file whose text is decided elsewhere; the one on disk is a copy (W06). */
+/** A file whose text is managed elsewhere; the one on disk is a copy (W06). */
 export interface ManagedFile {
   readonly name: string;
   /**
-   * Its current text, and the front matter that counts when there is no file; null when the file
-   * counts.
+   * Its current text, and the front matter to use if there is no file; null if the file itself is
+   * to be used.
    */
   current(): Promise<{ readonly text: string; readonly head: string } | null>;
 }
 
-/** The file as readers get it: its audience comes from the file on disk, its text does not. */
+/** The file as readers get it: its audience comes from the file on disk, but its text does not. */
 export async function withManagedText(
   governed: ManagedFile,
   found: ParsedFile | FileFault,
@@ -123,11 +122,11 @@ const Scenario = z.strictObject({
   mustNot: z.array(Pattern).default([]),
 });
 
-/** A situation in which every soul is tested before it comes into use (W06). */
+/** A situation in which every soul is tested before it is used (W06). */
 export interface SoulScenario extends z.infer<typeof Scenario> {}
 
 /**
- * Reads the scenarios in `folder`, all its `.yaml` files by name. Throws WorkspaceError
+ * Reads the scenarios in `folder`, that is, all its `.yaml` files, by name. Throws WorkspaceError
  * `soul-scenarios`, naming the file and what is wrong with it.
  */
 export async function readSoulScenarios(folder: string): Promise<readonly SoulScenario[]> {

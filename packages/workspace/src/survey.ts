@@ -13,7 +13,7 @@ import { ownersReader, type WorkspaceView } from './workspace-view.ts';
 import { makeFolders } from './write-file.ts';
 import { restrictToOwner } from './write-rules.ts';
 
-/** An entry of a surveyed folder; folders that are not entered are listed, too. */
+/** An entry in a surveyed folder; folders that are not entered are also listed. */
 export interface SurveyedEntry {
   /** The path inside the folder. */
   readonly name: string;
@@ -21,13 +21,13 @@ export interface SurveyedEntry {
   readonly content:
     | {
         readonly kind: 'markdown';
-        /** Its audience in a workspace. */
+        /** The audience it would have in a workspace. */
         readonly audience: 'owner' | 'everyone';
-        /** The audience in its front matter, if any. */
+        /** The audience declared in its front matter, if any. */
         readonly declared?: 'owner' | 'everyone' | undefined;
-        /** Why it is the owner's only until it is fixed. */
+        /** Why it is restricted to the owner until the problem is fixed. */
         readonly problem: string | null;
-        /** A doubt about the decoding of its bytes; null when there is none. */
+        /** A doubt about its decoding; null if there is none. */
         readonly warning: string | null;
         readonly isBlank: boolean;
       }
@@ -36,7 +36,7 @@ export interface SurveyedEntry {
     | {
         readonly kind: 'refused';
         readonly reason: string;
-        /** Its bytes are not text in a known encoding. */
+        /** Set if its bytes are not text in a known encoding. */
         readonly isNoText?: true;
       };
 }
@@ -66,8 +66,8 @@ export interface Survey {
 const MAX_ENTRIES = 5_000;
 
 /**
- * Examines a folder as if it were a workspace, and changes nothing in it; links are not followed.
- * Throws errors of the file system for the folder itself.
+ * Examines a folder as if it were a workspace, without changing anything in it; links are not
+ * followed. Throws file system errors for the folder itself.
  */
 export async function surveyFolder(path: string, clock: Clock): Promise<Survey> {
   const folder = await realpath(path);
@@ -121,7 +121,7 @@ async function surveyEntry(folder: string, name: string, entry: Dirent): Promise
   }
 }
 
-/** Reads files of a folder as its owner would in a workspace, and changes nothing in it. */
+/** Reads a folder's files as its owner would in a workspace, without changing anything in it. */
 export async function openForReading(
   path: string,
   clock: Clock,
@@ -130,7 +130,7 @@ export async function openForReading(
 }
 
 /**
- * A doubt about the decoding of a Markdown file, or that it was not decoded; null when there is
+ * A doubt about a Markdown file's decoding, or a note that it was not decoded; null if there is
  * none.
  */
 export function encodingDoubt({ content }: SurveyedEntry): string | null {
@@ -138,7 +138,7 @@ export function encodingDoubt({ content }: SurveyedEntry): string | null {
   return content.kind === 'refused' && content.isNoText === true ? content.reason : null;
 }
 
-/** The bytes of a regular file, without following a link in its place. */
+/** The bytes of a regular file; a link in its place is not followed. */
 export async function readInside(folder: string, segments: readonly string[]): Promise<Uint8Array> {
   await using handle = await openInside(folder, segments);
   return await handle.readFile();
@@ -157,7 +157,7 @@ async function skillsIn(folder: string, clock: Clock): Promise<readonly Surveyed
   }));
 }
 
-/** The result of a copy; `exists`: something has that name already and stays. */
+/** The result of a copy. `exists`: something already has that name and is kept. */
 export type CopyResult =
   | { readonly kind: 'copied' }
   | { readonly kind: 'exists' }
@@ -173,7 +173,7 @@ export interface CopyOrder {
 }
 
 /**
- * Copies one file of a folder into a workspace under the same name, like `writeIntoWorkspace`.
+ * Copies one file from a folder into a workspace under the same name, like `writeIntoWorkspace`.
  * Never throws.
  */
 export async function copyIntoWorkspace(
@@ -193,7 +193,7 @@ export async function copyIntoWorkspace(
 const BAD_NAME = { kind: 'failed', reason: 'its name cannot be used in a workspace' } as const;
 
 /**
- * Puts a new file into a workspace, readable by this user only: atomically, and never over
+ * Puts a new file into a workspace, readable by this user only: atomically, and never replacing
  * anything. Creates the parent folders. Never throws.
  */
 export async function writeIntoWorkspace(
@@ -227,7 +227,7 @@ export async function writeIntoWorkspace(
 }
 
 /**
- * The bytes with `audience: owner` in their front matter, unless that names an audience already.
+ * The bytes with `audience: owner` in their front matter, unless it already declares an audience.
  */
 export function markedCopy(bytes: Uint8Array): Uint8Array {
   const read = textOfFile(bytes);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutText, estimateTokens, isBlank, quarterTokens, startThatReads } from './text.ts';
 
-describe('a form that nobody filled in', () => {
+describe('a form that nobody has filled in', () => {
   it.each([
     ['nothing', ''],
     ['a comment', '<!-- Write here what to do\nat each start. -->'],
@@ -38,7 +38,7 @@ describe('cutting a text', () => {
     expect(cutText('12345', 5, 'X.md')).toEqual({ text: '12345', cut: null });
   });
 
-  it('[P10] says that the text was cut and how long the whole is', () => {
+  it('[P10] reports that the text was truncated and how long the whole is', () => {
     const { text, cut } = cutText('a'.repeat(41_213), 20_000, 'SOUL.md');
     expect(cut).toEqual({ shown: 20_000, total: 41_213 });
     expect(text.startsWith('a'.repeat(20_000))).toBe(true);
@@ -67,7 +67,7 @@ describe('the estimate of tokens', () => {
     expect(estimateTokens(text)).toBe(tokens);
   });
 
-  it('[S10] counts characters and not their halves', () => {
+  it('[S10] counts characters, not surrogate halves', () => {
     const halves = fc.constantFrom('a', 'ü', '天', '😀', '\ud83d', '\udc4d');
     fc.assert(
       fc.property(fc.string({ unit: halves }), (text) => {
@@ -78,7 +78,7 @@ describe('the estimate of tokens', () => {
   });
 });
 
-describe('the beginning of a text that is cut', () => {
+describe('the beginning of a truncated text', () => {
   it.each([
     ['a sentence', 'Plans a trip. Books the train tickets.', 24, 'Plans a trip.'],
     ['a question', 'Which train? Asks the railway for it.', 20, 'Which train?'],
@@ -104,7 +104,7 @@ describe('the beginning of a text that is cut', () => {
     expect(startThatReads(text, limit)).toBe(start);
   });
 
-  it('[S05] is within the limit and cuts no character as people see it', () => {
+  it('[S05] is within the limit and splits no character as people see it', () => {
     const unit = fc.constantFrom(
       'a',
       ' ',

@@ -1,7 +1,7 @@
 import { formatCount } from '@parley/core';
 /**
- * True when a Markdown text has no content yet: HTML comments, headings, rules and list items
- * without a value (`- **Name:**`) are an empty form. Such a file costs no tokens.
+ * True if a Markdown text has no content yet: HTML comments, headings, rules and list items without
+ * a value (`- **Name:**`) make up an empty form. Such a file costs no tokens.
  */
 export function isBlank(text: string): boolean {
   return withoutComments(text)
@@ -9,10 +9,15 @@ export function isBlank(text: string): boolean {
     .every((line) => EMPTY_LINE.test(line.trim()));
 }
 
-/** Nothing; a heading; a rule; a list item that is empty, or only a label with its colon. */
+/**
+ * Matches an empty line; a heading; a rule; a list item that is empty or only a label with its
+ * colon.
+ */
 const EMPTY_LINE = /^(?:|#{1,6}|#{1,6}\s.*|-{3,}|[-*+]|[-*+] [*_]{0,3}[^:*_`]{1,60}:[*_]{0,3})$/;
 
-/** A comment that is never closed is text. Not a regular expression: its time would grow with the square. */
+/**
+ * Treats a comment that is never closed as text. A regular expression would take quadratic time.
+ */
 function withoutComments(text: string): string {
   let rest = text;
   let kept = '';
@@ -25,14 +30,15 @@ function withoutComments(text: string): string {
   }
 }
 
-/** The part of a text that is shown, in characters (UTF-16 units). */
+/** How much of a text is shown, in characters (UTF-16 units). */
 export interface Cut {
   readonly shown: number;
   readonly total: number;
 }
 
 /**
- * Shortens a text to at most `limit` characters and adds a notice with the length of the whole (P10); that line comes on top of the limit. `what` names the text for the reader.
+ * Truncates a text to at most `limit` characters and adds a notice with its full length (P10),
+ * which does not count towards the limit. `what` names the text for the reader.
  */
 export function cutText(
   text: string,
@@ -46,7 +52,7 @@ export function cutText(
   return { text: `${shown}\n\n${notice}`, cut };
 }
 
-/** The first `limit` characters, one less where that would split a surrogate pair. */
+/** The first `limit` characters, one fewer if that would split a surrogate pair. */
 function cutAtCharacter(text: string, limit: number): string {
   const last = text.charCodeAt(limit - 1);
   const splitsPair = last >= 0xd800 && last <= 0xdbff;
@@ -54,8 +60,9 @@ function cutAtCharacter(text: string, limit: number): string {
 }
 
 /**
- * The start of a text without line breaks: at most `limit` characters, up to the end of a sentence, else a clause, else
- * a word, if one is in the second half; in any script, and no character as people see it is cut in two.
+ * The start of a text without line breaks: at most `limit` characters, up to the end of a sentence,
+ * otherwise of a clause or a word, if one ends in the second half. Works in any script and never
+ * splits a character as people see it.
  */
 export function startThatReads(text: string, limit: number): string {
   if (text.length <= limit) return text;
@@ -67,7 +74,7 @@ export function startThatReads(text: string, limit: number): string {
   return near.slice(0, boundary('grapheme', end)).trimEnd();
 }
 
-/** Marks of Latin script are also in numbers and addresses, so a space must follow them. */
+/** Latin punctuation also occurs in numbers and addresses, so it must be followed by a space. */
 const CLAUSE_END = /\p{Terminal_Punctuation}(?=\s)|(?!\p{ASCII})\p{Terminal_Punctuation}|…/gu;
 
 function clauseEnd(text: string, limit: number): number {
@@ -75,18 +82,18 @@ function clauseEnd(text: string, limit: number): number {
   return ends.findLast((end) => end <= limit) ?? 0;
 }
 
-/** Characters up to here (Latin, IPA) come about four to a token, the others about one. */
+/** Characters up to this one (Latin, IPA) take about a quarter of a token, all others about one. */
 const LAST_LATIN = 0x24f;
 
-/** About how many tokens a text costs, without a tokenizer: for limits and reports, never for bills. */
+/** Estimates a text's tokens without a tokenizer: for limits and reports, never for billing. */
 export function estimateTokens(text: string): number {
   return Math.ceil(quarterTokens(text) / 4);
 }
 
-/** All above `LAST_LATIN`. A text that V8 keeps in one byte a character is known at once to have none. */
+/** All above `LAST_LATIN`. V8 knows that a text stored with one byte per character has none. */
 const BEYOND_LATIN = /[\u0250-\uffff]/;
 
-/** The same in quarters of a token, which add up exactly when texts are put together. */
+/** The same in quarters of a token, which add up exactly when texts are concatenated. */
 export function quarterTokens(text: string): number {
   if (!BEYOND_LATIN.test(text)) return text.length;
   let quarters = text.length;

@@ -71,7 +71,7 @@ describe('another way to write a name', () => {
 });
 
 describe('a path that is not a file', () => {
-  it('[W07] a pipe is refused at once, without waiting for somebody to write into it', async () => {
+  it('[W07] a pipe is refused immediately, without waiting for somebody to write into it', async () => {
     execFileSync('mkfifo', [join(folder, 'pipe.md')]);
     expect(await read(OWNER, 'pipe.md')).toBe('absent: refused');
     expect(await listed(OWNER)).not.toContain('pipe.md');
@@ -94,7 +94,7 @@ describe("changes behind Parley's back", () => {
     await put('knowledge/tea.md', 'green');
   });
 
-  it('[W07] a folder that becomes a link between two readings is refused', async () => {
+  it('[W07] a folder that becomes a link between two reads is refused', async () => {
     expect(await read(OWNER, 'knowledge/tea.md')).toBe('green');
     await rename(join(folder, 'knowledge'), join(folder, 'old'));
     await symlink(join(base, 'outside'), join(folder, 'knowledge'));

@@ -1,4 +1,4 @@
-/** The time in which one writer has the workspace to itself. */
+/** The period during which one writer has exclusive access to the workspace. */
 export interface Hold {
   /** False once another writer may have acquired the lock; the write must then be refused. */
   isMine(): boolean;
@@ -15,9 +15,7 @@ export interface WorkspaceLock {
 
 const ALWAYS_MINE: Hold = { isMine: () => true };
 
-/**
- * For a workspace used by this process only: one writer after another, in the order of the calls.
- */
+/** For a workspace used only by this process: one writer after another, in call order. */
 export function localLock(): WorkspaceLock {
   let last: Promise<unknown> = Promise.resolve();
   return {

@@ -14,10 +14,10 @@ import type { WriteApproval, Writer } from './write-rules.ts';
 /** A file that this reader may see, ready to become part of a prompt, without front matter. */
 export interface WorkspaceFile extends PromptPart {
   readonly kind: 'file';
-  /** The length of `text` in characters, including the cut notice if there is one. */
+  /** The length of `text` in characters, including the truncation notice if there is one. */
   readonly characters: number;
   readonly cut: Cut | null;
-  /** A doubt about the decoding of its bytes, as a sentence (W10); absent when there is none. */
+  /** A doubt about its decoding, as a sentence (W10); absent if there is none. */
   readonly warning?: string;
 }
 
@@ -26,7 +26,7 @@ export interface FileBytes {
   readonly bytes: Uint8Array;
 }
 
-/** Nothing to read, and why. `detail` is for people and never contains text of the file. */
+/** Why there is nothing to read. `detail` is for people and never contains text from the file. */
 export interface AbsentFile {
   readonly kind: 'absent';
   readonly reason: 'missing' | 'empty' | 'private' | 'refused' | 'too-large' | 'unreadable';
@@ -44,31 +44,31 @@ export interface WorkspaceEntry {
 export interface WorkspaceView {
   readonly reader: Reader;
   /**
-   * The memory file of the reader's own conversation (W04), whether or not it exists. No other
-   * reader can read it, not even the owner in a direct chat; other files of `groups/` look private
-   * to all.
+   * The memory file for the reader's own conversation (W04), whether or not it exists. No other
+   * reader can read it, not even the owner in a direct chat; other files in `groups/` look private
+   * to everyone.
    */
   readonly groupMemory: string;
-  /** Reads one file, cut at `limit` characters (20,000 by default) with a notice (P10). */
+  /** Reads one file, truncated at `limit` characters (20,000 by default) with a notice (P10). */
   read(name: string, limit?: number): Promise<WorkspaceFile | AbsentFile>;
   /**
-   * Reads one file as it is on disk, including front matter, of at most `limit` bytes. A file that
-   * is not text has no front matter to open it, so it is the owner's only (W03).
+   * Reads at most `limit` bytes of one file as it is on disk, including front matter. A file that
+   * is not text has no front matter that could open it, so it is restricted to the owner (W03).
    */
   readBytes(name: string, limit: number): Promise<FileBytes | AbsentFile>;
   /** The Markdown files that this reader may see, by name. */
   list(): Promise<readonly WorkspaceEntry[]>;
   /**
    * Replaces the text of a file, or creates it, atomically. Existing front matter is kept. Everyone
-   * but an owner in a direct chat can write only `groupMemory`; SOUL.md is refused to all (W06). An
-   * owner's turn can see private parts: what it creates is the owner's, and what others can read
-   * afterwards it writes only with a person's approval (W09).
+   * but an owner in a direct chat can write only `groupMemory`; SOUL.md is refused to everyone
+   * (W06). An owner's turn can see private parts: what it creates is the owner's, and it writes
+   * what others can read afterwards only with a person's approval (W09).
    */
   write(name: string, text: string, approval?: WriteApproval): Promise<WriteResult>;
   /**
-   * Writes what `change` returns for the entire text of a file. Null means that there is no file,
-   * or as a result that nothing is to be written. No other process writes meanwhile, on any
-   * machine.
+   * Writes what `change` returns, given the entire text of a file. Null as an argument means that
+   * there is no file, and as a result that there is nothing to write. No other process writes in
+   * the meantime, on any machine.
    */
   change(
     name: string,
@@ -78,28 +78,28 @@ export interface WorkspaceView {
   /** Plans a change for a person to approve, without writing. */
   plan(name: string, change: ChangeText): Promise<WritePlan>;
   /**
-   * Earlier versions of MEMORY.md (H07); only for an owner in a direct chat, and not when memory is
+   * Earlier versions of MEMORY.md (H07); only for an owner in a direct chat, and not if memory is
    * off.
    */
   readonly versions?: MemoryVersions;
-  /** Earlier versions of files, so that text can be forgotten there, too. */
+  /** Earlier versions of files, so that text can also be forgotten there. */
   readonly history?: Pick<FileHistory, 'forget'>;
 }
 
-/** A new text for an old one; called once, or not at all. */
+/** Computes a new text from an old one; called at most once. */
 export type ChangeText = (text: string | null) => string | null;
 
 /** The sources that all views of a workspace share. */
 interface ViewSources {
   readonly files: FileCache;
-  /** All Markdown files of the folder, for all readers. */
+  /** All Markdown files in the folder, whoever may read them. */
   readonly names: () => Promise<readonly string[]>;
   readonly writer: FileWriter;
   readonly versions: MemoryVersions;
   readonly history: FileHistory;
   /** Whether memory is off, so that no reader sees any. */
   readonly forgetful: boolean;
-  /** A file whose text is decided elsewhere. */
+  /** A file whose text is managed elsewhere. */
   readonly governed: ManagedFile | undefined;
   /** Whether a shell command may have created a file that looks open. */
   readonly mayBeFromCommand: (name: FileName) => boolean;
@@ -107,8 +107,8 @@ interface ViewSources {
 
 interface SharedSources extends ViewSources {
   /**
-   * Files that no command has created. A changed file is another object, so entries last as long as
-   * files.
+   * Files that no command has created. A changed file is a new object, so entries last as long as
+   * their files.
    */
   readonly unmade: WeakSet<ParsedFile>;
 }
@@ -122,7 +122,7 @@ export function viewMaker(sources: ViewSources): (reader: Reader) => WorkspaceVi
 /** How many characters of a file are shown by default. */
 const FILE_CHARACTERS = 20_000;
 
-/** The view of `reader`: files for others look exactly as if they had no content. */
+/** The view for `reader`: files for other readers look exactly as if they had no content. */
 function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   const groupMemory = groupMemoryOf(reader.conversationId);
   const { forgetful, writer } = sources;
@@ -225,7 +225,7 @@ async function visibleFiles(
     const isHidden = isOwnersByDefault(name) || (await isClosedBySkill(files, path));
     return isHidden ? PRIVATE : toAbsentFile(found);
   }
-  // Does not wait for all other files, because each turn reads many.
+  // Does not wait for all other files, because each turn reads many files.
   const isInSkill = isInSkills(path.segments);
   const audience = isInSkill ? await fileAudience(files, path, found) : found.audience;
   const file: ParsedFile = isInSkill ? { ...found, audience } : found;
@@ -240,7 +240,9 @@ async function visibleFiles(
   return { ...file, audience: { kind: 'conversation', conversationId: reader.conversationId } };
 }
 
-/** Whether a file can be read as bytes. Its owner can, even if it is not text or too long. */
+/**
+ * Whether a file can be read as bytes. The owner can do so even if it is not text or is too long.
+ */
 function isForBytes({ reason }: AbsentFile, { kind }: Reader): boolean {
   return kind === 'owner' && ['empty', 'too-large', 'unreadable'].includes(reason);
 }

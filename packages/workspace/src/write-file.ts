@@ -16,8 +16,8 @@ export interface DiskRefusal {
 export type DiskResult = { readonly kind: 'written'; readonly created: boolean } | DiskRefusal;
 
 /**
- * Reads a file before it is replaced, in any encoding; `text` is null when there is none. A file
- * that is not text is refused, because it could not be kept as an earlier version. Never throws.
+ * Reads a file before it is replaced, in any encoding; `text` is null if there is none. A file that
+ * is not text is refused, because it could not be kept as an earlier version. Never throws.
  */
 export async function readForWrite(
   folder: string,
@@ -37,7 +37,7 @@ export async function readForWrite(
 }
 
 /**
- * Opens the file and closes it: on a network file system this makes changes of other machines
+ * Opens the file and closes it: on a network file system this makes changes from other machines
  * visible. Never throws.
  */
 export async function refreshCache(folder: string, name: FileName): Promise<void> {
@@ -45,11 +45,11 @@ export async function refreshCache(folder: string, name: FileName): Promise<void
   await handle?.close();
 }
 
-/** The options of writing a file. */
+/** The options for writing a file. */
 export interface WritingFile {
-  /** Names the temporary file next to it. */
+  /** Names the temporary file that is created beside it. */
   readonly newId: NewId;
-  /** Held since the replaced content was read. */
+  /** Held since the content to be replaced was read. */
   readonly hold: Hold;
   /**
    * Whether to replace a file that has a second name (a hard link); the second name keeps the old
@@ -85,8 +85,7 @@ export async function writeFileInside(
 }
 
 /**
- * Creates each missing folder (0700); a link or a file in the place of one is an error. Null when
- * done.
+ * Creates each missing folder (0700); a link or a file in its place is an error. Null on success.
  */
 export async function makeFolders(
   folder: string,
@@ -105,7 +104,7 @@ export async function makeFolders(
   return null;
 }
 
-/** Why what is at this path must not be replaced; null when it may be. */
+/** Why whatever is at this path must not be replaced; null if it may be. */
 function replaceRefusal(folder: string, name: FileName, isTwinFine = false): DiskRefusal | null {
   const found = walkPath(folder, name);
   if (found.kind === 'link') return refuseOnDisk('link', `${name.name} is a symbolic link`);
@@ -117,7 +116,7 @@ function replaceRefusal(folder: string, name: FileName, isTwinFine = false): Dis
   return null;
 }
 
-/** Writes a temporary file next to the target and renames it. Null when done. */
+/** Writes a temporary file beside the target and renames it. Null on success. */
 async function replaceFile(
   { folder, hold }: { readonly folder: string; readonly hold: Hold },
   temporary: Pick<FileName, 'segments'>,
@@ -132,7 +131,7 @@ async function replaceFile(
     await writeAndSync(handle, bytes);
     const stats = await handle.stat({ bigint: true });
     const found = walkPath(folder, temporary);
-    // A parent folder became a link in the meantime, so the bytes are somewhere else.
+    // A parent folder became a link in the meantime, so the bytes were written somewhere else.
     if (found.kind !== 'file' || found.file.identity !== identityOf(stats)) {
       return refuseOnDisk('link', `the folder of ${name.name} was replaced`);
     }

@@ -32,9 +32,9 @@ export interface Writer {
 }
 
 /**
- * Whether this reader may write to a path at all (W02, W04, W06): an owner to everything but
- * SOUL.md, names that resemble a protected one and the files of other conversations; a guest only
- * to the memory file of their conversation.
+ * Whether this reader may write to a path at all (W02, W04, W06): an owner to everything except
+ * SOUL.md, names that resemble a protected one and other conversations' files; a guest only to the
+ * memory file for their conversation.
  */
 export function refuseWriter(
   { reader, groupMemory, forgetful }: Writer,
@@ -56,15 +56,15 @@ export function refuseWriter(
 }
 
 /**
- * The approval of an owner's turn that writes files others can read (W09): a person who was shown
- * the entire file and approved it, or a person whose own command changes a file that is already
- * open.
+ * The approval that an owner's turn needs to write files others can read (W09): a person who was
+ * shown the entire file and approved it, or a person whose own command changes a file that is
+ * already open.
  */
 export type WriteApproval =
   | { readonly by: 'approval'; readonly content: string }
   | { readonly by: 'command' };
 
-/** A file as a write would leave it. */
+/** A file as it would be after a write. */
 export interface PlannedWrite {
   readonly name: string;
   /** The entire file with its front matter. */
@@ -81,17 +81,17 @@ export interface PlannedWrite {
 /** The file that a write would replace. */
 export interface WriteTarget {
   readonly name: string;
-  /** The entire current file; null when there is none. */
+  /** The entire current file; null if there is none. */
   readonly before: string | null;
-  /** Whether another file makes it the owner's: a SKILL.md above it. */
+  /** Whether another file, a SKILL.md above it, makes it the owner's. */
   readonly inOwnersSkill: boolean;
 }
 
 /**
  * The new content of the file. Views return text without front matter, so what is written has none
- * either, and the file keeps its own. Front matter in `text` replaces it, but only from an owner.
- * What an owner's turn creates is the owner's unless it declares `audience: everyone` itself, and
- * an owner's file stays that unless the same is declared (W03, W09).
+ * either, and the file keeps its own. Front matter in `text` replaces it, but only if it comes from
+ * an owner. What an owner's turn creates is the owner's unless the turn itself declares `audience:
+ * everyone`, and an owner's file remains so unless that is declared (W03, W09).
  */
 export function planWrite(
   reader: Reader,
@@ -124,8 +124,7 @@ export function planWrite(
   const saysEveryone = wanted.kind === 'parsed' && wanted.data.audience === 'everyone';
   const isOwnersSkill = isSkillFile(name) && before !== null && !wasOpen;
   if (saysEveryone && (inOwnersSkill || isOwnersSkill)) return refuseWrite('private', SKILL_OPENS);
-  // A script or a table with front matter would be broken, so a file that cannot be marked needs
-  // approval.
+  // Front matter would break a script or a table, so a file that cannot be marked needs approval.
   const isMarked = !wasOpen && !saysEveryone && isOpenAs(kept) && isMarkdown(name);
   const marked = isMarked ? markOwners(kept, wanted, AGENTS_LINE) : kept;
   if (marked === null) return refuseWrite('front-matter', 'add the line "audience: owner" to it');
@@ -133,11 +132,11 @@ export function planWrite(
   return { ...planned, content: marked, access };
 }
 
-/** Its other files would be opened with it, and no person has seen them. */
+/** The skill's other files would be opened with it, and no person has seen them. */
 const SKILL_OPENS = 'it belongs to a skill that is the owner’s, which only a person can open';
 
 /**
- * The text with `audience: owner` in its front matter; null when that does not make the file the
+ * The text with `audience: owner` in its front matter; null if that does not make the file the
  * owner's.
  */
 function markOwners(text: string, { head }: Pick<Front, 'head'>, line: string): string | null {
@@ -147,7 +146,10 @@ function markOwners(text: string, { head }: Pick<Front, 'head'>, line: string): 
   return front.kind === 'parsed' && isOwnersOnly(front) ? marked : null;
 }
 
-/** The file for its owner only; front matter that cannot take the mark becomes part of its text. */
+/**
+ * The file, restricted to its owner; front matter that cannot take the mark becomes part of its
+ * text.
+ */
 export function restrictToOwner(raw: string, by: 'agent' | 'person'): string {
   const front = readFrontMatter(raw, AudienceFrontMatter);
   const line = by === 'agent' ? AGENTS_LINE : OWNERS_LINE;
@@ -161,14 +163,14 @@ export function isUnsettled(raw: string): boolean {
   return front.kind === 'parsed' && isOwnersOnly(front) && front.head.includes(AGENTS_LINE);
 }
 
-/** The file as a person decided about it: for everyone, or still the owner's. */
+/** The file after a person's decision: for everyone, or still the owner's. */
 export function settleAudience(raw: string, audience: 'everyone' | 'owner'): string {
   return raw.replace(/^audience: owner # written by the agent(?=\r?\n)/m, `audience: ${audience}`);
 }
 
 /**
- * Whether a write needs a person, and has no such approval. What was approved is written to the
- * letter, or not at all.
+ * Whether a write needs a person's approval and lacks it. What was approved is written exactly, or
+ * not at all.
  */
 export function refuseApproval(
   { name, content, access }: PlannedWrite,
@@ -190,8 +192,8 @@ export function refuseApproval(
 
 const OWNERS_LINE = 'audience: owner\n';
 /**
- * In files that an agent created: the comment is removed when a person has decided who may read
- * them (W09).
+ * Appears in files that an agent created: the comment is removed once a person has decided who may
+ * read them (W09).
  */
 const AGENTS_LINE = 'audience: owner # written by the agent\n';
 const OWNERS_HEAD = `---\n${OWNERS_LINE}---\n\n`;

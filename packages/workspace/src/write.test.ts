@@ -48,7 +48,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(base, { recursive: true, force: true }));
 
-describe('the memory file of a group', () => {
+describe("a group's memory file", () => {
   const CANARY = 'Bo brings the cake';
 
   it('[W04] is visible only in that group', async () => {
@@ -103,7 +103,7 @@ describe('writing', () => {
     expect((await stat(join(folder, 'knowledge/tea'))).mode & 0o777).toBe(0o700);
   });
 
-  it('replaces a file atomically, and the next reading sees it', async () => {
+  it('replaces a file atomically, and the next read sees the new content', async () => {
     await owner.write('MEMORY.md', 'one');
     expect(await owner.write('MEMORY.md', 'two')).toMatchObject({ created: false });
     expect(await textOf(owner, 'MEMORY.md')).toBe('two');
@@ -163,7 +163,7 @@ describe('writing', () => {
     expect(await textOf(owner, 'notes.md')).toBe('absent: missing');
   });
 
-  it('keeps both when two write at once: one after the other', async () => {
+  it('keeps both texts when two write simultaneously, one after the other', async () => {
     await put('notes.md', '---\naudience: owner\n---\nold');
     await Promise.all(['one', 'two', 'three'].map((text) => owner.write('notes.md', text)));
     expect(await onDisk('notes.md')).toBe('---\naudience: owner\n---\n\nthree\n');
@@ -320,7 +320,7 @@ describe('[W09] what an owner’s turn writes, which can see private parts', () 
     expect(await textOf(group, name)).toMatch(/new|a|echo/);
   });
 
-  it('is not what was approved when the file has changed in the meantime', async () => {
+  it('is not what was approved if the file has changed in the meantime', async () => {
     await put('notes.md', 'one');
     const add = (text: string | null) => `${text} and two`;
     const plan = await owner.plan('notes.md', add);
@@ -401,7 +401,7 @@ describe('a change that starts from the current text', () => {
     expect((await readFile(join(folder, 'large.md'), 'utf8')).length).toBe(large.length);
   });
 
-  it('[D09] is refused when the lock cannot be acquired, or was lost', async () => {
+  it('[D09] is refused if the lock cannot be acquired, or was lost', async () => {
     const away: WorkspaceLock = { hold: () => Promise.reject(new Error('no database')) };
     const lost: WorkspaceLock = { hold: (work) => work({ isMine: () => false }) };
     for (const [lock, reason] of [

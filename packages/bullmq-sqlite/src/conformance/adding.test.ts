@@ -20,12 +20,12 @@ describeOnBoth('adding jobs', inject('redisUrl'), (it) => {
     expect(await queue.getJob('2')).toBeUndefined();
   });
 
-  it('runs jobs in the order they were added', async ({ lab }) => {
+  it('runs jobs in the order in which they were added', async ({ lab }) => {
     for (const name of ['a', 'b', 'c']) await lab.queue.add(name, {});
     expect(await lab.run(3)).toEqual(['a', 'b', 'c']);
   });
 
-  it('adds many jobs at once, in order and with their ids', async ({ lab }) => {
+  it('adds many jobs in one call, in order and with their ids', async ({ lab }) => {
     const jobs = await lab.queue.addBulk([
       { name: 'a', data: {} },
       { name: 'b', data: {}, opts: { jobId: 'mine' } },
@@ -42,7 +42,7 @@ describeOnBoth('adding jobs', inject('redisUrl'), (it) => {
     expect(await lab.run(3)).toEqual(['c', 'b', 'a']);
   });
 
-  it('runs jobs without priority first, then by priority, then in the order added', async ({
+  it('runs jobs without priority first, then by priority, then in the order in which they were added', async ({
     lab,
   }) => {
     await lab.queue.add('five', {}, { priority: 5 });
@@ -79,7 +79,7 @@ describeOnBoth('adding jobs', inject('redisUrl'), (it) => {
     expect((await lab.queue.getJob('same'))?.name).toBe('first');
   });
 
-  it('runs delayed jobs in the order of their due times', async ({ lab }) => {
+  it('runs delayed jobs in the order in which they become due', async ({ lab }) => {
     const addedAt = Date.now();
     await lab.queue.add('late', {}, { delay: 3_000 });
     const soon = await lab.queue.add('soon', {}, { delay: 300 });

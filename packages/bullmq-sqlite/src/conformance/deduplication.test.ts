@@ -59,7 +59,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     await until(async () => (await add(100, false)) !== '1');
   });
 
-  it('replace: runs the last of several delayed jobs', async ({ lab }) => {
+  it('replace: runs only the last of several delayed jobs', async ({ lab }) => {
     const opts = {
       delay: 60_000,
       deduplication: { id: 'typing', ttl: 60_000, extend: true, replace: true },
@@ -90,7 +90,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     expect(await lab.run(1)).toEqual(['first']);
   });
 
-  it('keepLastIfActive: merges the jobs added during a run into one job, the last', async ({
+  it('keepLastIfActive: keeps only the last of the jobs added during a run', async ({
     lab,
   }) => {
     const deduplication = { id: 'chat', keepLastIfActive: true };
@@ -179,7 +179,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
       const deduplication = { id, keepLastIfActive: true };
       await lab.queue.add(id, {}, { deduplication, attempts: 2, removeOnComplete: true });
       if (n % 3 === 0) await pause(n % 5);
-      // Checks now and then with no further add, which could make up for a lost one.
+      // Checks occasionally, with no further add that could make up for a lost one.
       if (n % 16 > 0) continue;
       await until(async () => (await lab.queue.getJobCountByTypes('waiting', 'active')) === 0);
       for (const [chat, added] of lastAdd) expect(lastStart.get(chat)).toBeGreaterThan(added);

@@ -163,7 +163,7 @@ describeOnBoth('events', inject('redisUrl'), (it) => {
     expect(heard).toEqual(['waiting 1 -', 'added 2 two', 'waiting 2 -']);
   });
 
-  it('delivers custom events of the application', async ({ lab }) => {
+  it('delivers custom events from the application', async ({ lab }) => {
     const events = lab.events();
     const { promise, resolve } = Promise.withResolvers<unknown>();
     // BullMQ types listeners by event name, so a custom event needs its own type.

@@ -46,7 +46,7 @@ describeOnBoth('queries', inject('redisUrl'), (it) => {
     expect(names(await queue.getJobs(['waiting'], 2, 9, true))).toEqual(['c', 'd']);
   });
 
-  it('lists prioritized and delayed jobs in the order they will run', async ({ lab }) => {
+  it('lists prioritized and delayed jobs in the order in which they will run', async ({ lab }) => {
     const { queue } = lab;
     await queue.add('three', {}, { priority: 3 });
     await queue.add('one', {}, { priority: 1 });

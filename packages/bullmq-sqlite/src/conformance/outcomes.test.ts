@@ -133,7 +133,7 @@ describeOnBoth('job outcomes', inject('redisUrl'), (it) => {
     expect((await lab.queue.getJob('1'))?.attemptsMade).toBe(1);
   });
 
-  it('retries all failed jobs of a queue at once', async ({ lab }) => {
+  it('retries all failed jobs in a queue with one call', async ({ lab }) => {
     await lab.queue.addBulk(['a', 'b', 'c'].map((name) => ({ name, data: {} })));
     const failing = lab.worker(() => Promise.reject(new Error('down')));
     await lab.ended(failing, 3);

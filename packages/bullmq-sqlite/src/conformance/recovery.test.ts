@@ -7,7 +7,7 @@ const DEAD = { lockDuration: 150, skipLockRenewal: true, skipStalledCheck: true 
 const RESCUER = { stalledInterval: 100, lockDuration: 5000 } as const;
 
 describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
-  it('runs the job of a dead worker again, before waiting jobs', async ({ lab }) => {
+  it("runs a dead worker's job again, before waiting jobs", async ({ lab }) => {
     await lab.queue.addBulk(['a', 'b'].map((name) => ({ name, data: {} })));
     const never = gate();
     lab.worker(() => never.opened, DEAD);

@@ -58,7 +58,7 @@ describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
     expect(await queue.clean(0, 0, 'failed')).toEqual([]);
   });
 
-  it('cleans waiting jobs by the time they were added', async ({ lab }) => {
+  it('cleans waiting jobs by the time at which they were added', async ({ lab }) => {
     const { queue } = lab;
     await queue.add('old', {}, { timestamp: Date.now() - 60_000 });
     await queue.add('new', {});
@@ -92,7 +92,7 @@ describeOnBoth('removing jobs', inject('redisUrl'), (it) => {
     expect(await lab.run(2)).toEqual(['a', 'b']);
   });
 
-  it('keeps the configured number of finished jobs, the newest', async ({ lab }) => {
+  it('keeps the configured number of finished jobs, namely the newest', async ({ lab }) => {
     const { queue } = lab;
     const names = Array.from({ length: 12 }, (_, n) => `job ${n}`);
     await queue.addBulk(names.map((name) => ({ name, data: {} })));

@@ -5,7 +5,7 @@ import { openSqliteQueues } from '../open-sqlite-queues.ts';
 export type ChildTask =
   /** Takes jobs and never finishes them, to be killed while they are active. */
   | { readonly do: 'hang'; readonly file: string; readonly queue: string }
-  /** Processes jobs until it receives a stop, and reports which jobs it ran. */
+  /** Processes jobs until it is told to stop, and reports which jobs it ran. */
   | { readonly do: 'work'; readonly file: string; readonly queue: string }
   /** Adds `count` deduplicated jobs for each of 10 chats. */
   | {

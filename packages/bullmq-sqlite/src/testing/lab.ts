@@ -39,7 +39,7 @@ export class Lab {
     this.#opened.push(() => this.queue.close());
   }
 
-  /** Creates a worker. It starts at once unless `autorun` is false. */
+  /** Creates a worker. It starts immediately unless `autorun` is false. */
   worker(processor: Processor | null, options: Partial<WorkerOptions> = {}) {
     const worker = openWorker(this.store, this.queue.name, processor, options);
     worker.on('error', ignore);
@@ -72,7 +72,9 @@ export class Lab {
     for (const close of this.#opened.toReversed()) await close();
   }
 
-  /** Runs jobs until `count` have ended, and returns their names in the order they started. */
+  /**
+   * Runs jobs until `count` have ended, and returns their names in the order in which they started.
+   */
   async run(count: number, options: Partial<WorkerOptions> = {}): Promise<string[]> {
     const started: string[] = [];
     const worker = this.worker(async (job) => {

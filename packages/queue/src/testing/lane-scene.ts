@@ -16,11 +16,13 @@ export interface LaneScene {
   write(chatId: string, more?: { readonly settlesAt?: number }): Promise<string>;
   /** Stores a /stop and signals the running turn, as ingress does. */
   stop(chatId: string): Promise<void>;
-  /** Takes the lease from its holder and releases it at once, so that the holder loses it. */
+  /**
+   * Takes the lease away from its holder and releases it immediately, so that the holder loses it.
+   */
   loseLease(chatId: string): Promise<void>;
   /** The outcome of each message in a chat, in the order written; null for a waiting message. */
   outcomes(chatId: string): Promise<readonly (string | null)[]>;
-  /** The dependencies of a lane whose turns `runTurn` runs. */
+  /** The dependencies for a lane whose turns are run by `runTurn`. */
   laneDeps(runTurn: RunTurn, change?: Partial<LaneDeps>): LaneDeps;
   /** Commits the turn as answered; false when the lease was lost. */
   answer(turn: ClaimedTurn, lease: Parameters<RunTurn>[1]): Promise<boolean>;

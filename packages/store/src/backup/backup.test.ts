@@ -43,14 +43,14 @@ describe('a copy of a database', () => {
     expect(empty.filter((table) => !/^search_entry_/.test(table))).toEqual(leftOut());
   });
 
-  it('[U10] [G15] contains no byte of the rows it leaves out, nor of rows deleted before', async () => {
+  it('[U10] [G15] contains no byte of the rows it leaves out, nor of previously deleted rows', async () => {
     await fill();
     const deleted = 'these words were forgotten';
     run(
       live,
       `insert into memory_entry (file, id, type, scope, words) values ('a', 'b', 'fact', 'user', '${deleted}')`,
     );
-    // Stands for a Parley that does not overwrite what it deletes.
+    // Simulates a version of Parley that does not overwrite what it deletes.
     run(live, 'pragma secure_delete = off', `delete from memory_entry where words = '${deleted}'`);
     const words = [...canaries(), deleted];
     expect(words.filter((word) => !bytesOf(live).includes(word))).toEqual([]);
@@ -92,7 +92,7 @@ describe('a copy of a database', () => {
     expect(column(target, 'select ref from attachment order by inbox_seq')).toEqual(['-', KEY]);
   });
 
-  it('contains only the migrations of an older Parley, and no files outside of rows', async () => {
+  it('contains only the migrations from an older version of Parley, and no files outside rows', async () => {
     const older = MIGRATIONS.slice(0, 1);
     const database = openSqlite({ path: live, name: live });
     await migrate(database, older, live, clock);
@@ -100,7 +100,7 @@ describe('a copy of a database', () => {
     expect(await copyDatabase(live, target)).toEqual({ steps: [31], files: [] });
   });
 
-  it('[D18] leaves out tables that had another name in an older Parley', async () => {
+  it('[D18] leaves out tables that had another name in an older version of Parley', async () => {
     const database = openSqlite({ path: live, name: live });
     await migrate(database, before(38), live, clock);
     await database.close();
@@ -148,7 +148,7 @@ describe('a restored database', () => {
     }
   });
 
-  it('[D06] holds messages that waited for their first turn, and they can be replayed', async () => {
+  it('[D06] holds messages that waited for their first turn, and lets them be replayed', async () => {
     const store = await open(live);
     await store.inbox.accept(message('m1'));
     await store.inbox.accept(message('m2'));
@@ -190,7 +190,7 @@ describe('a restored database', () => {
     expect(restored.state.seen?.name).toBe(`restored_${NOW}`);
   });
 
-  it('is migrated with its rows if it comes from an older Parley', async () => {
+  it('is migrated with its rows if an older version of Parley created it', async () => {
     await fill();
     await copyDatabase(live, target);
     const later: Migration = {
@@ -203,7 +203,7 @@ describe('a restored database', () => {
     expect(column(target, 'select max(number) from parley_migration')).toEqual([later.number]);
   });
 
-  it('has every row, number and file of a backup made by 0.1.0', async () => {
+  it('has every row, number and file from a backup made by 0.1.0', async () => {
     await fill();
     const picture = Buffer.from(Array.from({ length: 700_000 }, (_, at) => at % 251));
     const pieces = { name: 'file_piece', columns: ['file_id', 'piece_index', 'bytes'] };
@@ -231,7 +231,7 @@ describe('a restored database', () => {
     expect(column(target, 'select max(seq) from inbox')).toEqual([51]);
   });
 
-  it('[D18] stores the rows of an older Parley under the current table names', async () => {
+  it('[D18] stores rows from an older version of Parley under the current table names', async () => {
     const table = { name: 'adapter_value', columns: ['channel', 'account', 'kind', 'id', 'value'] };
     const rows = [{ table, rows: [['whatsapp', 'default', 'creds', 'i', 'a key']] }];
     const steps = before(32).map(({ number }) => number);
@@ -251,10 +251,10 @@ describe('a restored database', () => {
   });
 });
 
-describe('unfinished work of the replaced database', () => {
+describe('unfinished work in the replaced database', () => {
   const order = { unfinished: 'hold', forget: FORGET } as const;
 
-  it('[D01] [G16] is carried over as a crash would leave it, and dead letters about it are dropped', async () => {
+  it('[D01] [G16] is carried over as a crash would leave it, and related dead letters are dropped', async () => {
     const store = await open(live);
     await store.inbox.accept(message('m1'));
     await copyDatabase(live, target);
@@ -306,7 +306,7 @@ describe('unfinished work of the replaced database', () => {
     expect(await same).toMatchObject(nothing);
   });
 
-  it('is left behind, with the reason, if the database is unreadable or of an older Parley', async () => {
+  it('is left behind, with the reason, if the database is unreadable or an older version created it', async () => {
     await open(live);
     await copyDatabase(live, target);
     await prepare('hold');
@@ -328,7 +328,7 @@ function withFile(id: string, more: { readonly viewOnce?: true }) {
   return { ...plain, message: { ...plain.message, attachments }, files };
 }
 
-/** The migrations that an older Parley knew. */
+/** The migrations that an older version of Parley knew. */
 const before = (migration: number) => MIGRATIONS.filter(({ number }) => number < migration);
 
 async function open(path: string): Promise<Store> {
@@ -364,7 +364,7 @@ function canary(table: string): string {
   return `canaryof${table.replaceAll('_', '')}`;
 }
 
-/** The canary words: one for each table that has text. */
+/** The canary words: one for each table that contains text. */
 function canaries(): readonly string[] {
   return leftOut()
     .filter((table) => table !== 'retention_run')
@@ -380,7 +380,7 @@ function fillWithCanaries(table: string): void {
   sqlite.close();
 }
 
-/** The tables of Parley, without those that make up the search index. */
+/** Parley's tables, without those that make up the search index. */
 function tables(path: string): readonly string[] {
   return column(
     path,

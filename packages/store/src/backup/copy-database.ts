@@ -7,24 +7,27 @@ import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
 import { namesOf, TABLE_LIST } from '../tables.ts';
 import { quoteIdentifier } from './rows.ts';
 
-/** Describes a copy. */
+/** Describes a database copy. */
 interface DatabaseCopy {
-  /** The numbers of the migrations that were applied to it. */
+  /** The numbers of the migrations applied to it. */
   readonly steps: readonly number[];
   /** The files that its rows refer to and that belong in the backup. */
   readonly files: readonly string[];
 }
 
-/** More pages than any database has. Copying all of them in one step makes the copy a snapshot. */
+/**
+ * A number of pages that no database reaches. Copying all of them in one step makes the copy a
+ * snapshot.
+ */
 const ALL_PAGES = 2 ** 31 - 1;
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**
  * Copies a SQLite file while other processes use it, without the rows that a backup must not
- * contain. First, a thread of Node's pool copies all pages; reading the write-ahead log blocks no
- * writer. Then rows are deleted from that copy and the rest is written to `target`, so that no page
- * of `target` ever held a deleted row. Throws StoreErrors: `store-newer` if a newer Parley wrote
- * the file.
+ * contain. First, a thread in Node's pool copies all pages; reading the write-ahead log blocks no
+ * writer. Then those rows are deleted from that copy, and the rest is written to `target`, so that
+ * no page in `target` ever held a deleted row. Throws StoreErrors: `store-newer` if a newer version
+ * of Parley wrote the file.
  */
 export async function copyDatabase(path: string, target: string): Promise<DatabaseCopy> {
   const whole = `${target}.whole`;
@@ -54,7 +57,7 @@ function writeBackup(whole: string, target: string, name: string): DatabaseCopy 
     sqlite.exec('pragma journal_mode = off');
     const steps = readMigrationNumbers(sqlite, name);
     for (const [name, table] of TABLE_LIST) {
-      // The migrations stay, because they tell a restore how to read the other tables.
+      // The migrations are kept, because a restore needs them to interpret the other tables.
       if (table.notInBackup === undefined || name === 'parley_migration') continue;
       for (const known of namesOf(name, table)) deleteAll(sqlite, known);
     }
@@ -75,10 +78,13 @@ function readMigrationNumbers(sqlite: DatabaseSync, name: string): readonly numb
   return rows.map(({ number }) => number);
 }
 
-/** In a database of an older Parley, the table may be missing or have its former name. */
+/**
+ * In a database created by an older version of Parley, the table may be missing or have its former
+ * name.
+ */
 function deleteAll(sqlite: DatabaseSync, table: string): void {
   if (columnsOf(sqlite, table).length === 0) return;
-  // Deleting rows of a contentless index would only mark them as deleted.
+  // In a contentless index, a plain delete would only mark rows as deleted.
   const deletion =
     table === 'search_entry'
       ? "insert into search_entry (search_entry) values ('delete-all')"
@@ -87,12 +93,12 @@ function deleteAll(sqlite: DatabaseSync, table: string): void {
 }
 
 /**
- * Leaves out the view-once files of unfinished turns (F18), together with the keys that could fetch
+ * Leaves out the view-once files in unfinished turns (F18), together with the keys that could fetch
  * them. Returns the files that belong in the backup.
  */
 function leaveOutViewOnce(sqlite: DatabaseSync): readonly string[] {
   const columns = columnsOf(sqlite, 'attachment');
-  // An older Parley stored the bytes in the rows.
+  // An older version of Parley stored the bytes in the rows.
   if (!columns.includes('file_id')) return [];
   if (!columns.includes('view_once')) return idsIn(sqlite, NAMED.text);
   sqlite.prepare('update attachment set ref = ? where view_once = 1').run(NO_REF);

@@ -6,14 +6,13 @@ import { PIECE_BYTES } from '../files/piece-bytes.ts';
 import type { BackupRows } from './rows.ts';
 
 /**
- * The table that holds files in pieces when files are stored in the database. In a folder, each
- * file is stored under its id.
+ * The table that holds files in pieces if the database itself stores them. In a folder, each file
+ * is stored under its id.
  */
 export const FILE_TABLE = 'file_piece';
 
 /**
- * Writes rows of that table as files. Each piece has its own offset, so their order does not
- * matter.
+ * Writes that table's rows as files. Each piece has its own offset, so their order does not matter.
  */
 export async function rowsAsFiles(folder: string, { table, rows }: BackupRows): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -32,7 +31,9 @@ export async function rowsAsFiles(folder: string, { table, rows }: BackupRows): 
   }
 }
 
-/** Copies the files of rows that are carried over. A missing file is missing in the copy too. */
+/**
+ * Copies the files that carried-over rows refer to. A missing file is missing in the copy as well.
+ */
 export async function copyFiles(from: string, to: string, ids: readonly string[]): Promise<void> {
   if (ids.length > 0) await mkdir(to, { recursive: true, mode: 0o700 });
   for (const id of ids.filter((one) => FILE_ID.test(one))) {

@@ -14,16 +14,16 @@ import {
 
 /** The schema of a 0.1.0 backup, which contains rows instead of a SQLite file. */
 export interface BackupSchema {
-  /** The numbers of the migrations that were applied to it. */
+  /** The numbers of the migrations applied to it. */
   readonly steps: readonly number[];
   readonly tables: readonly BackupTable[];
-  /** The last `seq` of each table that has one, because numbers are never reused. */
+  /** The last `seq` in each table that has one, because numbers are never reused. */
   readonly counters: Readonly<Record<string, number>>;
 }
 
 /**
- * Creates a SQLite file, and the folder for its files, from the rows of such a backup. It has the
- * migrations of the backup.
+ * Creates a SQLite file, and the folder for its files, from the rows in such a backup. The backup's
+ * migrations count as applied.
  */
 export async function createFromRows(
   path: string,
@@ -60,11 +60,11 @@ interface RestoredDatabase {
   readonly path: string;
   readonly clock: Clock;
   /**
-   * `hold`: what is unfinished in the backup may have been done since, so it becomes dead letters.
-   * `go-on`: nothing has happened since, so all work resumes.
+   * `hold`: work that is unfinished in the backup may have been done since, so it becomes dead
+   * letters. `go-on`: nothing has happened since, so all work resumes.
    */
   readonly unfinished: 'hold' | 'go-on';
-  /** Adapter values that record how far an adapter has read; dropped with `hold`. */
+  /** Adapter values that record how far an adapter has read; `hold` drops them. */
   readonly forget: readonly ForgottenValues[];
 }
 
@@ -89,14 +89,14 @@ export async function prepareRestored(
   }
 }
 
-/** The name of a database in `store_state` after a restore. */
+/** The name that a database gets in `store_state` after a restore. */
 export function restoredName(clock: Clock): string {
   return `restored_${clock()}`;
 }
 
 /**
- * Throws StoreError `store-newer` or `store-older` for a backup with migrations that this Parley
- * does not know.
+ * Throws StoreError `store-newer` or `store-older` for a backup with migrations that this version
+ * of Parley does not know.
  */
 export function refuseUnknownSteps(steps: readonly number[], parley: string, file: string): void {
   const applied = steps.map((number) => ({ number, parley_version: parley }));

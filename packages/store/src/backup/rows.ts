@@ -1,15 +1,15 @@
 import { type Database, dynamicStatement, type Sql, type SqlValue } from '../database.ts';
 
-/** One value of a row, the same for both databases. */
+/** A single value in a row, the same for both databases. */
 export type Cell = SqlValue;
 
-/** A table whose rows are copied; each row lists its values in this order of columns. */
+/** A table whose rows are copied; each row lists its values in this column order. */
 export interface BackupTable {
   readonly name: string;
   readonly columns: readonly string[];
 }
 
-/** Some rows of one table. */
+/** A batch of rows from one table. */
 export interface BackupRows {
   readonly table: BackupTable;
   readonly rows: readonly (readonly Cell[])[];
@@ -46,7 +46,7 @@ export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Removes NUL, the only character that PostgreSQL cannot store in a text. */
+/** Removes NUL, the only character that PostgreSQL cannot store in text. */
 function withoutNul(cell: Cell): Cell {
   return typeof cell === 'string' ? cell.replaceAll('\0', '') : cell;
 }

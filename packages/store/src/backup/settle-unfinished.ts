@@ -1,16 +1,13 @@
 import { dynamicStatement, type Sql, statement } from '../database.ts';
 
-/**
- * The number of work items that were held. `turns` and `parts` are now dead letters, `jobs` are
- * paused.
- */
+/** How many work items were held. `turns` and `parts` are now dead letters; `jobs` are paused. */
 export interface HeldBack {
   readonly parts: number;
   readonly turns: number;
   readonly jobs: number;
 }
 
-/** All values of one kind that the adapters of a channel have stored. */
+/** All values of one kind stored by a channel's adapters. */
 export interface ForgottenValues {
   readonly channel: string;
   readonly kind: string;
@@ -20,10 +17,10 @@ const REASON =
   'it was unfinished in the older state that the database has returned to, and may have been completed since';
 
 /**
- * Settles the unfinished work of a database that has gone back in time, because a backup was
- * restored or a failover lost rows. Its waiting messages may have been answered since, and its
- * parts may have been sent; doing that work now could repeat it. It becomes dead letters, which an
- * operator can replay. Running turns are fenced.
+ * Settles the unfinished work in a database that was rolled back, because a backup was restored or
+ * a failover lost rows. Its waiting messages may have been answered since, and its parts may have
+ * been sent; doing that work now could repeat it. It becomes dead letters, which an operator can
+ * replay. Running turns are fenced.
  */
 export async function settleUnfinished(
   sql: Sql,
@@ -32,7 +29,7 @@ export async function settleUnfinished(
 ): Promise<HeldBack> {
   const turns = await holdMessages(sql, now);
   const parts = await holdParts(sql, now);
-  // A one-off reminder that has come due since then was most likely sent.
+  // A one-off reminder that has come due since then was most likely sent already.
   const jobs = await sql.run(PAUSE_JOBS, { now });
   endRuns(sql, now);
   for (const { channel, kind } of forget) sql.send(FORGET, { channel, kind });

@@ -48,7 +48,7 @@ describe.runIf(postgres?.available)('moving a database from SQLite to PostgreSQL
     await store.close();
   });
 
-  it('[D01] [F10] copies the files of messages', async () => {
+  it('[D01] [F10] copies message files', async () => {
     const before = await openStore({ url: `sqlite:${path}`, clock });
     const plain = message('m1\0');
     const attachments = [{ kind: 'document', ref: 'r' } as const];
@@ -66,7 +66,7 @@ describe.runIf(postgres?.available)('moving a database from SQLite to PostgreSQL
     await after.close();
   });
 
-  it('[D01] refuses to overwrite a database that contains data of Parley', async () => {
+  it('[D01] refuses to overwrite a database that contains Parley data', async () => {
     await (await openStore({ url: `sqlite:${path}`, clock })).close();
     const store = await openStore({ url: url(), clock });
     await store.inbox.accept(message('m1'));

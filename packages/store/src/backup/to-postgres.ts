@@ -20,7 +20,7 @@ import { restoredName } from './restore.ts';
 import { type BackupTable, type Cell, insertRows, quoteIdentifier } from './rows.ts';
 
 /**
- * Throws StoreError `store-not-empty` if the PostgreSQL database contains data of Parley, so that
+ * Throws StoreError `store-not-empty` if the PostgreSQL database contains Parley data, so that
  * nothing is overwritten.
  */
 export async function refuseUsedPostgres(url: string): Promise<void> {
@@ -28,9 +28,9 @@ export async function refuseUsedPostgres(url: string): Promise<void> {
 }
 
 /**
- * Copies a fully migrated SQLite file and the files beside it into an empty PostgreSQL database, in
- * one transaction. `beforeCommit` runs in it after all rows; if it throws, nothing is copied.
- * Throws StoreErrors.
+ * Copies a fully migrated SQLite file and its accompanying files into an empty PostgreSQL database,
+ * in one transaction. `beforeCommit` runs inside it after all rows are copied; if it throws,
+ * nothing is copied. Throws StoreErrors.
  */
 export async function copyToPostgres(
   path: string,
@@ -77,11 +77,13 @@ async function withPostgres(
   }
 }
 
-/** Rows are collected until there are this many or one of their values is large. */
+/** Rows are batched until there are this many or one of their values is large. */
 const ROWS = 200;
 const LARGE_BYTES = 256 * 1024;
 
-/** Copies rows in the order they were stored, because a row may refer to an earlier one. */
+/**
+ * Copies rows in the order in which they were stored, because a row may refer to an earlier one.
+ */
 async function copyTable(
   database: Database,
   sql: Sql,
@@ -114,7 +116,8 @@ function isLarge(cell: Cell): boolean {
 }
 
 /**
- * Sets the counter of a table, because numbers are never reused, not even those of removed rows.
+ * Sets a table's sequence counter, because numbers are never reused, not even those of removed
+ * rows.
  */
 async function setCounter(sql: Sql, source: DatabaseSync, table: string): Promise<void> {
   const row = source.prepare('select seq from sqlite_sequence where name = ?').get(table);

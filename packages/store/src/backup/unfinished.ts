@@ -9,8 +9,8 @@ import { copyFiles } from './files.ts';
 import type { ForgottenValues } from './settle-unfinished.ts';
 
 /**
- * What a restore did with the unfinished work of the database it replaces. `carried`: the work
- * continues in the restored database; `letters` counts the dead letters about it that were dropped.
+ * What a restore did with the unfinished work in the database it replaces. `carried`: the work
+ * continues in the restored database; `letters` counts the related dead letters that were dropped.
  * `unreadable`: the work was left behind for this reason.
  */
 export type CarriedOver =
@@ -23,8 +23,8 @@ export type CarriedOver =
   | { readonly kind: 'unreadable'; readonly reason: string };
 
 /**
- * How to treat the replaced database. The values of `forget` are read from it, because it has the
- * newest ones.
+ * How to treat the replaced database. The values listed in `forget` are read from it, because it
+ * has the newest ones.
  */
 interface MigrationOrder {
   /**
@@ -49,7 +49,7 @@ interface CarriedRows {
   /** The condition for the rows to carry over; the replaced table is called `old`. */
   readonly where: string;
   /**
-   * The columns that identify a row in the restored database; the unique columns when absent. Null
+   * The columns that identify a row in the restored database; defaults to the unique columns. Null
    * if no row can be identified there.
    */
   readonly key?: readonly string[] | null;
@@ -58,7 +58,7 @@ interface CarriedRows {
    * replaced.
    */
   readonly known?: 'stays';
-  /** Columns that get a different value than in `old`. */
+  /** Columns whose value differs from the one in `old`. */
   readonly values?: Readonly<Record<string, string>>;
 }
 
@@ -89,7 +89,7 @@ const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
   outbox: {
     where: PARTS,
     key: ['id'],
-    // The numbers of messages differ in the restored database.
+    // Message numbers differ in the restored database.
     values: {
       answers: 'null',
       notice_of: '(select o.id from outbox o where o.id = old.notice_of)',
@@ -103,9 +103,10 @@ const CARRIED: Readonly<Partial<Record<TableName, CarriedRows>>> = {
 /**
  * Carries over what people are still waiting for, between two SQLite files that no process uses:
  * unanswered messages with their turn, its journal, approvals, sub-agents and files, and unsent
- * parts. It leaves `to` in the state of a crash: leases are free and epochs have advanced. The
- * usual recovery then resumes the work and repeats nothing (G16). A damaged `from` is reported, not
- * thrown. With `go-on`, throws StoreError `store-pending-work` if the backup lacks unfinished work.
+ * parts. It leaves `to` in the same state as after a crash: leases are free and epochs have
+ * advanced. The usual recovery then resumes the work and repeats nothing (G16). A damaged `from` is
+ * reported, not thrown. With `go-on`, throws StoreError `store-pending-work` if the backup lacks
+ * unfinished work.
  */
 export async function carryOverFile(
   to: string,
@@ -160,15 +161,15 @@ async function migratePendingWork(
   return { kind: 'carried', messages, parts: await countLiveRows(sql, 'outbox', PARTS), letters };
 }
 
-/** Counts rows of the replaced database. */
+/** Counts rows in the replaced database. */
 async function countLiveRows(sql: Sql, table: string, where = '1 = 1'): Promise<number> {
   const query = dynamicStatement(`select count(*) as n from live.${table} old where ${where}`);
   return (await sql.get(query.rows<{ readonly n: number }>()))?.n ?? 0;
 }
 
 /**
- * If the backup is declared to be the final state, no work may wait that the backup does not
- * contain.
+ * If the backup is declared to be the final state, the replaced database must have no pending work
+ * that the backup lacks.
  */
 async function refuseUnknownWork(sql: Sql): Promise<void> {
   const same = MESSAGE_KEY.map((column) => `known.${column} = old.${column}`).join(' and ');
@@ -187,7 +188,7 @@ async function refuseUnknownWork(sql: Sql): Promise<void> {
   );
 }
 
-/** New rows get new numbers, in the old order. */
+/** New rows are numbered again, in their old order. */
 async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefined): Promise<void> {
   if (rows === undefined) return;
   const described: Table = TABLES[table];
@@ -210,7 +211,7 @@ async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefin
   );
 }
 
-/** Drops dead letters about work that continues, and dead letters that have no messages left. */
+/** Drops dead letters about work that continues, and dead letters with no messages left. */
 async function dropDeadLetters(sql: Sql) {
   const dropped = dynamicStatement(`delete from dead_letter where settled is null
     and (subject in ${TURNS} or subject in ${PART_IDS} or (kind = 'unanswered' and subject like 'restored-%'

@@ -3,7 +3,7 @@ import { fromJson, type Sql, statement } from '../database.ts';
 
 const Text = z.object({ text: z.string() });
 
-/** The answers of turns as Markdown, by turn id, for the turns that are still in the history. */
+/** The Markdown answers by turn id, for turns that are still in the history. */
 export async function answersOf(
   sql: Sql,
   turnIds: readonly string[],

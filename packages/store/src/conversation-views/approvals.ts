@@ -6,7 +6,7 @@ import { type Sql, statement } from '../database.ts';
 import { chatTitle, personalMessage } from './list.ts';
 import { readSaid } from './messages.ts';
 
-/** A question about a tool call with readable names. Its texts are private and complete. */
+/** A question about a tool call, with readable names. Its texts are private and complete. */
 export interface ShownApproval extends Approval {
   /** The cursor for the next page. */
   readonly seq: number;
@@ -17,7 +17,7 @@ export interface ShownApproval extends Approval {
   readonly asker: string | null;
   /** The text of the message that caused the call. */
   readonly text: string;
-  /** The chat of that message; null if the message was forgotten. */
+  /** The chat in which that message was sent; null if the message was forgotten. */
   readonly chat: (ChatKey & { readonly title: string; readonly chatType: ChatType }) | null;
   /** The person who decided, if their message is known. */
   readonly decider: string | null;

@@ -12,45 +12,49 @@ import { readSaid, readSent, type SaidMessage, threadOf } from './messages.ts';
 export interface ShownConversation extends ChatKey {
   readonly id: string;
   readonly chatType: ChatType;
-  /** The title of a group or the name of a person; the chat's id if neither is known. */
+  /** The group's title or the person's name; the chat id if neither is known. */
   readonly title: string;
   readonly mode: ConversationMode;
-  /** The model chosen with `/model`; null for the model of the settings. */
+  /** The model chosen with `/model`; null for the model in the settings. */
   readonly model: string | null;
   /** `asks`: the turn waits for an approval. */
   readonly state: 'idle' | 'waiting' | 'running' | 'asks';
-  /** The number of messages waiting for a turn. */
+  /** How many messages are waiting for a turn. */
   readonly waiting: number;
   /** When the running turn started; null if none is running. */
   readonly runningSince: number | null;
   /**
-   * The person who leads it instead of the agent, and until when; null if the agent leads (U12).
+   * The person who leads it instead of the agent, and until when; null if the agent leads it (U12).
    */
   readonly takenOver: {
     readonly by: string;
     readonly since: number;
     readonly until: number;
   } | null;
-  /** Set if the last turn failed or the last part did not arrive. */
+  /** Set if the last turn failed or the last part was not delivered. */
   readonly failure: { readonly at: number; readonly reason: string } | null;
   readonly last: {
     readonly direction: 'in' | 'out';
     readonly at: number;
     readonly text: string;
-    /** The member of a group who wrote it; null: the agent, or the one person there. */
+    /** The group member who wrote it; null for the agent or the only person in the chat. */
     readonly by: string | null;
   };
-  /**
-   * The number of the newest message. It grows with each message and serves as the cursor of pages.
-   */
+  /** The newest message's number. It grows with each message and serves as the paging cursor. */
   readonly newest: number;
-  /** The number of the newest part that was sent to its chat; 0: there is none. */
+  /** The number of the newest part sent to its chat; 0 if there is none. */
   readonly newestPart: number;
-  /** The reader has not seen all of it: the answers of an own chat, or the messages of any other. */
+  /**
+   * Whether there is something that the reader has not seen: answers in a chat of their own,
+   * messages in any other.
+   */
   readonly isNew: boolean;
 }
 
-/** The page of a list, and who reads it: a sign-in, or '' for the token of the gateway (null: no one's inbox). */
+/**
+ * Which page of the list to read, and for whom: a sign-in, or '' for the gateway's token (null:
+ * nobody's inbox).
+ */
 export interface ListQuery {
   readonly before: number | null;
   readonly limit: number;
@@ -58,8 +62,8 @@ export interface ListQuery {
 }
 
 /**
- * A condition that uses the values `NO_PEOPLE`: true for conversations with people, false for the
- * agent's own lanes.
+ * A condition that uses the values in `NO_PEOPLE`: true for conversations with people, false for
+ * the agent's own lanes.
  */
 export function hasPeople<Column extends string>(column: Column) {
   return `${column} not like :subAgents and ${column} not like :heartbeats
@@ -67,8 +71,8 @@ export function hasPeople<Column extends string>(column: Column) {
 }
 
 /**
- * Sorted by newest message first. `before` is the `newest` of the last conversation on the previous
- * page.
+ * Sorted by newest message first. `before` is the `newest` value of the last conversation on the
+ * previous page.
  */
 export async function listConversations(
   sql: Sql,
@@ -79,7 +83,7 @@ export async function listConversations(
   return toShownConversations(sql, await sql.all(LIST, { ...values, ...NO_PEOPLE, moment }));
 }
 
-/** Pinned conversations of a reader; the list shows them above all others. */
+/** A reader's pinned conversations; the list shows them above all others. */
 export const MAX_PINNED = 50;
 
 /** The conversations that a reader has pinned, newest message first. */
@@ -92,7 +96,7 @@ export async function listPinned(
   return toShownConversations(sql, await sql.all(PINNED, values));
 }
 
-/** One conversation of the list; null if it does not exist. */
+/** A single conversation, as in the list; null if it does not exist. */
 export async function findConversation(
   sql: Sql,
   id: string,
@@ -177,7 +181,7 @@ function lastFailure(row: ListRow): ShownConversation['failure'] {
   return { at: row.sentAt ?? row.at, reason: row.error ?? unknown };
 }
 
-/** Whether the last part of the chat belongs to this thread of it. */
+/** Whether the chat's last part belongs to this thread. */
 function isSameThread({ route, partRoute }: ListRow): boolean {
   return partRoute !== null && threadOf(route) === threadOf(partRoute);
 }
@@ -192,7 +196,7 @@ function lastOf(row: ListRow): ShownConversation['last'] {
   return { direction: 'in', at, text: said?.typed ?? said?.text ?? '', by: by ?? null };
 }
 
-/** A part that is a file alone is known by its name. */
+/** A part that consists only of a file is represented by the file's name. */
 function textOfPreview(part: ReturnType<typeof readSent>): string {
   return part?.plain || (part?.file?.name ?? '');
 }
@@ -222,16 +226,19 @@ interface ListRow extends ChatKey {
   readonly partRoute: string | null;
   readonly error: string | null;
   readonly newestPart: number | null;
-  /** The numbers up to which the reader has seen it; null: no reader asks, or they never use the inbox. */
+  /**
+   * The numbers up to which the reader has seen it; null if no reader was given or they have never
+   * used the inbox.
+   */
   readonly readMessage: number | null;
   readonly readPart: number | null;
 }
 
-/** Patterns for the lanes of Parley's own work. */
+/** Patterns that match the lanes for Parley's own work. */
 export const NO_PEOPLE = {
   subAgents: `${SUB_AGENT_LANE}%`,
   heartbeats: `${HEARTBEAT_LANE}%`,
-  // The lanes of named agents. No chat id has a second slash.
+  // The lanes of named agents. No chat id contains a second slash.
   othersSubAgents: `@%/${SUB_AGENT_LANE}%`,
   othersHeartbeats: `@%/${HEARTBEAT_LANE}%`,
 };
@@ -241,7 +248,7 @@ const WITH_NEWEST = `
     (select max(seq) from inbox where conversation_id = conversation.id) as newest
   from conversation`;
 
-// The newest rows are looked up only for the conversations of one page.
+// The newest rows are looked up only for the conversations on one page.
 const FACTS = `
   select talk.id, talk.mode, talk.model, talk.newest, inbox.channel, inbox.account, inbox.chat_id as "chatId",
     inbox.message, inbox.route, inbox.received_at as at, inbox.outcome, turn.reason,
@@ -288,13 +295,13 @@ const BY_PERSON = statement(`
   select message from inbox where conversation_id = :id and message not like :trigger
   order by seq desc limit 1`).rows<{ readonly message: string }>();
 
-/** What is shown of one conversation besides its messages. */
+/** What is shown about one conversation besides its messages. */
 export interface ConversationDetails extends ShownConversation {
-  /** The model that answered last; null if none did. */
+  /** The model that gave the last answer; null if none did. */
   readonly answeredBy: string | null;
   /**
-   * The agent's turns since `since` (ms), with their tokens and their cost in US dollars; `unpriced`
-   * of them have no known price.
+   * The agent's turns since `since` (ms), with their tokens and their cost in US dollars;
+   * `unpriced` is how many of them have no known price.
    */
   readonly spent: {
     readonly since: number;

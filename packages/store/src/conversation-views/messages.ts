@@ -12,8 +12,7 @@ import type { InboxOutcome } from '../rows.ts';
 import { answersOf } from './answers.ts';
 
 /**
- * The cursor of two merged lists: the next page continues before these numbers of messages and
- * parts.
+ * The cursor for two merged lists: the next page continues before these message and part numbers.
  */
 export interface PageMark {
   readonly inbox: number;
@@ -22,18 +21,21 @@ export interface PageMark {
 
 const EVER = Number.MAX_SAFE_INTEGER;
 
-/** The cursor of the first page. */
+/** The cursor for the first page. */
 export const NEWEST: PageMark = { inbox: EVER, outbox: EVER };
 
-/** A file of a message. */
+/** A file in a message. */
 interface ShownFile {
   readonly kind: string;
   readonly name: string | null;
-  /** Its bytes are still stored: those of messages for a day, those of answers as long as the answer. */
+  /**
+   * Whether its bytes are still stored: for messages they are kept for a day, for answers as long
+   * as the answer.
+   */
   readonly isKept: boolean;
 }
 
-/** A message of either side. Times in ms; texts are private and complete. */
+/** A message from either side. Times in ms; texts are private and complete. */
 export interface ShownMessage {
   /** Unique within the conversation. */
   readonly id: string;
@@ -47,16 +49,16 @@ export interface ShownMessage {
   readonly trigger: string | null;
   /** For a message: waiting, running, or its outcome. For a part: its delivery state. */
   readonly state: 'waiting' | 'running' | InboxOutcome | PartState;
-  /** Why a part did not arrive. */
+  /** Why a part was not delivered. */
   readonly error: string | null;
   /**
    * The person who wrote this part on the page, as the agent or as themselves; null if nobody did
    * (U12).
    */
   readonly writtenBy: { readonly name: string; readonly as: 'agent' | 'self' } | null;
-  /** The argument of `why/message` for it; null if there is nothing to explain. */
+  /** The argument to pass to `why/message` for it; null if there is nothing to explain. */
   readonly why: string | null;
-  /** For a part: its text in the dialect of the platform, and the turn it belongs to. */
+  /** For a part: its text in the platform's dialect, and the turn it belongs to. */
   readonly sent?: {
     readonly text: string;
     readonly target: RenderTarget;
@@ -64,17 +66,17 @@ export interface ShownMessage {
   };
 }
 
-/** A page of messages, oldest first, and the cursor of older ones; null if there are none. */
+/** A page of messages, oldest first, and the cursor for older ones; null if there are none. */
 export interface MessagePage {
   readonly messages: readonly ShownMessage[];
-  /** The answers of the turns on this page as Markdown, where they are still in the history. */
+  /** The Markdown answers to the turns on this page, if they are still in the history. */
   readonly answers: ReadonlyMap<string, string>;
   readonly older: PageMark | null;
 }
 
 /**
- * Selects a page: the newest messages before `before` (null: all), limited to those sent until
- * `until` (ms).
+ * Selects a page: the newest messages before `before` (null for no limit), restricted to those sent
+ * until `until` (ms).
  */
 export interface MessageQuery {
   readonly conversationId: string;
@@ -116,7 +118,7 @@ interface Merged {
 
 /**
  * Takes the later of the two heads until the page is full; each list keeps its own order. `older`
- * is null if both lists are shorter than a page and completely on it.
+ * is null if both lists are shorter than a page and entirely on it.
  */
 export function mergeNewestFirst<A extends Merged, B extends Merged>(
   one: readonly A[],
@@ -142,7 +144,10 @@ export function mergeNewestFirst<A extends Merged, B extends Merged>(
   return { taken, older: { inbox, outbox } };
 }
 
-/** The chats and threads of a conversation: one, or several for a person with linked accounts. */
+/**
+ * The chats and threads in which a conversation takes place: one, or several for a person with
+ * linked accounts.
+ */
 async function findChats(sql: Sql, conversationId: string, before: number) {
   const lately = { conversationId, before, newest: RECENT_MESSAGES };
   const rows = await sql.all(PLACES, lately);
@@ -157,7 +162,7 @@ async function findChats(sql: Sql, conversationId: string, before: number) {
 
 const RECENT_MESSAGES = 200;
 
-/** The files of messages whose bytes are stored, as `SEQ/INDEX`. */
+/** Message files whose bytes are stored, as `SEQ/INDEX`. */
 async function keptFiles(
   sql: Sql,
   rows: readonly (SaidRow | SentRow)[],
@@ -197,8 +202,8 @@ function toIncoming(row: SaidRow, kept: ReadonlySet<string>): ShownMessage {
 }
 
 /**
- * Account names in the settings contain neither a colon nor a slash; a message whose name contains
- * one is found by its id alone.
+ * Account names in the settings contain neither a colon nor a slash; if a message's account name
+ * contains one, the message is looked up by its id alone.
  */
 function whyName({ channel, account, chatId, messageId }: SaidRow): string {
   return /[:/]/.test(account) ? messageId : `${channel}/${account}:${chatId}/${messageId}`;
@@ -253,7 +258,7 @@ interface SentRow {
   readonly turnId: string | null;
   readonly writtenBy: string | null;
   readonly writtenAs: 'agent' | 'self' | null;
-  /** SQLite has no truth values. */
+  /** SQLite has no boolean type. */
   readonly isKept: boolean | number;
 }
 
@@ -276,7 +281,7 @@ const SENT = statement(`
     and seq < :before and seq > :after and created_at <= :until and ${THREAD} = :thread
   order by seq desc limit :limit`).rows<SentRow>();
 
-/** The numbers up to which a conversation was deleted; 0: it never was. */
+/** The numbers up to which a conversation was deleted; 0 if it never was. */
 const DELETED = statement(`
   select coalesce(deleted_message, 0) as message, coalesce(deleted_part, 0) as part
   from conversation where id = :conversationId`).rows<{
@@ -296,7 +301,7 @@ const PLACES = statement(`
   readonly route: string;
 }>();
 
-// Parsed leniently, because a damaged row must not break a conversation or a search.
+// Parsed leniently, because a damaged row must not break a conversation view or a search.
 const Said = InboundMessage.pick({
   text: true,
   typed: true,
@@ -306,7 +311,7 @@ const Said = InboundMessage.pick({
   trigger: true,
 });
 
-/** The shown fields of an inbound message. */
+/** The displayed fields of an inbound message. */
 export type SaidMessage = z.infer<typeof Said>;
 
 const Part = z.object({
@@ -315,7 +320,7 @@ const Part = z.object({
   file: PartExtras.shape.file,
 });
 
-/** Parses a stored message; null if it cannot be read. */
+/** Parses a stored message; null if it is invalid. */
 export function readSaid(stored: string): SaidMessage | null {
   return z.object(Said.shape).safeParse(parseStoredJson(stored)).data ?? null;
 }
@@ -325,7 +330,7 @@ export function readSent(stored: string): z.infer<typeof Part> | null {
   return Part.safeParse(parseStoredJson(stored)).data ?? null;
 }
 
-/** The thread of a route; empty if it has none. */
+/** The thread in a route; empty if it has none. */
 export function threadOf(route: string): string {
   return z.object(ReplyRoute.shape).safeParse(parseStoredJson(route)).data?.threadId ?? '';
 }

@@ -3,12 +3,12 @@ import { statement } from '../database.ts';
 import { IS_NOT_DELETED } from '../inbox-reads.ts';
 import { readSaid } from './messages.ts';
 
-/** A person who wrote in a conversation lately, under one of their accounts. */
+/** A person who recently wrote in a conversation, under one of their accounts. */
 export interface ConversationPerson {
   /** `telegram:42`. */
   readonly person: string;
   readonly channel: string;
-  /** The account of the bot that they wrote to. */
+  /** The bot account that they wrote to. */
   readonly account: string;
   readonly senderId: string;
   /** Chosen by themselves; never trusted. */
@@ -17,11 +17,11 @@ export interface ConversationPerson {
   readonly lastAt: number;
 }
 
-/** Messages that are looked through for their authors, and people that are found at most. */
+/** How many messages are searched for their authors, and the maximum number of people returned. */
 const RECENT_MESSAGES = 300;
 const MAX_PEOPLE = 12;
 
-/** The people of a conversation, who wrote last first. */
+/** The people in a conversation, most recent writer first. */
 export async function readPeople(
   sql: Sql,
   conversationId: string,

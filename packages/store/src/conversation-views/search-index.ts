@@ -4,17 +4,17 @@ import { type Database, jsonItem, type Sql, statement, toJson } from '../databas
 import { textOfMessage, textOfPart } from './messages.ts';
 
 /*
- * The full-text index of all messages: FTS5 on SQLite, `tsvector` on PostgreSQL. It contains only
+ * The full-text index over all messages: FTS5 on SQLite, `tsvector` on PostgreSQL. It contains only
  * words; the texts stay in their tables. Receiving a message adds nothing to the index: each search
  * first indexes what is new. A hit counts only if its text still contains the words, so a row that
- * has changed is never a wrong hit.
+ * has changed never causes a false hit.
  */
 
 type Source = 'inbox' | 'outbox';
 
 const SOURCES: readonly Source[] = ['inbox', 'outbox'];
 
-/** The id of an entry is twice the `seq` of its row, plus one for an outgoing part. */
+/** An entry's id is twice the `seq` of its row, plus one for an outgoing part. */
 const ODD: Readonly<Record<Source, number>> = { inbox: 0, outbox: 1 };
 
 /** Rows per transaction. On SQLite, all other writers wait for it, for a few ms. */
@@ -67,8 +67,8 @@ async function addSome(
 ): Promise<From | null> {
   return database.write(async (sql) => {
     await sql.run(ENSURE_REACH, { source });
-    // The lock makes a concurrent emptying of the index wait. If the index was emptied before,
-    // reading starts over.
+    // The lock makes a concurrent emptying of the index wait. If the index has already been
+    // emptied, reading starts over.
     const reach = (await sql.get(LOCK_REACH, { source }))?.seq ?? 0;
     const after = reach === known ? last : reach;
     const rows = await sql.all(SOME[source], { after, limit: BATCH });
@@ -89,7 +89,7 @@ async function addSome(
   }, 'process');
 }
 
-/** The words in the format of the database. */
+/** The words in the database's own format. */
 function indexedWords(source: Source, stored: string, dialect: Database['dialect']): string {
   const text = source === 'inbox' ? textOfMessage(stored) : textOfPart(stored);
   const words = searchWords(text ?? '');
@@ -98,8 +98,7 @@ function indexedWords(source: Source, stored: string, dialect: Database['dialect
 }
 
 /**
- * Removes all entries, so that none contains a forgotten word. Later searches build the index
- * again.
+ * Removes all entries, so that none contains a forgotten word. Later searches rebuild the index.
  */
 export async function emptySearchIndex(database: Database): Promise<void> {
   await database.write(async (sql) => {
@@ -108,13 +107,13 @@ export async function emptySearchIndex(database: Database): Promise<void> {
   });
 }
 
-/** The number of entries checked in one step. */
+/** How many entries are checked in one step. */
 const STEP = 500;
 
 /**
- * Removes the entries of deleted rows in small steps and yields the number removed. The oldest rows
- * are deleted first, so unless it is `thorough` this stops after the first step that removes
- * nothing.
+ * Removes entries whose rows were deleted, in small steps, and yields how many were removed. The
+ * oldest rows are deleted first, so unless it is `thorough`, this stops after the first step that
+ * removes nothing.
  */
 export async function* removeOrphans(
   database: Database,
@@ -222,16 +221,18 @@ const DROP = statement(`
 
 const EMPTY_FTS = statement(`insert into search_entry (search_entry) values ('delete-all')`);
 
-/** Takes the same short time however large the table is, and also removes its bytes from disk. */
+/** Is equally fast whatever the size of the table, and also removes its bytes from disk. */
 const EMPTY_TABLE = statement('truncate search_entry');
 
-/** A word of a text in its searchable form, and its position in the text. */
+/** A word in its searchable form, and its position in the text. */
 interface PlacedWord {
   readonly word: string;
   readonly at: number;
 }
 
-/** The terms of a search. Each term must be found; the words of a term must follow each other. */
+/**
+ * The search terms. Each term must be found, and the words of a multi-word term must be adjacent.
+ */
 export type SearchTerms = readonly (readonly string[])[];
 
 /**
@@ -243,7 +244,7 @@ const UNSPACED =
 
 const WORDS = new RegExp(`${UNSPACED}|(?:(?!${UNSPACED})[\\p{L}\\p{N}\\p{M}])+`, 'gu');
 
-/** Longer words are cut to this length. */
+/** Longer words are truncated to this length. */
 const MAX_WORD = 64;
 /** Positions in a `tsvector` end at 16,383. */
 const MAX_WORDS = 10_000;
@@ -268,13 +269,13 @@ function placedWords(text: string): readonly PlacedWord[] {
   return found;
 }
 
-/** The words of a text, in order. */
+/** The words in a text, in order. */
 export function searchWords(text: string): readonly string[] {
   return placedWords(text).map(({ word }) => word);
 }
 
 /**
- * Combining marks of Latin, Greek and Cyrillic letters. In other scripts, marks make different
+ * Combining marks for Latin, Greek and Cyrillic letters. In other scripts, marks make different
  * letters.
  */
 const ACCENTS = /[\u0300-\u036f]/g;
@@ -290,7 +291,7 @@ function foldWord(piece: string): string {
     .slice(0, MAX_WORD);
 }
 
-/** The terms of a typed query; none if it contains no word. */
+/** The terms in a typed query; empty if it contains no word. */
 export function termsOf(typed: string): SearchTerms {
   return typed
     .split(/\s+/)
@@ -299,7 +300,7 @@ export function termsOf(typed: string): SearchTerms {
     .slice(0, MAX_TERMS);
 }
 
-/** Whether a text contains every term; the last word of a term may be a prefix. */
+/** Whether a text contains every term; the last word in a term may be a prefix. */
 export function isFoundIn(text: string, terms: SearchTerms): boolean {
   const words = placedWords(text);
   return terms.every((term) => findTerm(words, term) !== null);
@@ -308,7 +309,7 @@ export function isFoundIn(text: string, terms: SearchTerms): boolean {
 /** The number of characters to show on each side of a match. */
 const AROUND = 80;
 
-/** The part of a text around the first match, or the beginning of the text without a match. */
+/** The section of a text around the first match, or its beginning if nothing matches. */
 export function excerptOf(text: string, terms: SearchTerms): string {
   const words = placedWords(text);
   const places = terms.flatMap((term) => findTerm(words, term) ?? []);

@@ -17,7 +17,7 @@ export interface SearchHit {
   /** The title of the conversation. */
   readonly title: string;
   readonly channel: string;
-  /** The `id` of the message in its conversation. */
+  /** The message's `id` in its conversation. */
   readonly message: string;
   readonly direction: 'in' | 'out';
   /** In ms. */
@@ -28,16 +28,16 @@ export interface SearchHit {
   readonly excerpt: string;
 }
 
-/** The typed words, and the cursor of the previous page (null: the first page). */
+/** The typed words, and the cursor from the previous page (null for the first page). */
 export interface SearchQuery {
   readonly typed: string;
   readonly before: PageMark | null;
   readonly limit: number;
-  /** Removes secrets before the text is cut. */
+  /** Removes secrets before the text is truncated. */
   readonly scrub: (text: string) => string;
 }
 
-/** Hits, newest first, and the cursor of older ones; null if there are none. */
+/** Hits, newest first, and the cursor for older ones; null if there are none. */
 export interface SearchPage {
   readonly hits: readonly SearchHit[];
   readonly older: PageMark | null;

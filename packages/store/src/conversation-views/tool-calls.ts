@@ -6,7 +6,7 @@ import { fromJson, type Sql, statement, toJson } from '../database.ts';
 /** The part of a model step that a list of calls needs. */
 const ModelStep = z.object({ calls: z.array(z.object({ arguments: z.string() })) });
 
-/** The finished tool calls of turns, in order. */
+/** The finished tool calls from these turns, in order. */
 export async function readToolCalls(
   sql: Sql,
   turnIds: readonly string[],
@@ -31,8 +31,8 @@ export async function readToolCalls(
   return ended;
 }
 
-// Results of tools stay in the database, because a history is read often and results can be
-// megabytes. The `_` matches a colon, which would start a parameter.
+// Tool results stay in the database, because a history is read often and results can be megabytes.
+// The `_` matches a colon, which would start a parameter.
 const STEPS = statement(`
   select turn_id as "turnId", step_index as "index", started_at as "startedAt", facts,
     created_at as at, case when facts like '{"kind"_"tool"%' then null else content end as content

@@ -26,7 +26,7 @@ describe('text search', () => {
     expect(isFoundIn(text, termsOf(typed))).toBe(found);
   });
 
-  it('[U08] shows a match with its surroundings and no half of a character', () => {
+  it('[U08] shows a match with its surroundings and never half a character', () => {
     const text = `${'🦜'.repeat(60)} the needle is here ${'x '.repeat(200)}`;
     const shown = excerptOf(text, termsOf('needle'));
     expect(shown).toMatch(/^…🦜.* the needle is here x .*…$/u);
@@ -34,7 +34,7 @@ describe('text search', () => {
     expect(shown.length).toBeLessThan(250);
   });
 
-  it('[U08] uses at most ten terms of a query, and none of punctuation alone', () => {
+  it('[U08] uses at most ten terms from a query, and none that is only punctuation', () => {
     expect(termsOf(' ! ')).toEqual([]);
     expect(termsOf('a '.repeat(50))).toHaveLength(10);
   });

@@ -6,7 +6,7 @@ import { IN_MEMORY, type StoreAddress } from '../database.ts';
 import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
 import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
 
-/** The folder for the files of a database; null if they are stored in the database itself. */
+/** The folder for a database's files; null if they are stored in the database itself. */
 export function filesFolderOf(address: StoreAddress): string | null {
   return address.dialect === 'sqlite' && address.path !== IN_MEMORY
     ? `${address.path}-files`
@@ -14,13 +14,13 @@ export function filesFolderOf(address: StoreAddress): string | null {
 }
 
 /**
- * Bytes written at a time. Each chunk is synced before the next one, because a long sync would
- * delay that of a commit.
+ * How many bytes are written at a time. Each chunk is synced before the next one, because a long
+ * sync would delay the sync of a commit.
  */
 const CHUNK = 1_024 * 1_024;
 /**
- * Chunks written at the same time. Each occupies one of the four threads in Node's pool, which
- * every turn needs to read its workspace files.
+ * How many chunks are written at the same time. Each occupies one of the four threads in Node's
+ * pool, which every turn needs to read its workspace files.
  */
 const WRITES_AT_ONCE = 2;
 
@@ -94,7 +94,7 @@ export async function folderUse(folder: string): Promise<FolderUse> {
   return { files: names.length, bytes };
 }
 
-/** 0 for a file that was removed meanwhile. */
+/** 0 for a file that was removed in the meantime. */
 function storedFileSize(path: string): Promise<number> {
   return stat(path).then(
     ({ size }) => size,
@@ -105,8 +105,7 @@ function storedFileSize(path: string): Promise<number> {
 type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Large and small files take turns chunk by chunk, so that a small one does not wait for large
- * ones.
+ * Large and small files alternate chunk by chunk, so that a small one does not wait for large ones.
  */
 async function writeSynced(path: string, bytes: Uint8Array, inTurn: InTurn): Promise<void> {
   const deadline = AbortSignal.timeout(PUT_TIMEOUT_MS);

@@ -2,12 +2,12 @@ import type { NewId } from '@parley/core';
 import { type Database, StoreError, statement } from '../database.ts';
 import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
 
-/** Size of a piece, in bytes. Writing one takes a few ms, and other writers run in between. */
+/** The size of a piece, in bytes. Writing one takes a few ms, and other writers run in between. */
 export const PIECE_BYTES = 256 * 1_024;
 
 /**
- * Stores files in the table `file_piece`, where several machines share a PostgreSQL, or for an
- * in-memory database. Each piece is written, read and removed by its own statement.
+ * Stores files in the table `file_piece`, for a PostgreSQL database shared by several machines or
+ * for an in-memory database. Each piece is written, read and removed by a separate statement.
  */
 export function pieceBytes(database: Database, newId: NewId): ByteStore {
   return {

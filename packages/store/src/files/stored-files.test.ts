@@ -16,7 +16,7 @@ import { answer, claim, hold, message, part, routeTo } from '../testing/messages
 const PHOTO: Attachment = { kind: 'image', name: 'cat.jpg', mimeType: 'image/jpeg', ref: 'p' };
 const BYTES = Uint8Array.from([0, 255, 1, 128, 39, 92]);
 const FILE = { kind: 'document', name: 'report.pdf', mimeType: 'application/pdf' } as const;
-/** Unreferenced files younger than this are left alone, in ms. */
+/** Unreferenced files younger than this are kept, in ms. */
 const MINUTES = 60_000;
 
 function withFile(id: string, chatId = 'c1'): AdmittedMessage {
@@ -81,7 +81,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       }
     });
 
-    it('[D01] of 0.1.0 are read from their rows and dropped like all others', async () => {
+    it('[D01] from 0.1.0 are read from their rows and dropped like all others', async () => {
       await store.inbox.accept(withFile('m1'));
       const photo = await due();
       const set =
@@ -147,7 +147,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const [first, second] = (await ask('select file_id from attachment order by inbox_seq')).map(
         (row) => `${row.file_id}`,
       );
-      // This happens when a message is sent once more and takes its file along.
+      // This happens when a message is resent and takes its file along.
       await ask('update attachment set file_id = :first returning 1 as one', {
         first: first ?? '',
       });
@@ -179,7 +179,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       if (database.name === 'SQLite') expect(after).toEqual({ found: 0, complete: true });
     });
 
-    it('[D04] of a post are stored once, however often it is repeated', async () => {
+    it('[D04] in a post are stored once, however often it is repeated', async () => {
       const parts = [{ ...part('here'), file: { ...FILE, size: 6 }, bytes: BYTES }] as const;
       expect(await store.outbox.post({ key: 'k', parts }, 0)).toMatchObject({ kind: 'posted' });
       expect(await store.outbox.post({ key: 'k', parts }, 0)).toMatchObject({ kind: 'known' });
@@ -189,7 +189,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(Uint8Array.from(bytes ?? [])).toEqual(BYTES);
     });
 
-    it('[F08] [D07] of a duplicate or refused message leave nothing behind', async () => {
+    it('[F08] [D07] in a duplicate or refused message leave nothing behind', async () => {
       await store.inbox.accept({ ...withFile('m1'), files: [BYTES] });
       expect(await store.inbox.accept({ ...withFile('m1'), files: [BYTES] })).toBe('duplicate');
       expect(await store.inbox.accept({ ...withFile('m2'), files: [BYTES] }, 1)).toBe('full');
@@ -242,7 +242,7 @@ describe('files beside a SQLite database', () => {
 
   it('[D01] are fetched again if the process was killed while writing one', async () => {
     const isHalf = (name: string): boolean => /^file_\w+\.part$/.test(name);
-    // A busy machine may check only after the file is complete; then this is repeated.
+    // On a busy machine, the check may come only after the file is complete; then this is repeated.
     do {
       rmSync(folder(), { recursive: true, force: true });
       const store = await database.openEmpty();
@@ -272,7 +272,7 @@ describe('files beside a SQLite database', () => {
     await expectAsBefore();
   });
 
-  it('[G15] are never read from outside of their folder, whatever a row says', async () => {
+  it('[G15] are never read from outside their folder, whatever a row says', async () => {
     const store = await database.openEmpty();
     await store.inbox.accept({ ...withFile('m1'), files: [BYTES] });
     const outside = join(folder(), '..', 'outside');

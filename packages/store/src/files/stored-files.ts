@@ -6,8 +6,8 @@ import { folderBytes } from './folder-bytes.ts';
 import { pieceBytes } from './piece-bytes.ts';
 
 /**
- * The columns of a row that lead to its bytes. Parley 0.1.0 stored them in the row (`bytes`), where
- * they stay until they are dropped; since then a row refers to a file (`fileId`).
+ * The columns through which a row's bytes are found. Parley 0.1.0 stored them in the row (`bytes`),
+ * where they stay until they are dropped; later versions refer to a file (`fileId`).
  */
 export interface BytesOfRow {
   readonly bytes: Uint8Array | null;
@@ -23,14 +23,11 @@ export const HAS_BYTES = '(bytes is not null or file_id is not null)';
 
 /**
  * How long after it was first seen an unreferenced file is removed, in ms. By then every `put` has
- * ended and has its row.
+ * completed and has its row.
  */
 const UNNAMED_MS = 5 * PUT_TIMEOUT_MS;
 
-/**
- * The bytes of files for the rows of `attachment` and `agent_file`, written outside of
- * transactions.
- */
+/** File contents for the rows of `attachment` and `agent_file`, written outside transactions. */
 export type StoredFiles = ReturnType<typeof storedFiles>;
 
 /** Stores files in `folder`, or as pieces in the database when it is null. */
@@ -82,7 +79,7 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
   return {
     put,
     release,
-    /** The bytes of a row; null if they are gone. */
+    /** A row's bytes; null if they have been removed. */
     async read(row: BytesOfRow | undefined): Promise<Uint8Array | null> {
       if (row === undefined) return null;
       if (row.bytes !== null || row.fileId === null) return row.bytes;
@@ -111,8 +108,9 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
       return missing;
     },
     /**
-     * Removes what a crash has left: files that no row refers to, and that have stayed so since an
-     * earlier sweep. `now`: monotonic, in ms. Returns the number of removed files.
+     * Removes what a crash left behind: files that no row refers to and that were already
+     * unreferenced in an earlier sweep. `now` is monotonic, in ms. Returns the number of removed
+     * files.
      */
     async sweep(now: number): Promise<number> {
       const unnamed = new Set(await unnamedOf(await bytes.list()));

@@ -82,7 +82,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         expect(await store.approvals.recent(9)).toEqual([]);
       });
 
-      it('[G15] is removed from what the owner was shown of open questions', async () => {
+      it('[G15] is removed from what the owner was shown about open questions', async () => {
         await said('b1', 'bob', SECRET);
         await ask('t1', 'web:bob', 'web:own', [part('May I?', 'own')]);
         const list = { code: null, verdict: 'approved', by: 'web:ada' } as const;
@@ -120,7 +120,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         expect(await bodies(group)).toContain('I am back.');
       });
 
-      it('[G15] is removed from quotes by others, of the person and of answers to them', async () => {
+      it("[G15] is removed from other people's quotes of the person and of answers to them", async () => {
         await said('g1', 'bob', SECRET, 'g');
         const lease = await claimed('t1', GROUP);
         await store.lanes.commit(lease, answer('t1', [`re ${SECRET}`], 'g'), 4);
@@ -158,7 +158,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         ]);
       });
 
-      it('[G15] ends their jobs in a group, and no jobs of others', async () => {
+      it("[G15] ends their jobs in a group, but not other people's jobs", async () => {
         await said('g1', 'bob', SECRET, 'g');
         const job = (who: string) => ({
           ...{ id: `job of ${who}`, askedBy: `call of ${who}`, conversationId: GROUP },

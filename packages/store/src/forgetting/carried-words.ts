@@ -3,9 +3,7 @@ import { deleteRows, dropDeadLetters, forgetInPrompts, removeWords } from './cop
 import { forgottenTable } from './forgotten-tables.ts';
 import { phraseRedactor } from './phrase-redactor.ts';
 
-/**
- * Whose words to look for: those of turns, of messages (by `seq`), and of people (`telegram:42`).
- */
+/** Whose text to look for: that of turns, of messages (by `seq`), and of people (`telegram:42`). */
 export interface Words {
   readonly turns: readonly string[];
   readonly seqs: readonly number[];
@@ -15,7 +13,7 @@ export interface Words {
 /** SQL for a list of numbers bound as JSON. */
 export const NUMBERS = 'select cast(value as bigint) from json_each(:seqs)';
 
-/** The turns of some lanes. */
+/** The turns in these lanes. */
 export async function turnsOf(
   database: Database,
   lanes: readonly string[],
@@ -30,7 +28,7 @@ const TURNS = statement(`
 }>();
 
 /**
- * The ids of the parts that contain these words, wherever they were sent. A question for an
+ * The ids of the parts that contain this text, wherever they were sent. A question about an
  * approval, for example, goes to the owner's chat, in which the person who caused it never wrote.
  */
 export async function partsWithWords(
@@ -53,7 +51,7 @@ const NAMED = statement("select id, about from outbox where about <> ''").rows<{
   readonly about: string;
 }>();
 
-// Parts of earlier versions do not record whose words they contain, so every such part in a chat
+// Parts from earlier versions do not record whose text they contain, so every such part in a chat
 // where a turn asked may be its question.
 const OF_SOURCES = dynamicStatement(`
   select id from outbox
@@ -99,8 +97,7 @@ const NOTES = `message_id in (select 'own ' || value from json_each(:parts)
     where value like 'post:%.0')`;
 
 /**
- * The questions that turns asked people outside of their own conversations, with the text shown
- * there.
+ * The questions that turns asked people outside their own conversations, with the text shown there.
  */
 export interface OutsideQuestions {
   readonly conversations: readonly string[];
@@ -127,7 +124,7 @@ const ASKED = statement(`
   readonly shown: string;
 }>();
 
-/** Removes what was shown elsewhere, and a person's texts, from the prompts recorded there. */
+/** Removes text that was shown elsewhere, and a person's texts, from the prompts recorded there. */
 export async function forgetOutside(
   database: Database,
   { conversations, shown }: OutsideQuestions,

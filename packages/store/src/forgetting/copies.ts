@@ -14,7 +14,7 @@ import { primaryKeyColumns, TABLES, type TableName } from '../tables.ts';
 import { type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
 import { type Redact, textRedactor } from './phrase-redactor.ts';
 
-/** The copy of a sent message that an adapter keeps in order to send it again. */
+/** An adapter's copy of a sent message, kept so that it can be resent. */
 const Copy = z.object({ id: z.string().optional(), content: z.base64() });
 
 /**
@@ -52,7 +52,7 @@ const ALL_COPIES = statement(`select id, value ${COPIES}`).rows<{
 
 const DROP_COPIES = statement(`delete ${COPIES} and id in (select value from json_each(:ids))`);
 
-/** Drops the copies of an account that `isMeant` selects, and returns their number. */
+/** Drops an account's copies that `isMeant` selects, and returns how many there were. */
 async function dropWhere(
   sql: Sql,
   account: Account,
@@ -63,13 +63,13 @@ async function dropWhere(
   return sql.run(DROP_COPIES, { ...account, ids: toJson(meant) });
 }
 
-/** Drops the copies of parts, whatever they contain. */
+/** Drops the copies of these parts, whatever they contain. */
 async function dropCopies(sql: Sql, { where, values }: Rows): Promise<void> {
   const parts = dynamicStatement(`select channel, account, platform_message_id as id from outbox
     where ${where} and platform_message_id is not null`);
   const rows = await sql.all(parts.rows<Account & { readonly id: string }>(), values);
   const ids = new Set(rows.map(({ id }) => id));
-  // A person's parts may have gone through several accounts.
+  // A person's parts may have been sent through several accounts.
   for (const account of new Map(rows.map((row) => [`${row.channel} ${row.account}`, row])).values())
     await dropWhere(sql, account, (value) => {
       const copy = Copy.safeParse(parseJsonOrNull(value));
@@ -87,15 +87,15 @@ function parseJsonOrNull(value: string): unknown {
   try {
     return JSON.parse(value);
   } catch {
-    // Text that is not JSON is searched as it is.
+    // Text that is not JSON is searched unparsed.
     return null;
   }
 }
 
 /**
- * Removes phrases from the recorded prompts of conversations (P17). A text is stored under its hash
- * and may also belong to prompts of other conversations; these keep it, and the changed text gets
- * its own hash.
+ * Removes phrases from recorded prompts (P17) in these conversations. A text is stored under its
+ * hash and may also belong to prompts in other conversations; these keep it, and the changed text
+ * gets its own hash.
  */
 export async function forgetInPrompts(
   sql: Sql,
@@ -164,7 +164,7 @@ const DROP_UNUSED = statement(`
   delete from prompt_text
   where hash = :hash and not exists (select 1 from turn_prompt where parts like :like)`);
 
-/** Drops the texts that no prompt refers to any more, in small batches. */
+/** Drops texts that no prompt refers to any longer, in small batches. */
 export async function dropUnusedTexts(database: Database): Promise<void> {
   const used = new Set<string>();
   for (let after = ''; ; ) {
@@ -185,7 +185,7 @@ export async function dropUnusedTexts(database: Database): Promise<void> {
   }
 }
 
-/** Rows per transaction: few enough that a turn that commits meanwhile hardly waits. */
+/** Rows per transaction: few enough that a turn committing at the same time hardly waits. */
 export const BATCH = 500;
 
 const SOME_PROMPTS = statement(`
@@ -198,7 +198,7 @@ const DROP_TEXTS = statement(
   'delete from prompt_text where hash in (select value from json_each(:hashes))',
 );
 
-/** Selects rows of a table: a condition and the values of its parameters. */
+/** Selects rows in a table: a condition and its parameter values. */
 export interface Rows {
   readonly where: string;
   readonly values: Values;
@@ -217,7 +217,7 @@ export async function dropDeadLetters(
   await database.change('power-cut', drop, values);
 }
 
-/** Deletes rows in small transactions and returns their number. */
+/** Deletes rows in small transactions and returns how many. */
 export async function deleteRows(
   database: Database,
   table: TableName,
@@ -236,7 +236,7 @@ export async function deleteRows(
 }
 
 /**
- * Removes words from rows: deletes the rows, or only their words if the rows must stay. Returns the
+ * Removes text from rows: deletes the rows, or only their text if the rows must stay. Returns the
  * number of rows.
  */
 export function removeWords(
@@ -250,7 +250,7 @@ export function removeWords(
     : emptyRows(database, forgotten, rows, mark);
 }
 
-/** Rows that identify duplicates, or that other rows refer to, stay without their words. */
+/** Rows that identify duplicates, or that other rows refer to, stay without their text. */
 async function emptyRows(
   database: Database,
   forgotten: ForgottenTable,
@@ -264,7 +264,7 @@ async function emptyRows(
     );
     return database.change('power-cut', empty, values);
   }
-  // Parts that were not sent yet are never sent.
+  // Parts that have not been sent yet are never sent.
   const unsent = { where: `${where} and state = 'pending'`, values };
   let count = table === 'outbox' ? await deleteRows(database, table, unsent) : 0;
   const span = dynamicStatement(

@@ -48,7 +48,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         )
       ).hits.map(({ conversationId }) => conversationId);
 
-    it('[U12] is in no list, no search and no history, and others keep theirs', async () => {
+    it('[U12] appears in no list, search or history, while other conversations keep theirs', async () => {
       for (const chat of ['c1', 'c2']) {
         await say('m1', chat);
         await answered(`turn-${chat}`, chat);
@@ -92,7 +92,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(claimed.kind).not.toBe('turn');
     });
 
-    it('[U12] loses nothing that is written meanwhile: it waits, and begins a conversation without a past', async () => {
+    it('[U12] loses nothing written during the deletion: it waits, and begins a conversation with no history', async () => {
       await say('m1');
       await store.conversations.act(LANE, { kind: 'mode', to: 'plan' }, 1);
       const lease = await hold(store);
@@ -120,7 +120,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(next).toMatchObject({ kind: 'turn', turn: { session: 1 } });
     });
 
-    it('[U12] ends a takeover, and takes what every person set for it along', async () => {
+    it('[U12] ends a takeover, and loses what every person had set for it', async () => {
       await say('m1');
       await store.takeovers.takeOver({ conversationId: LANE, by: 'Bo', lastsMs: 60_000 });
       await store.conversationMarks.change('Bo', LANE, { kind: 'rename', title: SECRET });
@@ -130,7 +130,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(takeovers).toMatchObject([{ by: 'Bo', endedBy: 'Ann' }]);
     });
 
-    it('[U12] leaves the other topics of its group alone', async () => {
+    it('[U12] does not affect other topics in its group', async () => {
       for (const topic of ['1', '2']) {
         const one = message(`m${topic}`, 'g', { threadId: topic, type: 'group' });
         await store.inbox.accept({ ...one, conversationId: `web:g:${topic}` });

@@ -16,28 +16,34 @@ import { dropDeadLetters } from './copies.ts';
 import { emptyLane, sumOf } from './empty-lane.ts';
 import { subAgentsOf } from './person.ts';
 
-/** The order to delete a conversation. */
+/** A request to delete a conversation. */
 export interface Deletion {
   readonly conversationId: string;
   /** The name of the person who deletes it. */
   readonly by: string;
-  /** Stands where words were, in rows that have to stay. */
+  /** Replaces text in rows that have to stay. */
   readonly mark: string;
   /** In ms. */
   readonly now: number;
-  /** Called before anything is removed, for each lane whose turn was stopped: its worker does not know yet. */
+  /**
+   * Called before anything is removed, for each lane whose turn was stopped, because its worker
+   * does not know yet.
+   */
   onStopped(conversationId: string): void;
 }
 
-/** The removed rows of a deleted conversation. */
+/** What was removed with a deleted conversation. */
 export interface Deleted {
   readonly messages: number;
   readonly cronJobs: number;
-  /** All other rows that were removed or emptied: history, answers, steps, files, summaries, prompts … */
+  /**
+   * All other rows that were removed or emptied: history, answers, steps, files, summaries, prompts
+   * …
+   */
   readonly rows: number;
 }
 
-/** The rows that deleting a conversation removes, for the question before it. */
+/** The rows that deleting a conversation would remove, for the confirmation prompt. */
 export interface DeletionCounts {
   readonly messages: number;
   readonly answers: number;
@@ -46,15 +52,16 @@ export interface DeletionCounts {
 }
 
 /**
- * For so long no turn of the conversation begins while its rows are removed; messages wait. A process that dies in
- * between leaves the conversation in the list, and the agent answers there again after this time. In ms.
+ * How long no turn may begin in the conversation while its rows are removed; messages wait. If the
+ * process dies in between, the conversation stays in the list, and the agent answers there again
+ * after this time. In ms.
  */
 const HOLD_MS = 2 * 60_000;
 
 /**
- * Deletes all that was said in a conversation, by anyone, as `/forget` does with a direct chat, and takes it out of the
- * lists. Nothing that comes in while this works is lost: it waits, and is a new conversation afterwards. Null: there is
- * no such conversation.
+ * Deletes everything said in a conversation, by anyone, as `/forget` does with a direct chat, and
+ * takes it out of the lists. Messages that arrive during the deletion are not lost: they wait, and
+ * form a new conversation afterwards. Null if there is no such conversation.
  */
 export async function deleteConversation(
   database: Database,
@@ -89,7 +96,7 @@ export async function deleteConversation(
   };
 }
 
-/** The rows that a deletion would remove. Null: there is no such conversation. */
+/** The rows that a deletion would remove. Null if there is no such conversation. */
 export async function countForDeletion(
   sql: Sql,
   conversation: string,
@@ -100,7 +107,7 @@ export async function countForDeletion(
 
 interface Stopped {
   readonly lanes: readonly string[];
-  /** The newest message and part, which go with all before them. */
+  /** The newest message and part; they are deleted together with everything before them. */
   readonly message: number;
   readonly part: number;
   readonly heldUntil: number;
@@ -135,7 +142,7 @@ const NEWEST = statement(`
 
 const HOLD = statement('update conversation set taken_over_until = :heldUntil where id = :id');
 
-/** A person may have taken over what came in meanwhile. */
+/** A person may have taken over the conversation in the meantime. */
 const END = statement(`
   update conversation
   set deleted_message = :message, deleted_part = :part, session = session + 1, plan = null, model = null,
@@ -144,8 +151,8 @@ const END = statement(`
   where id = :conversation`);
 
 /**
- * The parts of the conversation: those of its turns, the answers to its commands, and all others of a chat in which there
- * is no other conversation, such as another topic of a group.
+ * The conversation's parts: those from its turns, the answers to its commands, and all others in a
+ * chat that no other conversation uses, such as another topic in a group.
  */
 const OWN_PARTS = `(turn_id in (select id from turn where conversation_id = :conversation)
   or answers in (select seq from inbox where conversation_id = :conversation)
@@ -156,13 +163,13 @@ const OWN_PARTS = `(turn_id in (select id from turn where conversation_id = :con
       and other.account = outbox.account and other.chat_id = outbox.chat_id
       and other.conversation_id <> :conversation))) and seq <= :part`;
 
-/** What a sub-agent sent went to the chat of the conversation: its parts are known by their turns. */
+/** Sub-agents send to the conversation's chat, so their parts are identified by their turns. */
 const OF_SUB_AGENT = {
   tables: ['outbox'],
   only: { agent_file: 'turn_id in (select id from turn where conversation_id = :conversation)' },
 };
 
-/** What comes in while rows are removed stays. */
+/** Messages that arrive while rows are removed stay. */
 const OLD_ROWS = {
   inbox: 'seq <= :message',
   attachment: 'inbox_seq <= :message',

@@ -2,16 +2,22 @@ import type { Database, Values } from '../database.ts';
 import { removeWords } from './copies.ts';
 import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 
-/** Rows of a lane that stay as they are. */
+/** Rows in a lane that stay unchanged. */
 interface Kept {
-  /** Tables that stay as a whole. */
+  /** Tables whose rows all stay. */
   readonly tables?: readonly string[];
-  /** Conditions for the rows of other tables that go, by table, and the values that they name. */
+  /**
+   * Conditions, by table, for the rows to remove from other tables, and the parameter values they
+   * use.
+   */
   readonly only?: Readonly<Record<string, string>>;
   readonly values?: Values;
 }
 
-/** Removes the words of a lane from all tables except what is kept, and returns the number of rows by table. */
+/**
+ * Removes a lane's text from all tables except what is kept, and returns the number of rows by
+ * table.
+ */
 export async function emptyLane(
   database: Database,
   lane: string,
@@ -29,7 +35,7 @@ export async function emptyLane(
   return counts;
 }
 
-/** Adds up the tables that are counted. */
+/** Sums up the rows of the tables that are counted. */
 export function sumOf(
   counts: ReadonlyMap<string, number>,
   isCounted: (table: string) => boolean,

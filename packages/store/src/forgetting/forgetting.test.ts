@@ -56,7 +56,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(JSON.stringify([run, asked])).toContain('[forgotten]');
     });
 
-    it('[G15] leaves what others said alone, and finds nothing the second time', async () => {
+    it('[G15] leaves what others said unchanged, and finds nothing the second time', async () => {
       await store.inbox.accept(message('other', 'c2'));
       await store.lanes.commit(lease, answer('t1', [`all about ${SECRET}`]), 4);
       expect((await forget()).answers).toBe(1);
@@ -184,7 +184,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         expect(await history('web:bob')).toEqual([]);
       });
 
-      it('leaves others in a group what they said, even in a turn of both', async () => {
+      it('keeps what others in a group said, even in a turn that answered both', async () => {
         await said('g1', 'ann', 'tea of ann');
         await turn('t-ann', GROUP, 'tea of ann');
         await said('g2', 'bob', 'amaranth');
@@ -217,7 +217,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         );
       });
 
-      it('in a group returns the messages of others to the next turn', async () => {
+      it("in a group returns other people's messages to the next turn", async () => {
         await said('g1', 'bob', 'amaranth');
         await said('g2', 'ann', 'cake of ann');
         await claim(store, await hold(store, GROUP), 't-both');

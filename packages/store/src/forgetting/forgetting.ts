@@ -26,23 +26,23 @@ export interface Forgetting {
 export interface Forgotten {
   /** The history shown to the model. */
   readonly history: number;
-  /** Received messages and the context of groups. */
+  /** Received messages and group context. */
   readonly messages: number;
   /** Sent answers. */
   readonly answers: number;
-  /** Steps of turns: tool calls and their results. */
+  /** Turn steps: tool calls and their results. */
   readonly steps: number;
-  /** Other stored data: notes and summaries of sessions, to-dos, jobs, tasks, approvals. */
+  /** Other stored data: session notes and summaries, to-dos, jobs, tasks, approvals. */
   readonly pins: number;
-  /** Recorded prompts of past turns. */
+  /** Recorded prompts from past turns. */
   readonly prompts: number;
-  /** Copies of sent messages that adapters keep for sending again; dropped completely. */
+  /** Adapters' copies of sent messages, kept for resending; dropped completely. */
   readonly copies: number;
 }
 
-/** The result of searching the bytes of the database; null if a server stores them. */
+/** The result of searching the database's bytes; null if a server stores them. */
 export interface RawSearch {
-  /** The number of texts that are still stored somewhere. */
+  /** How many texts are still stored somewhere. */
   readonly found: number;
   /** False if the files are larger than what was read. */
   readonly complete: boolean;
@@ -68,7 +68,7 @@ export function forgettingRepository(
   agent?: string,
 ) {
   return {
-    /** Changes what is stored now; rows stored meanwhile may still contain the phrases. */
+    /** Changes what is stored now; rows stored in the meantime may still contain the phrases. */
     async forget(forgetting: Forgetting): Promise<Forgotten> {
       const conversations = await conversationsOf(database, forgetting, agent);
       const without = phraseRedactor(forgetting.phrases, forgetting.mark);
@@ -88,8 +88,8 @@ export function forgettingRepository(
     /**
      * Stops what is running for a person, then forgets everything they have said. Direct chats are
      * emptied. In groups, their messages, the answers to them and everything that mixes several
-     * people's words (summaries, recorded prompts, steps) are removed, and what others said stays.
-     * Works in short transactions, so that others hardly wait.
+     * people's text (summaries, recorded prompts, steps) are removed, and what others said stays.
+     * Works in short transactions, so that other writers hardly wait.
      */
     async forgetPerson(forgetting: PersonForgetting): Promise<PersonForgotten> {
       const named = await files.named();
@@ -100,7 +100,7 @@ export function forgettingRepository(
       await emptyLog(database);
       return forgotten;
     },
-    /** Deletes a conversation with all that was said in it. Null: there is none. */
+    /** Deletes a conversation with everything said in it. Null if there is none. */
     async deleteConversation(deletion: Deletion): Promise<Deleted | null> {
       const { deleteConversation } = await import('./delete-conversation.ts');
       const named = await files.named();
@@ -113,21 +113,24 @@ export function forgettingRepository(
       await emptyLog(database);
       return deleted;
     },
-    /** The rows that this would remove. Null: there is no such conversation. */
+    /** The rows that this would remove. Null if there is no such conversation. */
     async countForDeletion(conversationId: string): Promise<DeletionCounts | null> {
       const { countForDeletion } = await import('./delete-conversation.ts');
       return database.read((sql) => countForDeletion(sql, conversationId));
     },
     /**
-     * Searches the files of the database byte by byte for texts: stored data, freed space, and the
-     * files beside it.
+     * Searches the database's files byte by byte for texts: stored data, freed space, and the
+     * accompanying files.
      */
     searchFiles: (texts: readonly string[]): Promise<RawSearch | null> =>
       searchFiles(database, folder, texts),
   };
 }
 
-/** Bytes read at a time. `MAX_READ_BYTES` limits the total, because a person is waiting. */
+/**
+ * How many bytes are read at a time. `MAX_READ_BYTES` limits the total, because a person is
+ * waiting.
+ */
 const CHUNK = 1_024 * 1_024;
 
 const MAX_READ_BYTES = 512 * 1_024 * 1_024;
@@ -200,7 +203,7 @@ async function forgetInParts(
   return database.write((sql) => rewriteRows(sql, forgottenTable('outbox'), rows, without));
 }
 
-/** Deleting single entries would leave their words in the index for a while. */
+/** Deleting individual entries would leave their words in the index for a while. */
 async function emptyIndex(database: Database): Promise<void> {
   const { emptySearchIndex } = await import('../conversation-views/search-index.ts');
   await emptySearchIndex(database);

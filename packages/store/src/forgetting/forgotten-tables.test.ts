@@ -7,7 +7,7 @@ import { sqliteForTests } from '../testing/databases.ts';
 import { claim, hold, message } from '../testing/messages.ts';
 import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 
-/** The tables that contain words. */
+/** The tables that contain human text. */
 const WITH_WORDS = FORGOTTEN_TABLES.filter(({ texts }) => Object.keys(texts).length > 0);
 const SECRET = 'amaranth';
 const CHAT = 'web:c1';
@@ -30,7 +30,7 @@ interface Column {
   readonly type: string;
 }
 
-describe("tables with people's words", () => {
+describe("tables with human text", () => {
   const database = sqliteForTests();
   let store: Store;
   let look: DatabaseSync;
@@ -54,7 +54,7 @@ describe("tables with people's words", () => {
   const everything = () =>
     tables().flatMap((table) => look.prepare(`select * from ${table}`).all());
 
-  /** Inserts a row into each table, with words in every column that can hold them. */
+  /** Inserts a row into each table, with text in every column that can hold it. */
   const fill = async (type?: 'group') => {
     await store.inbox.accept({ ...message('m1', 'c1', type && { type }), fromOwner: true });
     await claim(store, await hold(store), 't1');
@@ -82,7 +82,7 @@ describe("tables with people's words", () => {
     expect(holding.length > 0).toBe(expected);
   };
 
-  it('[G15] lose a forgotten phrase, in their rows and in the files of the database', async () => {
+  it('[G15] lose a forgotten phrase, in their rows and in the database files', async () => {
     await fill();
     const sent = JSON.stringify({
       id: 'x',
@@ -144,7 +144,7 @@ describe("tables with people's words", () => {
 
   it('[G15] lose what one person in a group said, whichever table stores it', async () => {
     await fill('group');
-    // Rows that mix several people's words repeat what the person wrote; all other rows belong to
+    // Rows that mix several people's text repeat what the person wrote; all other rows belong to
     // the person by turn, message or sender.
     const said = JSON.stringify({
       ...message('m1', 'c1', { type: 'group' }).message,

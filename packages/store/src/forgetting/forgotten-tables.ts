@@ -11,18 +11,18 @@ import type { ForgetRule } from '../tables/table.ts';
 import { primaryKeyColumns, TABLE_LIST, type TableName } from '../tables.ts';
 import type { Redact } from './phrase-redactor.ts';
 
-/** A table from which `/forget` removes a conversation's words. */
+/** A table from which `/forget` removes a conversation's text. */
 export interface ForgottenTable extends Required<ForgetRule> {
   readonly table: TableName;
-  /** The columns of the primary key. */
+  /** The primary key columns. */
   readonly keys: readonly string[];
-  /** The columns that contain words, and whether each is JSON. */
+  /** The columns that contain people's text, and whether each is JSON. */
   readonly texts: Readonly<Record<string, 'json' | 'plain'>>;
 }
 
 /**
- * All tables with words to forget. Referring tables come before those they refer to. Recorded prompts and adapter state
- * are handled separately.
+ * All tables with text to forget. Referring tables come before those they refer to. Recorded
+ * prompts and adapter state are handled separately.
  */
 export const FORGOTTEN_TABLES: readonly ForgottenTable[] = TABLE_LIST.toReversed().flatMap(
   ([table, described]) => {
@@ -39,14 +39,14 @@ export const FORGOTTEN_TABLES: readonly ForgottenTable[] = TABLE_LIST.toReversed
   },
 );
 
-/** The table of this name. Throws if it has no words to forget. */
+/** The table with this name. Throws if it has no text to forget. */
 export function forgottenTable(name: TableName): ForgottenTable {
   const found = FORGOTTEN_TABLES.find(({ table }) => table === name);
   if (found === undefined) throw new Error(`/forget removes nothing from ${name}.`);
   return found;
 }
 
-/** Removes phrases from rows of one table and returns the number of changed rows. */
+/** Removes phrases from the rows in one table and returns the number of changed rows. */
 export async function rewriteRows(
   sql: Sql,
   { table, keys, texts }: ForgottenTable,

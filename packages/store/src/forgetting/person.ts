@@ -26,9 +26,12 @@ import {
 
 /** The person whose messages are forgotten, whatever their text. */
 export interface PersonForgetting extends PersonLeaving {
-  /** Set for an owner: messages that any owner wrote alone with the agent count as theirs. */
+  /**
+   * Set for an owner: messages that any owner wrote in a direct chat with the agent count as
+   * theirs.
+   */
   readonly ownersToo: boolean;
-  /** The only conversation to clear; null for every one in which they wrote. */
+  /** The only conversation to clear; null to clear every one in which they wrote. */
   readonly only: string | null;
   /** In ms. */
   readonly now: number;
@@ -42,12 +45,12 @@ export interface PersonForgetting extends PersonLeaving {
 /** What was removed. */
 export interface PersonForgotten {
   /**
-   * The number of conversations that are now empty; `groups` counts those in which others keep what
-   * they said.
+   * How many conversations are now empty; `groups` counts those in which others keep what they
+   * said.
    */
   readonly whole: number;
   readonly groups: number;
-  /** The number of messages that lost their text and their files. */
+  /** How many messages lost their text and their files. */
   readonly messages: number;
   /** All other rows that were removed or emptied: history, answers, steps, summaries, prompts … */
   readonly rows: number;
@@ -57,13 +60,14 @@ export interface PersonForgotten {
 }
 
 /**
- * How many texts to search for afterwards, and how long a text must be to be unmistakably theirs.
+ * How many texts to search for afterwards, and the minimum length at which a text is unmistakably
+ * theirs.
  */
 const SAMPLES = 20;
 
 const SAMPLE_LENGTH = 12;
 
-/** Forgets everything a person has said to an agent (G15), conversation by conversation. */
+/** Forgets everything a person has said to an agent (G15), one conversation at a time. */
 export async function forgetPerson(
   database: Database,
   forgetting: PersonForgetting,
@@ -176,7 +180,9 @@ const GROUP_CONTEXT_OF_PERSON = dynamicStatement(`select conversation_id, text f
   readonly text: string;
 }>();
 
-/** Empties a direct chat and its sub-agents, together with what was asked about it elsewhere. */
+/**
+ * Empties a direct chat and its sub-agents' lanes, together with what was asked about it elsewhere.
+ */
 async function emptyConversation(
   database: Database,
   conversation: string,
@@ -262,7 +268,7 @@ const RETURN_MESSAGES_TO_INBOX = statement(`
   set state = 'waiting', outcome = null, turn_id = null, claimed_at = null, done_at = null
   where seq in (${NUMBERS})`);
 
-/** The lanes of all sub-agents of a conversation. */
+/** The lanes of all sub-agents below a conversation. */
 export async function subAgentsOf(database: Database, root: string): Promise<readonly string[]> {
   return (await database.read((sql) => sql.all(SUB_AGENTS, { root }))).map(({ lane }) => lane);
 }
@@ -273,8 +279,8 @@ const SUB_AGENTS = statement(`
 }>();
 
 /**
- * Removes the decisions about their refused messages, and notices that name them, such as an access
- * request.
+ * Removes the decisions about their refused messages, and notices that name them, such as access
+ * requests.
  */
 async function forgetTraces(
   database: Database,

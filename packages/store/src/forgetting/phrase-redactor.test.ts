@@ -37,7 +37,7 @@ describe('removing text', () => {
     expect(without(word, text)).toBe(after);
   });
 
-  it('[G15] changes every text of a value, and returns the value itself if it contains nothing', () => {
+  it('[G15] changes every text in a value, and returns the value itself if it contains nothing', () => {
     expect(without('heron', MESSAGE)).toEqual({
       ...MESSAGE,
       chat: { ...MESSAGE.chat, title: `About ${MARK}s` },
@@ -55,14 +55,14 @@ describe('removing text', () => {
     },
   );
 
-  it('[G15] leaves a tool call a call of the same tool', () => {
+  it('[G15] keeps a tool call a call to the same tool', () => {
     const call = { id: 'read', name: 'read', arguments: '{"path":"read me"}' };
     expect(without('read', { calls: [call] })).toEqual({
       calls: [{ ...call, arguments: `{"path":"${MARK} me"}` }],
     });
   });
 
-  it('[G15] keeps the label of a button within its limit', () => {
+  it("[G15] keeps a button's label within its limit", () => {
     const label = 'heron '.repeat(10).trim();
     const after = JSON.stringify(without('heron', { label }));
     expect(after).not.toContain('heron');

@@ -1,11 +1,10 @@
 /**
- * Returns a value without certain phrases; the same value, not a copy, if it does not contain them.
+ * Returns a value with certain phrases removed; the same value, not a copy, if it does not contain
+ * them.
  */
 export type Redact = (value: unknown) => unknown;
 
-/**
- * Fields that contain no words of people, but values that the code depends on. They stay unchanged.
- */
+/** Fields that contain no human text, but values that the code depends on. They stay unchanged. */
 const FIXED: ReadonlySet<string> = new Set(
   (
     'account callId callKey channel chatId conversationId data dialect effect hash id kind layer ' +
@@ -15,7 +14,7 @@ const FIXED: ReadonlySet<string> = new Set(
 );
 
 /**
- * The maximum lengths of bounded fields, because a mark may be longer than the phrase it replaces.
+ * The maximum lengths for bounded fields, because a mark may be longer than the phrase it replaces.
  */
 const MAX_CHARACTERS: Readonly<Record<string, number>> = { asks: 45, label: 64, name: 255 };
 
@@ -26,9 +25,10 @@ const MAX_CHARACTERS: Readonly<Record<string, number>> = { asks: 45, label: 64, 
 const PIECE = 4;
 
 /**
- * Creates a function that replaces phrases by `mark`, in a text or in all texts of a JSON value. It
- * returns the same value, not a copy, if nothing was found. Longer phrases are replaced first. The
- * structure of the value stays: fields keep their names, ids and kinds, whatever the phrases are.
+ * Creates a function that replaces phrases with `mark`, in a text or in all texts within a JSON
+ * value. It returns the same value, not a copy, if nothing was found. Longer phrases are replaced
+ * first. The structure is preserved: fields keep their names, ids and kinds, whatever the phrases
+ * are.
  */
 export function phraseRedactor(
   phrases: readonly string[],
@@ -43,7 +43,7 @@ export function phraseRedactor(
   return mapTexts((text) => text.replace(pattern, () => mark));
 }
 
-/** Creates a function that replaces every text by `mark`, with the same exceptions. */
+/** Creates a function that replaces every text with `mark`, with the same exceptions. */
 export function textRedactor(mark: string): (value: unknown) => unknown {
   return mapTexts((text) => (text === '' ? text : mark));
 }
@@ -58,7 +58,7 @@ function mapTexts(inText: (text: string) => string): (value: unknown) => unknown
     const isCall = 'arguments' in value;
     const changed = entries.map(([key, item]) => {
       if (key === 'variables') return [key, inVariables(item)] as const;
-      // The name of a tool is not a person's text.
+      // A tool's name is not human text.
       if (FIXED.has(key) || (isCall && key === 'name')) return [key, item] as const;
       const after = inside(item);
       const most = MAX_CHARACTERS[key];

@@ -15,25 +15,22 @@ import { FORGOTTEN_TABLES, type ForgottenTable, rewriteRows } from './forgotten-
 import { phraseRedactor, type Redact } from './phrase-redactor.ts';
 
 /**
- * How many of a person's newest texts are also removed from rows that others share, and the minimum
- * length of such a text.
+ * How many of a person's newest texts are also removed from shared rows, and the minimum length of
+ * such a text.
  */
 const MAX_PHRASES = 500;
 const MIN_PHRASE_LENGTH = 6;
 
-/** A person whose words leave a group. */
+/** A person whose text is removed from a group. */
 export interface PersonLeaving {
   /** Parley's ids (`telegram:42`) of all their accounts. */
   readonly persons: readonly string[];
   readonly mark: string;
-  /**
-   * Builds the text that the history keeps of a turn to which others wrote too, from their
-   * messages.
-   */
+  /** Builds the history text for a turn to which others also wrote, from their messages. */
   retell(messages: readonly InboxRow[]): unknown;
 }
 
-/** A person's words in one conversation. */
+/** A person's messages in one conversation. */
 export interface PersonMessages {
   readonly isDirect: boolean;
   readonly seqs: number[];
@@ -46,8 +43,8 @@ export interface PersonMessages {
 export type Removed = { readonly rows: number; readonly cronJobs: number };
 
 /**
- * In a group, others keep what they said; text that mixes several people's words is rebuilt from
- * that or removed. The registry defines how a person's rows are found in each table
+ * In a group, others keep what they said; text that mixes several people's messages is rebuilt from
+ * what remains or removed. The registry defines how a person's rows are found in each table
  * (`ForgetRule.persons`).
  */
 export async function redactPersonInGroup(
@@ -71,8 +68,7 @@ export async function redactPersonInGroup(
   const without = phraseRedactor(phrases, mark);
   let cronJobs = 0;
   for (const lane of lanes) {
-    // Sub-agents send to the chat of the group, so their parts are already known, and the files
-    // with them.
+    // Sub-agents send to the group's chat, so their parts and files are already covered.
     const counts = await emptyLane(database, lane, mark, {
       tables: ['outbox', 'agent_file'],
     });
@@ -89,7 +85,7 @@ export async function redactPersonInGroup(
 
 const IS_TURN = 'id in (select value from json_each(:turns))';
 
-/** Removes a person's words from one table and returns the number of changed rows. */
+/** Removes a person's text from one table and returns the number of changed rows. */
 async function forgetIn(
   database: Database,
   table: ForgottenTable,
@@ -160,7 +156,7 @@ const Quoting = z.object({
 
 /**
  * Platforms send a message together with the text it quotes. Others keep what they wrote, without
- * quotes of the person or of answers to them.
+ * quotes from the person or from answers to them.
  */
 async function forgetQuotes(
   database: Database,
@@ -211,8 +207,8 @@ const QUOTING = statement(`
 const REWRITE = statement('update inbox set message = :message where seq = :seq');
 
 /**
- * Rewrites the history of turns in which the person wrote: the words of others stay, and the answer
- * is removed with the question.
+ * Rewrites the history for turns in which the person wrote: other people's text stays, and the
+ * answer is removed with the question.
  */
 async function rewriteHistory(
   database: Database,

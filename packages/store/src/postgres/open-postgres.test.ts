@@ -14,7 +14,7 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
     expect(rows).toEqual([{ time: 1_763_700_000_001, sum: 2 }]);
   });
 
-  it('sends the queries of one event loop turn together, and answers each separately', async () => {
+  it('sends the queries from one event loop turn together, and answers each separately', async () => {
     await database.write(async (sql) => {
       const one = sql.get(dynamicStatement('select 1 as n, now() as at').rows<{ at: Date }>());
       const two = sql.all(
@@ -37,7 +37,7 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
     });
   });
 
-  it('writes nothing of a transaction with a failed statement, and prepares its statements again', async () => {
+  it('writes nothing from a transaction with a failed statement, and prepares its statements again', async () => {
     const name = `batch_${process.pid}`;
     const insert = statement(`insert into ${name} (n) values (:n)`);
     const count = statement(`select count(*) as n from ${name}`).rows<{ n: number }>();
@@ -98,7 +98,7 @@ const explain = (thrown: unknown) => explainPostgresFailure('postgres://db/parle
 const fromServer = (code: string) =>
   Object.assign(new Error('server says'), { severity: 'FATAL', code });
 
-describe('a failure of PostgreSQL', () => {
+describe('a PostgreSQL failure', () => {
   it.each([
     ['57P01', 'store-unreachable', true],
     ['57P03', 'store-unreachable', true],

@@ -16,7 +16,7 @@ import {
   sqlOnPool,
 } from './query-batch.ts';
 
-/** The number of connections of one process, and its timeouts. */
+/** How many connections one process may open, and its timeouts. */
 export interface PostgresLimits {
   readonly connections?: number | undefined;
   /** Timeout for opening a connection or getting a free one from the pool. */
@@ -38,8 +38,8 @@ const IDLE_MS = 60_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
 /**
- * Opens a pool of PostgreSQL connections. The `pg` library is loaded here, so that SQLite users do
- * not pay for it.
+ * Opens a PostgreSQL connection pool. The `pg` library is loaded here, so that SQLite users do not
+ * pay for it.
  */
 export async function openPostgres({
   url,
@@ -141,7 +141,8 @@ const BEGIN: Readonly<Record<'direct' | 'pooled', readonly Question[]>> = {
 /**
  * Lends connections, and destroys one when a query is not answered in time. `pg` itself only
  * rejects the query and keeps the connection, on which the next query would wait just as long. Idle
- * connections that last answered before that query are considered dead too and are no longer lent.
+ * connections that last answered before that query are considered dead as well and are no longer
+ * lent.
  */
 function createAcquire(
   pool: Pool,
@@ -182,8 +183,8 @@ function createAcquire(
         const isNamed = kinds.get(client) === 'direct';
         const { name: _, ...unnamed } = question;
         waiting.push({ question: isNamed ? question : unnamed, resolve, reject });
-        // Sent after everything that is running now, so that later queries of the same turn join
-        // the batch.
+        // Sent after everything that is running now, so that later queries in the same event loop
+        // turn join the batch.
         if (waiting.length === 1) queueMicrotask(() => process.nextTick(send));
       });
     return {

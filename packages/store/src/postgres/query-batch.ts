@@ -2,8 +2,8 @@ import { type Connection, Query, type types } from 'pg';
 import { type Bound, type Sql, type Statement, textFor, valuesOf } from '../database.ts';
 
 /**
- * A borrowed connection of the pool. Queries are answered in order; those of one event loop turn
- * are sent together.
+ * A connection borrowed from the pool. Queries are answered in order; those from one event loop
+ * turn are sent together.
  */
 export interface PooledConnection {
   ask(question: Question): Promise<Answer>;
@@ -12,7 +12,7 @@ export interface PooledConnection {
   release(): void;
 }
 
-/** Borrows a connection on which each result may take `ms` milliseconds. */
+/** Borrows a connection on which each result may take up to `ms` milliseconds. */
 export type Acquire = (ms: number) => Promise<PooledConnection>;
 
 /** One statement. `name` is set if connections may keep it prepared. */
@@ -40,13 +40,13 @@ export interface PendingQuestion {
 export type ParserOf = Pick<typeof types, 'getTypeParser'>['getTypeParser'];
 type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
 
-/** The prepared statements of a connection: the columns of each statement by name. */
+/** A connection's prepared statements: each statement's columns, by its name. */
 export type Prepared = Map<string, Columns>;
 
 interface BatchConnection {
   readonly prepared: Prepared;
   readonly parserOf: ParserOf;
-  /** The time limit for all results of a batch together, in ms. */
+  /** The time limit for all results in a batch together, in ms. */
   readonly ms: number;
   /** Called with null once all queries are answered, otherwise with the failure. */
   readonly onEnd: (reason: unknown) => void;
@@ -172,7 +172,7 @@ function bindable(value: unknown): Bindable {
   return String(value);
 }
 
-/** The PostgreSQL text of each statement, and the name under which connections prepare it. */
+/** Each statement's PostgreSQL text, and the name under which connections prepare it. */
 export class NamedStatements {
   readonly #known = new Map<Statement, { readonly text: string; readonly name: string }>();
 
@@ -190,7 +190,7 @@ export class NamedStatements {
 
 type Ask = (question: Question) => Promise<Answer>;
 
-/** Queries on one connection, or on any connection of the pool. */
+/** Queries on one connection, or on any connection in the pool. */
 class PostgresSql implements Sql {
   readonly #named: NamedStatements;
   readonly #ask: Ask;
@@ -274,7 +274,7 @@ export async function runTransaction<T>(
   }
 }
 
-/** "Current transaction is aborted": the error of a query after the one that failed. */
+/** "Current transaction is aborted": the error for a query after the one that failed. */
 function isConsequence(reason: unknown): boolean {
   return reason instanceof Error && 'code' in reason && reason.code === '25P02';
 }

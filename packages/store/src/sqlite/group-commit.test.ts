@@ -62,14 +62,14 @@ describe('group commit', () => {
     expect(log.slice(-3)).toEqual(['commit', 'told a', 'told c']);
   });
 
-  it('[D01] fails all when the commit fails, and rolls back', async () => {
+  it('[D01] rejects all when the commit fails, and rolls back', async () => {
     const { log, work } = recorded({ statement: 'commit' });
     const results = await Promise.allSettled([work('a'), work('b')]);
     expect(results.map((result) => result.status)).toEqual(['rejected', 'rejected']);
     expect(log.at(-1)).toBe('rollback');
   });
 
-  it('[D01] fails all with the original reason when the database rolled everything back by itself', async () => {
+  it('[D01] rejects all with the original reason when the database rolled everything back by itself', async () => {
     const { log, work } = recorded({ losesAll: true });
     const results = await Promise.allSettled([work('a'), work('b', 'fails'), work('c')]);
     const reasons = results.map((result) => result.status === 'rejected' && String(result.reason));

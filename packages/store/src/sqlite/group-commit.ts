@@ -2,9 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate } from 'node:timers';
 import type { Durability, Sql } from '../database.ts';
 
-/**
- * The maximum number of transactions per commit: about 10 ms of work before other tasks get a turn.
- */
+/** The maximum number of transactions per commit: about 10 ms of work before other tasks run. */
 const GROUP_SIZE = 64;
 
 /** Transaction commands, run on the connection that the group holds. */
@@ -38,7 +36,7 @@ export class GroupCommit {
   #members: Member[] = [];
   #scheduled = false;
 
-  /** `withConnection` keeps all others from using the only connection meanwhile. */
+  /** `withConnection` keeps all others from using the only connection in the meantime. */
   constructor(
     withConnection: (use: (sql: Sql) => Promise<void>) => Promise<void>,
     control: TransactionControl,
@@ -68,8 +66,8 @@ export class GroupCommit {
   }
 
   /**
-   * Commits only after the events that are ready, which may add more members. This also gives
-   * timers and sockets a turn, because `node:sqlite` never waits.
+   * Commits only after all pending events have been handled, which may add more members. This also
+   * lets timers and sockets run, because `node:sqlite` never waits.
    */
   #schedule(): void {
     if (this.#scheduled) return;

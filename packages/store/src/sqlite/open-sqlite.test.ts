@@ -35,7 +35,7 @@ describe('a SQLite connection', () => {
     expect(await pragma('synchronous')).toBe(2);
   });
 
-  it('enforces references and waits for locks of others', async () => {
+  it('enforces references and waits for locks held by others', async () => {
     expect(await pragma('foreign_keys')).toBe(1);
     expect(await pragma('busy_timeout')).toBe(5_000);
   });
@@ -65,7 +65,7 @@ describe('a SQLite connection', () => {
 
 const explain = (thrown: unknown) => explainSqliteFailure('/data/parley.db', thrown);
 
-describe('a failure of SQLite', () => {
+describe('a SQLite failure', () => {
   it('is explained when the disk is full, as SQLite reports it', () => {
     const sqlite = new DatabaseSync(':memory:');
     sqlite.exec('pragma max_page_count = 3; create table t (x text)');

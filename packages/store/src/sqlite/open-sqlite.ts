@@ -17,7 +17,7 @@ import {
 } from '../database.ts';
 import { GroupCommit } from './group-commit.ts';
 
-/** How long a statement waits for a lock of another process, in ms. */
+/** How long a statement waits for a lock held by another process, in ms. */
 const BUSY_TIMEOUT_MS = 5_000;
 /**
  * Pages in the log before a checkpoint copies them into the database; SQLite's default is 1,000.
@@ -28,7 +28,7 @@ const LOG_PAGES = 4_000;
 /** The size to which the log is truncated: `LOG_PAGES` of 4 kB. */
 const LARGEST_LOG_BYTES = 16 * 1024 * 1024;
 
-/** The options of `openSqlite`: the file, and its name in messages. */
+/** The options for `openSqlite`: the file, and its name in messages. */
 interface SqliteOptions {
   readonly path: string;
   readonly name: string;
@@ -70,9 +70,9 @@ function keepPrivate(path: string): boolean {
 }
 
 /**
- * FULL syncs the log on each commit. With NORMAL, a power cut may lose the last commits; for
- * messages already confirmed to the platform, that must not happen (D01). A later FULL commit also
- * syncs the NORMAL ones before it.
+ * FULL syncs the log on each commit. With NORMAL, a power cut may lose the last commits; that must
+ * not happen to messages already confirmed to the platform (D01). A later FULL commit also syncs
+ * the NORMAL ones before it.
  */
 const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
   'power-cut': 'pragma synchronous = full',
@@ -80,7 +80,8 @@ const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
 };
 
 function configure(sqlite: DatabaseSync, isNew: boolean): void {
-  // Lets retention return free pages to the disk. Setting it on an existing file would be a write.
+  // Lets retention return free pages to the disk. Setting it on an existing file would require a
+  // write.
   if (isNew) sqlite.exec('pragma auto_vacuum = incremental');
   // A long reader, such as a backup, makes the log grow; the next checkpoint truncates it again.
   sqlite.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${LARGEST_LOG_BYTES}`);
@@ -149,7 +150,7 @@ function sqliteDatabase(
     // A file has a single connection while it is open.
     onConnect: () => undefined,
     historyVersion() {
-      // Changes with every commit by another process on the file, such as a command.
+      // Changes with every commit to the file by another process, such as a command.
       const { data_version: seen } = prepared.text('pragma data_version').get() ?? {};
       if (seen !== foreign) foreignChanges += 1;
       foreign = Number(seen);
@@ -159,14 +160,17 @@ function sqliteDatabase(
       if (!open) return;
       open = false;
       await transactions.idle();
-      // Earlier reads end first; what they wait for is done in this turn of the event loop.
+      // Earlier reads finish first; what they wait for is done in this event loop turn.
       await new Promise((resolve) => setImmediate(resolve));
       sqlite.close();
     },
   };
 }
 
-/** Composed texts: usually a few dozen. Rows of a backup make more, which may be evicted. */
+/**
+ * The number of composed texts is usually a few dozen. Copying a backup's rows creates more, which
+ * may be evicted.
+ */
 const CAPACITY = 300;
 
 /** A prepared statement, and whether it may change how the history of a chat reads. */
@@ -182,10 +186,7 @@ interface Made {
 const REWRITES = /\b(update|delete from) "?(transcript|outbox)\b/;
 const ON_ITS_WAY = /^update outbox set (state = '(pending|sending|sent)'|sender =)/;
 
-/**
- * The prepared statements of one connection, because preparing costs more than running most of
- * them.
- */
+/** A connection's prepared statements, because preparing costs more than running most of them. */
 class Prepared {
   readonly #sqlite: DatabaseSync;
   readonly #onQuery: (text: string) => void;
@@ -198,12 +199,12 @@ class Prepared {
     this.#onQuery = onQuery;
   }
 
-  /** The number of statements that rewrote history. */
+  /** How many statements so far have rewritten history. */
   get historyVersion(): number {
     return this.#historyVersion;
   }
 
-  /** Returns a statement to be run at once. Throws the error of `node:sqlite` for invalid SQL. */
+  /** Returns a statement to be run right away. Throws `node:sqlite` errors for invalid SQL. */
   get(statement: Statement): StatementSync {
     if (statement.isComposed) return this.text(textFor('sqlite', statement));
     let made = this.#statements.get(statement);

@@ -3,10 +3,12 @@ import type { PersonsRows } from './table.ts';
 /** Conditions shared by several tables. */
 export const OF_CONVERSATION = 'conversation_id = :conversation';
 
-/** Selects the rows of a person in a group. */
+/** Selects a person's rows in a group. */
 export const rowsWhere = (where: string): PersonsRows => ({ by: 'rows', where });
 
-/** Selects all rows of the group, for tables that mix several people's words and can be rebuilt. */
+/**
+ * Selects all of the group's rows, for tables that mix several people's text and can be rebuilt.
+ */
 export const ALL_OF_GROUP = rowsWhere(OF_CONVERSATION);
 
 export const IN_TURNS = 'in (select value from json_each(:turns))';

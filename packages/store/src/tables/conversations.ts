@@ -1,14 +1,15 @@
 import { ALL_OF_GROUP, IN_PERSONS, OF_CONVERSATION, ofSession } from './conditions.ts';
 import { data, formerly, int, serial, since, table, words, wordsJson } from './table.ts';
 
-/** The creator of a job: the sender of the message in its column `origin`. */
+/** The person who created a job: the sender of the message in its column `origin`. */
 const SENDER_OF_ORIGIN =
   "/*sqlite (origin ->> '$.channel') || ':' || (origin ->> '$.sender.id')*//*pg (cast(origin as json) ->> 'channel') || ':' || (cast(origin as json) #>> '{sender,id}')*/";
 
 /**
- * A worker from before takeovers works for some seconds on a database that a newer Parley has migrated, and would answer
- * in a conversation that a person leads: the server refuses it the lane. Newer workers do not ask for it. A takeover lasts
- * a day at most, as `isTakenOver` says. An SQLite file has one process, which has migrated it.
+ * On a database that a newer version of Parley has migrated, a worker from before takeovers runs
+ * for some seconds longer and would answer in a conversation that a person leads: the server
+ * refuses it the lane. Newer workers do not ask for it. A takeover lasts at most a day, as
+ * `isTakenOver` says. A SQLite file has only one process, which has migrated it.
  */
 const REFUSE_OLDER_WORKERS = [
   `create function parley_refuse_taken_over() returns trigger language plpgsql as $$
@@ -41,14 +42,17 @@ export const CONVERSATION_TABLES = {
       plan: data(),
       /** 1 if it was run. */
       plan_run: int('not null default 0'),
-      /** The model chosen with `/model`; null for the model of the settings. */
+      /** The model chosen with `/model`; null for the model in the settings. */
       model: data(),
       /**
        * Until this time (ms, shared clock) a person leads it and no turn is claimed. Null or past:
        * the agent answers.
        */
       taken_over_until: since(39, int()),
-      /** The newest message (`inbox.seq`) and part (`outbox.seq`) when people deleted it: up to these it is not shown. */
+      /**
+       * The newest message (`inbox.seq`) and part (`outbox.seq`) when people deleted it: nothing up
+       * to these is shown.
+       */
       deleted_message: since(41, int()),
       deleted_part: since(41, int()),
     },
@@ -86,24 +90,24 @@ export const CONVERSATION_TABLES = {
   inbox_reader: table({
     since: 41,
     columns: {
-      /** The name of a sign-in; empty: the owner with the token of the gateway. */
+      /** The name of a sign-in; empty for the owner, who uses the gateway's token. */
       reader: data('not null primary key'),
       read_message: int('not null'),
       read_part: int('not null'),
     },
     kept: 'one row for each person who uses the page',
   }),
-  /** The name, place and read state that a person gave a conversation in their inbox (U08). */
+  /** The title, place and read state that a person gave a conversation in their inbox (U08). */
   conversation_mark: table({
     since: 41,
     columns: {
       reader: data('not null'),
       conversation_id: data('not null references conversation (id)'),
-      /** Null: its own title. */
+      /** Null for its original title. */
       title: words(),
       pinned: int('not null default 0'),
       archived: int('not null default 0'),
-      /** Null: those of `inbox_reader`. */
+      /** Null to use those in `inbox_reader`. */
       read_message: int(),
       read_part: int(),
     },
@@ -148,7 +152,7 @@ export const CONVERSATION_TABLES = {
       },
     },
   }),
-  /** When the heartbeat of each agent is due (H01). */
+  /** When each agent's heartbeat is due (H01). */
   heartbeat: table({
     columns: {
       agent: data('not null primary key'),
@@ -168,7 +172,7 @@ export const CONVERSATION_TABLES = {
     kept: 'one row per agent',
   }),
   /**
-   * Versions of SOUL.md and proposals for them (W06). They stay: `/forget` changes nothing in them,
+   * Versions of SOUL.md and proposals for them (W06). They stay: `/forget` changes nothing in them;
    * only the commands for SOUL.md do.
    */
   soul_version: table({
@@ -201,7 +205,7 @@ export const CONVERSATION_TABLES = {
     forget: 'stays',
   }),
   /**
-   * Where memories are stored and how often they were used. The files are the truth: `/forget`
+   * Where memories are stored and how often they were used. The files are authoritative: `/forget`
    * removes their lines there.
    */
   memory_entry: table({
@@ -225,7 +229,7 @@ export const CONVERSATION_TABLES = {
     },
     kept: 'memories; kept',
   }),
-  /** The to-dos of a session (G12). */
+  /** A session's to-do list (G12). */
   todo_list: table({
     columns: {
       conversation_id: data('not null primary key references conversation (id)'),
@@ -241,7 +245,7 @@ export const CONVERSATION_TABLES = {
     },
     forget: { persons: { by: 'phrases' } },
   }),
-  /** Summaries of a session. The key ensures that each is written once (G11). */
+  /** Session summaries. The key ensures that each is written once (G11). */
   summary: table({
     columns: {
       seq: serial(),
@@ -262,7 +266,7 @@ export const CONVERSATION_TABLES = {
     kept: {
       keeps: ['history'],
       at: 'created_at',
-      // The newest summary of a session is needed, because it replaces the older history.
+      // A session's newest summary is needed, because it replaces the older history.
       needed: `kind = 'history' and content is not null and ${ofSession('summary')}
       and not exists (select 1 from summary as newer where newer.conversation_id = summary.conversation_id
         and newer.session = summary.session and newer.reader = summary.reader

@@ -15,8 +15,8 @@ export const INSTALLATION_TABLES = {
     notInBackup: 'It belongs to the restored database, which is migrated then.',
   }),
   /**
-   * Identifies the database, how far it has come, and how often it was found to have gone back; one
-   * row.
+   * Identifies the database, how far it has advanced, and how often it was found to have been
+   * rolled back; one row.
    */
   store_state: table({
     columns: {
@@ -32,7 +32,7 @@ export const INSTALLATION_TABLES = {
     kept: 'one row',
     notInBackup: 'It identifies this database, and a restored one is another.',
   }),
-  /** The result of the last round of retention (D15); one row. */
+  /** The result of the last retention round (D15); one row. */
   retention_run: table({
     columns: {
       id: int('not null primary key'),
@@ -78,8 +78,8 @@ export const INSTALLATION_TABLES = {
     notInBackup: 'It is rebuilt from the messages.',
   }),
   /**
-   * The leases in a deployment of several processes. A free lease has no owner; its row is kept for
-   * its epoch.
+   * The leases in a multi-process deployment. A free lease has no owner; its row is kept for its
+   * epoch.
    */
   lease: table({
     columns: {

@@ -1,11 +1,11 @@
 import { hasLetter, IN_PERSONS, IN_SEQS, OF_CONVERSATION, rowsWhere } from './conditions.ts';
 import { bytes, data, formerly, int, serial, since, table, words, wordsJson } from './table.ts';
 
-/** The prefix of reaction ids in `group_context`. No platform id contains a space. */
+/** The prefix for reaction ids in `group_context`. No platform id contains a space. */
 export const REACTION_PREFIX = 'reaction ';
 
 /**
- * The number of owners' newest messages that are kept whatever their age, because they tell where
+ * How many of the owners' newest messages are kept whatever their age, because they tell where
  * owners can be reached.
  */
 export const OWNER_MESSAGES = 200;
@@ -16,7 +16,7 @@ const HAS_BYTES = 'where bytes is not null or file_id is not null';
 
 /** Inbound messages, and those that were given up. */
 export const MESSAGE_TABLES = {
-  /** Messages as received; `seq` is the order of a lane. */
+  /** Messages as received; `seq` is their order within a lane. */
   inbox: table({
     columns: {
       seq: serial(),
@@ -64,7 +64,7 @@ export const MESSAGE_TABLES = {
     },
     forget: { persons: rowsWhere(`seq ${IN_SEQS}`), counts: 'messages', whole: 'texts' },
   }),
-  /** Files of messages, and transcripts of voice messages. */
+  /** Message files, and transcripts of voice messages. */
   attachment: table({
     columns: {
       inbox_seq: int('not null references inbox (seq) on delete cascade'),
@@ -84,8 +84,8 @@ export const MESSAGE_TABLES = {
       created_at: int('not null'),
       updated_at: int('not null'),
       /**
-       * After all other columns of 0.1.0, because SQLite is slow to read what follows a large
-       * value.
+       * Comes after all other columns from 0.1.0, because SQLite is slow to read what follows a
+       * large value.
        */
       bytes: bytes(),
       /**
@@ -95,7 +95,7 @@ export const MESSAGE_TABLES = {
       file_id: since(34, data()),
       /** Its sender, as identified by the platform. */
       person: since(34, data()),
-      /** 1 if its sender made it view-once; its bytes are dropped after its turn. */
+      /** 1 if its sender marked it as view-once; its bytes are dropped after its turn. */
       view_once: since(37, int()),
     },
     key: ['inbox_seq', 'attachment_index'],
@@ -123,8 +123,8 @@ export const MESSAGE_TABLES = {
     },
   }),
   /**
-   * The messages of a group since the last turn (F06). They are deleted when the turn that took
-   * them is committed.
+   * A group's messages since the last turn (F06). They are deleted when the turn that took them is
+   * committed.
    */
   group_context: table({
     columns: {
@@ -148,7 +148,7 @@ export const MESSAGE_TABLES = {
     },
     kept: 'the last 50 of each chat',
     forget: {
-      // Anyone's reaction may quote the person's words.
+      // Any person's reaction may quote this person's text.
       persons: rowsWhere(`${OF_CONVERSATION} and (channel || ':' || sender_id ${IN_PERSONS}
         or message_id like '${REACTION_PREFIX}%')`),
       counts: 'messages',
@@ -194,7 +194,7 @@ export const MESSAGE_TABLES = {
     },
     kept: {
       keeps: ['messages'],
-      // Null for an open dead letter: neither it nor its subject ages.
+      // Null for an open dead letter: while it is open, neither it nor its subject ages.
       at: 'settled_at',
       isUnsorted: true,
     },

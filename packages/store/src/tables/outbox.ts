@@ -3,10 +3,10 @@ import { bytes, data, int, serial, since, table, words, wordsJson } from './tabl
 
 /** Outbound parts and their files. */
 export const OUTBOX_TABLES = {
-  /** Parts of answers on their way to a platform. */
+  /** Answer parts on their way to a platform. */
   outbox: table({
     columns: {
-      /** A part that is sent again gets a new number. */
+      /** A part that is resent gets a new number. */
       seq: serial(),
       id: data('not null unique'),
       idempotency_key: data('not null unique'),
@@ -38,7 +38,7 @@ export const OUTBOX_TABLES = {
       answers: int(),
       trace: data(),
       /**
-       * Whose words it contains, besides those of its turn and of the message it answers: ids of
+       * Whose text it contains, besides that of its turn and of the message it answers: ids of
        * turns and people, one per line. Null for rows from before this was recorded.
        */
       about: since(36, data()),
@@ -84,12 +84,12 @@ export const OUTBOX_TABLES = {
       persons: { by: 'parts' },
       counts: 'answers',
       whole: 'texts',
-      // Everything sent to the chats of the conversation, including answers to commands.
+      // Everything sent to the conversation's chats, including answers to commands.
       of: `(channel, account, chat_id) in
       (select channel, account, chat_id from inbox where conversation_id = :conversation)`,
     },
   }),
-  /** Files that the agent sends (`part_id`) or got from a tool (`turn_id`). */
+  /** Files that the agent sends (`part_id`) or that a tool returned (`turn_id`). */
   agent_file: table({
     columns: {
       id: data('not null primary key'),

@@ -2,7 +2,7 @@ import { data, formerly, int, table } from './table.ts';
 
 /** The people who may write or use the page, and the accounts that belong to one person. */
 export const PEOPLE_TABLES = {
-  /** Browsers that are signed in to the page. Only the hash of each secret is stored. */
+  /** Browsers signed in to the page. Only the hash of each secret is stored. */
   page_session: table({
     columns: {
       id: data('not null primary key'),
@@ -71,13 +71,13 @@ export const PEOPLE_TABLES = {
     key: ['channel', 'account', 'chat_id'],
     kept: { keeps: ['decisions'], at: 'seen_at', isUnsorted: true },
   }),
-  /** Accounts of one person on several platforms (F13). */
+  /** One person's accounts on several platforms (F13). */
   person_link: table({
     columns: {
       person_id: data('not null primary key'),
       /** Accounts with the same link id belong together. */
       link_id: data('not null'),
-      /** 1 if an owner confirmed it, so that its members have the rights of an owner. */
+      /** 1 if an owner confirmed it, so that its members have owner rights. */
       by_owner: int('not null'),
       linked_at: int('not null'),
     },

@@ -2,12 +2,12 @@ import type { Database } from '../database.ts';
 import { TABLE_LIST, TABLES } from '../tables.ts';
 import type { Column, Table } from './table.ts';
 
-/** The migration that created the tables of 0.1.0. */
+/** The migration that created the tables for 0.1.0. */
 const FIRST = 31;
 
 /**
- * The statements of a migration for one database. Those that create tables and columns come first,
- * table by table.
+ * A migration's statements for one database. Those that create tables and columns come first, table
+ * by table.
  */
 export function statementsOf(migration: number, dialect: Database['dialect']): readonly string[] {
   const texts = TABLE_LIST.flatMap(([name, table]) => {
@@ -37,7 +37,7 @@ export function statementsOf(migration: number, dialect: Database['dialect']): r
   );
 }
 
-/** The name of a table or column after a migration. */
+/** The name that a table or column had after a migration. */
 function nameAt(
   name: string,
   { formerly }: Pick<Table, 'formerly'> | Pick<Column, 'formerly'>,
@@ -47,15 +47,15 @@ function nameAt(
 }
 
 /**
- * Indexes start with the name of their table, except those that started with another name from the
- * beginning.
+ * An index name starts with the name of its table, except for those that had another prefix from
+ * the beginning.
  */
 function indexAt(index: string, name: string, table: Table, migration: number): string {
   const then = nameAt(name, table, migration);
   return index.startsWith(`${name}_`) ? `${then}${index.slice(name.length)}` : index;
 }
 
-/** The statements that create the indexes of a table as they were after a migration. */
+/** The statements that create a table's indexes as they were after a migration. */
 function createIndexes(name: string, table: Table, migration: number): readonly string[] {
   const then = nameAt(name, table, migration);
   return Object.entries(table.indexes ?? {}).map(([index, columns]) => {
@@ -125,7 +125,7 @@ function createTable(name: string, table: Table, migration: number): string {
   return `create table ${nameAt(name, table, migration)} (\n    ${lines.join(',\n    ')}\n  )`;
 }
 
-/** Creates the table of migrations if it is missing. */
+/** Creates the table that records the migrations, if it is missing. */
 export const MAKE_LEDGER = createTable(
   'if not exists parley_migration',
   TABLES.parley_migration,

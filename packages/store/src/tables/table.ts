@@ -5,10 +5,11 @@ type Dialect = Database['dialect'];
 /** How long rows are kept, in ms; Infinity for forever. The names are those of the settings. */
 export interface RetentionAges {
   /**
-   * Messages, answers, turns and their journals, approvals, runs of sub-agents and standing tasks.
+   * Messages, answers, turns and their journals, approvals, and the runs of sub-agents and standing
+   * tasks.
    */
   readonly messages: number;
-  /** The text of a conversation that the model reads. */
+  /** The conversation text that the model reads. */
   readonly history: number;
   /** Why messages were not accepted. */
   readonly decisions: number;
@@ -28,18 +29,18 @@ export interface FormerName {
 export interface Column<Value extends SqlValue = SqlValue> {
   readonly sql: string;
   /**
-   * Set if it contains people's words, as text or within JSON. Absent for ids, states, addresses
+   * Set if it contains human text, either plain or within JSON. Absent for ids, states, addresses
    * and numbers.
    */
   readonly words?: 'plain' | 'json';
   /** The migration that added it; absent if it was created with the table. */
   readonly since?: number;
   readonly formerly?: FormerName;
-  /** For types only: what a row contains. */
+  /** Used only for types: what a row contains. */
   readonly value?: Value;
 }
 
-/** How old rows of a table are removed. */
+/** How a table's old rows are removed. */
 export interface AgeRule<Name extends string = string> {
   /** A row may reach the longest of these ages. */
   readonly keeps: readonly (keyof RetentionAges)[];
@@ -51,7 +52,7 @@ export interface AgeRule<Name extends string = string> {
   readonly isUnsorted?: true;
   /** Set if `at` is a day such as 2026-11-22. */
   readonly isDay?: true;
-  /** Condition: the rows to read; the others have no age yet. */
+  /** Condition: the rows to read; all others have no age yet. */
   readonly among?: string;
   /** Added to the age, in ms. */
   readonly longer?: number;
@@ -62,9 +63,9 @@ export interface AgeRule<Name extends string = string> {
 /**
  * How to find the words of one person in a table:
  * - `rows`: by a condition that may use `:conversation` and the lists `:turns`, `:seqs` and `:persons`.
- *   It includes all rows that mix several people's words and can be rebuilt. With `alsoPhrases`, the
+ *   It includes all rows that mix several people's text and can be rebuilt. With `alsoPhrases`, the
  *   other rows lose what the person wrote, as with `phrases`;
- * - `phrases`: the rows mix several people's words and stay, without what the person wrote;
+ * - `phrases`: the rows mix several people's text and stay, without what the person wrote;
  * - `history`: the history is rewritten without the person's messages;
  * - `parts`: each row records whose words it contains, in any chat (`partsWithWords`).
  */
@@ -72,23 +73,26 @@ export type PersonsRows =
   | { readonly by: 'rows'; readonly where: string; readonly alsoPhrases?: true }
   | { readonly by: 'phrases' | 'history' | 'parts' };
 
-/** What `/forget` does with a table's words. */
+/** What `/forget` does with the human text in a table. */
 export interface ForgetRule {
-  /** How to find a person's words in a group, where others keep theirs. */
+  /** How to find a person's text in a group, where other people keep theirs. */
   readonly persons: PersonsRows;
   /**
    * When a whole conversation is forgotten, whether rows are deleted (the default) or only lose
-   * their words.
+   * their text.
    */
   readonly whole?: 'rows' | 'texts';
   /** The count to which its rows are added; `pins` by default. */
   readonly counts?: 'history' | 'messages' | 'answers' | 'steps' | 'pins';
-  /** Condition: the rows of `:conversation`; by default those with this `conversation_id`. */
+  /**
+   * Condition: the rows that belong to `:conversation`; by default those with this
+   * `conversation_id`.
+   */
   readonly of?: string;
 }
 
 /**
- * The statements of a migration besides those for columns. `create` creates the table as of that
+ * A migration's statements besides those for columns. `create` creates the table as of that
  * migration.
  */
 export type Statements =
@@ -105,7 +109,10 @@ export interface Table<Name extends string = string> {
   readonly unique?: readonly Name[];
   /** Indexes created with the table, by name: the text that follows `create index … on`. */
   readonly indexes?: Readonly<Record<string, string>>;
-  /** The migration that created it; absent for the first. `apart`: its own statements create it. */
+  /**
+   * The migration that created it; absent for the first one. `apart`: separate statements create
+   * it.
+   */
   readonly since?: number | 'apart';
   /**
    * Its former name. Its indexes start with its name and were renamed with it. No other table
@@ -115,12 +122,12 @@ export interface Table<Name extends string = string> {
   /** Changes by later migrations besides added columns. Released statements are never edited. */
   readonly later?: Readonly<Record<number, Statements>>;
   /**
-   * How long its rows are kept. A text says what limits them instead of an age, for `parley
-   * storage`.
+   * How long its rows are kept. If it is a text, it says what limits them instead of an age, for
+   * `parley storage`.
    */
   readonly kept: AgeRule<Name> | string;
   /**
-   * Required for a table with words. `apart`: separate code removes them. `stays`: `/forget`
+   * Required for a table with human text. `apart`: separate code removes them. `stays`: `/forget`
    * reports that they stay.
    */
   readonly forget?: ForgetRule | 'apart' | 'stays';
@@ -144,11 +151,11 @@ function columnOf<Value extends SqlValue>(type: string, words?: 'plain' | 'json'
   });
 }
 
-/** Text or JSON without people's words: ids, states, addresses, times. */
+/** Text or JSON without human text: ids, states, addresses, times. */
 export const data = columnOf<string>('text');
-/** Text with people's words. */
+/** Plain human text. */
 export const words = columnOf<string>('text', 'plain');
-/** JSON with people's words. */
+/** JSON that contains human text. */
 export const wordsJson = columnOf<string>('text', 'json');
 export const int = columnOf<number>('bigint');
 export const real = columnOf<number>('double precision');

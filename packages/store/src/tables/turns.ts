@@ -11,9 +11,9 @@ import { data, int, real, serial, since, table, words, wordsJson } from './table
 /** How long a process assumes that a prompt text is stored without touching its row, in ms. */
 export const TEXT_KNOWN_MS = 60 * 60_000;
 
-/** Turns and what they leave behind. */
+/** Turns and the records they leave behind. */
 export const TURN_TABLES = {
-  /** Turns, including the running one of each conversation. */
+  /** Turns, including each conversation's running one. */
   turn: table({
     columns: {
       id: data('not null primary key'),
@@ -24,7 +24,7 @@ export const TURN_TABLES = {
        * that ends or counts unfinished turns sees it.
        */
       state: data('not null'),
-      /** The number of times it was started; `runs` (JSON) records when and by which worker. */
+      /** How many times it was started; `runs` (JSON) records when and by which worker. */
       attempts: int('not null'),
       reason: words(),
       model: data(),
@@ -41,14 +41,14 @@ export const TURN_TABLES = {
        */
       person_id: data(),
       asked_at: int(),
-      /** How many of `input_tokens` came from the provider's cache. */
+      /** How many of the `input_tokens` came from the provider's cache. */
       cached_tokens: int(),
       /** Set while its model is unavailable: since when, and when it is tried again. */
       put_off_since: since(35, int()),
       put_off_until: since(35, int()),
       /**
        * Set if a person wrote it from the page (U12): who, as `agent` or `self`, and the request,
-       * which counts once.
+       * which counts only once.
        */
       written_by: since(39, data()),
       written_as: since(39, data()),
@@ -72,7 +72,7 @@ export const TURN_TABLES = {
     },
     forget: { persons: rowsWhere(`id ${IN_TURNS}`), counts: 'steps', whole: 'texts' },
   }),
-  /** The journal of a turn (G16). */
+  /** A turn's journal (G16). */
   turn_step: table({
     columns: {
       turn_id: data('not null references turn (id)'),
@@ -116,7 +116,7 @@ export const TURN_TABLES = {
     kept: { keeps: ['history'], at: 'created_at' },
     forget: { persons: { by: 'history' }, counts: 'history' },
   }),
-  /** Texts of recorded prompts (P17). A text shared by many turns is stored once. */
+  /** Texts in recorded prompts (P17). A text shared by many turns is stored once. */
   prompt_text: table({
     columns: {
       hash: data('not null primary key'),
@@ -183,7 +183,7 @@ export const TURN_TABLES = {
               'alter table spend add primary key (day, person_id, group_id, agent)',
             ]
           : [
-              // SQLite cannot change the key of a table.
+              // SQLite cannot change a table's key.
               'alter table spend rename to spend_before',
               create,
               `insert into spend (day, person_id, group_id, input_tokens, output_tokens, cost_usd)
@@ -193,7 +193,7 @@ export const TURN_TABLES = {
     },
     kept: { keeps: ['spend'], at: 'day', isDay: true },
   }),
-  /** Calls that a person allows or refuses (G05), and questions of `ask_user`. */
+  /** Calls that a person allows or refuses (G05), and questions asked by `ask_user`. */
   approval: table({
     columns: {
       seq: serial(),
@@ -239,7 +239,7 @@ export const TURN_TABLES = {
       ),
     },
   }),
-  /** Runs of sub-agents (G07). Their lanes, turns and journals are ordinary rows. */
+  /** Sub-agent runs (G07). Their lanes, turns and journals are ordinary rows. */
   sub_agent: table({
     columns: {
       id: data('not null primary key'),
@@ -310,7 +310,7 @@ export const TURN_TABLES = {
       at: 'started_at',
       by: ['agent', 'started_at'],
       isUnsorted: true,
-      // The last run of a task determines when the next one is due.
+      // A task's last run determines when the next one is due.
       needed: `state in ('running', 'waiting', 'held') or not exists (select 1 from heartbeat_run as newer
       where newer.agent = heartbeat_run.agent and newer.task = heartbeat_run.task
         and newer.started_at > heartbeat_run.started_at)`,

@@ -17,13 +17,13 @@ import { watchDatabase } from '../watch-database.ts';
 /** One kind of database for one test file, whose tables are created once. */
 export interface TestDatabase {
   readonly name: 'SQLite' | 'PostgreSQL';
-  /** False if the machine lacks the server. Such tests are skipped, and the runner reports it. */
+  /** False if the machine lacks the server. Such tests are skipped, and the runner reports this. */
   readonly available: boolean;
   /** Opens an empty store. A test that changes the schema must start with `openBare`. */
   openEmpty(): Promise<Store>;
-  /** Creates a database without tables; `url` is then its address. */
+  /** Creates a database without tables; `url` then returns its address. */
   openBare(): Promise<void>;
-  /** Sets the time of the lease clock of an opened store, in ms; it starts at 0. */
+  /** Sets the lease clock of an open store to this time, in ms; it starts at 0. */
   setTime(now: number): void;
   /** The URL of the database that `openEmpty` opened last. */
   url(): string;
@@ -46,7 +46,7 @@ export function databasesOfDay(postgresUrl: string | null): readonly TestDatabas
   return isOfDay(nth, 2) ? bothDatabases(postgresUrl) : [sqliteForTests()];
 }
 
-/** A file in its own folder. */
+/** A file in a separate folder. */
 export function sqliteForTests(): TestDatabase {
   const folders: string[] = [];
   const stores: Store[] = [];
@@ -124,8 +124,8 @@ function postgresForTests(serverUrl: string | null): TestDatabase {
 }
 
 /**
- * Connections shared by the separate stores of single tests, because opening a connection takes the
- * server as long as a whole test. A test that closes its store closes them.
+ * Connections shared by the separate stores of individual tests, because opening a connection takes
+ * the server as long as a whole test. A test that closes its store closes them.
  */
 function keptConnections(url: () => string) {
   let database: Database | undefined;
@@ -212,7 +212,7 @@ const OF_POSTGRES =
   from pg_constraint where connamespace = cast(current_schema() as regnamespace)
   order by 1, 2, 3`).rows<object>();
 
-/** The tables, columns, indexes and constraints of a database, for comparison. */
+/** A database's tables, columns, indexes and constraints, for comparison. */
 export async function schemaOf(database: Database): Promise<readonly object[]> {
   const query = database.dialect === 'sqlite' ? OF_SQLITE : OF_POSTGRES;
   return database.read((sql) => sql.all(query));

@@ -35,7 +35,7 @@ describe('a store in memory for tests', () => {
 });
 
 describe('a file with empty tables for tests', () => {
-  it('[D15] is as the first opening makes it, for its owner alone', async () => {
+  it('[D15] is the same as after the first opening, and only its owner can read it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-empty-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const [made, copied] = [join(folder, 'made.db'), join(folder, 'copied.db')];
@@ -46,7 +46,7 @@ describe('a file with empty tables for tests', () => {
   });
 });
 
-/** What a file is for those who open it: its tables, steps, pragmas and rights. */
+/** What matters about a file to those who open it: its tables, steps, pragmas and permissions. */
 function look(path: string) {
   const sqlite = new DatabaseSync(path, { readOnly: true });
   try {

@@ -12,8 +12,8 @@ let tables: Promise<Uint8Array> | undefined;
 let file: Promise<Uint8Array> | undefined;
 
 /**
- * For tests: an empty in-memory store as `openStore` opens it. Its tables are created once for all
- * test files of a process and copied, which takes a quarter of the time.
+ * For tests: an empty in-memory store, identical to one opened by `openStore`. Its tables are
+ * created once for all test files in a process and copied, which takes a quarter of the time.
  */
 export async function openMemoryStore(
   options: Omit<StoreOptions, 'url' | 'content'>,
@@ -23,15 +23,15 @@ export async function openMemoryStore(
 }
 
 /**
- * For tests: writes the file of a database as a first start makes it, which takes an eighth of the time of making one.
- * Throws where a file is there.
+ * For tests: writes a database file identical to the one that a first start creates, which takes an
+ * eighth of the time. Throws if a file already exists there.
  */
 export async function writeEmptyDatabase(path: string): Promise<void> {
   file ??= emptyFile((made) => readFileSync(made));
   writeFileSync(path, await file, { mode: 0o600, flag: 'wx' });
 }
 
-/** An empty database with the tables of Parley, as serialized by SQLite. */
+/** An empty database with Parley's tables, as serialized by SQLite. */
 export function emptyTables(): Promise<Uint8Array> {
   return emptyFile((path) => {
     // An in-memory database has no log and returns no pages to a disk.
@@ -42,7 +42,7 @@ export function emptyTables(): Promise<Uint8Array> {
   });
 }
 
-/** Makes a file with the tables of Parley, and removes it when `read` has returned. */
+/** Creates a file with Parley's tables, and removes it when `read` has returned. */
 async function emptyFile(read: (path: string) => Uint8Array): Promise<Uint8Array> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-tables-'));
   try {

@@ -54,14 +54,14 @@ export function answer(turnId: string, texts: readonly string[], chatId = 'c1'):
   };
 }
 
-/** Takes a lane that must be free. */
+/** Takes a lane, which must be free. */
 export async function hold(store: Store, lane = 'web:c1', owner = 'w1', now = 0): Promise<Lease> {
   const result = await store.lanes.acquire(lane, owner, now, 1_000);
   if (result.kind === 'busy') throw new Error(`the lane ${lane} is busy`);
   return result.lease;
 }
 
-/** Claims a turn that must exist. */
+/** Claims a turn, which must exist. */
 export async function claim(
   store: Store,
   lease: Lease,
@@ -197,10 +197,7 @@ async function useLists(store: Store): Promise<void> {
 export const DAY = 24 * 60 * 60_000;
 const LONG = 'words of an answer, '.repeat(40);
 
-/**
- * For tests: leaves in all tables what one message of a chat leaves behind, written as a turn
- * would.
- */
+/** For tests: leaves in all tables what one chat message leaves behind, written as a turn would. */
 export async function liveThrough(store: Store, at: number, chat: string, id: string) {
   const newId = timedIds(() => at);
   const turnId = newId('turn');

@@ -27,8 +27,7 @@ const MARK: Migration = {
 const address = parseStoreUrl(url);
 const database = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
 const slow = Number(seconds) > 0;
-// On SQLite nothing else runs in this process during a statement, so it is reported a moment
-// before.
+// On SQLite nothing else runs in this process during a statement, so it is reported just before.
 if (slow) process.stdout.write('migrating\n');
 await wait(1);
 await migrate(database, [...MIGRATIONS, MARK, ...(slow ? [SLOW] : [])], 'db', () => 0);

@@ -24,7 +24,7 @@ export function arrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
   ]);
 }
 
-/** When a person took the conversation over and how that ended. Only the owner sees who it was. */
+/** When a person took over the conversation and how that ended. Only the owner sees who it was. */
 export function takeoverEntries(
   takeovers: readonly Takeover[],
   now: number,
@@ -150,7 +150,7 @@ function timesText(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-/** From the start of a turn to its commit. */
+/** From a turn's start to its commit. */
 export function turnEntries(turn: TurnFacts): readonly TimelineEntry[] {
   if (turn.written !== null) return [writtenEntry(turn, turn.written)];
   return [

@@ -13,16 +13,16 @@ import type { TurnState } from '../turns.ts';
 /** Why a message has no row in the inbox. */
 export type NotTaken = 'ignored' | 'refused';
 
-/** Identifies the message that is asked about. */
+/** Identifies the message that the question is about. */
 export interface WhyQuestion {
   /**
-   * The platform's id, `channel:chat/message` (with an account `channel/account:chat/message`), the
-   * id of a turn or of a heartbeat run, or `last`.
+   * The platform's message id, `channel:chat/message` (with an account
+   * `channel/account:chat/message`), the id of a turn or of a heartbeat run, or `last`.
    */
   readonly message: string;
-  /** Only messages from this chat are searched. */
+  /** If set, only messages from this chat are searched. */
   readonly chat?: ChatKey | undefined;
-  /** Only messages to this agent are searched; null for the default agent (F14). */
+  /** If set, only messages to this agent are searched; null for the default agent (F14). */
   readonly agent?: string | null;
 }
 
@@ -36,7 +36,7 @@ export interface MessageFacts {
   };
   /** When Parley received it. */
   readonly receivedAt: number;
-  /** According to the platform; null if Parley itself put it there. */
+  /** As reported by the platform; null if Parley itself put it there. */
   readonly sentAt: number | null;
   /** Why it was accepted or not. */
   readonly reason: string | null;
@@ -62,11 +62,11 @@ export interface TakenFacts {
   readonly claimedAt: number | null;
   readonly doneAt: number | null;
   readonly files: readonly string[];
-  /** The turn that is running in its lane, if that is not its own. */
+  /** The turn that is running in its lane, if it is not the message's own turn. */
   readonly before: Pick<TurnFacts, 'turnId' | 'startedAt' | 'isSuspended'> | null;
   readonly run: Pick<HeartbeatRun, 'agent' | 'task' | 'state' | 'reason'> | null;
   readonly cronJob: string | null;
-  /** The takeovers while it waited or was answered, oldest first. */
+  /** The takeovers while it was waiting or being answered, oldest first. */
   readonly takeovers: readonly Takeover[];
   readonly turn: TurnFacts | null;
   readonly parts: readonly PartFacts[];
@@ -115,7 +115,7 @@ export interface TimedStep {
 /** A part sent because of the message. */
 export interface PartFacts {
   readonly id: string;
-  /** Null for another chat, or for the answer of a command. */
+  /** Null for another chat, or for the answer to a command. */
   readonly index: number | null;
   /** Whether it goes to the chat in which the message is answered. */
   readonly isHere: boolean;
@@ -133,7 +133,7 @@ export interface PartFacts {
   readonly settled: string | null;
 }
 
-/** A found message, whether it was accepted or not. */
+/** A matching message, whether it was accepted or not. */
 export interface FoundMessage extends ChatKey {
   /** `turn`: a person wrote it from the page, and it answers no message. */
   readonly table: 'inbox' | 'decision' | 'turn';
@@ -144,7 +144,7 @@ export interface FoundMessage extends ChatKey {
 
 /** The maximum number of matches to choose from. */
 const MAX_FOUND = 10;
-/** How many newest rows are searched for a person's newest message. */
+/** How many of the newest rows are searched for a person's newest message. */
 const RECENT_MESSAGES = 50;
 
 /** The messages that match the question, newest first. */
@@ -164,7 +164,8 @@ export async function findMessages(
   }
   const there = await byId(sql, message, chat);
   if (there.length > 0 || chat === undefined) return there;
-  // Runs of standing tasks have their own lane; whether this chat got their alert is checked later.
+  // Runs of standing tasks have their own lane; whether this chat received their alert is checked
+  // later.
   const anywhere = await byId(sql, message, undefined);
   return anywhere.filter(({ chatId }) => isLane(chatId, HEARTBEAT_LANE));
 }
@@ -197,14 +198,17 @@ async function byId(
   );
 }
 
-/** The newest message of a person that is not a command; if there is none, the newest of all. */
+/**
+ * The newest message from a person that is not a command; if there is none, the newest message of
+ * any kind.
+ */
 async function findNewest(sql: Sql, chat: ChatKey | undefined): Promise<readonly FoundMessage[]> {
   const rows = await readNewestMessages(sql, RECENT_MESSAGES, chat);
   const said = rows.find(({ isSaid }) => isSaid === 1) ?? rows[0];
   return said === undefined ? [] : [foundOf(said)];
 }
 
-/** The newest messages of all chats, newest first. */
+/** The newest messages in all chats, newest first. */
 export async function newestMessages(sql: Sql, limit: number): Promise<readonly FoundMessage[]> {
   return (await readNewestMessages(sql, limit, undefined)).slice(0, limit).map(foundOf);
 }

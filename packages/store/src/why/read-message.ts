@@ -33,7 +33,7 @@ import {
 } from './message-facts.ts';
 import { timelineOf } from './timeline.ts';
 
-/** The path of the matching message; `unknown` or `several` if there is not exactly one. */
+/** The path that the matching message took; `unknown` or `several` if there is not exactly one. */
 export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): Promise<WhyAnswer> {
   const found = await findMessages(sql, question);
   const [message, another] = found;
@@ -47,7 +47,7 @@ export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): P
 
 const READERS = { inbox: readTaken, decision: readDecision, turn: readWritten };
 
-/** The newest messages of all chats, with names and texts. */
+/** The newest messages in all chats, with names and texts. */
 export async function recentMessages(sql: Sql, limit: number): Promise<readonly RecentMessage[]> {
   const shown: RecentMessage[] = [];
   for (const found of await newestMessages(sql, limit)) {
@@ -117,9 +117,7 @@ async function readDecision(sql: Sql, found: FoundMessage): Promise<MessageFacts
   return { place: messagePosition(found), ...facts, fate: { kind: 'not-taken', outcome } };
 }
 
-/**
- * A row may be pruned or forgotten between the two reads of one question, which is rare.
- */
+/** A row may be pruned or forgotten between the two reads for one question, which is rare. */
 function droppedMessageError({ messageId }: FoundMessage): StoreError {
   return new StoreError('store-failed', `Message ${messageId} has just been deleted. Ask again.`);
 }
@@ -220,8 +218,8 @@ const HEARTBEAT_RUN = statement(
 ).rows<NonNullable<TakenFacts['run']>>();
 
 /**
- * The message of a job. Only the last one is known. The job's name is not shown, because people
- * wrote it.
+ * The message that a job sent. Only the last one is known. The job's name is not shown, because
+ * people wrote it.
  */
 const JOB = statement(`
   select id from cron_job
@@ -260,7 +258,7 @@ const PARTS_OF_TURN = statement(`${PARTS} turn_id = :turnId order by seq`).rows<
 
 const PARTS_OF_COMMAND = statement(`${PARTS} answers = :seq order by seq`).rows<PartRow>();
 
-/** The parts that a turn, or otherwise the command itself, has put into the outbox. */
+/** The parts that a turn, or a command without a turn, added to the outbox. */
 async function readParts(
   sql: Sql,
   { turnId, seq }: { readonly turnId: string | null; readonly seq: number },
@@ -294,7 +292,7 @@ const TURN = statement(`
 const APPROVALS = statement(`
   select ${APPROVAL_COLUMNS} from approval where turn_id = :turnId order by seq`).rows<ApprovalRow>();
 
-/** Reads the stored facts of a turn; null if it does not exist. */
+/** Reads a turn's stored facts; null if it does not exist. */
 async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
   const row = await sql.get(TURN, { turnId });
   if (row === undefined) return null;
@@ -331,7 +329,7 @@ const NEWEST_ANSWER = statement(`
     order by transcript.seq desc limit 1)
   and facts is not null order by step_index desc limit 1`).rows<{ readonly facts: string }>();
 
-/** The facts of the last step of the newest answer in a session. */
+/** The facts about the last step of a session's newest answer. */
 export async function newestAnswerBy(
   sql: Sql,
   conversationId: string,
@@ -348,7 +346,7 @@ const STEPS = statement(`
   Omit<TimedStep, 'facts'> & { readonly facts: string }
 >();
 
-/** Steps of an older version have no facts. */
+/** Steps stored by an older version have no facts. */
 async function stepsOf(sql: Sql, turnId: string): Promise<readonly TimedStep[]> {
   return (await sql.all(STEPS, { turnId })).flatMap(({ facts, ...times }) => {
     const parsed = StepFacts.safeParse(fromJson(facts));

@@ -5,7 +5,7 @@ export function withoutAbsent<T>(items: readonly (T | false)[]): readonly T[] {
   return items.filter((item): item is T => item !== false);
 }
 
-/** An event at a moment. */
+/** An event at a point in time. */
 export function momentEntry(
   stage: TimelineEntry['stage'],
   at: number | null,

@@ -10,7 +10,7 @@ import {
 import type { MessageFacts, PartFacts, TakenFacts, TurnFacts } from './message-facts.ts';
 import { partEntries } from './part-entries.ts';
 
-/** Builds all stages of a message, in order, from the stored facts. */
+/** Builds all stages of a message's path, in order, from the stored facts. */
 export function timelineOf(facts: MessageFacts, now: number): Timeline {
   const { place, receivedAt, fate } = facts;
   const turn = fate.kind === 'taken' ? fate.turn : null;
@@ -45,7 +45,7 @@ function afterStoring(
   return [
     ...originEntries(run, cronJob),
     ...laneEntries(facts, fate, now),
-    // Tools, approvals and parts for other chats interleave, so these are sorted by time; entries
+    // Tools, approvals and parts for other chats overlap, so these are sorted by time; entries
     // without a time keep their place.
     ...inOrder([
       ...takeoverEntries(takeovers, now),

@@ -51,7 +51,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         entries: () => [{ role: 'user', content: { text } }],
       });
 
-    it('[U12] [D08] reports that a person took the conversation over, answered and handed it back', async () => {
+    it('[U12] [D08] reports that a person took over the conversation, answered and handed it back', async () => {
       await store.inbox.accept(written('m1', 1_000));
       database.setTime(2_000);
       await store.takeovers.takeOver({ ...person, lastsMs: 60_000 });
@@ -94,7 +94,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.takeovers.takeOver({ ...person, lastsMs: 1_000 });
       const texts = (await timeline('m1', 2_000)).entries.map(({ text }) => text);
       expect(texts).toContain('the takeover expired');
-      // Before it, the takeover is not mentioned.
+      // Before the takeover began, it is not mentioned.
       database.setTime(3_000);
       await store.inbox.accept(written('m2', 3_000));
       expect((await timeline('m2', 4_000)).entries.map(({ text }) => text)).not.toContain(
@@ -240,7 +240,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await ask('web:c2/m1', CHAT)).toEqual({ kind: 'unknown' });
     });
 
-    it('[D08] [H03] reports a run of a standing task only where it alerted', async () => {
+    it("[D08] [H03] reports a standing task's run only where it sent an alert", async () => {
       const lane = 'beat:main';
       const chat = { id: lane, type: 'direct' } as const;
       const run = async (id: string, alert: string | null) => {

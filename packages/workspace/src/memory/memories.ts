@@ -19,7 +19,7 @@ export interface SavedMemory {
   readonly entry: MemoryEntry;
 }
 
-/** The result of a save. `known`: it exists already. */
+/** The result of a save. `known`: the memory already exists. */
 export type SaveResult =
   | ({ readonly kind: 'saved' | 'known' } & SavedMemory)
   | { readonly kind: 'refused'; readonly detail: string };
@@ -27,7 +27,7 @@ export type SaveResult =
 /** The memories that were removed from the files, and those that could not be. */
 export interface Removal {
   readonly memories: readonly SavedMemory[];
-  /** Removed lines of other notes, by file. */
+  /** Lines removed from other notes, by file. */
   readonly lines: readonly { readonly name: string; readonly count: number }[];
   /** Files that could not be written, with the reason. */
   readonly failed: readonly { readonly name: string; readonly detail: string }[];
@@ -37,7 +37,7 @@ export interface Removal {
 const BY_COMMAND: WriteApproval = { by: 'command' };
 const WHOLE = Number.MAX_SAFE_INTEGER;
 
-/** The memories in the files of a workspace; the files are the truth and may be edited by hand. */
+/** The memories in a workspace's files; the files are authoritative and may be edited by hand. */
 export class Memories {
   readonly #entries = new EntryCache();
 
@@ -54,8 +54,8 @@ export class Memories {
   }
 
   /**
-   * Saves an owner's memory in `memory/`, and any other in the file of its conversation, which
-   * nobody else can read (W02, W04).
+   * Saves an owner's memory in `memory/`, and any other in its conversation's file, which nobody
+   * else can read (W02, W04).
    */
   async save(view: WorkspaceView, entry: MemoryEntry): Promise<SaveResult> {
     const name = view.reader.kind === 'owner' ? SAVED_FILES[entry.scope] : view.groupMemory;
@@ -63,7 +63,7 @@ export class Memories {
     if (known !== undefined) return { kind: 'known', ...known };
     let twin: MemoryEntry | undefined;
     const written = await view.change(name, (text) => {
-      // Another process may have saved the same in the meantime.
+      // Another process may have saved the same memory in the meantime.
       twin = this.#entries.of(name, text ?? '').find((one) => isSameMemory(one, entry));
       return twin === undefined ? withEntry(text, entry) : null;
     });
@@ -71,7 +71,7 @@ export class Memories {
     return { kind: twin === undefined ? 'saved' : 'known', name, entry: twin ?? entry };
   }
 
-  /** Removes memories, and each line of an owner's other notes that `inNotes` matches. */
+  /** Removes memories, and each line in an owner's other notes that `inNotes` matches. */
   async remove(
     view: WorkspaceView,
     isMeant: (memory: SavedMemory) => boolean,
@@ -104,8 +104,8 @@ export class Memories {
 }
 
 /**
- * Removes the same from earlier versions; in a chat only from those of its own file. Returns what
- * failed.
+ * Removes the same from earlier versions; in a chat, only from those of its own file. Returns the
+ * failures.
  */
 async function forgetVersions(
   { reader, groupMemory, history }: WorkspaceView,
@@ -122,7 +122,7 @@ async function forgetVersions(
   return (await history?.forget(shorten, isMeant))?.failed ?? [];
 }
 
-/** The same text of the same person, or the same call again. */
+/** The same text from the same person, or the same call again. */
 function isSameMemory(known: MemoryEntry, entry: MemoryEntry): boolean {
   if (known.id === entry.id) return true;
   const isAlike = known.text.toLowerCase() === entry.text.toLowerCase();
@@ -134,7 +134,7 @@ function withoutLines(text: string, isMeant: (line: string) => boolean): string 
   return kept.join('\n');
 }
 
-/** The files of memories, and an owner's notes. */
+/** The files that contain memories, and an owner's notes. */
 async function changeable(view: WorkspaceView): Promise<readonly string[]> {
   if (view.reader.kind !== 'owner') return visibleMemoryFiles(view);
   const all = (await view.list()).map(({ name }) => name);
@@ -152,12 +152,11 @@ function countLines(text: string): number {
 }
 
 /**
- * The number of files whose memories are cached: the owner's few, and those of recent
- * conversations.
+ * How many files have their memories cached: the owner's few, and those for recent conversations.
  */
 const FILES = 50;
 
-/** The memories of recently read files, so that each turn parses only new lines. */
+/** The memories in recently read files, so that each turn parses only new lines. */
 class EntryCache {
   readonly #files = new BoundedMap<
     string,
@@ -168,7 +167,7 @@ class EntryCache {
     }
   >(FILES);
 
-  /** The memories of exactly this text, in order. */
+  /** The memories in exactly this text, in order. */
   of(name: string, text: string): readonly MemoryEntry[] {
     const before = this.#files.get(name);
     if (before?.text === text) return before.entries;
@@ -204,8 +203,8 @@ const TITLES: Readonly<Record<MemoryType, string>> = {
 const ORDER: readonly MemoryType[] = ['constraint', 'preference', 'habit', 'skill', 'fact'];
 
 /**
- * A short summary of memories, created without a model (G14): by type, and in each the newest and
- * most used first. The agent's own notes are marked. Null when there are no memories.
+ * A short summary of memories, created without a model (G14): grouped by type, with the newest and
+ * most used first in each group. The agent's own notes are marked. Null if there are no memories.
  */
 export function profileOf(entries: readonly MemoryEntry[], uses: MemoryUses): string | null {
   const ranked = rankMemories(entries, uses);
@@ -221,8 +220,8 @@ export function profileOf(entries: readonly MemoryEntry[], uses: MemoryUses): st
 }
 
 /**
- * Each use counts as much as being one place newer. Files are oldest first, so the position is the
- * age.
+ * Each use counts as much as being one position newer. Files are oldest first, so the position
+ * represents the age.
  */
 function rankMemories(entries: readonly MemoryEntry[], uses: MemoryUses): readonly MemoryEntry[] {
   return entries

@@ -10,7 +10,7 @@ export type MemoryType = z.infer<typeof MemoryType>;
 export const MemoryScope = z.enum(['user', 'project', 'session']);
 export type MemoryScope = z.infer<typeof MemoryScope>;
 
-/** The message it comes from. */
+/** The message that it comes from. */
 export const MemoryOrigin = z.strictObject({
   channel: z.string(),
   chat: z.string(),
@@ -21,7 +21,7 @@ export const MemoryOrigin = z.strictObject({
 export type MemoryOrigin = z.infer<typeof MemoryOrigin>;
 
 /**
- * The author of the text. `own`: exactly what the person wrote. `agent`: a note of the agent.
+ * The author of the text. `own`: exactly what the person wrote. `agent`: a note by the agent.
  * `hand`: a person edited the file.
  */
 export type MemoryWords = 'own' | 'agent' | 'hand';
@@ -33,20 +33,20 @@ export interface MemoryEntry {
   readonly scope: MemoryScope;
   /** One line. */
   readonly text: string;
-  /** The person it is about or from, by Parley's id (`telegram:42`). */
+  /** The person it is about or comes from, by their Parley id (`telegram:42`). */
   readonly person: string | null;
   /** `2026-11-21` */
   readonly date: string | null;
   readonly from: MemoryOrigin | null;
   readonly words: MemoryWords;
-  /** Whether Parley saved it itself, because the model did not. */
+  /** Whether Parley saved it automatically, because the model did not. */
   readonly automatic: boolean;
 }
 
 /** The longest memory, in characters. */
 const MEMORY_CHARACTERS = 500;
 
-/** A text as one plain line that can neither begin nor end a mark of the file. */
+/** Converts a text to one plain line that can neither begin nor end one of the file's marks. */
 export function memoryLine(text: string): string {
   const line = text
     .toWellFormed()
@@ -63,8 +63,8 @@ export function memoryLine(text: string): string {
 }
 
 /**
- * The id of a memory from one message: the same in every run of a turn, so that it is saved once.
- * `seed` distinguishes several memories.
+ * The id of a memory from one message: the same in every run of a turn, so that it is saved only
+ * once. `seed` distinguishes several memories.
  */
 export function memoryId(seed: readonly string[]): string {
   return `m${hash(JSON.stringify(seed))}`;
@@ -79,14 +79,14 @@ function hash(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 10);
 }
 
-/** The files of the owner's memories, by scope. */
+/** The files with the owner's memories, by scope. */
 export const SAVED_FILES: Readonly<Record<MemoryScope, string>> = {
   user: 'memory/user.md',
   project: 'memory/project.md',
   session: 'memory/session.md',
 };
 
-/** The scope of lines without their own; null when it is not a file of memories. */
+/** The scope of lines without one of their own; null if it is not a memory file. */
 export function scopeOfFile(name: string): MemoryScope | null {
   if (isGroupFile(name)) return 'project';
   if (name === SAVED_FILES.user) return 'user';
@@ -111,21 +111,21 @@ const Mark = z.object({
 });
 
 /**
- * The memories of a file, in order. List items without a mark, or with a broken one, were written
+ * The memories in a file, in order. List items without a mark, or with an invalid one, were written
  * by hand and count as facts about `scope`. Never throws.
  */
 export function parseMemoryFile(text: string, scope: MemoryScope): readonly MemoryEntry[] {
   return text.split('\n').flatMap((line) => parseMemoryLine(line, scope) ?? []);
 }
 
-/** The file with one more memory; `null` when there is no file yet. */
+/** The file with one memory added; `null` if there is no file yet. */
 export function withEntry(text: string | null, entry: MemoryEntry): string {
   const before = text === null || text.trim() === '' ? HEAD : `${text.trimEnd()}\n`;
   const gap = /\n[-*+] [^\n]*\n$/.test(before) ? '' : '\n';
   return `${before}${gap}${printEntry(entry)}\n`;
 }
 
-/** The file without the lines of these memories. */
+/** The file without the lines for these memories. */
 export function withoutEntries(text: string, scope: MemoryScope, ids: ReadonlySet<string>): string {
   return text
     .split('\n')
@@ -136,7 +136,7 @@ export function withoutEntries(text: string, scope: MemoryScope, ids: ReadonlySe
     .join('\n');
 }
 
-/** The line of a memory. */
+/** The line that represents a memory. */
 export function printEntry({ text, from, ...entry }: MemoryEntry): string {
   const { automatic, ...rest } = entry;
   const mark = Object.entries({ ...rest, ...from, ...(automatic && { automatic: 'yes' }) })
@@ -182,7 +182,7 @@ function valuesOf(mark: string): Readonly<Record<string, string>> {
     try {
       return [[key, decodeURIComponent(value)] as const];
     } catch {
-      // Changed by hand; the line counts without it.
+      // Changed by hand; the line counts as if it had no mark.
       return [];
     }
   });

@@ -103,7 +103,7 @@ const QUALITY: readonly (readonly [question: string, first: string])[] = [
   ['short sentence', 'short sentences'],
 ];
 
-describe('searching what was remembered', () => {
+describe('searching memories', () => {
   it.each(QUALITY)(
     '[G14] "%s" first finds the passage that contains "%s"',
     async (question, first) => {
@@ -132,7 +132,7 @@ describe('searching what was remembered', () => {
     expect((await hits(question))[0]?.isClear).toBe(true);
   });
 
-  it('[G14] a change by hand is found at once', async () => {
+  it('[G14] a change by hand is found immediately', async () => {
     put('memory/hand.md', 'The parrot is called Rio.\n');
     expect((await hits('parrot'))[0]?.text).toContain('Rio');
     put('memory/hand.md', 'The parrot is called Kiwi now.\n');
@@ -141,7 +141,7 @@ describe('searching what was remembered', () => {
     expect(await hits('parrot')).toEqual([]);
   });
 
-  it('[G14] what Parley saves is found at once, even when checking the files takes long', async () => {
+  it('[G14] what Parley saves is found immediately, even when checking the files takes long', async () => {
     let now = 0;
     const slow = openMemorySearch(workspace, () => {
       now += 9;
@@ -283,7 +283,7 @@ describe('files and the text in them', () => {
     expect(find(index, 'heron')).toHaveLength(2);
   });
 
-  it('[G14] the newer one is found first among equals, however few are requested', () => {
+  it('[G14] the newer of two equals is found first, however few are requested', () => {
     const index = new PassageIndex(1_000);
     index.put('memory/user.md', list(Array.from({ length: 100 }, (_, nth) => `heron a${nth}`)));
     const all = find(index, 'heron').map(({ piece }) => piece.raw);

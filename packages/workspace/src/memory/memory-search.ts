@@ -15,7 +15,7 @@ export interface MemoryHit extends PromptPart {
   readonly heading: string;
   readonly entry?: MemoryEntry;
   readonly score: number;
-  /** Whether it is about the question rather than only sharing a word with it. */
+  /** Whether it is actually about the question, rather than only sharing a word with it. */
   readonly isClear: boolean;
 }
 
@@ -25,16 +25,18 @@ export interface SearchScope {
   readonly session: number;
 }
 
-/** The number of conversations whose memory files are indexed at a time. */
+/** How many conversations have their memory files indexed at a time. */
 const CONVERSATIONS = 100;
-/** More hits than wanted are read, because some are gone or belong to other sessions. */
+/**
+ * More hits than requested are read, because some have been removed or belong to other sessions.
+ */
 const SPARE = 5;
 
 /** Finds memories for one reader at a time (G14). */
 export type MemorySearch = ReturnType<typeof openMemorySearch>;
 
 /**
- * Opens the indexes of a workspace: one for owners, one for guests, and one for each conversation's
+ * Opens a workspace's indexes: one for owners, one for guests, and one for each conversation's
  * file.
  */
 export function openMemorySearch(
@@ -53,7 +55,7 @@ export function openMemorySearch(
   const list = markdownLister();
   const within = async (name: string): Promise<readonly string[]> =>
     (await list(join(folder, name))).map((file) => `${name}/${file}`);
-  // No conversation, because what these find is the same for each reader of their kind.
+  // No conversation, because these indexes find the same for every reader of the same kind.
   const none = { conversationId: '' };
   const shared = {
     owner: indexFor(
@@ -75,7 +77,7 @@ export function openMemorySearch(
   return {
     /**
      * The best `most` passages, best first, all of them just read through `view`: the index only
-     * says where. Memories of other sessions are omitted.
+     * provides the location. Memories from other sessions are omitted.
      */
     async find(
       view: WorkspaceView,
@@ -96,7 +98,8 @@ export function openMemorySearch(
 }
 
 /**
- * Checks the pieces through the view: what this reader may not see, or what is gone, is omitted.
+ * Checks the pieces through the view: pieces that this reader may not see, or that no longer exist,
+ * are omitted.
  */
 async function readHits(
   view: WorkspaceView,
@@ -122,12 +125,12 @@ async function readHits(
   return [...hits.values()];
 }
 
-/** Whether most of the question matches, or a rare word of it and a fair part of the rest. */
+/** Whether most of the question matches, or one of its rare words and a fair part of the rest. */
 function isClear(coverage: number, rarity: number): boolean {
   return (coverage >= 0.5 && rarity >= 1.3) || (rarity >= 2 && coverage >= 0.2);
 }
 
-/** True for a memory of a session that has ended, or of another chat. */
+/** True for a memory from a session that has ended, or from another chat. */
 export function isOutOfSession(entry: MemoryEntry | undefined, at: SearchScope): boolean {
   if (entry?.scope !== 'session' || entry.from === null) return false;
   return entry.from.conversation !== at.conversation || entry.from.session !== at.session;
@@ -136,11 +139,11 @@ export function isOutOfSession(entry: MemoryEntry | undefined, at: SearchScope):
 interface FileIndexOptions {
   /** The real path of the workspace. */
   readonly folder: string;
-  /** The files it covers, as they are now. */
+  /** The files that it currently covers. */
   readonly names: () => Promise<readonly string[]>;
   /** The files that each search checks, however many there are. */
   readonly always: readonly string[];
-  /** Reads what the index may know. */
+  /** Reads what the index may contain. */
   readonly view: WorkspaceView;
   readonly monotonic: Monotonic;
 }
@@ -148,18 +151,18 @@ interface FileIndexOptions {
 /** A search waits for a check that takes no longer than this, in ms. */
 const SHORT_CHECK_MS = 8;
 /**
- * A longer check is repeated only after this many times its duration: thousands of files cost 5 %
- * at most.
+ * A longer check is repeated only after this many times its duration, so that thousands of files
+ * cost at most 5 % of the time.
  */
 const REST = 20;
-/** The number of files that are checked before the event loop continues. */
+/** How many files are checked before the event loop continues. */
 const AT_ONCE = 200;
 
 /**
- * The passages of some files, kept up to date with the disk. Each search first checks the files and
- * reads again what has changed (W07). Only when there are so many that the check takes long, it
- * runs in the background, and a change by hand may be found a second or two later. What Parley
- * itself saves is in `always`, and found at once.
+ * The passages in a set of files, kept up to date with the disk. Each search first checks the files
+ * and rereads those that have changed (W07). Only if there are so many that the check takes long
+ * does it run in the background, and a change made by hand may then be found a second or two later.
+ * What Parley itself saves is in `always`, and found immediately.
  */
 class FileIndex {
   readonly #options: FileIndexOptions;
@@ -173,12 +176,13 @@ class FileIndex {
     this.#options = options;
   }
 
-  /** The best passages, best first. `words` is called only when there is anything to search. */
+  /** The best passages, best first. `words` is called only if there is anything to search. */
   async search(words: () => readonly QueryWord[], most: number): Promise<readonly FoundPiece[]> {
-    // Searches during a check wait for the same one.
+    // Searches during a check wait for that same check.
     if (this.#checking === null && this.#options.monotonic() >= this.#nextCheck) {
       this.#checking = this.#check();
-      // A search before it does not see the error; the next search checks again, and waits.
+      // A search that started before it does not see the error; the next search checks again, and
+      // waits.
       this.#checking.catch(() => {
         this.#isLong = false;
       });
@@ -228,7 +232,7 @@ class FileIndex {
   }
 }
 
-/** Null when there is no file. The view decides whether it may be read at all. */
+/** Null if there is no file. The view decides whether it may be read at all. */
 function fingerprintOf(folder: string, name: string): string | null {
   try {
     const stats = lstatSync(`${folder}/${name}`, { bigint: true, throwIfNoEntry: false });

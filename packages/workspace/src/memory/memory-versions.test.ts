@@ -51,7 +51,7 @@ describe('versions of MEMORY.md', () => {
     );
   });
 
-  it('[H07] store the current text when one is restored, and say why', async () => {
+  it('[H07] store the current text when one is restored, and record the reason', async () => {
     put('one\n');
     await replace('two');
     const [, first] = await versions.list();
@@ -65,7 +65,7 @@ describe('versions of MEMORY.md', () => {
     expect(await versions.why(all[1]?.name ?? '')).toEqual([]);
   });
 
-  it('[H07] write nothing when somebody was faster', async () => {
+  it('[H07] write nothing if another change came first', async () => {
     put('one\n');
     const result = await versions.replace({ from: 'another', to: 'two', why: [] });
     expect(result).toEqual({ kind: 'changed' });
@@ -81,7 +81,7 @@ describe('versions of MEMORY.md', () => {
     expect((await versions.read(all.at(-1)?.name ?? ''))?.text).toBe('6');
   });
 
-  it('[H07] lead out of no folder', async () => {
+  it('[H07] never lead out of the folder', async () => {
     writeFileSync(join(folder, 'other.md'), 'secret');
     symlinkSync('other.md', path());
     await expect(versions.current()).rejects.toThrow('symbolic link');

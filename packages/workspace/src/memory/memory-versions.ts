@@ -3,39 +3,37 @@ import { type FileChange, FileVersions, type FileVersionsOptions } from '../file
 import { readFrontMatter } from '../front-matter.ts';
 import { headToKeep } from '../write-rules.ts';
 
-/** A change of MEMORY.md whose old and new text are both stored. */
+/** A change to MEMORY.md whose old and new texts are both stored. */
 interface MemoryEdit {
-  /** The expected text of MEMORY.md, as `current` returned it; null when there is no file. */
+  /** The expected text of MEMORY.md, as returned by `current`; null if there is no file. */
   readonly from: string | null;
   readonly to: string;
   /** The reasons, one line each; they belong to the new version. */
   readonly why: readonly string[];
 }
 
-/** The folder of the versions in the workspace, for people. */
+/** The workspace folder that contains the versions, as shown to people. */
 export const VERSIONS_FOLDER = '.parley/memory';
 
 const MEMORY = { name: 'MEMORY.md', segments: ['MEMORY.md'] };
 
 /**
  * MEMORY.md with its earlier versions (H07). They are in a hidden folder that no view, search or
- * tool reads; only an owner's view leads here.
+ * tool reads; only an owner's view gives access to them.
  */
 export class MemoryVersions extends FileVersions {
   constructor(options: FileVersionsOptions) {
     super(options, MEMORY, VERSIONS_FOLDER.split('/'));
   }
 
-  /**
-   * MEMORY.md without front matter, even if it is an empty form; null when there is none. Throws.
-   */
+  /** MEMORY.md without front matter, even if it is an empty form; null if there is none. Throws. */
   async current(): Promise<string | null> {
     const raw = await this.content();
     return raw === null ? null : versionBody(raw);
   }
 
   /**
-   * A version, byte for byte, and without front matter and blank lines around it; null when it does
+   * A version, byte for byte, and without front matter and blank lines around it; null if it does
    * not exist.
    */
   async read(name: string): Promise<{ readonly raw: string; readonly text: string } | null> {

@@ -1,71 +1,74 @@
 import { type MemoryEntry, parseMemoryFile, scopeOfFile } from './memory-file.ts';
 import { indexTerms, type QueryWord } from './search-words.ts';
 
-/** A found piece of a file, its score, and how much of the question it matches. */
+/** A matching piece of a file, its score, and how much of the question it matches. */
 export interface FoundPiece {
   readonly piece: IndexedPiece;
   readonly score: number;
   /** The share of the question's significant words that the piece contains, from 0 to 1. */
   readonly coverage: number;
-  /** The rarity of the rarest word that was found; above 2 it is significant. */
+  /** The rarity of the rarest matching word; above 2 it is significant. */
   readonly rarity: number;
 }
 
 interface IndexedFile {
   readonly name: string;
   text: string;
-  /** By their text. */
+  /** Keyed by their text. */
   readonly pieces: Map<string, IndexedPiece>;
 }
 
 interface IndexedPiece extends Piece {
   readonly file: IndexedFile;
-  /** Identifies it in postings; reused once it is removed. */
+  /** Identifies it in postings; reused once it has been removed. */
   readonly number: number;
   /** Higher for pieces that were added later. */
   readonly nth: number;
-  /** In terms. */
+  /** Measured in terms. */
   readonly length: number;
 }
 
-/** The numbers of the pieces that contain a term, and how often. */
+/** The numbers of the pieces that contain a term, and how often each contains it. */
 interface Posting {
   readonly numbers: number[];
   readonly counts: number[];
 }
 
-/** The sums of one search so far, by the numbers of the pieces. */
+/** The running sums for one search, by piece number. */
 interface Sums {
   readonly score: Float64Array;
   readonly matched: Float64Array;
   readonly rarity: Float64Array;
-  /** The score of the best form of the current word. */
+  /** The score of the current word's best form. */
   readonly best: Float64Array;
   readonly bestRarity: Float64Array;
 }
 
-/** 10,000 take about 15 MB. */
+/** 10,000 pieces take about 15 MB. */
 const MAX_PIECES = 50_000;
-/** BM25's usual parameters. */
+/** The usual parameters for BM25. */
 const K1 = 1.2;
 const B = 0.5;
-/** With few pieces, every word would look common. */
+/** With too few pieces, every word would look common. */
 const MIN_PIECES = 50;
-/** A longer word that starts with the searched one, and one that is nearly as long. */
+/**
+ * The weights for a longer word that starts with the searched one, and for one that is nearly as
+ * long.
+ */
 const LONGER = 0.6;
 /** How many longer words are tried for one short one. */
 const MAX_LONGER_WORDS = 50;
 
-/** The pieces of files by their words, ranked by BM25. */
+/** File pieces indexed by their words, ranked by BM25. */
 export class PassageIndex {
   readonly #mostPieces: number;
   readonly #files = new Map<string, IndexedFile>();
-  /** By their numbers. */
+  /** Indexed by their numbers. */
   readonly #pieces: (IndexedPiece | undefined)[] = [];
   readonly #lengths: number[] = [];
   readonly #free: number[] = [];
   readonly #postings = new Map<string, Posting>();
-  /** All terms in order, to find longer words by their prefix. */
+  /** All terms in sorted order, to find longer words by their prefix. */
   readonly #terms: string[] = [];
   #added = 0;
   #total = 0;
@@ -100,7 +103,7 @@ export class PassageIndex {
     this.#files.delete(name);
   }
 
-  /** The best `most`, best first; the newer one first among equals. */
+  /** The best `most` pieces, best first; among equals, the newer one comes first. */
   search(words: readonly QueryWord[], most: number): readonly FoundPiece[] {
     const room = () => new Float64Array(this.#pieces.length);
     const [score, matched, rarity] = [room(), room(), room()];
@@ -108,7 +111,7 @@ export class PassageIndex {
     let wanted = 0;
     for (const word of words) {
       const rarest = this.#addWord(word, sums);
-      // A word that is in no text says little about the subject of the question.
+      // A word that occurs in no text says little about what the question is about.
       wanted += word.weight * (rarest === 0 ? 1 : rarest);
     }
     const coverageOf = (number: number) =>
@@ -133,7 +136,7 @@ export class PassageIndex {
       .slice(0, most);
   }
 
-  /** Scores each piece by its best form of the word. Returns the rarity of the rarest form. */
+  /** Scores each piece by the word's best form. Returns the rarity of the rarest form. */
   #addWord(word: QueryWord, { score, matched, rarity, best, bestRarity }: Sums): number {
     best.fill(0);
     bestRarity.fill(0);
@@ -144,7 +147,7 @@ export class PassageIndex {
       if (numbers.length === 0) continue;
       const rare = this.#rarityOf(numbers.length);
       rarest = Math.max(rarest, rare);
-      // The inner loop of all searching: no iterators, no objects.
+      // The innermost loop of every search: no iterators, no objects.
       for (let at = 0; at < numbers.length; at += 1) {
         const number = numbers[at] ?? 0;
         const count = counts[at] ?? 1;
@@ -165,7 +168,10 @@ export class PassageIndex {
     return rarest;
   }
 
-  /** The forms of a word, longer words that start with one, and those a letter or two shorter. */
+  /**
+   * The forms of a word, longer words that start with one of them, and words that are a letter or
+   * two shorter.
+   */
   #variantsOf({ forms, prefix }: QueryWord): readonly (readonly [string, number])[] {
     const whole = forms.map((form) => [form, 1] as const);
     if (!prefix) return whole;
@@ -183,7 +189,7 @@ export class PassageIndex {
     return end === -1 ? next : next.slice(0, end);
   }
 
-  /** The rarity of a term that this many pieces contain. */
+  /** The rarity of a term that occurs in this many pieces. */
   #rarityOf(having: number): number {
     const all = Math.max(this.size, MIN_PIECES);
     return Math.log(1 + (all - having + 0.5) / (having + 0.5));
@@ -240,7 +246,7 @@ function termsOf(name: string, piece: Piece): readonly string[] {
   return passage === null ? [] : indexTerms(`${passage.heading}\n${passage.text}`);
 }
 
-/** The index of a term in a sorted list, or the one it would have. */
+/** The index of a term in a sorted list, or the index at which it would be inserted. */
 function lowerBound(sorted: readonly string[], term: string): number {
   let low = 0;
   let high = sorted.length;
@@ -252,43 +258,43 @@ function lowerBound(sorted: readonly string[], term: string): number {
   return low;
 }
 
-/** The origin of a found text. */
+/** Where a matching text comes from. */
 export type PassageKind = 'saved' | 'note' | 'knowledge';
 
-/** A piece of a file that can be found on its own. */
+/** A piece of a file that can be found separately. */
 export interface Passage {
   readonly kind: PassageKind;
-  /** As it is shown. */
+  /** As displayed. */
   readonly text: string;
   /** The headings above it, which help to find it. */
   readonly heading: string;
-  /** The entry, for a saved memory. */
+  /** The memory entry, if it is a saved memory. */
   readonly entry?: MemoryEntry;
 }
 
-/** A longer section is cut into several passages. */
+/** A longer section is split into several passages. */
 const PIECE = /[\s\S]{1,1200}/gu;
 
-/** A passage as it is in the file, not parsed yet. */
+/** A passage as it appears in the file, not yet parsed. */
 export interface Piece {
   readonly raw: string;
   readonly heading: string;
 }
 
 /**
- * Cuts a file into separately searchable pieces: memories line by line, everything else by
+ * Splits a file into separately searchable pieces: memories line by line, everything else by
  * sections.
  */
 function piecesOf(name: string, text: string): readonly Piece[] {
   if (scopeOfFile(name) === null) return splitSections(text);
-  // Parsing a line costs more than all the rest, and most lines are never needed.
+  // Parsing a line costs more than everything else here, and most lines are never needed.
   return text
     .split('\n')
     .filter(isListItem)
     .map((raw) => ({ raw, heading: '' }));
 }
 
-/** The passage of a piece; null when it is empty. */
+/** The passage in a piece; null if it is empty. */
 export function passageOf(name: string, { raw, heading }: Piece): Passage | null {
   const scope = scopeOfFile(name);
   if (scope === null) {
@@ -310,7 +316,7 @@ function splitSections(text: string): readonly Piece[] {
   };
   for (const line of text.split('\n')) {
     const title = /^#{1,6}\s+(.*)$/.exec(line)?.[1];
-    // A list of short notes counts as many notes.
+    // A list of short notes counts as many separate notes.
     if (title !== undefined || isListItem(line) || line.trim() === '') end();
     if (title !== undefined) heading = title.trim();
     else if (line.trim() !== '') lines.push(line);

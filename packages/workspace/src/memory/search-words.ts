@@ -1,9 +1,9 @@
-/** One word of a question and the forms in which it may have been written down. */
+/** One word from a question and the forms in which it may have been written. */
 export interface QueryWord {
   readonly forms: readonly string[];
-  /** Its weight; single Chinese characters of a longer word count little. */
+  /** Its weight; single Chinese characters within a longer word count little. */
   readonly weight: number;
-  /** Whether longer words that start with it count, too. */
+  /** Whether longer words that start with it also count. */
   readonly prefix: boolean;
 }
 
@@ -30,9 +30,7 @@ const STOP_STEMS: ReadonlySet<string> = new Set(
   [...STOP].flatMap((word) => [word, stemWord(word)]),
 );
 
-/**
- * The terms under which a text is found: stems of words, and single and paired dense characters.
- */
+/** The terms under which a text is indexed: word stems, and single and paired dense characters. */
 export function indexTerms(text: string): readonly string[] {
   const terms: string[] = [];
   for (const word of splitWords(text)) {
@@ -50,21 +48,24 @@ export function indexTerms(text: string): readonly string[] {
   return terms;
 }
 
-/** The weight of very common words, and of single characters of a longer Chinese word. */
+/** The weight of very common words, and of single characters in a longer Chinese word. */
 const SMALL = 0.15;
 
-/** The most words of a question that are searched; the rest of a long message adds nothing. */
+/**
+ * The maximum number of words from a question that are searched; the rest of a long message adds
+ * nothing.
+ */
 const MAX_WORDS = 40;
 
 /**
- * The words of a question, each once. Very common words are omitted, unless there are no others.
+ * The words in a question, each once. Very common words are omitted, unless there are no others.
  */
 export function queryWords(text: string): readonly QueryWord[] {
   const all = splitWords(text).flatMap((word) =>
     DENSE.test(word) ? denseWords(word) : [{ forms: stemmedForms(word), weight: 1, prefix: true }],
   );
   const significant = all.filter(({ forms }) => !forms.some((form) => STOP_STEMS.has(form)));
-  // Common words alone may find something, but never show the subject of a message.
+  // Common words alone may find something, but never show what a message is about.
   const used =
     significant.length > 0 ? significant : all.map((word) => ({ ...word, weight: SMALL }));
   const distinct = new Map(used.map((word) => [word.forms.join(' '), word]));
@@ -90,7 +91,7 @@ function splitWords(text: string): string[] {
   return words.flatMap((word) => word.match(RUN) ?? []);
 }
 
-/** `Häuser` is found as `haeuser` and as `hauser`, each by its stem. */
+/** `Häuser` is found both as `haeuser` and as `hauser`, each by its stem. */
 function stemmedForms(word: string): readonly string[] {
   const german = word
     .replaceAll('ä', 'ae')

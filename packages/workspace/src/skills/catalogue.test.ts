@@ -28,7 +28,7 @@ describe('the catalogue', () => {
     );
   });
 
-  it('[S04] is empty without skills', () => {
+  it('[S04] is empty if there are no skills', () => {
     expect(catalogueOf([], LIMITS)).toEqual({ text: '', entries: [], left: 0 });
   });
 
@@ -45,7 +45,7 @@ describe('the catalogue', () => {
     );
   });
 
-  it('[S05] has 150 skills at most and counts the rest', () => {
+  it('[S05] contains at most 150 skills and counts the rest', () => {
     const { entries, left } = catalogueOf(many(1_000, 'x'), LIMITS);
     expect([entries.length, left]).toEqual([150, 850]);
   });
@@ -70,7 +70,7 @@ describe('the catalogue', () => {
     );
   });
 
-  it('[S05] [S10] cuts descriptions only when the budget is short, the longest first and all to one length', () => {
+  it('[S05] [S10] truncates descriptions only when the budget is short, the longest first and all to one length', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 2_000 }), { minLength: 1, maxLength: 60 });
     fc.assert(
       fc.property(sizes, (lengths) => {
@@ -109,7 +109,7 @@ describe('the catalogue', () => {
   });
 });
 
-/** As it is in a catalog that has room for nothing more. */
+/** As it appears in a catalog with no remaining space. */
 function shortestOf(one: CatalogueEntry): CatalogueEntry {
   const { length } = one.description;
   const notice = ` … [cut: 40 of ${length} characters]`;
@@ -123,7 +123,7 @@ const LANGUAGES = [
   ['what must be escaped', '"<a>&<b>" '.repeat(200)],
 ] as const;
 
-describe('the cost of a skill', () => {
+describe("a skill's cost", () => {
   it.each(LANGUAGES)(
     '[S10] is about 100 tokens when many have long descriptions in %s',
     (_case, description) => {
@@ -148,7 +148,7 @@ describe('the cost of a skill', () => {
     expect(catalogueOf(entries, LIMITS)).toMatchObject({ entries, left: 0 });
   });
 
-  it('[P10] [S05] says that a description was cut, at the end of a sentence, and how long it is', () => {
+  it('[P10] [S05] indicates that a description was truncated, at the end of a sentence, and its length', () => {
     const sentence = 'Plans a journey with trains and hotels. ';
     const { entries } = catalogueOf(many(20, sentence.repeat(100).trim()), LIMITS);
     expect(entries[0]?.description).toMatch(

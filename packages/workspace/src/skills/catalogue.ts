@@ -15,14 +15,14 @@ import {
 import { cleanOneLine, escapeXml, locationOf, type ShownFolder } from './skill-text.ts';
 
 /**
- * The skills of one session: determined when it begins, and the same in each of its turns (S07).
+ * The skills for one session: determined when it begins, and the same in each of its turns (S07).
  * Survives JSON.
  */
 export const SkillSnapshot = z.readonly(
   z.object({
     /** Changes whenever the text would. */
     version: z.string(),
-    /** `<available_skills>…</available_skills>`; empty when no skill is eligible. */
+    /** `<available_skills>…</available_skills>`; empty if no skill is eligible. */
     catalogue: z.string(),
     /** Bodies that are part of the prompt (`inline`, S06). */
     inline: z.readonly(z.array(z.readonly(z.object({ name: z.string(), body: z.string() })))),
@@ -32,7 +32,7 @@ export const SkillSnapshot = z.readonly(
     requiredEnv: z.readonly(z.array(z.string())),
     /** The allowed names; null allows all. */
     filter: z.readonly(z.array(z.string())).nullable(),
-    /** The number of eligible skills that the limits excluded (S05). */
+    /** How many eligible skills the limits excluded (S05). */
     left: z.int().nonnegative(),
     /** The strictest audience of its sources. */
     audience: Audience,
@@ -40,13 +40,13 @@ export const SkillSnapshot = z.readonly(
 );
 export type SkillSnapshot = z.infer<typeof SkillSnapshot>;
 
-/** The text of a skill, without its front matter, as it is on disk now. */
+/** A skill's text, without its front matter, as it is on disk now. */
 export interface SkillText extends PromptPart {
   readonly kind: 'skill';
   readonly name: string;
 }
 
-/** No text, and why; a skill that the reader may not see looks as if it did not exist. */
+/** Why there is no text; a skill that the reader may not see appears not to exist. */
 export interface AbsentSkill {
   readonly kind: 'absent';
   readonly reason: 'unknown' | 'unreadable';
@@ -57,7 +57,7 @@ export interface AbsentSkill {
 /** The parts of a snapshot. */
 export interface SnapshotParts {
   readonly catalogue: Catalogue;
-  /** The skills in the catalog and in full, in the order of precedence. */
+  /** The skills in the catalog and in full, in order of precedence. */
   readonly skills: readonly UsableSkill[];
   readonly inline: SkillSnapshot['inline'];
   readonly filter: readonly string[] | null;
@@ -82,7 +82,7 @@ export function makeSnapshot({ catalogue, skills, inline, filter }: SnapshotPart
 
 /**
  * Divides skills into those that are in the prompt in full and the catalog of the others. Bodies
- * get the room that the catalog leaves, in order; a skill whose body does not fit is in the
+ * get the space that the catalog leaves, in order; a skill whose body does not fit is in the
  * catalog.
  */
 export function divide(
@@ -124,32 +124,35 @@ export interface CatalogueEntry {
   readonly location: string;
 }
 
-/** The limits of skills in the prompt (S05). */
+/** The limits for skills in the prompt (S05). */
 export interface CatalogueLimits {
   readonly skills: number;
   /** The size of the catalog together with the bodies. */
   readonly characters: number;
 }
 
-/** The catalog of one session. */
+/** The catalog for one session. */
 export interface Catalogue {
   readonly text: string;
   /** Its entries in order, with their descriptions as shown. */
   readonly entries: readonly CatalogueEntry[];
-  /** The number of skills that the limits excluded. */
+  /** How many skills the limits excluded. */
   readonly left: number;
 }
 
-/** On average; including the rules above the list, 20 skills stay below 2,000 tokens (S10). */
+/** An average; including the rules above the list, 20 skills stay below 2,000 tokens (S10). */
 const ENTRY_TOKENS = 90;
-/** Fewer skills than this share its budget, so that a few long descriptions remain whole. */
+/** Fewer skills than this share its budget, so that a few long descriptions are not truncated. */
 const SHARED_BY = 20;
-/** A description is never cut below this length, however long name and path are. In characters. */
+/**
+ * A description is never truncated below this length, however long the name and path are. In
+ * characters.
+ */
 const MIN_DESCRIPTION_LENGTH = 40;
 
 /**
- * As many of the skills as fit, in order (S04, S05). Descriptions are whole if the budget allows
- * it; otherwise the longest are cut to a common length, and skills are omitted only when that
+ * As many of the skills as fit, in order (S04, S05). Descriptions are complete if the budget allows
+ * it; otherwise the longest are truncated to a common length, and skills are omitted only if that
  * length is the minimum.
  */
 export function catalogueOf(
@@ -175,8 +178,8 @@ export function catalogueOf(
 }
 
 /**
- * Cuts its description to about `length` characters and adds a notice (P10), unless the notice
- * would be longer than the rest.
+ * Truncates its description to about `length` characters and adds a notice (P10), unless the notice
+ * would be longer than the truncated text.
  */
 function shortenDescription(entry: CatalogueEntry, length: number): CatalogueEntry {
   const { description } = entry;
@@ -190,7 +193,7 @@ function cutNotice(shown: number, total: number): string {
   return ` … [cut: ${shown} of ${total} characters]`;
 }
 
-/** The line of a skill. */
+/** A skill's line in the catalog. */
 export function renderCatalogueEntry({ name, description, location }: CatalogueEntry): string {
   const parts = [
     `<name>${escapeXml(name)}</name>`,
@@ -223,39 +226,39 @@ export function largestFitting(most: number, fits: (count: number) => boolean): 
 
 /** A folder that is, or should be, a skill; for people (S09). */
 export interface SkillStatus {
-  /** As its front matter says, or the name of its folder when that is unknown. */
+  /** As its front matter says, or the folder's name if that is unknown. */
   readonly name: string;
   readonly source: SkillSource;
   readonly state: SkillState;
-  /** Why it is in this state; null when it is ready. */
+  /** Why it is in this state; null if it is ready. */
   readonly reason: string | null;
   /** The path of SKILL.md, with the home folder written as `~`. */
   readonly location: string;
-  /** Empty when it is refused. */
+  /** Empty if it is refused. */
   readonly description: string;
   readonly emoji: string | null;
   /** The author's steps to install its requirements; shown, never run (S08). */
   readonly install: readonly string[];
   readonly audience: Audience;
-  /** Whether the model may use it by itself. */
+  /** Whether the model may use it on its own initiative. */
   readonly forModel: boolean;
-  /** Its command without the slash; null when it has none. */
+  /** Its command without the slash; null if it has none. */
   readonly command: string | null;
-  /** Why a skill that people may call has no command; null when there is nothing to report. */
+  /** Why a skill that people may call has no command; null if there is nothing to report. */
   readonly commandProblem: string | null;
-  /** Guesses about its front matter, for people (S11). */
+  /** Guesses made about its front matter, for people (S11). */
   readonly warnings: readonly string[];
-  /** The estimated cost of its entry in the catalog, or of its body; 0 when it has none. */
+  /** The estimated cost of its entry in the catalog, or of its body; 0 if it has none. */
   readonly tokens: number;
-  /** Its form in the prompt (S06); null when it is absent. */
+  /** Its form in the prompt (S06); null if it is absent. */
   readonly show: 'outline' | 'inline' | null;
   /**
-   * The variable that holds its key, as OpenClaw's skills name it, and where the key comes from.
+   * The variable that holds its key, named as in OpenClaw's skills, and where the key comes from.
    */
   readonly primaryEnv: { readonly name: string; readonly from: KeySource } | null;
 }
 
-/** The form of a skill in the prompt. */
+/** How a skill appears in the prompt. */
 export interface ShownSkill {
   readonly show: 'outline' | 'inline';
   readonly text: string;

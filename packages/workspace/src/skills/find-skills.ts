@@ -17,20 +17,21 @@ import { type FilePattern, patternsInside } from '../prompt-files.ts';
 import { type ParsedSkill, parseSkill, type RefusedSkill } from './skill-file.ts';
 
 /**
- * The source of a skill, the weakest first: of two with the same name, the later source wins (S02).
+ * Where a skill comes from, from the weakest source to the strongest: if two have the same name,
+ * the later source wins (S02).
  */
 export type SkillSource = 'extra' | 'bundled' | 'managed' | 'personal' | 'project' | 'workspace';
 
 /** A folder that may contain skills. */
 export interface SkillFolder {
   readonly source: SkillSource;
-  /** It may itself be a symbolic link, and need not exist. */
+  /** The folder itself may be a symbolic link, and need not exist. */
   readonly root: string;
-  /** The path of the skills in it; no segment may be a link. */
+  /** The path of the skills inside it; no segment may be a link. */
   readonly within: readonly string[];
 }
 
-/** The skill folders of an installation. All paths are absolute. */
+/** An installation's skill folders. All paths are absolute. */
 export interface SkillPlaces {
   /** From the settings and plugins; later ones win. */
   readonly extra: readonly string[];
@@ -44,7 +45,7 @@ export interface SkillPlaces {
   readonly workspace: string;
 }
 
-/** The six sources, the weakest first (S02). */
+/** The six sources, from the weakest to the strongest (S02). */
 export function skillFolders(places: SkillPlaces): readonly SkillFolder[] {
   const agents = ['.agents', 'skills'];
   return [
@@ -67,10 +68,10 @@ export function skillReads(folders: readonly SkillFolder[]): readonly FilePatter
   return [...(workspace === undefined ? [] : patternsInside(workspace.root, paths)), 'SKILL.md'];
 }
 
-/** A skill, or what should be one, where it was found. */
+/** A skill, or what should be one, as it was found. */
 export interface FoundSkill {
   readonly source: SkillSource;
-  /** The real path of the source's folder, and the way from there to the skill. */
+  /** The real path of the source's folder, and the path from there to the skill. */
   readonly root: string;
   readonly segments: readonly string[];
   readonly content: ParsedSkill | RefusedSkill;
@@ -83,18 +84,18 @@ export type HeaderCache = Map<
 >;
 
 interface ScanOptions {
-  /** Larger SKILL.md are skipped. */
+  /** SKILL.md files larger than this are skipped. */
   readonly maxBytes: number;
   readonly cache: HeaderCache;
   readonly clock: Clock;
 }
 
-/** The number of folders of one source that are scanned; the others are counted. */
+/** How many folders in one source are scanned; the others are only counted. */
 const MAX_FOLDERS = 2_000;
 /** The number of files read concurrently. */
 const AT_ONCE = 16;
 
-/** The skills of one source by folder name, including refused ones. Never throws. */
+/** The skills in one source by folder name, including refused ones. Never throws. */
 export async function scanFolder(
   folder: SkillFolder,
   options: ScanOptions,
@@ -136,7 +137,7 @@ export async function scanFolder(
   return found;
 }
 
-/** One folder, or link, of a source; null when it has no SKILL.md. */
+/** One folder, or link, in a source; null if it has no SKILL.md. */
 async function scanEntry(
   root: string,
   within: readonly string[],
@@ -179,12 +180,12 @@ function isAbsentPath(error: unknown): boolean {
   return error.code === 'ENOENT' || error.code === 'ENOTDIR';
 }
 
-/** Nothing to read, and why; for people. */
+/** Why there is no file to read; for people. */
 export type NoSkillFile =
   | { readonly kind: 'missing' }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** Checks a file of a skill without opening it or following a link. Never throws. */
+/** Checks a skill's file without opening it or following a link. Never throws. */
 export function checkFile(
   root: string,
   segments: readonly string[],
@@ -202,7 +203,7 @@ export function checkFile(
   }
 }
 
-/** Reads a file that was checked, unless it has become another one. Never throws. */
+/** Reads a file that was checked, unless it has since become a different one. Never throws. */
 export async function readSkillFile(
   root: string,
   segments: readonly string[],
@@ -224,9 +225,7 @@ export async function readSkillFile(
   }
 }
 
-/**
- * Whether a segment on the way to a folder is a symbolic link. Throws errors of the file system.
- */
+/** Whether any segment on the path to a folder is a symbolic link. Throws file system errors. */
 function isLink(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
 }

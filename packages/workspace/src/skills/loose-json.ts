@@ -2,9 +2,8 @@
 const MAX_DEPTH = 20;
 
 /**
- * Parses JSON as people write it by hand, which is JSON5: keys without quotes, single quotes,
- * trailing commas, comments. Undefined when it is not that, or when something follows it. Never
- * throws.
+ * Parses hand-written JSON, that is, JSON5: keys without quotes, single quotes, trailing commas,
+ * comments. Undefined if it is invalid, or if something follows it. Never throws.
  */
 export function readLooseJson(text: string): unknown {
   const reader = new LooseReader(text);
@@ -126,7 +125,7 @@ class LooseReader {
     return true;
   }
 
-  /** Skips white space and comments. */
+  /** Skips whitespace and comments. */
   #skipBlanks(): void {
     const blank = /\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\//y;
     blank.lastIndex = this.#at;

@@ -1,13 +1,13 @@
 import { type MatterEntry, readEntries, readKey } from './matter-entries.ts';
 
-/** The front matter of a SKILL.md that is not plain YAML, as far as it can be understood. */
+/** The front matter of a SKILL.md that is not plain YAML, as far as it can be parsed. */
 export interface LooseMatter {
   readonly entries: readonly MatterEntry[];
   readonly head: string;
   readonly body: string;
   /** Guesses that were needed to parse it, for people. */
   readonly warnings: readonly string[];
-  /** Whether no word in it can mean that somebody may not read the skill. */
+  /** Whether no word in it could mean that somebody may not read the skill. */
   readonly foreveryone: boolean;
 }
 
@@ -15,8 +15,8 @@ export interface LooseMatter {
 const MAX_CHARACTERS = 16_000;
 
 /**
- * Parses the front matter of a skill as its author must have meant it (S11). Null when it has none,
- * when it is in another language than YAML, or when it is too long. Never throws.
+ * Parses a skill's front matter as its author must have meant it (S11). Null if it has none, if it
+ * is in a language other than YAML, or if it is too long. Never throws.
  */
 export function readLooseMatter(file: string): LooseMatter | null {
   const text = file.replaceAll(/\r\n?/g, '\n').replace(/^[\s\p{Cf}]+(?=---)/u, '');
@@ -49,7 +49,8 @@ export function readLooseMatter(file: string): LooseMatter | null {
 }
 
 /**
- * More than authors write by hand; YAML that multiplies its aliases is meant to fill the memory.
+ * More aliases than authors write by hand; YAML that multiplies its aliases is meant to exhaust
+ * memory.
  */
 const MAX_ALIASES = 10;
 
@@ -99,8 +100,8 @@ function dedentLines(lines: readonly string[]): readonly string[] {
 }
 
 /**
- * Whether every mention of an audience says that it is everyone. Any other one may be the owner's
- * mark, whatever happened to it while the front matter was parsed (W03).
+ * Whether every mention of an audience means everyone. Any other mention may be the owner's mark,
+ * whatever happened to it while the front matter was parsed (W03).
  */
 function isForEveryone(text: string): boolean {
   const folded = text

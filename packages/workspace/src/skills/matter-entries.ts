@@ -1,22 +1,22 @@
 import { parse } from 'yaml';
 import { readLooseJson } from './loose-json.ts';
 
-/** One key of a front matter. */
+/** One key in a front matter block. */
 export interface MatterEntry {
   readonly key: string;
   readonly value: unknown;
-  /** The text after the colon with the lines below that belong to it, trimmed. */
+  /** The text after the colon, together with the following lines that belong to it, trimmed. */
   readonly raw: string;
-  /** The guess that was needed to parse it; null when it is plain YAML. */
+  /** The guess that was needed to parse it; null if it is plain YAML. */
   readonly guess: string | null;
 }
 
-/** The depth of nested blocks; deeper ones are text. */
+/** The maximum depth of nested blocks; deeper ones are text. */
 const MAX_DEPTH = 5;
 
 /**
- * Parses a front matter that is not YAML as a whole, key by key: a mistake in one costs no other. A
- * key that comes twice appears twice. Never throws.
+ * Parses front matter that is not valid YAML as a whole, key by key, so that a mistake in one key
+ * does not affect the others. A duplicate key appears twice. Never throws.
  */
 export function readEntries(lines: readonly string[], depth = 0): readonly MatterEntry[] {
   return segmentsOf(lines).map((segment) => ({
@@ -25,7 +25,7 @@ export function readEntries(lines: readonly string[], depth = 0): readonly Matte
   }));
 }
 
-/** The text of each key of a front matter that is YAML, between its lines of `---`. */
+/** The text of each key in front matter that is YAML, between its `---` lines. */
 export function rawTexts(head: string): ReadonlyMap<string, string> {
   const block = head.replace(/^---[^\n]*\n/, '').replace(/(?:^|\n)---[^\n]*\n*$/, '');
   const segments = segmentsOf(block.split('\n'));
@@ -35,7 +35,7 @@ export function rawTexts(head: string): ReadonlyMap<string, string> {
 /** A key with all its lines. */
 interface Segment {
   readonly key: string;
-  /** After the colon. */
+  /** The text after the colon. */
   readonly inline: string;
   readonly below: readonly string[];
 }
@@ -45,7 +45,7 @@ const KEY =
 /** A colon without a space after it; in `https://…` it is part of an address. */
 const TIGHT_KEY = /^()()([A-Za-z][\w-]*)[:：](?!\/\/)(.*)$/u;
 
-/** The key with which a line begins, and what follows it; null when there is none. */
+/** The key with which a line begins, and what follows it; null if there is none. */
 export function readKey(line: string): { readonly key: string; readonly inline: string } | null {
   const plain = line.replace(/^\p{Cf}+/u, '');
   const found = KEY.exec(plain) ?? TIGHT_KEY.exec(plain);
@@ -72,8 +72,8 @@ function segmentsOf(lines: readonly string[]): readonly Segment[] {
 }
 
 /**
- * The number of lines below up to the end of the brackets that a value opens, even if nothing is
- * indented.
+ * The number of following lines up to the end of the brackets that a value opens, even if nothing
+ * is indented.
  */
 function flowLines(inline: string, below: readonly string[]): number {
   const first = inline === '' ? (below.find((line) => line.trim() !== '') ?? '') : inline;
@@ -96,7 +96,7 @@ function ofSegment({ key, inline, below }: Segment): Pick<MatterEntry, 'key' | '
   return { key, raw: [inline, ...below].join('\n').trim() };
 }
 
-/** Tries what the author may have meant, the most literal first. */
+/** Tries what the author may have meant, starting with the most literal interpretation. */
 function guessValue(segment: Segment, depth: number): Pick<MatterEntry, 'value' | 'guess'> {
   const { key, inline, below } = segment;
   const text = [`${JSON.stringify(key)}: ${inline}`, ...below.map((line) => `  ${line}`)].join(
@@ -132,7 +132,7 @@ function readLooseValue(
   return { value: plainValue(inline, below), guess: 'is not plain YAML, and was read as text' };
 }
 
-/** The value of one key, or undefined when it is not YAML. */
+/** The value for one key, or undefined if it is not YAML. */
 function valueIn(text: string, uniqueKeys: boolean): { readonly value: unknown } | undefined {
   try {
     const data: unknown = parse(text, {

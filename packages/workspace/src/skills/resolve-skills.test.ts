@@ -35,7 +35,7 @@ describe('[S03] a skill can be used', () => {
   });
 });
 
-describe('[S03] a skill cannot be used, and says why', () => {
+describe('[S03] a skill cannot be used, and the reason is given', () => {
   it.each<[string, object, string]>([
     ['on another system', { os: ['macos', 'windows'] }, 'runs on macos, windows only'],
     ['without one program of all', { requires: { bins: ['git', 'jq'] } }, 'program "jq"'],

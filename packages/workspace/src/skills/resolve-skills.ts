@@ -8,9 +8,9 @@ import type { ParsedSkill } from './skill-file.ts';
 import type { SkillHeader } from './skill-header.ts';
 
 /**
- * The state of a skill. `ready`: in the catalog of those who may see it. `left-out`: the limits of
- * the catalog leave no room for it. `shadowed`: another one with its name wins. `refused`: it is
- * broken, too large or hostile. The others are choices of the operator and facts of the machine.
+ * The state of a skill. `ready`: in the catalog for those who may see it. `left-out`: excluded by
+ * the catalog's limits. `shadowed`: another one with its name wins. `refused`: it is broken, too
+ * large or hostile. The other states result from the operator's choices and the machine.
  */
 export type SkillState =
   | 'ready'
@@ -21,20 +21,20 @@ export type SkillState =
   | 'shadowed'
   | 'refused';
 
-/** The source of the value of a skill's key variable; null when it has none. */
+/** Where the value of a skill's key variable comes from; null if it has none. */
 export type KeySource = 'environment' | 'settings' | null;
 
 /** A skill with everything decided that does not depend on the reader. */
 export interface ResolvedSkill {
   readonly found: FoundSkill;
-  /** Null when it is refused. */
+  /** Null if it is refused. */
   readonly skill: ParsedSkill | null;
   readonly state: SkillState;
   readonly reason: string | null;
   readonly audience: Audience;
   readonly command: string | null;
   readonly commandProblem: string | null;
-  /** The source of its key (`primaryEnv`). */
+  /** Where its key (`primaryEnv`) comes from. */
   readonly key: KeySource;
 }
 
@@ -45,19 +45,19 @@ export interface UsableSkill extends ResolvedSkill {
 
 /** The rules that decide about skills. */
 export interface SkillRules {
-  /** The only allowed names, besides skills that are `always` there; undefined allows all. */
+  /** The only allowed names, apart from skills that are marked `always`; undefined allows all. */
   readonly allow: readonly string[] | undefined;
   /** Never allowed, even if also listed above. */
   readonly block: readonly string[];
-  /** Commands that are taken. */
+  /** Commands that are already taken. */
   readonly reserved: readonly string[];
-  /** Whether the settings have an `apiKey` for the skill. */
+  /** Whether the settings contain an `apiKey` for the skill. */
   readonly hasKey: (name: string) => boolean;
 }
 
 /**
- * Decides about all skills, given in the order of their sources, the weakest first. The result is
- * in the order of the catalog: the strongest source first, then by name.
+ * Decides about all skills, given in source order, from the weakest to the strongest. The result is
+ * in catalog order: the strongest source first, then by name.
  */
 export function resolveSkills(
   found: readonly FoundSkill[],
@@ -69,7 +69,8 @@ export function resolveSkills(
     if (one.content.kind === 'refused') continue;
     const key = foldName(one.content.name);
     const before = winners.get(key);
-    // Within one folder the first one with a name stays, because it is unknown which one was meant.
+    // Within one folder the first one with a name is kept, because it is unknown which one was
+    // intended.
     if (before === undefined || !isSameFolder(before, one)) winners.set(key, one);
   }
   const commands = new Map<string, string>();
@@ -92,7 +93,7 @@ export function resolveSkills(
   return found.toSorted(byRank(found)).map(decide);
 }
 
-/** The usable skills that `reader` may see, in the order of the catalog. */
+/** The usable skills that `reader` may see, in catalog order. */
 export function usableBy(
   resolved: readonly ResolvedSkill[],
   reader: Reader,
@@ -120,7 +121,7 @@ function decideState(
   }
   const isIn = (names: readonly string[]) => names.some((name) => foldName(name) === key);
   if (isIn(block)) return { state: 'blocked', reason: 'skills.block names it' };
-  // A skill that is always there is not a choice; only `block` removes it.
+  // A skill marked `always` is not a choice; only `block` removes it.
   if (allow !== undefined && !skill.always && !isIn(allow)) {
     return { state: 'not-allowed', reason: 'skills.allow does not name it' };
   }
@@ -131,7 +132,8 @@ function decideState(
 }
 
 /**
- * The source of a skill's key. The environment takes precedence over the settings, as in OpenClaw.
+ * Where a skill's key comes from. The environment takes precedence over the settings, as in
+ * OpenClaw.
  */
 function keySource(
   { name, primaryenv }: ParsedSkill,
@@ -189,11 +191,11 @@ export function skillFolderName({ segments, root }: FoundSkill): string {
   return segments.at(-1) ?? basename(root);
 }
 
-/** The facts of the machine and the settings for skills. */
+/** The facts about the machine, and the settings for skills. */
 export interface SkillFacts {
   /** As Node names it: `linux`, `darwin`, `win32`. */
   readonly os: string;
-  /** The programs found, of those that the skills require. */
+  /** The programs that skills require and that were found. */
   readonly bins: ReadonlySet<string>;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The settings, for `requires.config: agent.workspace`. */
@@ -208,7 +210,7 @@ const OS_NAMES: Readonly<Record<string, string>> = {
   windows: 'win32',
 };
 
-/** Why a skill cannot be used here (S03); null when it can. `always` requires nothing. */
+/** Why a skill cannot be used here (S03); null if it can. `always` requires nothing. */
 export function ineligibleReason(
   {
     always,
@@ -251,7 +253,7 @@ function missingReasons(
   return missing.length === 0 ? [] : [`needs ${what} ${missing.map(quoteSkillName).join(', ')}`];
 }
 
-/** Text of the skill's author, so it is quoted. */
+/** Text written by the skill's author, so it is quoted. */
 function quoteSkillName(name: string): string {
   return JSON.stringify(name);
 }
@@ -273,11 +275,12 @@ function isTrue(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
 
-/** The most folders of a PATH that are searched. */
+/** The maximum number of folders in a PATH that are searched. */
 const MAX_FOLDERS = 100;
 
 /**
- * Which of these programs can be started: plain names found on `path` (as in `PATH`). Never throws.
+ * Which of these programs can be started: plain names found on `path` (in the same format as
+ * `PATH`). Never throws.
  */
 export async function findPrograms(
   names: Iterable<string>,
@@ -301,16 +304,14 @@ async function isProgram(path: string): Promise<boolean> {
     await access(path, constants.X_OK);
     return (await stat(path)).isFile();
   } catch {
-    return false; // It does not exist or may not be started; both mean that it cannot be used.
+    return false; // It does not exist or may not be started; in both cases it cannot be used.
   }
 }
 
-/** The longest command that both Telegram and Discord accept. */
+/** The maximum command length that both Telegram and Discord accept. */
 const MAX_COMMAND_LENGTH = 32;
 
-/**
- * The command name of a skill: `a`–`z`, `0`–`9`, `_`; null when its name contains none of these.
- */
+/** A skill's command name: `a`–`z`, `0`–`9`, `_`; null if its name contains none of these. */
 export function commandNameOf(skill: string): string | null {
   const plain = skill
     .normalize('NFKD')
@@ -321,7 +322,7 @@ export function commandNameOf(skill: string): string | null {
   return command === '' ? null : command;
 }
 
-/** A message that may be the command of a skill. */
+/** A message that may be a skill's command. */
 export interface TypedSkillCommand {
   readonly command: string;
   /** The rest of the line, trimmed. */
@@ -329,7 +330,7 @@ export interface TypedSkillCommand {
 }
 
 /**
- * Parses `/plan-trip Rome` and `/plan_trip Rome` alike; null when the text is not a command at all.
+ * Parses `/plan-trip Rome` and `/plan_trip Rome` alike; null if the text is not a command at all.
  */
 export function parseSkillCommand(text: string): TypedSkillCommand | null {
   const [, word, argument = ''] = /^\s*\/([a-z0-9_-]{1,64})(?:\s+(.*))?$/is.exec(text) ?? [];

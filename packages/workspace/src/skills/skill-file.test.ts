@@ -77,7 +77,7 @@ describe('[S01] the front matter of a skill', () => {
     expect(content.kind === 'refused' ? content.reason : 'taken').toContain(words);
   });
 
-  it('is refused when neither it nor the folder has a name', () => {
+  it('is refused if neither it nor the folder has a name', () => {
     expect(parse('description: d', '<b>')).toMatchObject({ kind: 'refused' });
   });
 

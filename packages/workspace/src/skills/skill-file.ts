@@ -10,19 +10,19 @@ import { cleanOneLine } from './skill-text.ts';
 export interface ParsedSkill extends SkillHeader {
   readonly kind: 'skill';
   readonly name: string;
-  /** Guesses that were needed to parse it, for people; empty for none. */
+  /** Guesses that were needed to parse it, for people; empty if there are none. */
   readonly warnings: readonly string[];
 }
 
-/** A SKILL.md that is not a skill, and why; for people. */
+/** A SKILL.md that is not a valid skill, with the reason, for people. */
 export interface RefusedSkill {
   readonly kind: 'refused';
   readonly reason: string;
 }
 
 /**
- * Parses a SKILL.md (S01, S11); `folder` names the skill when it does not do so itself. The body is
- * not part of what is cached: it is read again for each use.
+ * Parses a SKILL.md (S01, S11); `folder` names the skill if it does not name itself. The body is
+ * not cached: it is read again for each use.
  */
 export function parseSkill(
   raw: string,

@@ -3,14 +3,16 @@ import { readLooseJson } from './loose-json.ts';
 import { type MatterEntry, plainValue } from './matter-entries.ts';
 import { cleanOneLine } from './skill-text.ts';
 
-/** The longest lists and entries of a skill's requirements; real ones have a handful. */
+/**
+ * The maximum length of the lists and entries in a skill's requirements; real ones have a handful.
+ */
 const MAX_WORDS = 32;
 const MAX_WORD_LENGTH = 128;
 
 const Word = z.string().min(1).max(MAX_WORD_LENGTH);
 const Words = z.array(Word).max(MAX_WORDS).default([]);
 
-/** A step of an installation; nothing else in it is shown. */
+/** An installation step; nothing else in it is shown. */
 const InstallStep = z.union([
   z.string(),
   z.looseObject({
@@ -23,7 +25,7 @@ type InstallStep = z.infer<typeof InstallStep>;
 
 /** The facts of a skill that are known before its text is read. */
 const Header = z.object({
-  /** The folder's name when absent. */
+  /** Defaults to the folder's name. */
   name: z.string().optional(),
   description: z
     .string({ error: 'is missing; it says when to use the skill' })
@@ -36,23 +38,23 @@ const Header = z.object({
   userinvocable: z.boolean().default(true),
   disablemodelinvocation: z.boolean().default(false),
   show: z.enum(['outline', 'inline']).optional(),
-  /** The variable that the settings' `apiKey` of the skill stands for; shown in one piece. */
+  /** The variable that receives the skill's `apiKey` from the settings; shown in one piece. */
   primaryenv: Word.optional(),
   audiencetwice: z.literal(false, {
     error: 'the audience is written twice, and which one is meant cannot be known',
   }),
-  /** False as soon as any audience other than `everyone` is written anywhere. */
+  /** False as soon as any audience other than `everyone` appears anywhere. */
   foreveryone: z.boolean(),
 });
 
-/** The same facts from a block that is plain YAML, in any spelling of its keys. */
+/** The same facts from a block that is plain YAML, with its keys in any spelling. */
 export const SkillHeader = z.preprocess(
   (written) => tidyHeader(toMatterEntries(written)).header,
   Header,
 );
 export type SkillHeader = z.infer<typeof SkillHeader>;
 
-/** Parses the keys of a front matter. A mistake in an optional key is a warning. */
+/** Parses the keys in front matter. A mistake in an optional key is a warning. */
 export function parseHeader(entries: readonly MatterEntry[]): {
   readonly result: z.ZodSafeParseResult<SkillHeader>;
   readonly warnings: readonly string[];
@@ -61,13 +63,13 @@ export function parseHeader(entries: readonly MatterEntry[]): {
   return { result: Header.safeParse(header), warnings };
 }
 
-/** Whether no key of a front matter keeps the skill for the owner (W03). */
+/** Whether no key in the front matter reserves the skill for the owner (W03). */
 export function isForEveryone(entries: readonly MatterEntry[]): boolean {
   const { audiencetwice, foreveryone } = tidyHeader(entries).header;
   return foreveryone && !audiencetwice;
 }
 
-/** The entries of a block that is plain YAML; `raw` is how its values are written, if known. */
+/** The entries in a block that is plain YAML; `raw` is how its values are written, if known. */
 export function toMatterEntries(
   block: unknown,
   raw: ReadonlyMap<string, string> = new Map(),
@@ -81,7 +83,7 @@ export function toMatterEntries(
   }));
 }
 
-/** The blocks inside `metadata` with the keys of known agents. */
+/** The blocks inside `metadata` in which known agents store their keys. */
 const BLOCKS = ['openclaw', 'clawdbot', 'moltbot', 'parley'];
 
 type Note = (key: string, what: string) => void;
@@ -89,7 +91,7 @@ type Note = (key: string, what: string) => void;
 /**
  * Merges the keys at the top level, in `metadata` and in its blocks into one level, and converts
  * each value to its intended form (S11). The higher level wins, except for the audience, where the
- * strictest one does.
+ * strictest value does.
  */
 function tidyHeader(entries: readonly MatterEntry[]) {
   const warnings: string[] = [];
@@ -125,7 +127,7 @@ function tidyHeader(entries: readonly MatterEntry[]) {
 }
 
 /**
- * Parsed first as JSON as people write it, like OpenClaw does: in YAML, `{a:1}` and a comment mean
+ * Parsed first as hand-written JSON, like OpenClaw does: in YAML, `{a:1}` and a comment mean
  * something else.
  */
 function metadataIn(entry: MatterEntry | undefined): unknown {
@@ -133,7 +135,7 @@ function metadataIn(entry: MatterEntry | undefined): unknown {
   return json ?? objectIn(entry?.value);
 }
 
-/** Some authors write a block as a quoted line of JSON; anything else is their own text. */
+/** Some authors write a block as a quoted line of JSON; any other value is their own text. */
 function objectIn(value: unknown): unknown {
   return typeof value === 'string' ? readLooseJson(value) : value;
 }
@@ -152,7 +154,7 @@ function foldKey(key: string): string {
 /** Cannot be an author's key, because foldKey leaves no space in it. */
 const AUDIENCE_TWICE = 'audience twice';
 
-/** Entries by folded key. Of a key that comes twice, the last one with a value counts. */
+/** Entries by folded key. For a duplicate key, the last one with a value counts. */
 function foldEntries(
   entries: readonly MatterEntry[],
   note: Note,
@@ -172,7 +174,7 @@ function isNothing({ value }: MatterEntry): boolean {
   return value === null || value === undefined || value === '';
 }
 
-/** A text as its author wrote it, even if YAML makes a number, a list or a comment of it. */
+/** A text as its author wrote it, even if YAML turns it into a number, a list or a comment. */
 function readHeaderText(entry: MatterEntry | undefined, note: Note): string | undefined {
   if (entry === undefined) return undefined;
   const { key, value, raw } = entry;
@@ -204,7 +206,7 @@ function losesText(value: string, raw: string): boolean {
 const YES: readonly unknown[] = [true, 1, 'true', 'yes', 'y', 'on', '1', 'enabled'];
 const NO: readonly unknown[] = [false, 0, 'false', 'no', 'n', 'off', '0', 'disabled', 'never'];
 
-/** Undefined as if it were not written. */
+/** Undefined, as if it were absent. */
 function flagOf(entry: MatterEntry | undefined, note: Note): boolean | undefined {
   if (entry === undefined || isNothing(entry)) return undefined;
   const { key, value } = entry;
@@ -215,7 +217,7 @@ function flagOf(entry: MatterEntry | undefined, note: Note): boolean | undefined
   return undefined;
 }
 
-/** The value of a flag, if it has any. */
+/** A flag's value, if it has any. */
 function wordIn(entry: MatterEntry | undefined): unknown {
   return entry === undefined || isNothing(entry) ? undefined : entry.value;
 }
@@ -229,8 +231,8 @@ function readFormat(entry: MatterEntry | undefined, note: Note): string | undefi
 }
 
 /**
- * Parses `bins: curl`, `bins: curl, jq` and `bins: [curl, jq]`. Anything else stays, and the schema
- * refuses it.
+ * Parses `bins: curl`, `bins: curl, jq` and `bins: [curl, jq]`. Anything else is left unchanged,
+ * and the schema refuses it.
  */
 function splitWords(value: unknown): readonly unknown[] {
   if (value === null || value === undefined || value === false) return [];
@@ -260,7 +262,7 @@ function requirementsOf(value: unknown, note: Note) {
   };
 }
 
-/** Shown to people; a mistake in it keeps no skill from working. */
+/** Shown to people; a mistake in it does not disable the skill. */
 function emojiOf(value: unknown): string | null {
   return typeof value === 'string' ? cleanOneLine(value).slice(0, 16) || null : null;
 }

@@ -3,17 +3,18 @@ import { cleanOneLine } from './skill-text.ts';
 const MAX_LENGTH = 64;
 /** Quotes, template brackets and a backslash have a meaning in prompts, paths and commands. */
 const UNUSABLE = /[`"\\{}$]/;
-/** Letters or digits of any script, or an emoji. */
+/** A letter or digit in any script, or an emoji. */
 const HAS_NAME = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;
 
-/** The name of a skill; `warning`: its author wrote another one. */
+/** A skill's name; `warning` is set if the name its author wrote cannot be used. */
 export type SkillNaming =
   | { readonly kind: 'named'; readonly name: string; readonly warning: string | null }
   | { readonly kind: 'refused'; readonly reason: string };
 
 /**
- * Names a skill by what its author wrote, or else by its folder. A name that could pass for something else (a path, a
- * tag, another name with invisible characters in it) is hostile, and no folder helps. Pure.
+ * Names a skill by what its author wrote, or otherwise by its folder. A written name that could be
+ * mistaken for something else (a path, a tag, another name with invisible characters in it) is
+ * hostile and is refused, whatever the folder is called. Pure.
  */
 export function skillName(written: string | undefined, folder: string): SkillNaming {
   const own = normalizeName(written ?? '');
@@ -28,7 +29,7 @@ export function skillName(written: string | undefined, folder: string): SkillNam
   return { kind: 'named', name, warning };
 }
 
-/** Without a slash in front, as in the name of a command. */
+/** Trims a name and removes leading slashes, as in the name of a command. */
 function normalizeName(text: string): string {
   return text
     .normalize('NFC')

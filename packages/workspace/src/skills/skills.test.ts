@@ -62,7 +62,7 @@ describe('the six sources', () => {
     expect((await scene.open().snapshot(OWNER)).catalogue).toBe('');
   });
 
-  it('[S02] count a folder that is two of them once, as the stronger one', async () => {
+  it('[S02] count a folder that belongs to two of them once, as the stronger one', async () => {
     const home = join(scene.base, 'home');
     const folders = skillFolders({
       extra: [],
@@ -94,7 +94,7 @@ describe('which skills are used', () => {
     expect(await scene.open(settings).called('b', OWNER)).toMatchObject({ kind: 'absent' });
   });
 
-  it('[S03] block wins over "always", too', async () => {
+  it('[S03] block also wins over "always"', async () => {
     await scene.write('bundled', 'a', skillText('a', 'always: true\nos: plan9\n'));
     expect((await scene.status('a'))?.state).toBe('ready');
     expect((await scene.status('a', { block: ['a'] }))?.state).toBe('blocked');
@@ -196,7 +196,7 @@ describe('private skills', () => {
     expect((await skills.userInvocable(GUEST)).map(({ command }) => command)).toEqual(['open']);
   });
 
-  it('[W03] look to a guest as if they did not exist', async () => {
+  it('[W03] appear to a guest not to exist', async () => {
     const skills = scene.open();
     const hide = (text: object, name: string) => JSON.stringify(text).replaceAll(name, 'X');
     expect(hide(await skills.read('secret', GUEST), 'secret')).toBe(
@@ -287,7 +287,7 @@ describe('reading on demand', () => {
     const { inline, names, catalogue } = await scene.open({ show: 'inline' }).snapshot(GUEST);
     expect(names).toEqual(['a', 'b', 'c']);
     expect(inline.map(({ name }) => name)).toEqual(['a', 'c']);
-    // When the body does not fit, its line is there, so nothing is lost.
+    // If the body does not fit, its line is there, so nothing is lost.
     expect(catalogue).toContain('<name>b</name>');
     expect(catalogue).not.toMatch(/<name>[ac]</);
     // Only the catalog would otherwise say when to use it.

@@ -47,7 +47,7 @@ import {
 import { parseSkill } from './skill-file.ts';
 import { cleanOneLine, locationOf, type ShownFolder } from './skill-text.ts';
 
-/** A skill that people call by a command (S08). */
+/** A skill that people call with a command (S08). */
 export interface SkillCommand {
   /** Without the slash: `a`–`z`, `0`–`9` and `_`, at most 32 characters. */
   readonly command: string;
@@ -57,12 +57,10 @@ export interface SkillCommand {
   readonly summary: string;
 }
 
-/**
- * The skills of an installation. Reads the disk on demand, and only what has changed. Never throws.
- */
+/** An installation's skills. Reads from disk on demand, and only what has changed. Never throws. */
 export type Skills = ReturnType<typeof openSkills>;
 
-/** Opens the skills of an installation. Reads nothing yet. */
+/** Opens an installation's skills. Reads nothing yet. */
 export function openSkills(options: OpenSkillsOptions) {
   const { settings } = options;
   const memory: Memory = { cache: new Map(), reported: new Set() };
@@ -92,7 +90,7 @@ export function openSkills(options: OpenSkillsOptions) {
     return { catalogue, inline, skills: usable.filter(({ skill }) => names.has(skill.name)) };
   };
   return {
-    /** The workspace files that contain skills of any source. */
+    /** The workspace files that contain skills from any source. */
     reads: skillReads(options.folders),
     /** Every skill found, including unused ones, by name. */
     async list(): Promise<readonly SkillStatus[]> {
@@ -109,8 +107,8 @@ export function openSkills(options: OpenSkillsOptions) {
       return list.sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
     },
     /**
-     * The text of a skill for the owner, even if it is not used; null when it is refused, or there
-     * is none.
+     * A skill's text for the owner, even if it is not used; null if it is refused or does not
+     * exist.
      */
     async show(name: string): Promise<SkillText | AbsentSkill | null> {
       const named = (await scan()).filter(
@@ -119,14 +117,14 @@ export function openSkills(options: OpenSkillsOptions) {
       const one = named.find(({ state }) => state !== 'shadowed') ?? named[0];
       return one?.skill == null ? null : textOf({ ...one, skill: one.skill }, OWNER);
     },
-    /** The skills that a new session of this reader starts with (S07). */
+    /** The skills with which a new session for this reader starts (S07). */
     async snapshot(reader: Reader): Promise<SkillSnapshot> {
       const chosen = await choose(await scan(), reader);
       return makeSnapshot({ ...chosen, filter: settings.allow ?? null });
     },
     /**
      * For `load_skill`: the current text of a skill that the model may use. `file` is another file
-     * of its folder, such as `references/api.md` (S06).
+     * in its folder, such as `references/api.md` (S06).
      */
     async read(name: string, reader: Reader, file?: string): Promise<SkillText | AbsentSkill> {
       const known = forModel(usableBy(await scan(), reader));
@@ -138,7 +136,10 @@ export function openSkills(options: OpenSkillsOptions) {
       const commands = usableBy(await scan(), reader).flatMap(commandOf);
       return commands.sort((a, b) => (a.command < b.command ? -1 : 1));
     },
-    /** The current text of the skill of a typed command, even if it is hidden from the model. */
+    /**
+     * The current text of the skill that a typed command calls, even if it is hidden from the
+     * model.
+     */
     async called(command: string, reader: Reader): Promise<SkillText | AbsentSkill> {
       const plain = parseSkillCommand(`/${command}`)?.command;
       const usable = usableBy(await scan(), reader);
@@ -148,10 +149,13 @@ export function openSkills(options: OpenSkillsOptions) {
   };
 }
 
-/** The reader of lists for people, which show everything. */
+/** The reader for lists shown to people, which contain everything. */
 const OWNER: Reader = { kind: 'owner', conversationId: '' };
 
-/** The settings for the skill decide, then its author, then the settings for all. */
+/**
+ * The setting for the skill decides first, then its author's choice, then the setting for all
+ * skills.
+ */
 function showOf({ skill }: UsableSkill, settings: SkillSettings): 'outline' | 'inline' {
   return findSkillEntry(settings, skill.name).show ?? skill.show ?? settings.show;
 }
@@ -160,7 +164,7 @@ function findSkillEntry({ entries = {} }: SkillSettings, name: string): SkillEnt
   return Object.entries(entries).find(([key]) => foldName(key) === foldName(name))?.[1] ?? {};
 }
 
-/** The folder of a skill as the model sees it: guests are not shown where on the machine it is. */
+/** A skill's folder as the model sees it: guests are not shown where on the machine it is. */
 function shownFolder(
   { found }: UsableSkill,
   { kind }: Reader,
@@ -175,7 +179,7 @@ function forModel(skills: readonly UsableSkill[]): readonly UsableSkill[] {
   return skills.filter(({ skill }) => !skill.disablemodelinvocation);
 }
 
-/** Puts them first, so that the limits of the catalog exclude them last. */
+/** Puts them first, so that the catalog's limits exclude them last. */
 function alwaysFirst(skills: readonly UsableSkill[]): readonly UsableSkill[] {
   const isAlways = ({ skill }: UsableSkill) => skill.always;
   return [...skills.filter(isAlways), ...skills.filter((one) => !isAlways(one))];
@@ -195,7 +199,7 @@ function unknownSkill(name: string, there: readonly UsableSkill[]): AbsentSkill 
   };
 }
 
-/** The folders that are shown by another name. */
+/** The folders that are shown under another name. */
 function foldersOf({ home, copy }: OpenSkillsOptions): readonly ShownFolder[] {
   const homes = homesOf(home).map((folder) => ({ folder, shown: '~' }));
   if (copy === undefined) return homes;
@@ -217,14 +221,14 @@ interface SkillEntry {
   readonly apiKey?: string | undefined;
 }
 
-/** The settings of skills (`skills:` in parley.yaml). */
+/** The settings for skills (`skills:` in parley.yaml). */
 export interface SkillSettings {
   readonly allow?: readonly string[] | undefined;
   readonly block: readonly string[];
   readonly show: 'outline' | 'inline';
-  /** The settings of single skills, by name. */
+  /** Settings for individual skills, by name. */
   readonly entries?: Readonly<Record<string, SkillEntry>>;
-  /** The number of skills in the catalog. */
+  /** The maximum number of skills in the catalog. */
   readonly max: number;
   /** The size of the catalog together with the bodies. */
   readonly maxCharacters: number;
@@ -232,10 +236,10 @@ export interface SkillSettings {
 }
 
 export interface OpenSkillsOptions {
-  /** The weakest first; `skillFolders` creates the list. */
+  /** From the weakest to the strongest; `skillFolders` creates the list. */
   readonly folders: readonly SkillFolder[];
   readonly settings: SkillSettings;
-  /** Called for each scan; programs are searched on its `PATH`. */
+  /** Called for each scan; programs are searched on the `PATH` it returns. */
   readonly facts: () => Omit<SkillFacts, 'bins'>;
   /** Commands that no skill may take. */
   readonly reserved: readonly string[];
@@ -247,17 +251,17 @@ export interface OpenSkillsOptions {
   readonly clock?: Clock;
 }
 
-/** The state between two scans. */
+/** The state kept between two scans. */
 interface Memory {
   readonly cache: HeaderCache;
-  /** Refusals and guesses that were logged. */
+  /** Refusals and guesses that have been logged. */
   readonly reported: Set<string>;
 }
 
-/** The limit of both: many more than there are skills. */
+/** The maximum size of both: many more than there are skills. */
 const MAX_REMEMBERED = 20_000;
 
-/** All skills with all decisions; reads only the files that have changed. */
+/** All skills with all decisions; reads only files that have changed. */
 async function scanSkills(
   {
     folders,
@@ -289,7 +293,8 @@ async function scanSkills(
 }
 
 /**
- * Two sources can be one folder, as when Parley is started at home: it counts as the stronger one.
+ * Two sources can be the same folder, for example if Parley is started in the home folder: it
+ * counts as the stronger one.
  */
 function onceEach(found: readonly FoundSkill[]): readonly FoundSkill[] {
   const byPath = new Map<string, FoundSkill>();
@@ -301,7 +306,7 @@ function onceEach(found: readonly FoundSkill[]): readonly FoundSkill[] {
   return [...byPath.values()];
 }
 
-/** Logs each once, because skills are scanned with every new session. */
+/** Logs each one once, because skills are scanned with every new session. */
 function logFound(found: readonly FoundSkill[], { reported }: Memory, log: Logger): void {
   for (const { content, root, segments, source } of found) {
     const isRefused = content.kind === 'refused';
@@ -319,8 +324,8 @@ function logFound(found: readonly FoundSkill[], { reported }: Memory, log: Logge
 
 /**
  * The current text of a skill's file, without front matter; `shownFolder` replaces `{baseDir}` in
- * it. The audience is decided by exactly the bytes that are returned, whatever the skill said when
- * it was found. Never throws.
+ * it. The audience is decided from exactly the bytes that are returned, whatever the skill said
+ * when it was found. Never throws.
  */
 async function readSkillText(
   { found, skill, audience }: UsableSkill,
@@ -355,8 +360,8 @@ async function readSkillText(
 }
 
 /**
- * Whether a SKILL.md further down keeps its folder for the owner, or cannot be read: decided as
- * views do.
+ * Whether a SKILL.md further down reserves its folder for the owner, or cannot be read: decided in
+ * the same way as in views.
  */
 async function liesInOwnersPart(
   { root, segments }: FoundSkill,
