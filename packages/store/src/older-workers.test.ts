@@ -22,44 +22,47 @@ const ACQUIRE_LEASE = dynamicStatement(`
 for (const database of bothDatabases(inject('postgresUrl')).filter(
   ({ name }) => name === 'PostgreSQL',
 )) {
-  describe.runIf(database.available)('a worker from an older version of Parley, until it has noticed', () => {
-    let store: Store;
-    let older: Database;
-    beforeAll(async () => {
-      await (await database.openEmpty()).close();
-      const url = database.url();
-      store = await openStore({ url, clock: systemTime.clock });
-      older = await openPostgres({ url, name: parseStoreUrl(url).name });
-      await store.inbox.accept(message('m1'));
-    });
-    afterAll(async () => {
-      await older.close();
-      await store.close();
-      await database.dispose();
-    });
+  describe.runIf(database.available)(
+    'a worker from an older version of Parley, until it has noticed',
+    () => {
+      let store: Store;
+      let older: Database;
+      beforeAll(async () => {
+        await (await database.openEmpty()).close();
+        const url = database.url();
+        store = await openStore({ url, clock: systemTime.clock });
+        older = await openPostgres({ url, name: parseStoreUrl(url).name });
+        await store.inbox.accept(message('m1'));
+      });
+      afterAll(async () => {
+        await older.close();
+        await store.close();
+        await database.dispose();
+      });
 
-    const acquire = () =>
-      older.write((sql) => sql.get(ACQUIRE_LEASE, { conversationId: LANE, owner: 'older' }));
+      const acquire = () =>
+        older.write((sql) => sql.get(ACQUIRE_LEASE, { conversationId: LANE, owner: 'older' }));
 
-    it('[U12] [D18] cannot take a conversation that a person leads, and can once it is handed back', async () => {
-      await store.takeovers.takeOver({ conversationId: LANE, by: 'Ann', lastsMs: 60_000 });
-      await expect(acquire()).rejects.toThrow(/a person leads conversation web:c1/);
-      await store.takeovers.handBack(LANE, 'Ann');
-      expect(await acquire()).toEqual({ epoch: 2 });
-    });
+      it('[U12] [D18] cannot take a conversation that a person leads, and can once it is handed back', async () => {
+        await store.takeovers.takeOver({ conversationId: LANE, by: 'Ann', lastsMs: 60_000 });
+        await expect(acquire()).rejects.toThrow(/a person leads conversation web:c1/);
+        await store.takeovers.handBack(LANE, 'Ann');
+        expect(await acquire()).toEqual({ epoch: 2 });
+      });
 
-    it('[U12] [D18] that holds a conversation when a person takes it over can neither keep nor renew it', async () => {
-      await acquire();
-      await store.takeovers.takeOver({ conversationId: LANE, by: 'Ann', lastsMs: 60_000 });
-      await expect(acquire()).rejects.toThrow(/a person leads/);
-      const lease = { conversationId: LANE, epoch: 3 };
-      expect(await store.lanes.renew([lease], 8_000)).toEqual({ renewed: [], busy: [] });
-      await store.takeovers.handBack(LANE, 'Ann');
-    });
+      it('[U12] [D18] that holds a conversation when a person takes it over can neither keep nor renew it', async () => {
+        await acquire();
+        await store.takeovers.takeOver({ conversationId: LANE, by: 'Ann', lastsMs: 60_000 });
+        await expect(acquire()).rejects.toThrow(/a person leads/);
+        const lease = { conversationId: LANE, epoch: 3 };
+        expect(await store.lanes.renew([lease], 8_000)).toEqual({ renewed: [], busy: [] });
+        await store.takeovers.handBack(LANE, 'Ann');
+      });
 
-    it('[U12] [D18] can take it again once a takeover has expired', async () => {
-      await store.takeovers.takeOver({ conversationId: LANE, by: 'Ann', lastsMs: 1 });
-      await expect.poll(acquire).toMatchObject({ epoch: expect.any(Number) });
-    });
-  });
+      it('[U12] [D18] can take it again once a takeover has expired', async () => {
+        await store.takeovers.takeOver({ conversationId: LANE, by: 'Ann', lastsMs: 1 });
+        await expect.poll(acquire).toMatchObject({ epoch: expect.any(Number) });
+      });
+    },
+  );
 }

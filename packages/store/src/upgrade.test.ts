@@ -103,130 +103,135 @@ const WITH_FORMER_NAMES: readonly (readonly [
 ];
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`data from an older version of Parley on ${database.name}`, () => {
-    afterAll(() => database.dispose());
+  describe.runIf(database.available)(
+    `data from an older version of Parley on ${database.name}`,
+    () => {
+      afterAll(() => database.dispose());
 
-    it('is complete after the upgrade, in the same schema as a new database', async () => {
-      await database.openBare();
-      await using fresh = await openRaw(database.url());
-      await migrate(fresh.database, [...MIGRATIONS, LATER], 'db', clock);
-      const schema = await schemaOf(fresh.database);
-      await database.openBare();
-      await using old = await openRaw(database.url());
-      await migrate(old.database, MIGRATIONS, 'db', clock);
-      await fillTables(old.database);
-      const before = await filledRows(old.database);
-      const store = await openStore({ url: database.url(), clock });
-      expect(await store.inbox.waiting('c2')).toBe(1);
-      expect(await store.outbox.counts()).toMatchObject({ sent: 2, pending: 1, sending: 1 });
-      await store.close();
+      it('is complete after the upgrade, in the same schema as a new database', async () => {
+        await database.openBare();
+        await using fresh = await openRaw(database.url());
+        await migrate(fresh.database, [...MIGRATIONS, LATER], 'db', clock);
+        const schema = await schemaOf(fresh.database);
+        await database.openBare();
+        await using old = await openRaw(database.url());
+        await migrate(old.database, MIGRATIONS, 'db', clock);
+        await fillTables(old.database);
+        const before = await filledRows(old.database);
+        const store = await openStore({ url: database.url(), clock });
+        expect(await store.inbox.waiting('c2')).toBe(1);
+        expect(await store.outbox.counts()).toMatchObject({ sent: 2, pending: 1, sending: 1 });
+        await store.close();
 
-      await migrate(old.database, [...MIGRATIONS, LATER], 'db', clock);
+        await migrate(old.database, [...MIGRATIONS, LATER], 'db', clock);
 
-      expect(await filledRows(old.database)).toEqual(before);
-      expect(Object.keys(before).length).toBeGreaterThan(20);
-      expect(await schemaOf(old.database)).toEqual(schema);
-      const rows = await old.database.read((sql) =>
-        sql.all(dynamicStatement('select part, reactions from given_up join outbox on id = part')),
-      );
-      expect(rows).toEqual([{ part: 'p3', reactions: 0 }]);
-    });
+        expect(await filledRows(old.database)).toEqual(before);
+        expect(Object.keys(before).length).toBeGreaterThan(20);
+        expect(await schemaOf(old.database)).toEqual(schema);
+        const rows = await old.database.read((sql) =>
+          sql.all(
+            dynamicStatement('select part, reactions from given_up join outbox on id = part'),
+          ),
+        );
+        expect(rows).toEqual([{ part: 'p3', reactions: 0 }]);
+      });
 
-    it('[G05] shows which messages have buttons, and which were edited or deleted', async () => {
-      await database.openBare();
-      await using old = await openRaw(database.url());
-      const before = MIGRATIONS.filter(({ number }) => number < 36);
-      await migrate(old.database, before, 'db', clock);
-      const bodies = [
-        ['asked', { text: 'May I?', buttons: [{ label: 'Approve', data: '/approve ABC234' }] }],
-        ['quoting', { text: 'He wrote "buttons":[{"label":"Approve"}] to me' }],
-        ['plain', { text: 'I am back.' }],
-        ['edit', { text: 'The weather is fine.', act: { kind: 'edit', messageId: 'm-asked' } }],
-        ['delete', { text: '', act: { kind: 'delete', messageId: 'm-plain' } }],
-      ] as const;
-      const add =
-        dynamicStatement(`insert into outbox (id, idempotency_key, channel, account, chat_id, route,
+      it('[G05] shows which messages have buttons, and which were edited or deleted', async () => {
+        await database.openBare();
+        await using old = await openRaw(database.url());
+        const before = MIGRATIONS.filter(({ number }) => number < 36);
+        await migrate(old.database, before, 'db', clock);
+        const bodies = [
+          ['asked', { text: 'May I?', buttons: [{ label: 'Approve', data: '/approve ABC234' }] }],
+          ['quoting', { text: 'He wrote "buttons":[{"label":"Approve"}] to me' }],
+          ['plain', { text: 'I am back.' }],
+          ['edit', { text: 'The weather is fine.', act: { kind: 'edit', messageId: 'm-asked' } }],
+          ['delete', { text: '', act: { kind: 'delete', messageId: 'm-plain' } }],
+        ] as const;
+        const add =
+          dynamicStatement(`insert into outbox (id, idempotency_key, channel, account, chat_id, route,
           body, state, not_before, created_at, updated_at, platform_message_id)
         values (:id, :id, 'web', 'default', 'c1', '{}', :body, 'sent', 0, 0, 0, :messageId)`);
-      for (const [id, body] of bodies) {
-        const row = { id, body: JSON.stringify(body), messageId: `m-${id}` };
-        await old.database.change('power-cut', add, row);
-      }
+        for (const [id, body] of bodies) {
+          const row = { id, body: JSON.stringify(body), messageId: `m-${id}` };
+          await old.database.change('power-cut', add, row);
+        }
 
-      await migrate(old.database, MIGRATIONS, 'db', clock);
+        await migrate(old.database, MIGRATIONS, 'db', clock);
 
-      const found = dynamicStatement(
-        'select id, has_buttons, changed, about from outbox order by seq',
-      );
-      const rows = await old.database.read((sql) => sql.all(found));
-      expect(rows).toEqual([
-        { id: 'asked', has_buttons: 1, changed: 'edited', about: null },
-        { id: 'quoting', has_buttons: 0, changed: null, about: null },
-        { id: 'plain', has_buttons: 0, changed: 'deleted', about: null },
-        { id: 'edit', has_buttons: 0, changed: null, about: null },
-        { id: 'delete', has_buttons: 0, changed: null, about: null },
-      ]);
-    });
+        const found = dynamicStatement(
+          'select id, has_buttons, changed, about from outbox order by seq',
+        );
+        const rows = await old.database.read((sql) => sql.all(found));
+        expect(rows).toEqual([
+          { id: 'asked', has_buttons: 1, changed: 'edited', about: null },
+          { id: 'quoting', has_buttons: 0, changed: null, about: null },
+          { id: 'plain', has_buttons: 0, changed: 'deleted', about: null },
+          { id: 'edit', has_buttons: 0, changed: null, about: null },
+          { id: 'delete', has_buttons: 0, changed: null, about: null },
+        ]);
+      });
 
-    it('[D18] is found under the current names of tables and columns', async () => {
-      await database.openBare();
-      await using old = await openRaw(database.url());
-      const before = MIGRATIONS.filter(({ number }) => number < 38);
-      await migrate(old.database, before, 'db', clock);
-      for (const [table, row] of WITH_FORMER_NAMES) {
-        const names = Object.keys(row);
-        const insert = `insert into ${table} (${names}) values (${names.map((name) => `:${name}`)})`;
-        await old.database.change('power-cut', dynamicStatement(insert), row);
-      }
+      it('[D18] is found under the current names of tables and columns', async () => {
+        await database.openBare();
+        await using old = await openRaw(database.url());
+        const before = MIGRATIONS.filter(({ number }) => number < 38);
+        await migrate(old.database, before, 'db', clock);
+        for (const [table, row] of WITH_FORMER_NAMES) {
+          const names = Object.keys(row);
+          const insert = `insert into ${table} (${names}) values (${names.map((name) => `:${name}`)})`;
+          await old.database.change('power-cut', dynamicStatement(insert), row);
+        }
 
-      const store = await openStore({ url: database.url(), clock });
-      const lane = { conversationId: 'web:c1', session: 0 };
-      const values = await store.adapterValues('whatsapp', 'default').get('creds', ['i']);
-      expect(values.get('i')).toBe('a key');
-      expect(await store.pins.fix(lane, 'soul:SOUL.md', 'loud', 9)).toBe('calm');
-      const summary = await store.summaries.latest({ ...lane, reader: 'owner' });
-      expect(summary).toEqual({ content: 'tea', reaches: 4 });
-      const chat = { channel: 'web', account: 'default', chatId: 'c1' };
-      const refused = { messageId: 'm1', outcome: 'refused', reason: 'stranger' };
-      expect(await store.decisions.stories(chat, 9)).toMatchObject([refused]);
-      await store.close();
+        const store = await openStore({ url: database.url(), clock });
+        const lane = { conversationId: 'web:c1', session: 0 };
+        const values = await store.adapterValues('whatsapp', 'default').get('creds', ['i']);
+        expect(values.get('i')).toBe('a key');
+        expect(await store.pins.fix(lane, 'soul:SOUL.md', 'loud', 9)).toBe('calm');
+        const summary = await store.summaries.latest({ ...lane, reader: 'owner' });
+        expect(summary).toEqual({ content: 'tea', reaches: 4 });
+        const chat = { channel: 'web', account: 'default', chatId: 'c1' };
+        const refused = { messageId: 'm1', outcome: 'refused', reason: 'stranger' };
+        expect(await store.decisions.stories(chat, 9)).toMatchObject([refused]);
+        await store.close();
 
-      const rest =
-        dynamicStatement(`select cron_job.request_key as call, last_message_id, soul_version.request_key, proposed_by, creator_id, redeemer_id,
+        const rest =
+          dynamicStatement(`select cron_job.request_key as call, last_message_id, soul_version.request_key, proposed_by, creator_id, redeemer_id,
         received_at, reached from cron_job, soul_version, link_code, group_context,
         (select seq as reached from search_index_progress) as progress`);
-      expect(await old.database.read((sql) => sql.all(rest))).toMatchObject([
-        {
-          ...{
-            call: 'call:1',
-            last_message_id: 'cron:1',
-            request_key: 'edit:1',
-            proposed_by: 'web:owner',
+        expect(await old.database.read((sql) => sql.all(rest))).toMatchObject([
+          {
+            ...{
+              call: 'call:1',
+              last_message_id: 'cron:1',
+              request_key: 'edit:1',
+              proposed_by: 'web:owner',
+            },
+            ...{ creator_id: 'web:owner', redeemer_id: 'telegram:7', received_at: 5, reached: 7 },
           },
-          ...{ creator_id: 'web:owner', redeemer_id: 'telegram:7', received_at: 5, reached: 7 },
-        },
-      ]);
-    });
+        ]);
+      });
 
-    it('is refused with advice and left unchanged if it is from before the first release', async () => {
-      await database.openBare();
-      await using old = await openRaw(database.url());
-      await old.database.write(async (sql) => {
-        await makeLedger(sql);
-        const steps = "(1, 'x', '0.0.1', 0), (29, 'x', '0.0.1', 0)";
-        await sql.run(dynamicStatement(`insert into parley_migration values ${steps}`));
+      it('is refused with advice and left unchanged if it is from before the first release', async () => {
+        await database.openBare();
+        await using old = await openRaw(database.url());
+        await old.database.write(async (sql) => {
+          await makeLedger(sql);
+          const steps = "(1, 'x', '0.0.1', 0), (29, 'x', '0.0.1', 0)";
+          await sql.run(dynamicStatement(`insert into parley_migration values ${steps}`));
+        });
+        const before = await schemaOf(old.database);
+        await expect(openStore({ url: database.url(), clock })).rejects.toMatchObject({
+          code: 'store-older',
+          retryable: false,
+          message: expect.stringMatching(
+            /older than 0\.1\.0.*Nothing was changed\. Use another data/,
+          ),
+        });
+        expect(await schemaOf(old.database)).toEqual(before);
       });
-      const before = await schemaOf(old.database);
-      await expect(openStore({ url: database.url(), clock })).rejects.toMatchObject({
-        code: 'store-older',
-        retryable: false,
-        message: expect.stringMatching(
-          /older than 0\.1\.0.*Nothing was changed\. Use another data/,
-        ),
-      });
-      expect(await schemaOf(old.database)).toEqual(before);
-    });
-  });
+    },
+  );
 }
 
 async function openRaw(url: string): Promise<AsyncDisposable & { database: Database }> {

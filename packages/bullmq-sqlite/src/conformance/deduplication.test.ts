@@ -90,9 +90,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
     expect(await lab.run(1)).toEqual(['first']);
   });
 
-  it('keepLastIfActive: keeps only the last of the jobs added during a run', async ({
-    lab,
-  }) => {
+  it('keepLastIfActive: keeps only the last of the jobs added during a run', async ({ lab }) => {
     const deduplication = { id: 'chat', keepLastIfActive: true };
     const started: unknown[] = [];
     const step = gate();

@@ -30,7 +30,7 @@ interface Column {
   readonly type: string;
 }
 
-describe("tables with human text", () => {
+describe('tables with human text', () => {
   const database = sqliteForTests();
   let store: Store;
   let look: DatabaseSync;
