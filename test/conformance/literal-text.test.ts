@@ -8,7 +8,7 @@ import { READERS } from './markup/readers.ts';
 const LENGTHS = { telegram: 4_096, discord: 2_000, whatsapp: 4_000, plain: 4_000, html: 100_000 };
 type Dialect = PrintedTarget['dialect'];
 
-/** The text people read, with its formats, of Markdown short enough for one message. */
+/** The visible text and formats of Markdown that fits into one message. */
 function stretchesIn(dialect: Dialect, markdown: string) {
   const target = { dialect, maxLength: LENGTHS[dialect], unit: 'utf16' } as const;
   return render(markdown, target).flatMap(({ text, plain }) => READERS[dialect].read(text, plain));

@@ -24,7 +24,7 @@ export type Kill =
   | { readonly kind: 'takeover'; readonly nth: number }
   /** A worker, while the model works on the nth request from now. */
   | { readonly kind: 'thinking'; readonly nth: number }
-  /** All of these at the same moment, whatever they are doing. Servers are down for `awayMs`. */
+  /** Kills all of these processes at once, whatever they are doing. Servers are down for `awayMs`. */
   | { readonly kind: 'moment'; readonly victims: readonly VictimKind[]; readonly awayMs: number }
   /** One process, repeatedly: each of these delays, in ms, follows a start. */
   | { readonly kind: 'start-up'; readonly afterMs: readonly number[] };

@@ -16,7 +16,7 @@ export function pageWith(
 ): string {
   const from = page.indexOf(BEGIN);
   const to = page.indexOf(END);
-  if (from < 0 || to < from) throw new Error('The page has lost the marks of its table.');
+  if (from < 0 || to < from) throw new Error('The page lacks the markers around its table.');
   const written = [
     tableOf(attacks, verdicts),
     CAREFUL_HEADING,

@@ -21,7 +21,7 @@ export interface ModelDoubleOptions {
   readonly apiKey?: string;
 }
 
-/** One received request, including those that were refused or failed on purpose. */
+/** A received request. Requests that were refused or deliberately failed are recorded too. */
 export interface RecordedRequest {
   /** Counts from 1 since startup. */
   readonly seq: number;

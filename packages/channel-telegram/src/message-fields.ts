@@ -241,7 +241,7 @@ export const UPDATE_DECISIONS = {
   removed_chat_boost: OF_MEMBERS,
 } satisfies Readonly<Record<string, FieldDecision>>;
 
-/** Why an update without a reader is not passed to the agent. */
+/** Why an update that has no handler is not passed to the agent. */
 export function unreadUpdateReason(kind: string): string {
   const all: Readonly<Record<string, FieldDecision>> = UPDATE_DECISIONS;
   const decision = all[kind];

@@ -93,7 +93,7 @@ interface OfflineFacts {
   readonly reason: OfflineReason;
   /** The names of the message's attachments. */
   readonly attached: readonly string[];
-  /** The path of the settings file, for people. */
+  /** The path of the settings file, as displayed to people. */
   readonly settingsFile: string;
   /** Milliseconds since 1970. */
   readonly now: number;

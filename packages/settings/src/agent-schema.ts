@@ -184,7 +184,7 @@ export const Heartbeat = section('Standing tasks of HEARTBEAT.md, looked after b
     .regex(/^(last|[a-z][a-z0-9-]*:\S+)$/, 'last, or an owner such as telegram:123456789')
     .default('last')
     .describe(
-      'Whose direct chat alerts go to: that of an owner (channel:userId), or last, the one in which an owner wrote last.',
+      'Where alerts go: the direct chat of an owner (channel:userId), or last, the one in which an owner wrote most recently.',
     ),
   quietHours: z
     .string()
@@ -216,7 +216,7 @@ export const Heartbeat = section('Standing tasks of HEARTBEAT.md, looked after b
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
 /** `cron`: scheduled jobs that people request in their chats (H08). */
-export const Cron = section('Jobs that run once, every so often or as a cron expression says.', {
+export const Cron = section('Jobs that run once, at a fixed interval or by a cron expression.', {
   who: choice(
     ['owners', 'everyone'],
     'Who may have the agent do things at certain times: owners in any chat, or everyone who may write there.',

@@ -99,7 +99,7 @@ export const Exec = section(
     memoryMb: wholeNumber({ min: 64, default: 1_000 }, 'Of all processes together, in megabytes.'),
     diskMb: wholeNumber(
       { min: 1, default: 2_000 },
-      'All that one command writes to the workspace together, in megabytes.',
+      'The most that one command may write to the workspace in total, in megabytes.',
     ),
   },
 );

@@ -189,7 +189,7 @@ async function proposeSoul(
 const REPLACE = statement(`
   update soul_version set state = 'replaced', unnotified = 0 where agent = :agent and number = :number`);
 
-/** Stores a text as a proposal under the next number. The caller has locked the agent’s soul. */
+/** Stores a text as a proposal under the next number. The caller must hold the lock on the agent's soul. */
 async function addVersion(
   sql: Sql,
   agent: string,

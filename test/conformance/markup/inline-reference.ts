@@ -18,7 +18,7 @@ interface Context {
   readonly addresses: Source['addresses'];
 }
 
-/** What people must see of inline content. */
+/** The part of inline content that must be visible. */
 export function expectedInlines(
   { children, position }: Paragraph | Heading | TableCell,
   { markdown, addresses }: Source,

@@ -65,7 +65,7 @@ function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): Detected {
   );
 }
 
-/** The text of bytes that a person or another program wrote. */
+/** Decodes bytes written by a person or another program. */
 export interface DecodedText {
   /**
    * Without a byte order mark. It may contain NULs; the caller decides whether they are allowed.

@@ -127,7 +127,7 @@ function tasksBelow(part: Part, outer: Times): readonly Found[] {
   });
 }
 
-/** Whether anything below a part is an instruction rather than only a time. */
+/** Whether a part contains any instruction, rather than only a time. */
 function hasWords(part: Part): boolean {
   return allBelow(part).some((one) => asksForSomething(one) && timesAlone(one) === null);
 }

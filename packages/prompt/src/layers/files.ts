@@ -136,7 +136,7 @@ export function workspaceFileLayer({ id, file, volatility }: WorkspaceFileLayer)
   };
 }
 
-/** The text of a file below its purpose. Parley states no purpose for unknown files. */
+/** The content of a file, below a description of its purpose. Parley states no purpose for unknown files. */
 export function withPurpose(
   file: string,
   { text, warning }: WorkspaceFile,

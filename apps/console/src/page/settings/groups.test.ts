@@ -28,7 +28,7 @@ describe('the groups of settings', () => {
     expect(parts).toEqual([...new Set(parts)]);
   });
 
-  it('[U03] contain no setting that does not exist', () => {
+  it('[U03] contain only settings that exist', () => {
     const known = new Set(paths.map((path) => path.join('.')));
     const parts = SETTINGS_GROUPS.flatMap((group) => group.parts);
     expect(parts.filter((part) => !known.has(part))).toEqual([]);

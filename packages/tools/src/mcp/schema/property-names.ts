@@ -17,7 +17,7 @@ export interface Renames {
    * and stay.
    */
   readonly properties: ReadonlyMap<string, Renames>;
-  /** The renames inside properties that are not described by name. */
+  /** The renames inside properties whose names the schema does not list. */
   readonly others?: Renames | undefined;
   /** The renames inside the items of a list. */
   readonly items?: Renames | undefined;
