@@ -113,6 +113,14 @@ describe('the steps of the setup', () => {
     }
   });
 
+  it('[U02] name the provider alone if it does not answer and no model was chosen', async () => {
+    const answer = await steps().tryModel({ ...LOCAL, baseUrl: 'http://127.0.0.1:9/v1' });
+    expect(answer).toMatchObject({
+      kind: 'problem',
+      reason: expect.stringMatching(/^openai-compatible cannot be reached at 127\.0\.0\.1:9\./),
+    });
+  });
+
   it.each([
     ['Address', (setup: Setup) => setup.tryModel({ ...LOCAL, baseUrl: 'my server' })],
     ['Address', (setup: Setup) => setup.saveModel({ ...LOCAL, baseUrl: 'my server' })],

@@ -96,7 +96,12 @@ export class Setup implements SetupSteps {
     const { models, server } = probe;
     if (given.model === undefined && isOnlyModelMissing(probe))
       return { kind: 'works', text: `${server} answers. Choose a model.`, models };
-    if (probe.kind === 'problem') return setupProblem(probe.reason, probe.fix, models);
+    if (probe.kind === 'problem') {
+      // Without a model, the sentence is about the provider alone.
+      const reason =
+        given.model === undefined ? probe.reason.replaceAll(`/${NO_MODEL}`, '') : probe.reason;
+      return setupProblem(reason, probe.fix, models);
+    }
     const text = `${probe.id} answered in ${(probe.tookMs / 1_000).toFixed(1)} s.`;
     return { kind: 'works', text, models };
   }

@@ -27,7 +27,7 @@ export function failureSentence(failure: ModelFailure, model: FailedModel, said:
     case 'unreachable':
       return failure.because === 'certificate'
         ? `The certificate of ${server}, the server of ${id}, is not trusted.`
-        : `The model ${id} cannot be reached at ${server}.`;
+        : `${id} cannot be reached at ${server}.`;
     case 'broken-off':
       return `The connection to ${id} at ${server} broke off before the answer was complete.`;
     case 'unauthorised':

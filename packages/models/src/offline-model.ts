@@ -166,7 +166,7 @@ function howToConnect({ settingsFile, reason }: OfflineFacts): string {
     return `Try again later, or look at the section \`model\` in \`${settingsFile}\`.`;
   }
   const snippet = [
-    `To connect one, put this into \`${settingsFile}\`:`,
+    `To connect one, open *Set up* on the page of Parley, or put this into \`${settingsFile}\`:`,
     '',
     '```yaml',
     'model:',
