@@ -57,7 +57,10 @@ export async function readAttachments(
 }
 
 /** Names the files of a message that cannot be read. */
-export function unreadFiles(names: readonly string[], type: InboundMessage['chat']['type']): string {
+export function unreadFiles(
+  names: readonly string[],
+  type: InboundMessage['chat']['type'],
+): string {
   return names.map((name) => unreadText(`the file ${name}`, type)).join('\n');
 }
 

@@ -89,7 +89,8 @@ function ofSlack({ code, data, retryAfter }: Fields): Found | undefined {
   if (code === 'slack_webapi_rate_limited_error') return limited(retryAfter);
   const error = code === 'slack_webapi_platform_error' ? data?.error : undefined;
   if (error === undefined) return undefined;
-  if (/^(?:ratelimited|rate_limited|message_limit_exceeded)$/.test(error)) return limited(undefined);
+  if (/^(?:ratelimited|rate_limited|message_limit_exceeded)$/.test(error))
+    return limited(undefined);
   if (SLACK_ACCOUNT.test(error)) return ACCOUNT;
   if (SLACK_GONE.test(error)) return of({ kind: 'gone' });
   if (SLACK_FORBIDDEN.test(error)) return of({ kind: 'forbidden' });

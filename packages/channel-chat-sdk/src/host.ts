@@ -46,8 +46,7 @@ export function createHost(deps: HostDeps): ChatInstance {
     processMessageDeleted: (event, options) =>
       take(event.threadId, options, () => intake.deleted(event)),
     processAction: (event, options) => take(event.threadId, options, () => intake.pressed(event)),
-    processReaction: (event, options) =>
-      take(event.threadId, options, () => intake.reacted(event)),
+    processReaction: (event, options) => take(event.threadId, options, () => intake.reacted(event)),
     processSlashCommand: (event, options) =>
       take(event.channelId, options, () => intake.command(event)),
     // The event that follows names the person, whose right it is to stop something.

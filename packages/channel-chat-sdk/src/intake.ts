@@ -57,8 +57,9 @@ export class Intake {
     const message = await read(parsed);
     if (message.author.isMe) return;
     await this.#deps.seen(threadId, message);
-    const { inbound, files } = await this.#inbound(threadId, message);
-    await this.#receive(inbound, files, this.#earlier(inbound));
+    const { inbound, files, root } = await this.#inbound(threadId, message);
+    const opensThread = root === message.id && inbound.addressed;
+    await this.#receive(inbound, files, opensThread ? { opensThread } : {});
   }
 
   async edited(threadId: string, parsed: Parsed): Promise<void> {
@@ -102,7 +103,15 @@ export class Intake {
     const { channel, account, chat } = this.#base(place);
     const sentAt = this.#deps.clock();
     const sender = toSender(user);
-    await this.#deps.reacted({ channel, account, chat, messageId, sender, emojis: [...now], sentAt });
+    await this.#deps.reacted({
+      channel,
+      account,
+      chat,
+      messageId,
+      sender,
+      emojis: [...now],
+      sentAt,
+    });
   }
 
   /** A command of the platform: one of Parley's, or the app's own with a request after it. */
@@ -172,27 +181,18 @@ export class Intake {
       isOurThread: await this.#isOurThread(place, message, words.mentions),
     });
     if (!place.isDirect) names.learn(place.chatId, threadId);
-    return { inbound, files: read.files };
+    return { inbound, files: read.files, root: place.root };
   }
 
   /**
    * Whether a thread began with the bot: with its own message, or with one that addressed it. There
    * people need not mention it, but they may address others.
    */
-  async #isOurThread(
-    place: Place,
-    { id }: Message,
-    mentions: readonly string[],
-  ): Promise<boolean> {
+  async #isOurThread(place: Place, { id }: Message, mentions: readonly string[]): Promise<boolean> {
     const { root, isDirect, chatId } = place;
     if (isDirect || root === undefined || root === id || mentions.length > 0) return false;
     const first = await this.#deps.message(chatId, root);
     return first !== null && (first.by === 'agent' || isOf(first.conversationId, place));
-  }
-
-  /** What was said in the channel before a message that opens a thread. */
-  #earlier(_inbound: InboundMessage): SenderFacts {
-    return {};
   }
 
   async #receive(

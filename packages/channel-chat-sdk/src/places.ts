@@ -116,7 +116,9 @@ function rootOf(name: string, chatId: string, thread: string): string | undefine
 }
 
 const Space = z.object({ type: z.string().optional(), spaceType: z.string().optional() });
-const CardClick = z.object({ chat: z.object({ buttonClickedPayload: z.object({ space: Space }) }) });
+const CardClick = z.object({
+  chat: z.object({ buttonClickedPayload: z.object({ space: Space }) }),
+});
 
 /** Whether a press on Google Chat happened in a direct chat, which the id of its thread hides. */
 function isDirectSpace(name: string, raw: unknown): boolean {

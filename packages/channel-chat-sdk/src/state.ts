@@ -136,7 +136,9 @@ export class ChatState implements StateAdapter {
     else await this.#keep([[key, value]]);
   }
 
-  async #keep(changes: readonly (readonly [key: string, value: KeptValue | null])[]): Promise<void> {
+  async #keep(
+    changes: readonly (readonly [key: string, value: KeptValue | null])[],
+  ): Promise<void> {
     const stored: AdapterValue[] = [];
     const changed = changes.filter(
       ([key, value]) => !isSame(this.#known.get(key), value, this.#deps.clock()),
@@ -168,7 +170,8 @@ export class ChatState implements StateAdapter {
   }
 
   #valid(kept: KeptValue | null): unknown {
-    if (kept === null || (kept.until ?? Number.POSITIVE_INFINITY) <= this.#deps.clock()) return null;
+    if (kept === null || (kept.until ?? Number.POSITIVE_INFINITY) <= this.#deps.clock())
+      return null;
     return kept.value;
   }
 }
@@ -180,7 +183,11 @@ const subscription = (threadId: string): string => `subscribed ${threadId}`;
  * Whether a value need not be written again: it is the same, and more than half of its time is
  * left. Adapters write such values with every message.
  */
-function isSame(before: KeptValue | null | undefined, after: KeptValue | null, now: number): boolean {
+function isSame(
+  before: KeptValue | null | undefined,
+  after: KeptValue | null,
+  now: number,
+): boolean {
   if (before === undefined || (before === null) !== (after === null)) return false;
   if (before === null || after === null) return true;
   if (JSON.stringify(before.value) !== JSON.stringify(after.value)) return false;

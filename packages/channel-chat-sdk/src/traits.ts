@@ -15,20 +15,22 @@ export interface Traits {
   readonly buttons: boolean;
   /** The longest label of a button, in characters; a longer one is cut. */
   readonly maxLabel: number;
-  /**
-   * The longest text next to buttons, in characters, if it is shorter than a message: the text is
-   * then shown in several blocks.
-   */
-  readonly maxBlock?: number;
-  /** The most buttons of a message, if the platform allows fewer than Parley uses. */
+  /** The longest text of a block next to buttons, in characters, and the most blocks. */
+  readonly blocks?: { readonly maxLength: number; readonly max: number };
+  /** The most buttons of a message, if there may be fewer than eight. More are left out. */
   readonly maxButtons?: number;
   readonly media: Capabilities['media'];
   readonly maxFileBytes?: number;
   readonly rates?: Capabilities['rates'];
   /** How often "typing" must be repeated, in ms. */
   readonly typingMs: number;
-  /** Whether `fetchMessages` returns what the bot itself has sent. */
-  readonly history: boolean;
+  /**
+   * Whether the bot can read what it has sent: with `fetchMessages`, and where a chat has no
+   * threads, as a direct chat of Slack, possibly with `fetchChannelMessages`.
+   */
+  readonly history: 'none' | 'thread' | 'channel';
+  /** The shortest time between two edits of a growing answer, in ms; absent: answers do not grow. */
+  readonly growMs?: number;
 }
 
 /** Nothing is promised for an adapter that is not listed: it sends text and receives messages. */
@@ -43,7 +45,7 @@ const UNKNOWN: Traits = {
   maxLabel: 64,
   media: [],
   typingMs: 4_000,
-  history: false,
+  history: 'none',
 };
 
 const ALL_MEDIA: Capabilities['media'] = ['image', 'audio', 'voice', 'video', 'document'];
@@ -60,14 +62,16 @@ const TRAITS: Readonly<Record<string, Traits>> = {
     react: true,
     buttons: true,
     maxLabel: 75,
-    maxBlock: 3_000,
+    blocks: { maxLength: 3_000, max: 40 },
     media: ALL_MEDIA,
     maxFileBytes: 1_000 * MB,
     // One message a second in each channel, with short bursts.
     rates: { direct: { burst: 4, everyMs: 1_000 }, group: { burst: 4, everyMs: 1_000 } },
     // The status stays for two minutes.
     typingMs: 60_000,
-    history: true,
+    history: 'channel',
+    // 50 edits a minute.
+    growMs: 1_500,
   },
   '@chat-adapter/teams': {
     ...UNKNOWN,
@@ -82,7 +86,8 @@ const TRAITS: Readonly<Record<string, Traits>> = {
     maxFileBytes: 70_000,
     // Per conversation 7 messages a second and 60 in 30 s.
     rates: { direct: { burst: 5, everyMs: 600 }, group: { burst: 5, everyMs: 600 } },
-    history: true,
+    history: 'thread',
+    growMs: 2_000,
   },
   '@chat-adapter/gchat': {
     ...UNKNOWN,
@@ -96,7 +101,7 @@ const TRAITS: Readonly<Record<string, Traits>> = {
     buttons: true,
     // One write a second in each space.
     rates: { direct: { burst: 1, everyMs: 1_000 }, group: { burst: 1, everyMs: 1_000 } },
-    history: true,
+    history: 'thread',
   },
   '@chat-adapter/github': {
     ...UNKNOWN,
@@ -108,7 +113,7 @@ const TRAITS: Readonly<Record<string, Traits>> = {
     typing: false,
     // GitHub asks for at most 80 new contents a minute.
     rates: { account: { burst: 5, everyMs: 1_000 } },
-    history: true,
+    history: 'thread',
   },
   '@chat-adapter/linear': {
     ...UNKNOWN,
@@ -117,7 +122,7 @@ const TRAITS: Readonly<Record<string, Traits>> = {
     edit: true,
     delete: true,
     react: true,
-    history: true,
+    history: 'thread',
   },
   '@chat-adapter/whatsapp': {
     ...UNKNOWN,
@@ -126,7 +131,7 @@ const TRAITS: Readonly<Record<string, Traits>> = {
     react: true,
     buttons: true,
     maxLabel: 20,
-    maxBlock: 1_024,
+    blocks: { maxLength: 1_024, max: 1 },
     maxButtons: 3,
     media: ALL_MEDIA,
     maxFileBytes: 16 * MB,

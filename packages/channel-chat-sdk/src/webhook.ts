@@ -85,7 +85,9 @@ export class Webhook implements HttpCapability {
 
   async #handle(request: Request, scope: EventScope): Promise<Response> {
     const { adapter, state } = this.#deps;
-    const response = await adapter.handleWebhook(request, { waitUntil: (work) => scope.track(work) });
+    const response = await adapter.handleWebhook(request, {
+      waitUntil: (work) => scope.track(work),
+    });
     await scope.settle();
     await state.apply(scope);
     return response;

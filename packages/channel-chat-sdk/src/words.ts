@@ -56,7 +56,10 @@ function textOf({ formatted, text }: Message): string {
   const shown = toPlainText(
     walkAst(structuredClone(formatted), (node) => {
       if (node.type !== 'link') return node;
-      const label = toPlainText({ type: 'root', children: [{ type: 'paragraph', children: node.children }] });
+      const label = toPlainText({
+        type: 'root',
+        children: [{ type: 'paragraph', children: node.children }],
+      });
       const isPlain = label === '' || label === node.url || `mailto:${label}` === node.url;
       return { type: 'text', value: isPlain ? node.url : `${label} (${node.url})` };
     }),
