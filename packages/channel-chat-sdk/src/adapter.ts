@@ -25,7 +25,7 @@ import type { ChatSdkSettings } from './settings.ts';
 import { slackDownload, slackReword, slackUpload } from './slack.ts';
 import { SlackSocket, type SocketDeps, socketToken } from './slack-socket.ts';
 import { ChatState } from './state.ts';
-import { type Traits, traitsOf } from './traits.ts';
+import { type NamedTraits, traitsOf } from './traits.ts';
 import { Webhook } from './webhook.ts';
 
 /** An adapter of the Chat SDK that one account of a channel uses. */
@@ -33,6 +33,8 @@ export interface Hosted {
   /** The name of the channel in the settings. */
   readonly channel: string;
   readonly use: string;
+  /** The name of the platform. */
+  readonly name: string;
   readonly factory: AdapterFactory;
 }
 
@@ -45,12 +47,11 @@ export function createChatSdkAdapter(
   context: ChannelContext<ChatSdkSettings>,
   env: ChannelEnv = realEnv,
 ): ChannelAdapter {
-  const traits = traitsOf(hosted.use);
+  const traits = { ...traitsOf(hosted.use), platform: hosted.name };
   const secret = randomBytes(24).toString('base64url');
-  const { options } = context.settings;
   try {
-    const made = { log: context.log, secret };
-    const adapter = makeAdapter(hosted.use, hosted.factory, options, made);
+    const { log, settings } = context;
+    const adapter = makeAdapter(hosted.factory, settings, { log, secret });
     return hostAdapter({ ...hosted, adapter, traits, secret }, context, env);
   } catch (thrown) {
     return refusedAccount(traits, context, reasonOf(thrown));
@@ -59,7 +60,7 @@ export function createChatSdkAdapter(
 
 interface Made extends Hosted {
   readonly adapter: Adapter;
-  readonly traits: Traits;
+  readonly traits: NamedTraits;
   readonly secret: string;
 }
 
@@ -140,7 +141,7 @@ function keepLast(adapter: Adapter, state: ChatState) {
 interface Outgoing {
   readonly adapter: Adapter;
   readonly places: Places;
-  readonly traits: Traits;
+  readonly traits: NamedTraits;
   readonly stopping: AbortSignal;
   readonly upload?: Upload;
   readonly reword?: Reword;
@@ -192,7 +193,7 @@ function slackParts(adapter: Adapter, options: ChatSdkSettings['options']) {
 }
 
 /** What an account can do: what the platform can, as far as the adapter has a method for it. */
-export function capabilitiesOf(adapter: Adapter | undefined, traits: Traits): Capabilities {
+export function capabilitiesOf(adapter: Adapter | undefined, traits: NamedTraits): Capabilities {
   const { target, edit, react, typing, buttons, media, maxFileBytes, rates, growMs } = traits;
   return {
     target,
@@ -213,7 +214,7 @@ export function capabilitiesOf(adapter: Adapter | undefined, traits: Traits): Ca
 
 /** An account whose adapter does not accept its options. Its answers wait. */
 function refusedAccount(
-  traits: Traits,
+  traits: NamedTraits,
   { report }: Pick<ChannelContext<unknown>, 'report'>,
   reason: string,
 ): ChannelAdapter {

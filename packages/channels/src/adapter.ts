@@ -311,6 +311,11 @@ export interface ChannelAdapter {
 export interface ChannelDefinition<Settings = unknown> {
   readonly id: string;
   /**
+   * The npm package that the settings name with `use`; absent for channels whose code is Parley's
+   * or a plugin's.
+   */
+  readonly hosts?: string;
+  /**
    * Validates the settings of one account. An operator reads its error messages after "SETTING must
    * be": `an https address`.
    */
