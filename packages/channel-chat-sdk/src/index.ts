@@ -11,7 +11,7 @@ import type * as Facts from './adapter-facts.ts';
 const require = createRequire(import.meta.url);
 
 /** Creates the adapter for one account. Tests can pass their own randomness and delays. */
-type ConnectChatSdk = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
+export type ConnectChatSdk = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
 
 /**
  * The catalog and what is known about the platforms. It is loaded by the first channel with `use`,
@@ -26,8 +26,8 @@ export function loadAdapterFacts(): typeof Facts {
  * '@chat-adapter/slack')`. This loads only what is known about the adapter; `load` loads it and the
  * client library of its platform.
  */
-export function chatSdkChannel(id: string, use: string): ChannelDefinition {
-  const { name, library, settings, ids, platform } = loadAdapterFacts().adapterFacts(use);
+export function chatSdkChannel(id: string, use: string) {
+  const { name, library, settings, ids, platform, target } = loadAdapterFacts().adapterFacts(use);
   return withOptionalLibrary(
     {
       id,
@@ -36,16 +36,16 @@ export function chatSdkChannel(id: string, use: string): ChannelDefinition {
       ...(ids !== undefined && { ids }),
       ...(platform?.answersStrangers === false && { answersStrangers: false }),
       async load(): Promise<ConnectChatSdk> {
-        throw new Error(`The channel ${id} cannot be loaded yet.`);
+        const { loadFactory } = await import('./library.ts');
+        const factory = await loadFactory(use);
+        const { createChatSdkAdapter } = await import('./adapter.ts');
+        return (context, env) => {
+          const checked = settings.parse(context.settings);
+          const own = { ...context, settings: checked };
+          return createChatSdkAdapter({ channel: id, use, factory }, own, env);
+        };
       },
     } satisfies ChannelDefinition,
-    {
-      platform: name,
-      ...library,
-      capabilities: {
-        target: { dialect: 'plain', maxLength: 4_000, unit: 'utf16' },
-        idempotentSend: false,
-      },
-    },
+    { platform: name, ...library, capabilities: { target, idempotentSend: false } },
   );
 }
