@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import {
+  type BeforePart,
   type ChannelAdapter,
   type ChannelContext,
   type ChannelEnv,
+  type ChatAddress,
   realEnv,
 } from '@parley/channels';
-import { type Capabilities, ChannelError, reasonOf } from '@parley/core';
-import { type Adapter, ThreadHistoryCache } from 'chat';
+import { type Capabilities, ChannelError, type OutboundPart, reasonOf } from '@parley/core';
+import { type Adapter, type Message, ThreadHistoryCache } from 'chat';
 import { filesOf } from './attachments.ts';
 import { Connection } from './connection.ts';
 import { CurrentEvent } from './event-scope.ts';
@@ -15,15 +17,15 @@ import { matchSent, ownMessages } from './history.ts';
 import { createHost } from './host.ts';
 import { Intake } from './intake.ts';
 import { type AdapterFactory, makeAdapter } from './library.ts';
-import { createMessages } from './messages.ts';
+import { createMessages, type Reword } from './messages.ts';
 import { ChatNames } from './names.ts';
 import { Places } from './places.ts';
-import { abortable, type SendDeps, sendPart } from './send.ts';
+import { abortable, type SendDeps, sendPart, type Upload } from './send.ts';
 import type { ChatSdkSettings } from './settings.ts';
 import { slackDownload, slackReword, slackUpload } from './slack.ts';
-import { SlackSocket, socketToken } from './slack-socket.ts';
+import { SlackSocket, type SocketDeps, socketToken } from './slack-socket.ts';
 import { ChatState } from './state.ts';
-import { type Traits, traitsOf } from './traits.ts';
+import { type NamedTraits, traitsOf } from './traits.ts';
 import { Webhook } from './webhook.ts';
 
 /** An adapter of the Chat SDK that one account of a channel uses. */
@@ -31,6 +33,8 @@ export interface Hosted {
   /** The name of the channel in the settings. */
   readonly channel: string;
   readonly use: string;
+  /** The name of the platform. */
+  readonly name: string;
   readonly factory: AdapterFactory;
 }
 
@@ -43,11 +47,11 @@ export function createChatSdkAdapter(
   context: ChannelContext<ChatSdkSettings>,
   env: ChannelEnv = realEnv,
 ): ChannelAdapter {
-  const traits = traitsOf(hosted.use);
+  const traits = { ...traitsOf(hosted.use), platform: hosted.name };
   const secret = randomBytes(24).toString('base64url');
   try {
-    const made = { log: context.log, secret };
-    const adapter = makeAdapter(hosted.use, hosted.factory, context.settings, made);
+    const { log, settings } = context;
+    const adapter = makeAdapter(hosted.factory, settings, { log, secret });
     return hostAdapter({ ...hosted, adapter, traits, secret }, context, env);
   } catch (thrown) {
     return refusedAccount(traits, context, reasonOf(thrown));
@@ -56,62 +60,41 @@ export function createChatSdkAdapter(
 
 interface Made extends Hosted {
   readonly adapter: Adapter;
-  readonly traits: Traits;
+  readonly traits: NamedTraits;
   readonly secret: string;
 }
 
+/** Connects the parts of an account. */
 function hostAdapter(
   made: Made,
   context: ChannelContext<ChatSdkSettings>,
   env: ChannelEnv,
 ): ChannelAdapter {
   const { adapter, traits, secret, channel } = made;
-  const { log, values, settings } = context;
+  const { log, values } = context;
   const stop = new AbortController();
-  const stopping = stop.signal;
-  const current = new CurrentEvent();
   const places = new Places(adapter, values);
   const names = new ChatNames(adapter, log);
-  const newId = () => randomBytes(9).toString('base64url');
-  // Slack's adapter would wait 2 s for a preview of each link, which a model does not need.
-  const assume = (key: string) => (key.startsWith('slack:unfurls:') ? {} : null);
+  const current = new CurrentEvent();
   const state = new ChatState({ ...context, newId, current, assume });
-  const keeper = adapter.persistThreadHistory === true && new ThreadHistoryCache(state, KEPT);
+  const webhook = new Webhook({ adapter, state, current, log });
   const intake: Intake = new Intake({
     ...{ ...context, channel, adapter, places, names },
     bot: () => connection.bot,
-    // WhatsApp shows "typing" as an answer to the last message.
-    seen: async (threadId, message) => {
-      if (keeper) await keeper.append(threadId, message);
-    },
+    seen: keepLast(adapter, state),
   });
-  const userName = () => connection.bot.userName;
-  const host = createHost({ ...context, ...env, state, intake, current, userName, stopping });
-  const webhook = new Webhook({ adapter, state, current, log });
-  const slack = slackParts(made, settings.options);
+  const slack =
+    adapter.name === 'slack' ? slackParts(adapter, context.settings.options) : undefined;
   const socket = slack?.socketOf({ secret, log, deliver: (event) => webhook.deliver(event) });
-  const platform = traits.platform;
-  const connection: Connection = new Connection({
-    ...{ ...context, ...env, adapter, host, webhook, platform, socket },
-  });
-  const history = { adapter, places, traits };
-  const sending: SendDeps = {
-    ...history,
-    upload: slack?.upload,
-    accountIs: (state_, reason) => connection.accountIs(state_, reason),
-  };
-  const growing =
-    traits.growMs === undefined
-      ? undefined
-      : new GrowingAnswers(
-          {
-            ...{ ...context, ...history, stopping },
-            ownMessages: (address) => ownMessages(history, address),
-          },
-          traits.growMs,
-        );
+  const userName = () => connection.bot.userName;
+  const stopping = stop.signal;
+  const host = createHost({ ...context, ...env, state, intake, current, userName, stopping });
+  const { platform } = traits;
+  const parts = { adapter, host, webhook, platform, socket };
+  const connection: Connection = new Connection({ ...context, ...env, ...parts });
   let running: Promise<void> | undefined;
   return {
+    ...sendingOf({ ...{ adapter, places, traits, stopping }, ...slack }, context, connection),
     capabilities: capabilitiesOf(adapter, traits),
     async start() {
       context.report({ kind: 'starting' });
@@ -126,19 +109,6 @@ function hostAdapter(
       });
       context.report({ kind: 'stopped' });
     },
-    reportsStart: true,
-    send(part, signal, onStart) {
-      const send = () => sendPart(sending, part, signal, onStart);
-      return growing === undefined ? send() : growing.finish(part, signal, send);
-    },
-    ...(traits.history !== 'none' && {
-      findSent: async (part, before, signal) => {
-        const grown = await growing?.complete(part, signal);
-        if (grown !== undefined) return grown.platformMessageId;
-        const found = await abortable(ownMessages(history, part.route), signal);
-        return matchSent(found, part, before);
-      },
-    }),
     chatName: async ({ chatId, threadId }) =>
       names.of(chatId, await places.threadIdOf({ chatId, threadId })),
     ...(traits.typing && {
@@ -147,40 +117,83 @@ function hostAdapter(
         show: async (address) => adapter.startTyping(await places.threadIdOf(address)),
       },
     }),
-    ...(growing && { streaming: growing }),
     files: filesOf(adapter, slack?.download ?? (() => undefined)),
-    messages: createMessages({ ...history, reword: slack?.reword }),
     ...(socket === undefined && { http: webhook }),
   };
 }
 
-/** How many messages of a chat are kept for adapters that cannot read any. */
-const KEPT = { maxMessages: 1 };
+const newId = () => randomBytes(9).toString('base64url');
+
+/** Slack's adapter would wait 2 s for a preview of each link, which a model does not need. */
+const assume = (key: string): unknown => (key.startsWith('slack:unfurls:') ? {} : null);
+
+/**
+ * Keeps the last message of each chat for adapters that cannot read any: WhatsApp shows "typing"
+ * as an answer to it.
+ */
+function keepLast(adapter: Adapter, state: ChatState) {
+  const kept = new ThreadHistoryCache(state, { maxMessages: 1 });
+  return async (threadId: string, message: Message): Promise<void> => {
+    if (adapter.persistThreadHistory === true) await kept.append(threadId, message);
+  };
+}
+
+interface Outgoing {
+  readonly adapter: Adapter;
+  readonly places: Places;
+  readonly traits: NamedTraits;
+  readonly stopping: AbortSignal;
+  readonly upload?: Upload;
+  readonly reword?: Reword;
+}
+
+/** What an account sends, changes, and finds again. */
+function sendingOf(
+  outgoing: Outgoing,
+  context: ChannelContext<ChatSdkSettings>,
+  connection: Connection,
+): Pick<ChannelAdapter, 'reportsStart' | 'send' | 'findSent' | 'streaming' | 'messages'> {
+  const { traits } = outgoing;
+  const accountIs: SendDeps['accountIs'] = (...is) => connection.accountIs(...is);
+  const sending = { ...outgoing, accountIs };
+  const own = (address: ChatAddress) => ownMessages(outgoing, address);
+  const growing =
+    traits.growMs === undefined
+      ? undefined
+      : new GrowingAnswers({ ...context, ...outgoing, ownMessages: own }, traits.growMs);
+  return {
+    reportsStart: true,
+    send(part, signal, onStart) {
+      const send = () => sendPart(sending, part, signal, onStart);
+      return growing === undefined ? send() : growing.finish(part, signal, send);
+    },
+    ...(traits.history !== 'none' && {
+      async findSent(part: OutboundPart, before: BeforePart, signal: AbortSignal) {
+        const grown = await growing?.complete(part, signal);
+        if (grown !== undefined) return grown.platformMessageId;
+        return matchSent(await abortable(own(part.route), signal), part, before);
+      },
+    }),
+    ...(growing && { streaming: growing }),
+    messages: createMessages(outgoing),
+  };
+}
 
 /** What Slack's own client does instead of the adapter. */
-function slackParts({ adapter }: Made, options: ChatSdkSettings['options']) {
-  if (adapter.name !== 'slack') return undefined;
+function slackParts(adapter: Adapter, options: ChatSdkSettings['options']) {
   const appToken = socketToken(options);
-  const { apiUrl } = options;
+  const apiUrl = typeof options.apiUrl === 'string' ? options.apiUrl : undefined;
   return {
     upload: slackUpload(adapter),
     reword: slackReword(adapter),
     download: slackDownload(options),
-    socketOf: (
-      deps: Pick<ConstructorParameters<typeof SlackSocket>[0], 'secret' | 'log' | 'deliver'>,
-    ) =>
-      appToken === undefined
-        ? undefined
-        : new SlackSocket({
-            ...deps,
-            appToken,
-            apiUrl: typeof apiUrl === 'string' ? apiUrl : undefined,
-          }),
+    socketOf: (deps: Pick<SocketDeps, 'secret' | 'log' | 'deliver'>) =>
+      appToken === undefined ? undefined : new SlackSocket({ ...deps, appToken, apiUrl }),
   };
 }
 
 /** What an account can do: what the platform can, as far as the adapter has a method for it. */
-export function capabilitiesOf(adapter: Adapter | undefined, traits: Traits): Capabilities {
+export function capabilitiesOf(adapter: Adapter | undefined, traits: NamedTraits): Capabilities {
   const { target, edit, react, typing, buttons, media, maxFileBytes, rates, growMs } = traits;
   return {
     target,
@@ -201,7 +214,7 @@ export function capabilitiesOf(adapter: Adapter | undefined, traits: Traits): Ca
 
 /** An account whose adapter does not accept its options. Its answers wait. */
 function refusedAccount(
-  traits: Traits,
+  traits: NamedTraits,
   { report }: Pick<ChannelContext<unknown>, 'report'>,
   reason: string,
 ): ChannelAdapter {

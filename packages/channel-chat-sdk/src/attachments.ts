@@ -10,7 +10,7 @@ const Ref = z.object({
   name: z.string().optional(),
   mimeType: z.string().optional(),
   url: z.string().optional(),
-  fetchMetadata: z.record(z.string(), z.string()).optional(),
+  fetchMetadata: z.looseObject({ url: z.string().optional() }).catchall(z.string()).optional(),
 });
 
 type Inbound = NonNullable<InboundMessage['attachments']>[number];
@@ -95,7 +95,7 @@ export function filesOf(adapter: Adapter, download: Download): FilesCapability {
     maxBytes: MAX_BYTES,
     async fetch(ref, limit, signal) {
       const attachment = Ref.parse(JSON.parse(ref));
-      const url = attachment.fetchMetadata?.['url'] ?? attachment.url;
+      const url = attachment.fetchMetadata?.url ?? attachment.url;
       try {
         const own = url === undefined ? undefined : download(url, limit, signal);
         const bytes = (await own) ?? (await bytesOf(rehydrated(adapter, attachment)));

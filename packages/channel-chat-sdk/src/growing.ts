@@ -14,7 +14,7 @@ import { createLanes } from './lanes.ts';
 import type { Places } from './places.ts';
 import { postableOf } from './postable.ts';
 import { abortable } from './send.ts';
-import type { Traits } from './traits.ts';
+import type { NamedTraits } from './traits.ts';
 
 const Stored = z.object({
   turnId: z.string(),
@@ -38,7 +38,7 @@ interface GrowingDeps
   extends Pick<ChannelContext<unknown>, 'values' | 'log' | 'clock' | 'monotonic' | 'holdsAccount'> {
   readonly adapter: Adapter;
   readonly places: Places;
-  readonly traits: Traits;
+  readonly traits: NamedTraits;
   readonly stopping: AbortSignal;
   readonly ownMessages: (address: ChatAddress) => Promise<readonly Message[]>;
 }

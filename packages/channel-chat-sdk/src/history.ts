@@ -2,12 +2,12 @@ import type { BeforePart } from '@parley/channels';
 import type { OutboundPart } from '@parley/core';
 import type { Adapter, Message } from 'chat';
 import type { Places } from './places.ts';
-import type { Traits } from './traits.ts';
+import type { NamedTraits } from './traits.ts';
 
 interface HistoryDeps {
   readonly adapter: Adapter;
   readonly places: Places;
-  readonly traits: Traits;
+  readonly traits: NamedTraits;
 }
 
 interface Address {

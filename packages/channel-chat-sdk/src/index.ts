@@ -40,9 +40,9 @@ export function chatSdkChannel(id: string, use: string) {
         const factory = await loadFactory(use);
         const { createChatSdkAdapter } = await import('./adapter.ts');
         return (context, env) => {
-          const checked = settings.parse(context.settings);
-          const own = { ...context, settings: checked };
-          return createChatSdkAdapter({ channel: id, use, factory }, own, env);
+          const given = settings.parse(context.settings);
+          const hosted = { channel: id, use, name, factory };
+          return createChatSdkAdapter(hosted, { ...context, settings: given }, env);
         };
       },
     } satisfies ChannelDefinition,

@@ -16,41 +16,40 @@ const FACTORY = /^create\w+Adapter$/;
  */
 export async function loadFactory(use: string): Promise<AdapterFactory> {
   const library: Record<string, unknown> = await import(use);
-  const known = factoryOf(use);
-  const factories =
-    known === undefined ? Object.keys(library).filter((name) => FACTORY.test(name)) : [known];
-  const [name = ''] = factories;
+  const found = Object.keys(library).filter((name) => FACTORY.test(name));
+  const name = factoryOf(use) ?? (found.length === 1 ? found[0] : 'default') ?? '';
   const factory = library[name];
-  if (factories.length === 1 && typeof factory === 'function') return factory as AdapterFactory;
+  if (typeof factory === 'function') return factory as AdapterFactory;
   throw new ParleyError({
     code: 'chat-sdk-adapter',
-    message: `The package ${use} is not an adapter of the Chat SDK: it has ${factories.length} functions named create…Adapter. Name another package in "use".`,
+    message: `The package ${use} is not an adapter of the Chat SDK: it has no function that creates one. Name another package in "use".`,
     retryable: false,
   });
 }
 
-/** Makes the adapter of an account. It opens no connection. */
-export function makeAdapter(
-  use: string,
-  factory: AdapterFactory,
-  { options, env }: Pick<ChatSdkSettings, 'options' | 'env'>,
-  { log, secret }: { readonly log: Logger; readonly secret: string },
-): Adapter {
-  const logger = chatLogger(log);
-  if (use !== '@chat-adapter/slack')
-    return withVariables(env, () => factory({ ...options, logger }));
-  return factory({ ...slackOptions(options, { log, secret }), logger });
+interface MakeDeps {
+  readonly log: Logger;
+  /** With it, events of Slack's socket are accepted. */
+  readonly secret: string;
 }
 
-/**
- * Calls a factory that reads its secrets from the environment of the process. Nothing else runs
- * meanwhile, so nothing else sees them, and accounts of the same adapter do not share them.
- */
-function withVariables<Made>(env: Readonly<Record<string, string>>, make: () => Made): Made {
-  const before = Object.keys(env).map((name) => [name, process.env[name]] as const);
-  Object.assign(process.env, env);
+/** Makes the adapter of an account. It opens no connection. */
+export function makeAdapter(
+  factory: AdapterFactory,
+  { use, options, env }: ChatSdkSettings,
+  deps: MakeDeps,
+): Adapter {
+  const logger = chatLogger(deps.log);
+  const own = use === '@chat-adapter/slack' ? slackOptions(options, deps) : options;
+  return withVariables(env, () => factory({ ...own, logger }));
+}
+
+/** Some adapters read their secrets only from the environment. Nothing else runs meanwhile. */
+function withVariables<T>(variables: Readonly<Record<string, string>>, work: () => T): T {
+  const before = Object.keys(variables).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, variables);
   try {
-    return make();
+    return work();
   } finally {
     for (const [name, value] of before) {
       if (value === undefined) delete process.env[name];

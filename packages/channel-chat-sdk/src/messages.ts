@@ -4,7 +4,7 @@ import { type Adapter, defaultEmojiResolver, type EmojiValue } from 'chat';
 import { callFailureOf, repeatableErrorOf } from './failures.ts';
 import type { Places } from './places.ts';
 import { postableText } from './postable.ts';
-import type { Traits } from './traits.ts';
+import type { NamedTraits } from './traits.ts';
 
 /** Replaces the text of a message and removes its buttons, where the adapter leaves them. */
 export type Reword = (address: ChatAddress, messageId: string, body: RenderedPart) => Promise<void>;
@@ -12,7 +12,7 @@ export type Reword = (address: ChatAddress, messageId: string, body: RenderedPar
 interface MessageDeps {
   readonly adapter: Adapter;
   readonly places: Places;
-  readonly traits: Traits;
+  readonly traits: NamedTraits;
   readonly reword?: Reword | undefined;
 }
 

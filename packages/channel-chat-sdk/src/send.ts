@@ -4,7 +4,7 @@ import type { Adapter, FileUpload } from 'chat';
 import { callFailureOf, sendErrorOf } from './failures.ts';
 import type { Places } from './places.ts';
 import { postableOf } from './postable.ts';
-import type { Traits } from './traits.ts';
+import type { NamedTraits } from './traits.ts';
 
 /** Sends a file and its caption as one message, where the adapter would make two of them. */
 export type Upload = (
@@ -17,7 +17,7 @@ export type Upload = (
 export interface SendDeps {
   readonly adapter: Adapter;
   readonly places: Places;
-  readonly traits: Traits;
+  readonly traits: NamedTraits;
   readonly upload?: Upload | undefined;
   /** The platform refused the account itself, or accepted a call of it. */
   readonly accountIs: (state: 'refused' | 'accepted', reason: string) => void;

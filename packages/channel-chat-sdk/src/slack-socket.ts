@@ -12,7 +12,7 @@ interface SocketClient {
   on(event: string, listener: (argument: unknown) => void): unknown;
 }
 
-interface SocketDeps {
+export interface SocketDeps {
   readonly appToken: string;
   readonly apiUrl: string | undefined;
   /** The adapter accepts events only with this secret. */
@@ -49,7 +49,8 @@ export class SlackSocket {
    */
   async hold(opened: () => void, signal: AbortSignal): Promise<void> {
     const client = await this.#client();
-    const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+    const { promise: ended, resolve } = Promise.withResolvers<void>();
+    const end = () => resolve();
     client.on('disconnected', guarded('socket-closed', end));
     client.on(
       'slack_event',

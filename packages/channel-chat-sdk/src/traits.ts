@@ -5,8 +5,6 @@ import type { Capabilities, RenderTarget } from '@parley/core';
  * has a method to edit messages, and some throw in it.
  */
 export interface Traits {
-  /** The platform's name for people. */
-  readonly platform: string;
   readonly target: RenderTarget;
   readonly edit: boolean;
   readonly delete: boolean;
@@ -33,9 +31,13 @@ export interface Traits {
   readonly growMs?: number;
 }
 
+/** The traits of an adapter with the name of its platform. */
+export interface NamedTraits extends Traits {
+  readonly platform: string;
+}
+
 /** Nothing is promised for an adapter that is not listed: it sends text and receives messages. */
 const UNKNOWN: Traits = {
-  platform: 'this platform',
   target: { dialect: 'markdown', maxLength: 2_000, unit: 'utf16' },
   edit: false,
   delete: false,
@@ -55,7 +57,6 @@ const MB = 1_024 * 1_024;
 const TRAITS: Readonly<Record<string, Traits>> = {
   '@chat-adapter/slack': {
     ...UNKNOWN,
-    platform: 'Slack',
     target: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
     edit: true,
     delete: true,
@@ -75,8 +76,7 @@ const TRAITS: Readonly<Record<string, Traits>> = {
   },
   '@chat-adapter/teams': {
     ...UNKNOWN,
-    platform: 'Microsoft Teams',
-    target: { dialect: 'discord', maxLength: 20_000, unit: 'utf16' },
+    target: { dialect: 'discord', maxLength: 12_000, unit: 'utf16' },
     edit: true,
     delete: true,
     react: true,
@@ -91,7 +91,6 @@ const TRAITS: Readonly<Record<string, Traits>> = {
   },
   '@chat-adapter/gchat': {
     ...UNKNOWN,
-    platform: 'Google Chat',
     target: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
     edit: true,
     delete: true,
@@ -105,8 +104,7 @@ const TRAITS: Readonly<Record<string, Traits>> = {
   },
   '@chat-adapter/github': {
     ...UNKNOWN,
-    platform: 'GitHub',
-    target: { dialect: 'markdown', maxLength: 65_000, unit: 'utf16' },
+    target: { dialect: 'markdown', maxLength: 65_536, unit: 'utf16' },
     edit: true,
     delete: true,
     react: true,
@@ -117,8 +115,7 @@ const TRAITS: Readonly<Record<string, Traits>> = {
   },
   '@chat-adapter/linear': {
     ...UNKNOWN,
-    platform: 'Linear',
-    target: { dialect: 'markdown', maxLength: 65_000, unit: 'utf16' },
+    target: { dialect: 'markdown', maxLength: 65_536, unit: 'utf16' },
     edit: true,
     delete: true,
     react: true,
@@ -126,7 +123,6 @@ const TRAITS: Readonly<Record<string, Traits>> = {
   },
   '@chat-adapter/whatsapp': {
     ...UNKNOWN,
-    platform: 'WhatsApp Cloud',
     target: { dialect: 'whatsapp', maxLength: 4_096, unit: 'utf16' },
     react: true,
     buttons: true,

@@ -1,0 +1,144 @@
+import { parseMrkdwn } from './parse-mrkdwn.ts';
+import { readMarkdown } from './read-markdown.ts';
+import { mrkdwnOf, type Names, type RichText, visibleRichText } from './rich-text.ts';
+import { isRecord, type Json, recordsIn, type WireBlock } from './wire.ts';
+
+/** The blocks as the servers store them: Markdown is translated, and every block has an id. */
+export function storedBlocks(blocks: readonly Json[], nextId: () => string): WireBlock[] {
+  return blocks
+    .flatMap((block): WireBlock[] =>
+      block.type === 'markdown'
+        ? readMarkdown(String(block.text))
+        : [{ ...block, type: String(block.type) }],
+    )
+    .map((block) => {
+      const { elements, accessory } = block;
+      const named = (element: unknown) =>
+        isRecord(element) && element.action_id === undefined && isInteractive(element)
+          ? { ...element, action_id: nextId() }
+          : element;
+      return {
+        ...block,
+        block_id: block.block_id ?? nextId(),
+        ...(block.type === 'actions' &&
+          Array.isArray(elements) && { elements: elements.map(named) }),
+        ...(isRecord(accessory) && { accessory: named(accessory) }),
+      };
+    });
+}
+
+/** The blocks of a message that has only text: rich text. */
+export function blocksOfText(text: string, nextId: () => string): WireBlock[] {
+  return [{ type: 'rich_text', block_id: nextId(), elements: parseMrkdwn(text) }];
+}
+
+/** The `text` of a message that was written in Markdown, in mrkdwn. */
+export function mrkdwnOfBlocks(blocks: readonly WireBlock[]): string {
+  return blocks
+    .map((block) => {
+      if (block.type === 'rich_text') return mrkdwnOf(richTextIn(block));
+      if (block.type === 'header') return `*${textOf(block.text)}*`;
+      return block.type === 'table'
+        ? rowsOf(block)
+            .map((row) => row.map(cellMrkdwn).join(' | '))
+            .join('\n')
+        : '';
+    })
+    .filter((text) => text !== '')
+    .join('\n');
+}
+
+function cellMrkdwn(cell: Json): string {
+  return cell.type === 'rich_text' ? mrkdwnOf(richTextIn(cell)) : String(cell.text ?? '');
+}
+
+/** What people see of blocks, as text without formats; buttons are separate. */
+export function visibleBlocks(blocks: readonly Json[], names: Names): string {
+  return blocks
+    .map((block) => visibleBlock(block, names))
+    .filter((text) => text !== '')
+    .join('\n');
+}
+
+function visibleBlock(block: Json, names: Names): string {
+  switch (block.type) {
+    case 'rich_text':
+      return visibleRichText(richTextIn(block), names);
+    case 'header':
+      return textOf(block.text);
+    case 'section':
+      return [block.text, ...recordsIn(block.fields)]
+        .filter(isRecord)
+        .map((text) => visibleText(text, names))
+        .join('\n');
+    case 'context':
+      return recordsIn(block.elements)
+        .map((one) => (one.type === 'image' ? String(one.alt_text ?? '') : visibleText(one, names)))
+        .join(' ');
+    case 'image':
+      return [textOf(block.title), String(block.alt_text ?? '')].filter(Boolean).join('\n');
+    case 'table':
+      return rowsOf(block)
+        .map((row) => row.map((cell) => cellText(cell, names)).join(' | '))
+        .join('\n');
+    default:
+      return textOf(block.text) || (typeof block.title === 'string' ? block.title : '');
+  }
+}
+
+/** The cells of a table, row by row. */
+export function rowsOf({ rows }: Json): readonly (readonly Json[])[] {
+  return Array.isArray(rows) ? rows.map(recordsIn) : [];
+}
+
+function cellText(cell: Json, names: Names): string {
+  return cell.type === 'rich_text'
+    ? visibleRichText(richTextIn(cell), names)
+    : String(cell.text ?? '');
+}
+
+/** A text object as people see it. */
+function visibleText({ type, text }: Json, names: Names): string {
+  const source = String(text ?? '');
+  return type === 'mrkdwn' ? visibleRichText(parseMrkdwn(source), names) : source;
+}
+
+function textOf(value: unknown): string {
+  return isRecord(value) ? String(value.text ?? '') : '';
+}
+
+/** The rich text of a block or a cell. */
+export function richTextIn({ elements }: Json): readonly RichText[] {
+  // The form was checked, or written, by the double itself.
+  return recordsIn(elements) as readonly Json[] as readonly RichText[];
+}
+
+/** Something that people press or choose in a message. */
+export interface Pressable {
+  readonly type: string;
+  readonly label: string;
+  readonly block: WireBlock;
+  readonly element: Json;
+  /** The option, if it belongs to a menu. */
+  readonly option?: Json;
+}
+
+/** The buttons of blocks, and the options of their menus. */
+export function pressablesOf(blocks: readonly WireBlock[]): Pressable[] {
+  return blocks.flatMap((block) => {
+    const elements = [...recordsIn(block.elements), block.accessory].filter(isRecord);
+    return elements.filter(isInteractive).flatMap((element): Pressable[] => {
+      const type = String(element.type);
+      if (type === 'button') return [{ type, label: textOf(element.text), block, element }];
+      return recordsIn(element.options).map((option) => {
+        return { type, label: textOf(option.text), block, element, option };
+      });
+    });
+  });
+}
+
+function isInteractive({ type }: Json): boolean {
+  return /^(?:button|static_select|multi_static_select|overflow|radio_buttons|checkboxes)$/.test(
+    String(type),
+  );
+}

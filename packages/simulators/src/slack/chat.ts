@@ -1,0 +1,96 @@
+import { type Content, readContent, readUpdate } from './content.ts';
+import {
+  change,
+  erase,
+  findThread,
+  ownFields,
+  post,
+  replyFields,
+  withoutMetadata,
+} from './posting.ts';
+import { type RequestArguments, refuse } from './request.ts';
+import type { Servers } from './servers.ts';
+import type { Json } from './wire.ts';
+import { findChannel, findWritable, store } from './workspace.ts';
+
+/** `chat.postMessage` */
+export function postMessage(servers: Servers, args: RequestArguments): Json {
+  const { workspace } = servers;
+  const channel = findWritable(workspace, args.required('channel'));
+  const content = readContent(workspace, args);
+  const thread = findThread(channel, args.text('thread_ts'));
+  workspace.limits.passMessage(channel.id);
+  const isBroadcast = thread !== undefined && args.flag('reply_broadcast');
+  const { wire } = post(servers, channel, content, {
+    ...replyFields(channel, thread),
+    ...(isBroadcast && { subtype: 'thread_broadcast' }),
+  });
+  return { channel: channel.id, ts: wire.ts, message: withoutMetadata(wire), ...warned(content) };
+}
+
+/** `chat.postEphemeral` */
+export function postEphemeral({ workspace }: Servers, args: RequestArguments): Json {
+  const channel = findWritable(workspace, args.required('channel'));
+  const user = args.required('user');
+  if (!channel.members.has(user)) throw refuse('user_not_in_channel');
+  const { text, blocks } = readContent(workspace, args);
+  const ts = workspace.ids.ts();
+  const thread = findThread(channel, args.text('thread_ts'));
+  const reply = replyFields(channel, thread);
+  store(
+    workspace,
+    channel,
+    { ...ownFields(workspace), ts, text, blocks, ...reply },
+    { onlyFor: user },
+  );
+  return { message_ts: ts };
+}
+
+/** `chat.update`; without `blocks`, blocks that a message was given stay. */
+export function update(servers: Servers, args: RequestArguments): Json {
+  const { workspace } = servers;
+  const channel = findWritable(workspace, args.required('channel'));
+  const stored = channel.messages.get(args.required('ts'));
+  if (stored === undefined) throw refuse('message_not_found');
+  if (stored.wire.user !== workspace.bot.id) throw refuse('cant_update_message');
+  if (stored.isGrowing) throw refuse('streaming_state_conflict');
+  const content = readUpdate(workspace, args);
+  change(servers, channel, stored, {
+    ...content,
+    keepsBlocks: stored.hasOwnBlocks === true && !args.has('blocks') && !args.has('markdown_text'),
+  });
+  const { wire } = stored;
+  return {
+    ...{ channel: channel.id, ts: wire.ts, text: wire.text, message: withoutMetadata(wire) },
+    ...warned(content),
+  };
+}
+
+/** `chat.delete` */
+export function deleteMessage(servers: Servers, args: RequestArguments): Json {
+  const { workspace } = servers;
+  const channel = findChannel(workspace, args.required('channel'));
+  const stored = channel.messages.get(args.required('ts'));
+  if (stored === undefined) throw refuse('message_not_found');
+  if (stored.wire.user !== workspace.bot.id) throw refuse('cant_delete_message');
+  erase(servers, channel, stored, workspace.bot.id);
+  return { channel: channel.id, ts: stored.wire.ts };
+}
+
+/** `chat.getPermalink` */
+export function permalink({ workspace }: Servers, args: RequestArguments): Json {
+  const channel = findChannel(workspace, args.required('channel'));
+  const ts = args.required('message_ts');
+  if (!channel.messages.has(ts)) throw refuse('message_not_found');
+  const id = ts.replace('.', '');
+  return {
+    channel: channel.id,
+    permalink: `https://${workspace.team.domain}.slack.com/archives/${channel.id}/p${id}`,
+  };
+}
+
+/** Warnings, where the servers put them. */
+function warned({ warnings }: Content): Json {
+  if (warnings.length === 0) return {};
+  return { warning: warnings.join(','), response_metadata: { warnings } };
+}

@@ -1,0 +1,90 @@
+import { blocksOfText, mrkdwnOfBlocks, storedBlocks } from './blocks.ts';
+import { areTooLong, checkBlocks } from './check-blocks.ts';
+import { invalidBlocks, type RequestArguments, refuse } from './request.ts';
+import { normalizeText } from './text.ts';
+import { isRecord, type Json, recordsIn, type WireBlock } from './wire.ts';
+import type { Workspace } from './workspace.ts';
+
+/** The most characters of a text; the servers cut longer ones. */
+const MAX_TEXT = 40_000;
+/** The most characters of `markdown_text`. */
+const MAX_MARKDOWN = 12_000;
+/** Not documented, but `chat.update` refuses longer texts (seratch/ChatGPT-in-Slack#102). */
+const MAX_UPDATED_TEXT = 4_000;
+
+/** What a message shows, as stored. */
+export interface Content {
+  readonly text: string;
+  /** Undefined when a call gives only text, for a message whose own blocks stay. */
+  readonly blocks: readonly WireBlock[];
+  /** Whether the blocks were given, and not made from the text. */
+  readonly hasOwnBlocks: boolean;
+  readonly attachments?: readonly Json[];
+  readonly metadata?: Json;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Reads and checks the content of a message to be sent.
+ * @throws Refusal as on the servers
+ */
+export function readContent(workspace: Workspace, args: RequestArguments): Content {
+  const nextId = () => workspace.ids.next('b');
+  const more = { ...attachmentsOf(args), ...metadataOf(args) };
+  const markdown = args.text('markdown_text');
+  if (markdown !== undefined) {
+    if (args.text('text') !== undefined || args.has('blocks'))
+      throw refuse('markdown_text_conflict');
+    if (markdown.length > MAX_MARKDOWN) throw refuse('msg_too_long');
+    const blocks = storedBlocks([{ type: 'markdown', text: markdown }], nextId);
+    return { ...more, text: mrkdwnOfBlocks(blocks), blocks, hasOwnBlocks: false, warnings: [] };
+  }
+  const given = givenBlocks(args);
+  const written = args.text('text') ?? '';
+  if (written.trim() === '' && given === undefined && more.attachments === undefined)
+    throw refuse('no_text');
+  const text = normalizeText(written.slice(0, MAX_TEXT));
+  const warnings = written.length > MAX_TEXT ? ['message_truncated'] : [];
+  if (given !== undefined) {
+    const blocks = storedBlocks(given, nextId);
+    return { ...more, text: text || mrkdwnOfBlocks(blocks), blocks, hasOwnBlocks: true, warnings };
+  }
+  const blocks = text === '' ? [] : blocksOfText(text, nextId);
+  return { ...more, text, blocks, hasOwnBlocks: false, warnings };
+}
+
+/** Like `readContent`, for `chat.update`. */
+export function readUpdate(workspace: Workspace, args: RequestArguments): Content {
+  const isPlain = !args.has('blocks') && !args.has('markdown_text');
+  if (isPlain && (args.text('text')?.length ?? 0) > MAX_UPDATED_TEXT) throw refuse('msg_too_long');
+  return readContent(workspace, args);
+}
+
+/** The blocks of a call; undefined when there are none. */
+function givenBlocks(args: RequestArguments): readonly Json[] | undefined {
+  const value = args.json('blocks', 'invalid_blocks_format');
+  if (value === undefined || value === null) return undefined;
+  if (!Array.isArray(value)) throw refuse('invalid_blocks_format');
+  if (value.length === 0) return undefined;
+  const errors = checkBlocks(value);
+  if (errors.length > 0) throw invalidBlocks(errors);
+  if (areTooLong(value)) throw refuse('msg_blocks_too_long');
+  return recordsIn(value);
+}
+
+function attachmentsOf(args: RequestArguments): { readonly attachments?: readonly Json[] } {
+  const value = args.json('attachments', 'invalid_attachments');
+  if (value === undefined || value === null) return {};
+  if (!Array.isArray(value)) throw refuse('invalid_attachments');
+  if (value.length > 100) throw refuse('too_many_attachments');
+  return value.length === 0 ? {} : { attachments: recordsIn(value) };
+}
+
+function metadataOf(args: RequestArguments): { readonly metadata?: Json } {
+  const value = args.json('metadata', 'invalid_metadata_format');
+  if (value === undefined) return {};
+  if (!isRecord(value)) throw refuse('invalid_metadata_format');
+  if (typeof value.event_type !== 'string' || !isRecord(value.event_payload))
+    throw refuse('invalid_metadata_schema');
+  return { metadata: value };
+}

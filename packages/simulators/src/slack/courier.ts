@@ -1,0 +1,128 @@
+import type { Faults } from './faults.ts';
+import type { Attempt, Parcel } from './parcel.ts';
+import type { SocketMode } from './socket-mode.ts';
+import type { Transcript } from './transcript.ts';
+import { callWebhook, type Signing } from './webhook.ts';
+
+/** When events are delivered again. */
+export interface Retries {
+  /** The wait before each further attempt, in ms. */
+  readonly delaysMs: readonly number[];
+  /** How long the servers wait for an acknowledgement, in ms. */
+  readonly answerWithinMs: number;
+}
+
+/** As documented: at once, after a minute and after five; each attempt may take three seconds. */
+export const REAL_RETRIES: Retries = { delaysMs: [0, 60_000, 300_000], answerWithinMs: 3_000 };
+
+/** How long a swapped event waits for the event that is to overtake it, in ms. */
+const SWAP_WITHIN_MS = 3_000;
+
+/** Brings everything to the bot: to its request URL, or through Socket Mode while it has none. */
+export class Courier {
+  readonly #signing: Signing;
+  readonly #socket: SocketMode;
+  readonly #faults: Faults;
+  readonly #transcript: Transcript;
+  readonly #retries: Retries;
+  readonly #timers = new Set<NodeJS.Timeout>();
+  #requestUrl: string | undefined;
+  #swapped: Parcel | undefined;
+
+  constructor(
+    parts: { readonly signing: Signing; readonly socket: SocketMode; readonly faults: Faults },
+    transcript: Transcript,
+    retries: Retries,
+  ) {
+    this.#signing = parts.signing;
+    this.#socket = parts.socket;
+    this.#faults = parts.faults;
+    this.#transcript = transcript;
+    this.#retries = retries;
+  }
+
+  set requestUrl(url: string | undefined) {
+    this.#requestUrl = url;
+  }
+
+  /** Brings an event, again and again until it is acknowledged or given up. */
+  bring(parcel: Parcel): void {
+    if (parcel.isOwn === true) {
+      void this.#tryEvent(parcel, 0, '');
+      return;
+    }
+    const overtaken = this.#swapped;
+    this.#swapped = undefined;
+    const late = this.#faults.takeForEvent('late');
+    if (late !== undefined) this.#later(late.ms, () => this.#start(parcel));
+    else if (overtaken === undefined && this.#faults.takeForEvent('swap')) this.#hold(parcel);
+    else this.#start(parcel);
+    if (overtaken !== undefined) this.#start(overtaken);
+  }
+
+  /** Brings an interaction or a command, which is not tried again. */
+  async ask(parcel: Parcel): Promise<Attempt> {
+    return this.#attempt(parcel, 0, '');
+  }
+
+  /** Forgets everything that is not delivered yet. */
+  close(): void {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+  }
+
+  #hold(parcel: Parcel): void {
+    this.#swapped = parcel;
+    this.#later(SWAP_WITHIN_MS, () => {
+      if (this.#swapped !== parcel) return;
+      this.#swapped = undefined;
+      this.#start(parcel);
+    });
+  }
+
+  #start(parcel: Parcel): void {
+    const losesAnswer = this.#faults.takeForEvent('lost-acknowledgement') !== undefined;
+    void this.#tryEvent(parcel, 0, '', losesAnswer);
+    if (this.#faults.takeForEvent('duplicate')) void this.#tryEvent(parcel, 0, '');
+  }
+
+  async #tryEvent(
+    parcel: Parcel,
+    attempt: number,
+    reason: string,
+    losesAnswer = false,
+  ): Promise<void> {
+    const result = await this.#attempt(parcel, attempt, reason);
+    const isLost = result.isAccepted && losesAnswer;
+    if ((result.isAccepted && !isLost) || (!result.isAccepted && result.isFinal === true)) return;
+    const delay = this.#retries.delaysMs[attempt];
+    if (delay === undefined) return;
+    const why = result.isAccepted ? 'http_timeout' : result.reason;
+    this.#later(delay, () => void this.#tryEvent(parcel, attempt + 1, why));
+  }
+
+  async #attempt(parcel: Parcel, attempt: number, reason: string): Promise<Attempt> {
+    const url = this.#requestUrl;
+    const transport = url === undefined ? 'socket' : 'webhook';
+    const { what, payload } = parcel;
+    const settle = this.#transcript.recordDelivery({ transport, what, attempt, payload });
+    const isLost = parcel.isOwn !== true && this.#faults.takeForEvent('undelivered') !== undefined;
+    const retry = { attempt, reason };
+    const within = this.#retries.answerWithinMs;
+    const result: Attempt = isLost
+      ? { isAccepted: false, reason: 'connection_failed' }
+      : url === undefined
+        ? await this.#socket.deliver(parcel, retry, within)
+        : await callWebhook({ url, parcel, retry, signing: this.#signing, withinMs: within });
+    settle(result.isAccepted ? 'acknowledged' : result.reason);
+    return result;
+  }
+
+  #later(ms: number, run: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer);
+      run();
+    }, ms);
+    this.#timers.add(timer);
+  }
+}

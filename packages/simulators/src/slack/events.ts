@@ -1,0 +1,118 @@
+import type { Servers } from './servers.ts';
+import type { Json, WireMessage } from './wire.ts';
+import { type Channel, channelType } from './workspace.ts';
+
+/**
+ * Tells the bot about an event, in the envelope of the Events API. Each event has an id of its own,
+ * which stays the same when it is delivered again.
+ */
+export function emit(
+  { workspace, courier }: Servers,
+  event: Json & { readonly type: string },
+  where: { readonly channel?: Channel; readonly isOwn?: boolean } = {},
+): void {
+  const { team, app, bot, ids, clock } = workspace;
+  const { channel, isOwn } = where;
+  const envelope = {
+    token: app.verificationToken,
+    team_id: team.id,
+    context_team_id: team.id,
+    context_enterprise_id: null,
+    api_app_id: app.id,
+    event,
+    type: 'event_callback',
+    event_id: ids.next('Ev'),
+    event_time: Math.floor(clock() / 1_000),
+    authorizations: [
+      {
+        enterprise_id: null,
+        team_id: team.id,
+        user_id: bot.id,
+        is_bot: true,
+        is_enterprise_install: false,
+      },
+    ],
+    is_ext_shared_channel: channel?.sharedWith !== undefined,
+    event_context: `4-${event.type}-${ids.next('E')}`,
+  };
+  courier.bring({
+    ...{ type: 'events_api', what: event.type, payload: envelope },
+    ...(isOwn !== undefined && { isOwn }),
+  });
+}
+
+/**
+ * Tells the bot about a new message in a conversation of which it is a member, and again as a
+ * mention when it is mentioned there, as an app that subscribes to both is told.
+ */
+export function emitMessage(servers: Servers, channel: Channel, message: WireMessage): void {
+  const { bot } = servers.workspace;
+  if (!channel.members.has(bot.id)) return;
+  const isOwn = message.user === bot.id;
+  const event = { ...message, channel: channel.id, event_ts: message.ts };
+  emit(servers, { ...event, channel_type: channelType(channel) }, { channel, isOwn });
+  const isMention = message.text.includes(`<@${bot.id}>`) && !isOwn && channel.kind !== 'dm';
+  if (!isMention) return;
+  const { subtype: _subtype, ...mention } = event;
+  emit(servers, { ...mention, type: 'app_mention' }, { channel });
+}
+
+/** Tells the bot that a message was edited; `by` is who did it. */
+export function emitChanged(
+  servers: Servers,
+  channel: Channel,
+  change: { readonly message: WireMessage; readonly before: WireMessage; readonly by: string },
+): void {
+  const { message, before, by } = change;
+  emitHidden(servers, channel, by, {
+    subtype: 'message_changed',
+    message,
+    previous_message: before,
+  });
+}
+
+/** Tells the bot that a message was deleted; `by` is who did it. */
+export function emitDeleted(
+  servers: Servers,
+  channel: Channel,
+  before: WireMessage,
+  by: string,
+): void {
+  emitHidden(servers, channel, by, {
+    subtype: 'message_deleted',
+    deleted_ts: before.ts,
+    previous_message: before,
+  });
+}
+
+function emitHidden(servers: Servers, channel: Channel, by: string, fields: Json): void {
+  const { bot, ids } = servers.workspace;
+  if (!channel.members.has(bot.id)) return;
+  const ts = ids.ts();
+  const event = {
+    ...{ type: 'message', hidden: true, channel: channel.id, ts, event_ts: ts, ...fields },
+    channel_type: channelType(channel),
+  };
+  emit(servers, event, { channel, isOwn: by === bot.id });
+}
+
+/** Tells the bot about a reaction to a message of a conversation of which it is a member. */
+export function emitReaction(
+  servers: Servers,
+  channel: Channel,
+  change: {
+    readonly type: 'reaction_added' | 'reaction_removed';
+    readonly user: string;
+    readonly reaction: string;
+    readonly message: WireMessage;
+  },
+): void {
+  const { bot, ids } = servers.workspace;
+  if (!channel.members.has(bot.id)) return;
+  const { type, user, reaction, message } = change;
+  const event = {
+    ...{ type, user, reaction, item_user: message.user, event_ts: ids.ts() },
+    item: { type: 'message', channel: channel.id, ts: message.ts },
+  };
+  emit(servers, event, { channel, isOwn: user === bot.id });
+}

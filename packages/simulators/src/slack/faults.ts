@@ -1,0 +1,77 @@
+import { z } from 'zod';
+import { ArmedFaults, callFaults, FAULT_AIM } from '../armed-faults.ts';
+
+const aim = {
+  ...FAULT_AIM,
+  /** The method to hit, such as `chat.postMessage`; any method when absent. */
+  method: z.string().optional(),
+  /** Only calls about this conversation. */
+  channel: z.string().optional(),
+  /** The call takes effect first: the message is sent, but the bot does not learn it. */
+  after: z.boolean().optional(),
+};
+
+/** A fault of the next matching call. */
+export const CallFault = z.discriminatedUnion('kind', [
+  ...callFaults(aim),
+  /** An error in the form of the Web API. */
+  z.strictObject({ kind: z.literal('refuse'), error: z.string(), ...aim }),
+  /** Status 429 with `retry-after` in seconds. */
+  z.strictObject({ kind: z.literal('rate-limit'), seconds: z.number(), ...aim }),
+]);
+export type CallFault = z.infer<typeof CallFault>;
+
+/** How many deliveries a fault hits. */
+const count = { times: FAULT_AIM.times };
+
+/** A fault of the next deliveries; events about what the bot itself did are never hit. */
+export const EventFault = z.discriminatedUnion('kind', [
+  /** Delivers the event twice, without saying so. */
+  z.strictObject({ kind: z.literal('duplicate'), ...count }),
+  /** Delivers it after a pause. */
+  z.strictObject({ kind: z.literal('late'), ms: z.number(), ...count }),
+  /** Delivers it after the event that follows it. */
+  z.strictObject({ kind: z.literal('swap'), ...count }),
+  /** The attempt does not reach the bot. */
+  z.strictObject({ kind: z.literal('undelivered'), ...count }),
+  /** The bot's acknowledgement does not reach the servers, so they deliver again. */
+  z.strictObject({ kind: z.literal('lost-acknowledgement'), ...count }),
+]);
+type EventFault = z.infer<typeof EventFault>;
+
+export const Fault = z.union([CallFault, EventFault]);
+export type Fault = z.infer<typeof Fault>;
+
+/** The armed faults. */
+export class Faults {
+  readonly #calls = new ArmedFaults<CallFault>();
+  readonly #events = new ArmedFaults<EventFault>();
+
+  arm(fault: Fault): void {
+    const call = CallFault.safeParse(fault).data;
+    if (call === undefined) this.#events.arm(EventFault.parse(fault));
+    else this.#calls.arm(call);
+  }
+
+  clear(): void {
+    this.#calls.clear();
+    this.#events.clear();
+  }
+
+  /** Returns the fault for this call and counts it as used. */
+  takeForCall(method: string, channel: string | undefined): CallFault | undefined {
+    return this.#calls.take((fault) => {
+      if (fault.channel !== undefined && fault.channel !== channel) return undefined;
+      return fault.method === undefined || fault.method === method ? fault : undefined;
+    });
+  }
+
+  /** Returns the fault of this kind for a delivery and counts it as used. */
+  takeForEvent<Kind extends EventFault['kind']>(
+    kind: Kind,
+  ): (EventFault & { kind: Kind }) | undefined {
+    return this.#events.take((fault) =>
+      fault.kind === kind ? (fault as EventFault & { kind: Kind }) : undefined,
+    );
+  }
+}

@@ -1,0 +1,57 @@
+/** A file that is sent by a person or the bot. */
+export interface SentFile {
+  readonly name: string;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The media type; derived from the name when absent. */
+  readonly type?: string | undefined;
+}
+
+/** A file on the servers; the bytes are missing until they are uploaded. */
+export interface StoredFile {
+  readonly id: string;
+  readonly name: string;
+  readonly type: string;
+  readonly user: string;
+  readonly created: number;
+  title: string;
+  bytes: Uint8Array<ArrayBuffer> | undefined;
+  /** Whether the upload is complete; only once. */
+  isComplete: boolean;
+  /** Where it was shared: the `ts` of the message by conversation. */
+  readonly shares: Map<string, string[]>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  gif: 'image/gif',
+  webp: 'image/webp',
+  txt: 'text/plain',
+  md: 'text/markdown',
+  csv: 'text/csv',
+  json: 'application/json',
+  pdf: 'application/pdf',
+  mp3: 'audio/mpeg',
+  ogg: 'audio/ogg',
+  mp4: 'video/mp4',
+};
+
+/** The files of the workspace by id. */
+export class Files {
+  readonly #files = new Map<string, StoredFile>();
+
+  get(id: string): StoredFile | undefined {
+    return this.#files.get(id);
+  }
+
+  add(
+    file: Omit<StoredFile, 'type' | 'title' | 'shares'> & { readonly type?: string | undefined },
+  ) {
+    const ending = file.name.split('.').at(-1)?.toLowerCase() ?? '';
+    const type = file.type ?? TYPES[ending] ?? 'application/octet-stream';
+    const stored: StoredFile = { ...file, type, title: file.name, shares: new Map() };
+    this.#files.set(file.id, stored);
+    return stored;
+  }
+}

@@ -1,0 +1,104 @@
+import type { Content } from './content.ts';
+import { emitChanged, emitDeleted, emitMessage } from './events.ts';
+import { refuse } from './request.ts';
+import type { Servers } from './servers.ts';
+import type { Json, WireMessage } from './wire.ts';
+import { type Channel, type StoredMessage, store, threadKey, type Workspace } from './workspace.ts';
+
+/** Posts a message of the bot and tells the bot about it, as the servers do. */
+export function post(
+  servers: Servers,
+  channel: Channel,
+  { text, blocks, attachments, metadata, hasOwnBlocks }: Content,
+  more: Json = {},
+): StoredMessage {
+  const { workspace } = servers;
+  const wire: WireMessage = {
+    ...ownFields(workspace),
+    ...{ ts: workspace.ids.ts(), text, blocks },
+    ...(attachments && { attachments }),
+    ...(metadata && { metadata }),
+    ...more,
+  };
+  if (wire.thread_ts !== undefined)
+    workspace.statuses.delete(threadKey(channel.id, wire.thread_ts));
+  const stored = store(workspace, channel, wire);
+  stored.hasOwnBlocks = hasOwnBlocks;
+  emitMessage(servers, channel, wire);
+  return stored;
+}
+
+/** Replaces the content of a message of the bot. */
+export function change(
+  servers: Servers,
+  channel: Channel,
+  stored: StoredMessage,
+  content: Content & { readonly keepsBlocks?: boolean },
+): void {
+  const { workspace } = servers;
+  const before = stored.wire;
+  const { text, blocks, attachments, metadata } = content;
+  stored.wire = {
+    ...before,
+    text,
+    ...(content.keepsBlocks !== true && { blocks }),
+    ...(attachments && { attachments }),
+    ...(metadata && { metadata }),
+    edited: { user: workspace.bot.id, ts: workspace.ids.ts() },
+  };
+  stored.hasOwnBlocks = content.keepsBlocks === true || content.hasOwnBlocks;
+  stored.edits += 1;
+  workspace.transcript.changes.changed();
+  if (stored.onlyFor !== undefined) return;
+  emitChanged(servers, channel, { message: stored.wire, before, by: workspace.bot.id });
+}
+
+/** Removes a message as `by`. */
+export function erase(
+  servers: Servers,
+  channel: Channel,
+  { wire }: StoredMessage,
+  by: string,
+): void {
+  channel.messages.delete(wire.ts);
+  channel.ephemeral.delete(wire.ts);
+  servers.workspace.transcript.changes.changed();
+  emitDeleted(servers, channel, wire, by);
+}
+
+/** The fields that every message of the bot has. */
+export function ownFields({ app, bot, team }: Workspace) {
+  return {
+    type: 'message',
+    ...{ user: bot.id, team: team.id, bot_id: app.botId, app_id: app.id },
+    bot_profile: {
+      ...{ id: app.botId, app_id: app.id, user_id: bot.id, name: bot.name },
+      ...{ deleted: false, team_id: team.id, updated: 0, icons: {} },
+    },
+  } as const;
+}
+
+/**
+ * The thread that a call names; undefined for none.
+ * @throws Refusal when the message is missing, or is itself a reply
+ */
+export function findThread(channel: Channel, ts: string | undefined): string | undefined {
+  if (ts === undefined) return undefined;
+  const parent = channel.messages.get(ts)?.wire;
+  if (parent === undefined) throw refuse('thread_not_found');
+  if (parent.thread_ts !== undefined && parent.thread_ts !== ts)
+    throw refuse('cannot_reply_to_message');
+  return ts;
+}
+
+/** The fields of a reply in a thread. */
+export function replyFields(channel: Channel, thread: string | undefined): Json {
+  if (thread === undefined) return {};
+  const user = channel.messages.get(thread)?.wire.user;
+  return { thread_ts: thread, ...(user !== undefined && { parent_user_id: user }) };
+}
+
+/** A message as responses contain it; metadata is left out unless asked for. */
+export function withoutMetadata({ metadata: _metadata, ...message }: WireMessage): Json {
+  return message;
+}

@@ -1,0 +1,86 @@
+import { rateLimited } from './request.ts';
+
+/** Allows bursts of `burst` calls, refilled at `perMinute`. */
+interface Rate {
+  readonly burst: number;
+  readonly perMinute: number;
+}
+
+/** Calls per minute; no limit when absent. */
+export interface SlackLimits {
+  /** New messages in one conversation. */
+  readonly messages?: Rate;
+  /** All calls of one method. */
+  readonly methods?: Readonly<Record<string, Rate>>;
+}
+
+/** The tiers of the documentation, whose bursts are not published. */
+const TIER_2: Rate = { burst: 20, perMinute: 20 };
+const TIER_3: Rate = { burst: 50, perMinute: 50 };
+const TIER_4: Rate = { burst: 100, perMinute: 100 };
+
+/**
+ * The published limits for an app of one workspace: a message a second in each conversation, and a
+ * tier for each method.
+ */
+export const REAL_LIMITS: SlackLimits = {
+  messages: { burst: 5, perMinute: 60 },
+  methods: {
+    'chat.update': TIER_3,
+    'chat.delete': TIER_3,
+    'chat.startStream': TIER_2,
+    'chat.appendStream': TIER_4,
+    'chat.stopStream': TIER_2,
+    'conversations.history': TIER_3,
+    'conversations.replies': TIER_3,
+    'conversations.info': TIER_3,
+    'conversations.members': TIER_4,
+    'conversations.open': TIER_3,
+    'files.getUploadURLExternal': TIER_4,
+    'files.completeUploadExternal': TIER_4,
+    'reactions.add': TIER_3,
+    'reactions.remove': TIER_2,
+    'users.info': TIER_4,
+    'views.open': TIER_4,
+  },
+};
+
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+/** Token buckets over the given clock. */
+export class RateLimits {
+  readonly #limits: SlackLimits;
+  readonly #clock: () => number;
+  readonly #buckets = new Map<string, Bucket>();
+
+  constructor(limits: SlackLimits, clock: () => number) {
+    this.#limits = limits;
+    this.#clock = clock;
+  }
+
+  /** Counts a call of a method. @throws Refusal 429 with whole seconds to wait */
+  passCall(method: string): void {
+    this.#pass(method, this.#limits.methods?.[method]);
+  }
+
+  /** Counts a new message in a conversation. @throws Refusal 429 with whole seconds to wait */
+  passMessage(channel: string): void {
+    this.#pass(`message ${channel}`, this.#limits.messages);
+  }
+
+  #pass(key: string, rate: Rate | undefined): void {
+    if (rate === undefined) return;
+    const now = this.#clock();
+    const perMs = rate.perMinute / 60_000;
+    const bucket = this.#buckets.get(key) ?? { tokens: rate.burst, at: now };
+    bucket.tokens = Math.min(rate.burst, bucket.tokens + (now - bucket.at) * perMs);
+    bucket.at = now;
+    this.#buckets.set(key, bucket);
+    if (bucket.tokens < 1)
+      throw rateLimited(Math.max(1, Math.ceil((1 - bucket.tokens) / perMs / 1_000)));
+    bucket.tokens -= 1;
+  }
+}

@@ -1,0 +1,194 @@
+import type {
+  BlockContent,
+  DefinitionContent,
+  List,
+  PhrasingContent,
+  RootContent,
+  Table,
+} from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+import { parseMentions } from './parse-mrkdwn.ts';
+import type { Inline, RichSection, RichText, TextStyle } from './rich-text.ts';
+import type { WireBlock } from './wire.ts';
+
+/**
+ * Translates standard Markdown (`markdown_text`, Markdown blocks) as the servers do: mostly to rich
+ * text, and to blocks of their own for headings, tables and dividers.
+ */
+export function readMarkdown(source: string): WireBlock[] {
+  const { children } = fromMarkdown(source, {
+    extensions: [gfm({ singleTilde: false })],
+    mdastExtensions: [gfmFromMarkdown()],
+  });
+  const blocks: WireBlock[] = [];
+  let parts: RichText[] = [];
+  const flush = () => {
+    if (parts.length > 0) blocks.push({ type: 'rich_text', elements: spaced(parts) });
+    parts = [];
+  };
+  for (const node of children) {
+    const own = blockOf(node);
+    if (own === undefined) parts.push(...richTextOf(node, 0));
+    else {
+      flush();
+      blocks.push(own);
+    }
+  }
+  flush();
+  return blocks;
+}
+
+/** The nodes that become blocks of their own. */
+function blockOf(node: RootContent): WireBlock | undefined {
+  switch (node.type) {
+    case 'heading':
+      return {
+        type: 'header',
+        level: node.depth,
+        text: { type: 'plain_text', text: plainOf(node.children), emoji: true },
+      };
+    case 'thematicBreak':
+      return { type: 'divider' };
+    case 'table':
+      return tableOf(node);
+    default:
+      return undefined;
+  }
+}
+
+function tableOf({ children, align }: Table): WireBlock {
+  const cell = (inline: readonly PhrasingContent[]) => ({
+    type: 'rich_text',
+    elements: [section(inlineOf(inline, {}))],
+  });
+  return {
+    type: 'table',
+    rows: children.map((row) => row.children.map((one) => cell(one.children))),
+    column_settings: (align ?? []).map((side) => ({ align: side ?? 'left' })),
+  };
+}
+
+function richTextOf(
+  node: RootContent | BlockContent | DefinitionContent,
+  indent: number,
+): RichText[] {
+  switch (node.type) {
+    case 'paragraph':
+      return [section(inlineOf(node.children, {}))];
+    case 'heading':
+      return [section(inlineOf(node.children, { bold: true }))];
+    case 'code':
+      return [{ type: 'rich_text_preformatted', elements: [{ type: 'text', text: node.value }] }];
+    case 'html':
+      return [section(parseMentions(node.value, {}))];
+    case 'blockquote':
+      return [{ type: 'rich_text_quote', elements: quoted(node.children) }];
+    case 'list':
+      return listOf(node, indent);
+    default:
+      return [];
+  }
+}
+
+/** Quotes hold lines only, so their blocks are written below each other. */
+function quoted(children: readonly (BlockContent | DefinitionContent)[]): Inline[] {
+  return children.flatMap((child, index) => {
+    const inner = richTextOf(child, 0).flatMap((part) =>
+      part.type === 'rich_text_list'
+        ? part.elements.flatMap(({ elements }, nth) => [
+            { type: 'text', text: `${nth > 0 ? '\n' : ''}• ` } as const,
+            ...elements,
+          ])
+        : part.elements,
+    );
+    return index === 0 ? inner : [{ type: 'text', text: '\n' } as const, ...inner];
+  });
+}
+
+/** Nested lists are lists of their own with a larger indent. */
+function listOf({ ordered, start, children }: List, indent: number): RichText[] {
+  const style = ordered === true ? 'ordered' : 'bullet';
+  const first = (start ?? 1) - 1;
+  const parts: RichText[] = [];
+  let items: RichSection[] = [];
+  let done = 0;
+  const flush = () => {
+    if (items.length === 0) return;
+    const offset = ordered === true && first + done > 0 ? { offset: first + done } : {};
+    parts.push({ type: 'rich_text_list', style, indent, ...offset, elements: items });
+    done += items.length;
+    items = [];
+  };
+  for (const { children: content, checked } of children) {
+    const [head, ...rest] = content;
+    const box =
+      typeof checked === 'boolean' ? [{ type: 'text', text: checked ? '☑ ' : '☐ ' } as const] : [];
+    const isLine = head?.type === 'paragraph';
+    items.push(section([...box, ...(isLine ? inlineOf(head.children, {}) : [])]));
+    const below = (isLine ? rest : content).flatMap((node) => richTextOf(node, indent + 1));
+    if (below.length > 0) flush();
+    parts.push(...below);
+  }
+  flush();
+  return parts;
+}
+
+function section(elements: readonly Inline[]): RichSection {
+  return { type: 'rich_text_section', elements };
+}
+
+/** An empty line stays between two paragraphs. */
+function spaced(parts: readonly RichText[]): RichText[] {
+  return parts.map((part, index) => {
+    const next = parts[index + 1];
+    if (part.type !== 'rich_text_section' || next?.type !== 'rich_text_section') return part;
+    return { ...part, elements: [...part.elements, { type: 'text', text: '\n\n' }] };
+  });
+}
+
+function inlineOf(nodes: readonly PhrasingContent[], style: TextStyle): Inline[] {
+  return nodes.flatMap((node) => inlineOfNode(node, style));
+}
+
+function inlineOfNode(node: PhrasingContent, style: TextStyle): Inline[] {
+  switch (node.type) {
+    case 'text':
+      return parseMentions(node.value, style);
+    case 'inlineCode':
+      return [{ type: 'text', text: node.value, style: { ...style, code: true } }];
+    case 'strong':
+      return inlineOf(node.children, { ...style, bold: true });
+    case 'emphasis':
+      return inlineOf(node.children, { ...style, italic: true });
+    case 'delete':
+      return inlineOf(node.children, { ...style, strike: true });
+    case 'break':
+      return [{ type: 'text', text: '\n' }];
+    case 'link': {
+      const text = plainOf(node.children);
+      return [
+        { type: 'link', url: node.url, ...(text !== node.url && { text }), ...styleOf(style) },
+      ];
+    }
+    case 'image':
+      return [{ type: 'link', url: node.url, text: node.alt || node.url, ...styleOf(style) }];
+    case 'html':
+      return parseMentions(node.value, style);
+    default:
+      return [];
+  }
+}
+
+function styleOf(style: TextStyle): { readonly style?: TextStyle } {
+  return Object.keys(style).length === 0 ? {} : { style };
+}
+
+function plainOf(nodes: readonly PhrasingContent[]): string {
+  return inlineOf(nodes, {})
+    .map((element) =>
+      element.type === 'text' ? element.text : 'text' in element ? element.text : '',
+    )
+    .join('');
+}

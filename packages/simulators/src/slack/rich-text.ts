@@ -1,0 +1,173 @@
+import { emojiNamed } from './emoji.ts';
+
+/** The formats of a piece of text. */
+export interface TextStyle {
+  readonly bold?: true;
+  readonly italic?: true;
+  readonly strike?: true;
+  readonly code?: true;
+}
+
+/** A piece of a line, in Slack's own form (`rich_text_section` elements). */
+export type Inline =
+  | { readonly type: 'text'; readonly text: string; readonly style?: TextStyle }
+  | {
+      readonly type: 'link';
+      readonly url: string;
+      readonly text?: string;
+      readonly style?: TextStyle;
+    }
+  | { readonly type: 'user'; readonly user_id: string; readonly style?: TextStyle }
+  | { readonly type: 'channel'; readonly channel_id: string; readonly style?: TextStyle }
+  | { readonly type: 'usergroup'; readonly usergroup_id: string; readonly style?: TextStyle }
+  | { readonly type: 'broadcast'; readonly range: string; readonly style?: TextStyle }
+  | { readonly type: 'emoji'; readonly name: string; readonly style?: TextStyle };
+
+export interface RichSection {
+  readonly type: 'rich_text_section';
+  readonly elements: readonly Inline[];
+}
+
+/** A part of a `rich_text` block. */
+export type RichText =
+  | RichSection
+  | {
+      readonly type: 'rich_text_list';
+      readonly style: 'bullet' | 'ordered';
+      readonly indent: number;
+      /** The number before the first item, minus one. */
+      readonly offset?: number;
+      readonly elements: readonly RichSection[];
+    }
+  | { readonly type: 'rich_text_quote'; readonly elements: readonly Inline[] }
+  | { readonly type: 'rich_text_preformatted'; readonly elements: readonly Inline[] };
+
+/** Names that clients insert in place of ids. */
+export interface Names {
+  user(id: string): string;
+  channel(id: string): string;
+}
+
+/** The line as people see it, without formats. */
+export function visibleInline(elements: readonly Inline[], names: Names): string {
+  return elements.map((element) => visibleElement(element, names)).join('');
+}
+
+/** One element as people see it. */
+export function visibleElement(element: Inline, names: Names): string {
+  switch (element.type) {
+    case 'text':
+      return element.text;
+    case 'link':
+      return element.text ?? element.url;
+    case 'user':
+      return `@${names.user(element.user_id)}`;
+    case 'channel':
+      return `#${names.channel(element.channel_id)}`;
+    case 'usergroup':
+      return `@${element.usergroup_id}`;
+    case 'broadcast':
+      return `@${element.range}`;
+    case 'emoji':
+      return emojiNamed(element.name) ?? `:${element.name}:`;
+  }
+}
+
+/** Rich text as people see it, without formats. */
+export function visibleRichText(parts: readonly RichText[], names: Names): string {
+  return parts
+    .map((part) => {
+      if (part.type !== 'rich_text_list') return visibleInline(part.elements, names);
+      return part.elements
+        .map(({ elements }, index) => {
+          const marker = markerOf(part.style, index + (part.offset ?? 0));
+          return `${'    '.repeat(part.indent)}${marker} ${visibleInline(elements, names)}`;
+        })
+        .join('\n');
+    })
+    .reduce((text, part) => join(text, part), '');
+}
+
+/** Each part begins on a new line. */
+function join(before: string, part: string): string {
+  return before === '' || before.endsWith('\n') ? before + part : `${before}\n${part}`;
+}
+
+/** The marker before an item of a list. */
+export function markerOf(style: 'bullet' | 'ordered', index: number): string {
+  return style === 'bullet' ? '•' : `${index + 1}.`;
+}
+
+const MARKS = { code: '`', strike: '~', italic: '_', bold: '*' } as const;
+
+/** Rich text as mrkdwn: what the field `text` of a message holds. */
+export function mrkdwnOf(parts: readonly RichText[]): string {
+  return parts
+    .map((part) => {
+      switch (part.type) {
+        case 'rich_text_section':
+          return mrkdwnOfInline(part.elements);
+        case 'rich_text_quote':
+          return mrkdwnOfInline(part.elements).replaceAll(/^/gm, '&gt; ');
+        case 'rich_text_preformatted':
+          return `\`\`\`${mrkdwnOfInline(part.elements)}\`\`\``;
+        case 'rich_text_list':
+          return part.elements
+            .map(({ elements }, index) => {
+              const marker = markerOf(part.style, index + (part.offset ?? 0));
+              return `${'    '.repeat(part.indent)}${marker} ${mrkdwnOfInline(elements)}`;
+            })
+            .join('\n');
+      }
+      return '';
+    })
+    .reduce((text, part) => join(text, part), '');
+}
+
+/** A line as mrkdwn. */
+export function mrkdwnOfInline(elements: readonly Inline[]): string {
+  return elements
+    .map((element) => {
+      const text = mrkdwnOfElement(element);
+      const marks = Object.entries(MARKS).filter(
+        ([name]) => element.style?.[name as keyof TextStyle] === true,
+      );
+      return marks.reduce((marked, [, mark]) => around(marked, mark), text);
+    })
+    .join('');
+}
+
+/** Formats do not include the spaces at their ends. */
+function around(text: string, mark: string): string {
+  return text.replace(
+    /^(\s*)([\s\S]*?)(\s*)$/,
+    (_all, before: string, inner: string, after: string) =>
+      inner === '' ? before + after : before + mark + inner + mark + after,
+  );
+}
+
+function mrkdwnOfElement(element: Inline): string {
+  switch (element.type) {
+    case 'text':
+      return escapeMrkdwn(element.text);
+    case 'link':
+      return element.text === undefined
+        ? `<${element.url}>`
+        : `<${element.url}|${escapeMrkdwn(element.text)}>`;
+    case 'user':
+      return `<@${element.user_id}>`;
+    case 'channel':
+      return `<#${element.channel_id}>`;
+    case 'usergroup':
+      return `<!subteam^${element.usergroup_id}>`;
+    case 'broadcast':
+      return `<!${element.range}>`;
+    case 'emoji':
+      return `:${element.name}:`;
+  }
+}
+
+/** Escapes the three characters that mrkdwn reserves. */
+export function escapeMrkdwn(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

@@ -1,0 +1,107 @@
+import type { Press, SlashCommand, Submission } from './acting.ts';
+import type { Retries } from './courier.ts';
+import type { Fault } from './faults.ts';
+import type { Reaction, Saying } from './people.ts';
+import type { SlackLimits } from './rate-limits.ts';
+import type { DisconnectReason } from './socket-mode.ts';
+import type { RecordedCall, RecordedDelivery, Transcript } from './transcript.ts';
+import type { VisibleMessage } from './visible.ts';
+import type { Json, WireMessage } from './wire.ts';
+import type { ChannelKind, NewMember, View } from './workspace.ts';
+
+/** The options of a double; all of them have defaults. */
+export interface SlackDoubleOptions {
+  /** The loopback port; a free one when absent. */
+  readonly port?: number;
+  /** Rate limits; none when absent. `REAL_LIMITS` has the published ones. */
+  readonly limits?: SlackLimits;
+  /** When events are delivered again; `REAL_RETRIES` when absent. */
+  readonly retries?: Partial<Retries>;
+  /**
+   * The current time in ms since 1970. Determines timestamps, signatures and rate limits, but not
+   * how long the servers wait.
+   */
+  readonly clock?: () => number;
+}
+
+/** A running double: the wire at `apiUrl`, and the controls for tests. */
+export interface SlackDouble {
+  /** The address of the Web API, with a slash at the end. */
+  readonly apiUrl: string;
+  readonly botToken: string;
+  readonly appToken: string;
+  readonly signingSecret: string;
+  readonly teamId: string;
+  readonly appId: string;
+  /** The bot user of the app. */
+  readonly me: { readonly id: string; readonly name: string; readonly botId: string };
+  readonly transcript: Transcript;
+  /**
+   * Enters the request URL for events, interactions and commands in the app's settings, which calls
+   * it with a challenge; undefined turns on Socket Mode instead.
+   * @throws Error when the bot does not return the challenge
+   */
+  setRequestUrl(url: string | undefined): Promise<void>;
+  /** Adds a member and returns its id. */
+  addMember(member: NewMember): string;
+  /** Adds a conversation of which the bot is a member and returns its id. */
+  addChannel(wish: {
+    readonly name: string;
+    readonly kind?: ChannelKind;
+    readonly members?: readonly string[];
+    /** The other workspace, if it is shared by Slack Connect. */
+    readonly sharedWith?: string;
+  }): string;
+  /** The id of the direct chat with a person; opened if new. */
+  directChat(user: string): string;
+  /** Sends a message as a member. */
+  say(saying: Saying): WireMessage;
+  /** Edits a message as its author. */
+  reword(channel: string, ts: string, text: string): void;
+  /** Deletes a message as its author. */
+  erase(channel: string, ts: string): void;
+  react(reaction: Reaction): void;
+  /** Presses a button or chooses an option; returns the id of the interaction. */
+  press(press: Press): string;
+  /** Runs a slash command; returns the id of the interaction. */
+  slash(command: SlashCommand): string;
+  /** Submits a form; returns the id of the interaction. */
+  submit(submission: Submission): string;
+  /** Whether the bot has acknowledged an interaction in time. */
+  interaction(id: string): 'pending' | 'acknowledged' | 'failed';
+  /** Sends any event, for example `app_home_opened`. */
+  event(event: Json & { readonly type: string }, channel?: string): void;
+  /** Adds the bot to a conversation or removes it. */
+  setBot(channel: string, isIn: boolean): void;
+  archive(channel: string, isArchived?: boolean): void;
+  /** Deactivates the account of a person. */
+  deactivate(user: string): void;
+  /** Removes the app from the workspace, which makes its tokens invalid. */
+  uninstall(): void;
+  /** The visible messages of a conversation, oldest first. */
+  conversation(channel: string): VisibleMessage[];
+  /** The status that the bot shows below a thread. */
+  status(channel: string, threadTs: string): string | undefined;
+  /** The forms and home pages that people see. */
+  views(): readonly View[];
+  /** The bytes of a file. */
+  file(id: string): Uint8Array<ArrayBuffer> | undefined;
+  /** The bot's calls, oldest first. */
+  calls(method?: string): RecordedCall[];
+  /** Every attempt to deliver something to the bot, oldest first. */
+  deliveries(what?: string): RecordedDelivery[];
+  /** How many clients are connected in Socket Mode. */
+  connections(): number;
+  /** Injects a fault into the next matching call or delivery. */
+  fault(fault: Fault): void;
+  clearFaults(): void;
+  /** Asks the clients of Socket Mode to connect again. */
+  askToLeave(reason: DisconnectReason): void;
+  /** Cuts every connection, like a network failure. */
+  dropConnections(): void;
+  /** Nothing more arrives at the clients that are connected in Socket Mode. */
+  mute(): void;
+  /** Resolves with the first result of `look` that is neither undefined nor false. */
+  waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;
+  close(): Promise<void>;
+}

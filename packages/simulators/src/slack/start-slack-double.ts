@@ -1,0 +1,163 @@
+import { createServer } from 'node:http';
+import { end, listen } from '../loopback.ts';
+import { press, slash, submit } from './acting.ts';
+import { Courier, REAL_RETRIES } from './courier.ts';
+import { emit } from './events.ts';
+import { Faults } from './faults.ts';
+import { Files } from './file-store.ts';
+import { Interactions } from './interactions.ts';
+import { channelNamed, eraseAs, react, reword, say, setBot, uninstall } from './people.ts';
+import { RateLimits } from './rate-limits.ts';
+import { WebApiServer } from './server.ts';
+import type { Servers } from './servers.ts';
+import type { SlackDouble, SlackDoubleOptions } from './slack-double.ts';
+import { SocketMode } from './socket-mode.ts';
+import { Transcript } from './transcript.ts';
+import { visibleMessages } from './visible.ts';
+import { verifyUrl } from './webhook.ts';
+import {
+  addChannel,
+  addMember,
+  Ids,
+  type Member,
+  openDirect,
+  threadKey,
+  type Workspace,
+} from './workspace.ts';
+
+/**
+ * Starts one workspace of Slack with one app on loopback: the Web API over plain HTTP, signed
+ * requests and Socket Mode, the limits and refusals of the servers, and injectable faults.
+ */
+export async function startSlackDouble(options: SlackDoubleOptions = {}): Promise<SlackDouble> {
+  const clock = options.clock ?? Date.now;
+  const workspace = newWorkspace(options, clock);
+  const { app, bot, team, transcript } = workspace;
+  const faults = new Faults();
+  const socket = new SocketMode(app.id, () => transcript.changes.changed());
+  const signing = { secret: app.signingSecret, clock };
+  const retries = { ...REAL_RETRIES, ...options.retries };
+  const courier = new Courier({ signing, socket, faults }, transcript, retries);
+  const servers: Servers = { workspace, courier, interactions: new Interactions(workspace) };
+  const api = new WebApiServer(servers, faults, socket);
+
+  const server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://double');
+    const failed = (error: unknown) => response.writeHead(500).end(String(error));
+    if (url.pathname.startsWith('/control/')) {
+      import('./control.ts')
+        .then(({ handleControl }) => handleControl(double, request, response, url))
+        .catch(failed);
+    } else api.handle(request, response, url).catch(failed);
+  });
+  server.on('upgrade', (request, stream, head) => socket.upgrade(request, stream, head));
+  server.keepAliveTimeout = 60_000;
+  const port = await listen(server, options.port ?? 0);
+  workspace.origin = `http://127.0.0.1:${port}`;
+
+  const double: SlackDouble = {
+    apiUrl: `${workspace.origin}/api/`,
+    ...{ botToken: app.botToken, appToken: app.appToken, signingSecret: app.signingSecret },
+    ...{ teamId: team.id, appId: app.id, transcript },
+    me: { id: bot.id, name: bot.name, botId: app.botId },
+    async setRequestUrl(url) {
+      if (url !== undefined) await verifyUrl(url, app.verificationToken, signing);
+      courier.requestUrl = url;
+    },
+    ...controlsOf(servers),
+    ...viewOf(servers),
+    connections: () => socket.connections,
+    fault: (fault) => faults.arm(fault),
+    clearFaults: () => faults.clear(),
+    askToLeave: (reason) => socket.askToLeave(reason),
+    dropConnections: () => {
+      socket.drop();
+      server.closeAllConnections();
+    },
+    mute: () => socket.mute(),
+    close: () => {
+      courier.close();
+      socket.close();
+      return end(server);
+    },
+  };
+  return double;
+}
+
+/** What people do, and what happens to the workspace. */
+function controlsOf(servers: Servers) {
+  const { workspace } = servers;
+  return {
+    addMember: (wish) => addMember(workspace, wish).id,
+    addChannel: ({ name, kind = 'public', members = [], sharedWith }) =>
+      addChannel(workspace, { name, kind, members, sharedWith }).id,
+    directChat: (user) => openDirect(workspace, user).id,
+    say: (saying) => say(servers, saying),
+    reword: (channel, ts, text) => reword(servers, channel, ts, text),
+    erase: (channel, ts) => eraseAs(servers, channel, ts),
+    react: (reaction) => react(servers, reaction),
+    press: (wish) => press(servers, wish),
+    slash: (command) => slash(servers, command),
+    submit: (submission) => submit(servers, submission),
+    event: (event, channel) => {
+      const where = channel === undefined ? {} : { channel: channelNamed(workspace, channel) };
+      emit(servers, event, where);
+    },
+    setBot: (channel, isIn) => setBot(servers, channel, isIn),
+    archive: (channel, isArchived = true) => {
+      channelNamed(workspace, channel).isArchived = isArchived;
+    },
+    deactivate: (user) => {
+      const member = workspace.members.get(user);
+      if (member !== undefined) member.isDeactivated = true;
+    },
+    uninstall: () => uninstall(servers),
+  } satisfies Partial<SlackDouble>;
+}
+
+/** What people see, and what was said between the servers and the bot. */
+function viewOf({ workspace, interactions }: Servers) {
+  const { transcript } = workspace;
+  return {
+    interaction: (id) => interactions.get(id)?.state ?? 'failed',
+    conversation: (channel) => visibleMessages(workspace, channelNamed(workspace, channel)),
+    status: (channel, ts) => workspace.statuses.get(threadKey(channel, ts)),
+    views: () => [...workspace.views.values()],
+    file: (id) => workspace.files.get(id)?.bytes,
+    calls: (method) => transcript.calls(method),
+    deliveries: (what) => transcript.deliveries(what),
+    waitFor: (look, timeoutMs = 30_000) => transcript.changes.waitFor(look, timeoutMs),
+  } satisfies Partial<SlackDouble>;
+}
+
+function newWorkspace({ limits = {} }: SlackDoubleOptions, clock: () => number): Workspace {
+  const bot: Member = {
+    ...{ id: 'U0DBLBOT', name: 'Parley', teamId: 'T0DOUBLE' },
+    ...{ isBot: true, isGuest: false, isAdmin: false, isDeactivated: false },
+  };
+  const workspace: Workspace = {
+    team: { id: 'T0DOUBLE', name: 'Double', domain: 'double' },
+    app: {
+      ...{ id: 'A0DOUBLE', botId: 'B0DOUBLE', verificationToken: 'double-verification' },
+      botToken: 'xoxb-double-token-for-tests-and-trying-out',
+      appToken: 'xapp-1-A0DOUBLE-double-token-for-tests-and-trying-out',
+      ...{ signingSecret: 'double-signing-secret', isUninstalled: false },
+    },
+    bot,
+    members: new Map([[bot.id, bot]]),
+    ...{ channels: new Map(), files: new Files(), statuses: new Map(), views: new Map() },
+    transcript: new Transcript(clock, () => summaryOf(workspace)),
+    limits: new RateLimits(limits, clock),
+    ...{ clock, ids: new Ids(clock), origin: '' },
+  };
+  return workspace;
+}
+
+/** The newest messages, for the error of a wait that timed out. */
+function summaryOf(workspace: Workspace): string {
+  const all = [...workspace.channels.values()].flatMap((channel) =>
+    visibleMessages(workspace, channel),
+  );
+  const newest = all.sort((a, b) => a.seq - b.seq).slice(-10);
+  return `Visible: ${newest.map(({ from, text }) => `${from}: ${text.slice(0, 60)}`).join(' | ')}`;
+}

@@ -1,0 +1,88 @@
+import { mrkdwnOfBlocks } from './blocks.ts';
+import { readContent } from './content.ts';
+import { emitMessage } from './events.ts';
+import { findThread, ownFields, replyFields, withoutMetadata } from './posting.ts';
+import { readMarkdown } from './read-markdown.ts';
+import { type RequestArguments, refuse } from './request.ts';
+import type { Servers } from './servers.ts';
+import { type Json, recordsIn } from './wire.ts';
+import {
+  type Channel,
+  findWritable,
+  type StoredMessage,
+  store,
+  threadKey,
+  type Workspace,
+} from './workspace.ts';
+
+/** The most characters of one call. */
+const MAX_APPENDED = 12_000;
+
+/** `chat.startStream`: a message in a thread that grows. */
+export function startStream(servers: Servers, args: RequestArguments): Json {
+  const { workspace } = servers;
+  const channel = findWritable(workspace, args.required('channel'));
+  const thread = findThread(channel, args.required('thread_ts'));
+  if (channel.kind !== 'dm') {
+    if (!args.has('recipient_team_id')) throw refuse('missing_recipient_team_id');
+    if (!args.has('recipient_user_id')) throw refuse('missing_recipient_user_id');
+  }
+  workspace.limits.passMessage(channel.id);
+  const ts = workspace.ids.ts();
+  const wire = {
+    ...ownFields(workspace),
+    ts,
+    text: '',
+    blocks: [],
+    ...replyFields(channel, thread),
+  };
+  const stored = store(workspace, channel, wire, { isGrowing: true });
+  grow(servers, stored, args);
+  return { channel: channel.id, ts };
+}
+
+/** `chat.appendStream` */
+export function appendStream(servers: Servers, args: RequestArguments): Json {
+  const { channel, stored } = findStream(servers.workspace, args);
+  grow(servers, stored, args);
+  return { channel: channel.id, ts: stored.wire.ts };
+}
+
+/** `chat.stopStream`; blocks are added at the end. */
+export function stopStream(servers: Servers, args: RequestArguments): Json {
+  const { workspace } = servers;
+  const { channel, stored } = findStream(workspace, args);
+  grow(servers, stored, args);
+  const { blocks } = args.has('blocks') ? readContent(workspace, args) : { blocks: [] };
+  stored.wire = { ...stored.wire, blocks: [...(stored.wire.blocks ?? []), ...blocks] };
+  stored.isGrowing = false;
+  const thread = stored.wire.thread_ts;
+  if (thread !== undefined) workspace.statuses.delete(threadKey(channel.id, thread));
+  workspace.transcript.changes.changed();
+  emitMessage(servers, channel, stored.wire);
+  return { channel: channel.id, ts: stored.wire.ts, message: withoutMetadata(stored.wire) };
+}
+
+function findStream(workspace: Workspace, args: RequestArguments) {
+  const channel: Channel = findWritable(workspace, args.required('channel'));
+  const stored = channel.messages.get(args.required('ts'));
+  if (stored === undefined) throw refuse('message_not_found');
+  if (stored.wire.user !== workspace.bot.id) throw refuse('message_not_owned_by_app');
+  if (stored.isGrowing !== true) throw refuse('message_not_in_streaming_state');
+  return { channel, stored };
+}
+
+/** Adds Markdown, given as text or in chunks, and draws all of it again. */
+function grow({ workspace }: Servers, stored: StoredMessage, args: RequestArguments): void {
+  const chunks = recordsIn(args.json('chunks', 'invalid_chunks'));
+  const more = [args.text('markdown_text'), ...chunks.map(({ text }) => text)]
+    .filter((text) => typeof text === 'string')
+    .join('');
+  if (more.length > MAX_APPENDED) throw refuse('msg_too_long');
+  stored.markdown = (stored.markdown ?? '') + more;
+  const blocks = readMarkdown(stored.markdown).map((block) => {
+    return { ...block, block_id: workspace.ids.next('b') };
+  });
+  stored.wire = { ...stored.wire, text: mrkdwnOfBlocks(blocks), blocks };
+  workspace.transcript.changes.changed();
+}

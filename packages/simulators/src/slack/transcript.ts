@@ -1,0 +1,78 @@
+import { Changes } from '../changes.ts';
+import type { Json } from './wire.ts';
+
+/** One call of the bot; `arguments` as received. */
+export interface RecordedCall {
+  readonly seq: number;
+  readonly at: number;
+  readonly method: string;
+  readonly arguments: Json;
+  /** The HTTP status, or the fault that replaced the response. */
+  readonly outcome: number | 'reset' | 'hang';
+  /** The error code of a refusal. */
+  readonly error?: string;
+}
+
+/** One attempt to deliver something to the bot. */
+export interface RecordedDelivery {
+  readonly seq: number;
+  readonly at: number;
+  readonly transport: 'webhook' | 'socket';
+  /** The type of the event, `interactive` or `slash_commands`. */
+  readonly what: string;
+  readonly attempt: number;
+  readonly payload: Json;
+  /** The status of the answer, `acknowledged`, or why there was none. */
+  outcome: number | 'acknowledged' | 'pending' | string;
+}
+
+/** Records calls and deliveries in order and notifies waiting listeners. */
+export class Transcript {
+  readonly changes: Changes;
+  readonly #calls: RecordedCall[] = [];
+  readonly #deliveries: RecordedDelivery[] = [];
+  readonly #clock: () => number;
+  #seq = 0;
+
+  /** @param summary describes what is visible, for the error of a wait that timed out */
+  constructor(clock: () => number, summary: () => string) {
+    this.#clock = clock;
+    this.changes = new Changes(summary);
+  }
+
+  nextSeq(): number {
+    this.#seq += 1;
+    return this.#seq;
+  }
+
+  recordCall(call: Omit<RecordedCall, 'seq' | 'at'>): void {
+    this.#calls.push({ seq: this.nextSeq(), at: this.#clock(), ...call });
+    this.changes.changed();
+  }
+
+  /** Records an attempt, whose outcome is set later. */
+  recordDelivery(
+    delivery: Omit<RecordedDelivery, 'seq' | 'at' | 'outcome'>,
+  ): (outcome: RecordedDelivery['outcome']) => void {
+    const record: RecordedDelivery = {
+      ...{ seq: this.nextSeq(), at: this.#clock() },
+      ...{ ...delivery, outcome: 'pending' },
+    };
+    this.#deliveries.push(record);
+    this.changes.changed();
+    return (outcome) => {
+      record.outcome = outcome;
+      this.changes.changed();
+    };
+  }
+
+  /** All calls, or those of one method, oldest first. */
+  calls(method?: string): RecordedCall[] {
+    return this.#calls.filter((call) => method === undefined || call.method === method);
+  }
+
+  /** All deliveries, or those of one type, oldest first. */
+  deliveries(what?: string): RecordedDelivery[] {
+    return this.#deliveries.filter((delivery) => what === undefined || delivery.what === what);
+  }
+}

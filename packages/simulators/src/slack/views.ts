@@ -1,0 +1,52 @@
+import { checkBlocks } from './check-blocks.ts';
+import { invalidBlocks, type RequestArguments, refuse } from './request.ts';
+import type { Servers } from './servers.ts';
+import { isRecord, type Json } from './wire.ts';
+import type { View } from './workspace.ts';
+
+/** `views.open` and `views.push`: a form for the person who did something in the last 3 s. */
+export function openView({ workspace, interactions }: Servers, args: RequestArguments): Json {
+  const trigger = args.required('trigger_id');
+  const content = contentOf(args, 'modal');
+  const reason = interactions.useTrigger(trigger);
+  if (reason !== undefined) throw refuse(reason);
+  const user = interactions.get(trigger.split('.')[0] ?? '')?.user ?? '';
+  const view: View = { id: workspace.ids.next('V'), user, content };
+  workspace.views.set(view.id, view);
+  workspace.transcript.changes.changed();
+  return { view: viewForm(view) };
+}
+
+/** `views.update` */
+export function updateView({ workspace }: Servers, args: RequestArguments): Json {
+  const view = workspace.views.get(args.required('view_id'));
+  if (view === undefined) throw refuse('not_found');
+  view.content = contentOf(args, 'modal');
+  workspace.transcript.changes.changed();
+  return { view: viewForm(view) };
+}
+
+/** `views.publish`: the home page of the app for a person. */
+export function publishView({ workspace }: Servers, args: RequestArguments): Json {
+  const user = args.required('user_id');
+  if (!workspace.members.has(user)) throw refuse('invalid_user_id');
+  const view: View = { id: `home-${user}`, user, content: contentOf(args, 'home') };
+  workspace.views.set(view.id, view);
+  workspace.transcript.changes.changed();
+  return { view: viewForm(view) };
+}
+
+function contentOf(args: RequestArguments, type: 'modal' | 'home'): Json {
+  const view = args.json('view');
+  if (!isRecord(view) || view.type !== type || !Array.isArray(view.blocks))
+    throw refuse('invalid_arguments');
+  const blocks = view.blocks.filter((block) => !isRecord(block) || block.type !== 'input');
+  const errors = blocks.length === 0 ? [] : checkBlocks(blocks, '/view/blocks');
+  if (errors.length > 0) throw invalidBlocks(errors);
+  return view;
+}
+
+/** A view as responses and payloads contain it. */
+export function viewForm({ id, content }: View): Json {
+  return { ...content, id, hash: `${id}.1`, state: { values: {} }, root_view_id: id };
+}

@@ -1,0 +1,48 @@
+import { richTextIn } from './blocks.ts';
+import { parseMrkdwn } from './parse-mrkdwn.ts';
+import type { Inline, RichText } from './rich-text.ts';
+import { isRecord, type Json, recordsIn } from './wire.ts';
+
+/** Markup of other platforms that Slack shows as plain characters, by name. */
+const FOREIGN: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['**bold** of Markdown', /\*\*[^\s*][^\n]*?\*\*/],
+  ['a [link](…) of Markdown', /\[[^\]\n]+\]\(https?:[^)\s]+\)/],
+  ['a # heading of Markdown', /^#{1,6} \S/m],
+  ['a table of Markdown', /^\|(?:[ :]*-+[ :]*\|)+ *$/m],
+  ['an HTML tag', /<\/?(?:b|i|u|s|a|p|br|code|pre|strong|em|ul|li)\b[^>]*>/i],
+];
+
+/** What looks wrong in the texts of blocks; code is not looked at. */
+export function violationsIn(blocks: readonly Json[]): string[] {
+  const text = plainTextOf(blocks);
+  return FOREIGN.filter(([, pattern]) => pattern.test(text)).map(([name]) => name);
+}
+
+function plainTextOf(blocks: readonly Json[]): string {
+  return blocks
+    .flatMap((block) => {
+      if (block.type === 'rich_text') return inRichText(richTextIn(block));
+      return [block.text, ...recordsIn(block.fields), ...recordsIn(block.elements)]
+        .filter(isRecord)
+        .map(({ type, text }) => (type === 'mrkdwn' ? inRichText(parseMrkdwn(String(text))) : ''));
+    })
+    .join('\n');
+}
+
+/** The plain pieces of rich text, without code. */
+function inRichText(parts: readonly RichText[]): string {
+  const inline = (elements: readonly Inline[]) => elements.map(plainPiece).join('');
+  return parts
+    .map((part) => {
+      if (part.type === 'rich_text_preformatted') return '';
+      if (part.type !== 'rich_text_list') return inline(part.elements);
+      return part.elements.map(({ elements }) => inline(elements)).join('\n');
+    })
+    .join('\n');
+}
+
+function plainPiece(element: Inline): string {
+  if (element.style?.code) return '';
+  if (element.type === 'link') return element.text ?? element.url;
+  return element.type === 'text' ? element.text : '';
+}

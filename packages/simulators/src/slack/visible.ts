@@ -1,0 +1,66 @@
+import { pressablesOf, visibleBlocks } from './blocks.ts';
+import { emojiNamed } from './emoji.ts';
+import { violationsIn } from './violations.ts';
+import { recordsIn, type WireBlock, type WireMessage } from './wire.ts';
+import { type Channel, namesOf, type StoredMessage, type Workspace } from './workspace.ts';
+
+/** A message as people see it now. */
+export interface VisibleMessage {
+  /** Increases over all conversations, in the order the messages appeared. */
+  readonly seq: number;
+  /** When it appeared by the double's clock, in ms since 1970. */
+  readonly at: number;
+  readonly channel: string;
+  readonly ts: string;
+  /** The first message of its thread, if it is a reply. */
+  readonly threadTs?: string;
+  readonly from: 'bot' | string;
+  /** The text without formats, as drawn from its blocks. */
+  readonly text: string;
+  readonly blocks: readonly WireBlock[];
+  readonly files: readonly { readonly id: string; readonly name: string; readonly type: string }[];
+  /** The labels of its buttons and of the options of its menus. */
+  readonly buttons: readonly string[];
+  /** Emoji (or the name of one that the double does not know) and who added them. */
+  readonly reactions: readonly (readonly [emoji: string, by: 'bot' | string])[];
+  readonly edits: number;
+  readonly isGrowing: boolean;
+  /** The only person who sees it. */
+  readonly onlyFor?: string;
+  /** What looks wrong in it: Markdown that Slack shows as it is. */
+  readonly violations: readonly string[];
+  readonly wire: WireMessage;
+}
+
+/** The messages of a conversation, with those for one person only, oldest first. */
+export function visibleMessages(workspace: Workspace, channel: Channel): VisibleMessage[] {
+  return [...channel.messages.values(), ...channel.ephemeral.values()]
+    .sort((a, b) => a.seq - b.seq)
+    .map((stored) => visible(workspace, channel, stored));
+}
+
+function visible(workspace: Workspace, channel: Channel, stored: StoredMessage): VisibleMessage {
+  const { wire, seq, at, edits, onlyFor, isGrowing = false } = stored;
+  const { blocks = [], files = [], reactions = [], thread_ts: thread } = wire;
+  const by = (user: string | undefined) =>
+    user === workspace.bot.id ? 'bot' : (user ?? wire.bot_id ?? 'slack');
+  const attached = recordsIn(wire.attachments);
+  const names = namesOf(workspace);
+  const inAttachments = attached.flatMap((one) => {
+    const inner = recordsIn(one.blocks);
+    return inner.length > 0 ? visibleBlocks(inner, names) : String(one.text ?? one.fallback ?? '');
+  });
+  const from = by(wire.user);
+  return {
+    ...{ seq, at, channel: channel.id, ts: wire.ts, from, blocks, edits, isGrowing, wire },
+    ...(thread !== undefined && thread !== wire.ts && { threadTs: thread }),
+    text: [visibleBlocks(blocks, names), ...inAttachments].filter(Boolean).join('\n'),
+    files: files.map(({ id, name, mimetype }) => ({ id, name, type: mimetype })),
+    buttons: pressablesOf(blocks).map(({ label }) => label),
+    reactions: reactions.flatMap(({ name, users }) =>
+      users.map((user) => [emojiNamed(name) ?? name, by(user)] as const),
+    ),
+    ...(onlyFor !== undefined && { onlyFor }),
+    violations: from === 'bot' ? violationsIn(blocks) : [],
+  };
+}

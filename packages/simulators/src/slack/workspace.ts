@@ -1,0 +1,246 @@
+import type { Files } from './file-store.ts';
+import type { RateLimits } from './rate-limits.ts';
+import { refuse } from './request.ts';
+import type { Names } from './rich-text.ts';
+import type { Transcript } from './transcript.ts';
+import type { Json, WireMessage } from './wire.ts';
+
+/** A person, or a bot. */
+export interface Member {
+  readonly id: string;
+  readonly name: string;
+  readonly teamId: string;
+  readonly isBot: boolean;
+  /** A guest of one or more channels. */
+  readonly isGuest: boolean;
+  readonly isAdmin: boolean;
+  isDeactivated: boolean;
+}
+
+export type ChannelKind = 'public' | 'private' | 'group-dm' | 'dm';
+
+/** A message and what is known about it beyond the wire. */
+export interface StoredMessage {
+  wire: WireMessage;
+  /** Increases over all channels, in the order the messages appeared. */
+  readonly seq: number;
+  readonly at: number;
+  edits: number;
+  /** The only person who sees it. */
+  readonly onlyFor?: string;
+  /** Whether the bot gave it blocks of its own. */
+  hasOwnBlocks?: boolean;
+  /** Whether it is still being streamed, and the Markdown so far. */
+  isGrowing?: boolean;
+  markdown?: string;
+}
+
+/** A conversation and everything in it. */
+export interface Channel {
+  readonly id: string;
+  readonly kind: ChannelKind;
+  name: string;
+  readonly members: Set<string>;
+  /** The workspace with which it is shared by Slack Connect. */
+  readonly sharedWith: string | undefined;
+  isArchived: boolean;
+  /** By `ts`, oldest first; deleted messages are gone. */
+  readonly messages: Map<string, StoredMessage>;
+  readonly ephemeral: Map<string, StoredMessage>;
+}
+
+/** A form or a home page that the bot shows to a person. */
+export interface View {
+  readonly id: string;
+  readonly user: string;
+  content: Json;
+}
+
+/** What an app is, with its secrets. */
+export interface App {
+  readonly id: string;
+  readonly botId: string;
+  readonly botToken: string;
+  readonly appToken: string;
+  readonly signingSecret: string;
+  /** The deprecated token in every payload. */
+  readonly verificationToken: string;
+  /** Whether it was removed from the workspace, which makes its tokens invalid. */
+  isUninstalled: boolean;
+}
+
+/** The state of the servers: one workspace with one app. */
+export interface Workspace {
+  readonly team: { readonly id: string; readonly name: string; readonly domain: string };
+  readonly app: App;
+  /** The bot user of the app. */
+  readonly bot: Member;
+  readonly members: Map<string, Member>;
+  readonly channels: Map<string, Channel>;
+  readonly files: Files;
+  readonly transcript: Transcript;
+  readonly limits: RateLimits;
+  /** The status below a thread (`assistant.threads.setStatus`), by channel and `ts`. */
+  readonly statuses: Map<string, string>;
+  /** Forms and home pages that people see, by id. */
+  readonly views: Map<string, View>;
+  readonly clock: () => number;
+  readonly ids: Ids;
+  /** The address of the double, without a slash at the end. */
+  origin: string;
+}
+
+/** Numbers ids and timestamps. */
+export class Ids {
+  readonly #clock: () => number;
+  #last = 0;
+  #number = 0;
+
+  constructor(clock: () => number) {
+    this.#clock = clock;
+  }
+
+  /** A new `ts`, later than all before: seconds and six digits, which are unique. */
+  ts(): string {
+    this.#last = Math.max(Math.floor(this.#clock()) * 1_000, this.#last + 1);
+    return formatTs(this.#last);
+  }
+
+  /** A new id with this first letter, such as `C0DBL00007`. */
+  next(letter: string): string {
+    this.#number += 1;
+    return `${letter}0DBL${String(this.#number).padStart(5, '0')}`;
+  }
+}
+
+function formatTs(micros: number): string {
+  const seconds = Math.floor(micros / 1_000_000);
+  return `${seconds}.${String(micros % 1_000_000).padStart(6, '0')}`;
+}
+
+/** What people are called, for mentions. */
+export function namesOf({ members, channels }: Workspace): Names {
+  return {
+    user: (id) => members.get(id)?.name ?? id,
+    channel: (id) => channels.get(id)?.name ?? id,
+  };
+}
+
+/**
+ * The conversation that a call names by id.
+ * @throws Refusal when there is none, or the bot cannot know that there is one
+ */
+export function findChannel(workspace: Workspace, id: string | undefined): Channel {
+  const channel = workspace.channels.get(id ?? '');
+  if (channel === undefined) throw refuse('channel_not_found');
+  const isHidden = channel.kind !== 'public' && !channel.members.has(workspace.bot.id);
+  if (isHidden) throw refuse('channel_not_found');
+  return channel;
+}
+
+/**
+ * Like `findChannel`, for calls that write; a person's id means their direct chat.
+ * @throws Refusal when the bot cannot write there
+ */
+export function findWritable(workspace: Workspace, id: string | undefined): Channel {
+  const person = workspace.members.get(id ?? '');
+  const channel =
+    person === undefined ? findChannel(workspace, id) : openDirect(workspace, person.id);
+  if (!channel.members.has(workspace.bot.id)) throw refuse('not_in_channel');
+  if (channel.isArchived) throw refuse('is_archived');
+  return channel;
+}
+
+/** The direct chat with a person; opened if new. */
+export function openDirect(workspace: Workspace, person: string): Channel {
+  if (workspace.members.get(person)?.isBot === true) throw refuse('cannot_dm_bot');
+  for (const channel of workspace.channels.values())
+    if (channel.kind === 'dm' && channel.members.has(person)) return channel;
+  return addChannel(workspace, { kind: 'dm', name: person, members: [person] });
+}
+
+/** A person or another bot to be added. */
+export interface NewMember {
+  readonly name: string;
+  /** Another workspace, whose people are here by Slack Connect. */
+  readonly teamId?: string | undefined;
+  readonly isBot?: boolean | undefined;
+  readonly isGuest?: boolean | undefined;
+  readonly isAdmin?: boolean | undefined;
+}
+
+export function addMember(
+  { ids, team, members }: Workspace,
+  { name, teamId = team.id, isBot = false, isGuest = false, isAdmin = false }: NewMember,
+): Member {
+  const id = ids.next('U');
+  const member = { id, name, teamId, isBot, isGuest, isAdmin, isDeactivated: false };
+  members.set(id, member);
+  return member;
+}
+
+/** A channel to be created; the bot is a member. */
+export interface NewChannel {
+  readonly kind: ChannelKind;
+  readonly name: string;
+  readonly members: readonly string[];
+  readonly sharedWith?: string | undefined;
+}
+
+export function addChannel(workspace: Workspace, wish: NewChannel): Channel {
+  const channel: Channel = {
+    id: workspace.ids.next(wish.kind === 'dm' ? 'D' : 'C'),
+    kind: wish.kind,
+    name: wish.name,
+    members: new Set([...wish.members, workspace.bot.id]),
+    sharedWith: wish.sharedWith,
+    isArchived: false,
+    messages: new Map(),
+    ephemeral: new Map(),
+  };
+  workspace.channels.set(channel.id, channel);
+  return channel;
+}
+
+/** Stores a message, which makes it visible. */
+export function store(
+  workspace: Workspace,
+  channel: Channel,
+  wire: WireMessage,
+  more: { readonly onlyFor?: string; readonly isGrowing?: boolean } = {},
+): StoredMessage {
+  const stored = {
+    ...{ wire, seq: workspace.transcript.nextSeq(), at: workspace.clock(), edits: 0 },
+    ...more,
+  };
+  const place = more.onlyFor === undefined ? channel.messages : channel.ephemeral;
+  place.set(wire.ts, stored);
+  workspace.transcript.changes.changed();
+  return stored;
+}
+
+/** How events name the kind of a conversation. */
+export function channelType({ kind }: Channel): string {
+  return { public: 'channel', private: 'group', 'group-dm': 'mpim', dm: 'im' }[kind];
+}
+
+/** The key of a thread. */
+export function threadKey(channel: string, ts: string): string {
+  return `${channel} ${ts}`;
+}
+
+/** Fields about the number of replies, which the first message of a thread has. */
+export function threadFields(channel: Channel, ts: string): Json {
+  const replies = [...channel.messages.values()].filter(
+    ({ wire }) => wire.thread_ts === ts && wire.ts !== ts,
+  );
+  if (replies.length === 0) return {};
+  const users = [...new Set(replies.flatMap(({ wire }) => wire.user ?? []))];
+  return {
+    thread_ts: ts,
+    reply_count: replies.length,
+    reply_users: users,
+    reply_users_count: users.length,
+    latest_reply: replies.at(-1)?.wire.ts,
+  };
+}
