@@ -18,6 +18,7 @@ import type { Clock, Logger } from '@parley/core';
 import type { PlannedAccount, UsageFacts } from '@parley/gateway';
 import { strangerCap } from '@parley/settings';
 import type { Store } from '@parley/store';
+import { withHosted } from './hosted-channels.ts';
 import type { LoadedSettings } from './settings.ts';
 
 /** The accounts defined in the settings. Misconfigured ones are included, with the reason (D12). */
@@ -31,15 +32,18 @@ export function planAccounts(
   const { approvers } = approvals;
   const agents = agentRulesOf(loaded);
   const plans: PlannedAccount[] = apiPlans(loaded.settings, { owners, agents });
+  const definitions = withHosted(channels, loaded);
   for (const checked of Object.values(loaded.channels)) {
     const { channel, account } = checked;
-    const definition = channels.find(({ id }) => id === channel);
-    if (checked.kind === 'disabled' || !definition) continue;
+    // The settings cannot define Parley's own channel for programs; `config check` says so.
+    if (checked.kind === 'disabled' || channel === api.id) continue;
     if (checked.kind === 'broken') {
       const problems = checked.problems.map(({ path, expected }) => `${path} must be ${expected}`);
       plans.push({ kind: 'broken', channel, account, reason: `${problems.join('; ')}.` });
       continue;
     }
+    const definition = definitions.find(({ id }) => id === channel);
+    if (!definition) continue;
     const { access, activation, answers, settings, whenUncertain } = checked;
     const policy = { access, activation, answers };
     const rules = { policy, owners, approvers, limits, busy, agents };

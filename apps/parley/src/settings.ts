@@ -7,6 +7,7 @@ import { ModelSettings, modelChoices } from '@parley/models';
 import { describeProblem, loadSettings, nearestWord, type SettingsResult } from '@parley/settings';
 import type { ProcessRole, RetentionAges } from '@parley/store';
 import { CliError, commandLine, type DataFolder } from './data-folder.ts';
+import { hostChannel } from './hosted-channels.ts';
 
 /** Settings that passed every check except those of individual channels. */
 export type LoadedSettings = Extract<SettingsResult<ModelSettings>, { kind: 'ok' }>;
@@ -30,6 +31,7 @@ export function checkSettings(
     modelChoices,
     channelSchemas: Object.fromEntries(channels.map(({ id, settings }) => [id, settings])),
     channelIds: Object.fromEntries(channels.map(({ id, ids }) => [id, ids])),
+    hostChannel: hostChannel(env),
     defaultChannels: ALWAYS,
   });
 }

@@ -1,1 +1,56 @@
-export {};
+import { createRequire } from 'node:module';
+import {
+  type ChannelAdapter,
+  type ChannelContext,
+  type ChannelDefinition,
+  type ChannelEnv,
+  withOptionalLibrary,
+} from '@parley/channels';
+import type * as Facts from './adapter-facts.ts';
+import { traitsOf } from './traits.ts';
+
+const require = createRequire(import.meta.url);
+
+/** Creates the adapter for one account. Tests can pass their own randomness and delays. */
+export type ConnectChatSdk = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
+
+/**
+ * The catalog and what is known about the platforms. It is loaded by the first channel with `use`,
+ * so that no other start waits for it.
+ */
+export function loadAdapterFacts(): typeof Facts {
+  return require('./adapter-facts.ts');
+}
+
+/**
+ * The channel `id`, which the Chat SDK adapter `use` connects: `chatSdkChannel('slack',
+ * '@chat-adapter/slack')`. This loads only what is known about the adapter; `load` loads it and the
+ * client library of its platform.
+ */
+export function chatSdkChannel(id: string, use: string) {
+  const { name, library, settings, ids, platform } = loadAdapterFacts().adapterFacts(use);
+  return withOptionalLibrary(
+    {
+      id,
+      hosts: use,
+      settings,
+      ...(ids !== undefined && { ids }),
+      ...(platform?.answersStrangers === false && { answersStrangers: false }),
+      async load(): Promise<ConnectChatSdk> {
+        const { loadFactory } = await import('./library.ts');
+        const factory = await loadFactory(use);
+        const { createChatSdkAdapter } = await import('./adapter.ts');
+        return (context, env) => {
+          const given = settings.parse(context.settings);
+          const hosted = { channel: id, use, name, factory };
+          return createChatSdkAdapter(hosted, { ...context, settings: given }, env);
+        };
+      },
+    } satisfies ChannelDefinition,
+    {
+      platform: name,
+      ...library,
+      capabilities: { target: traitsOf(use).target, idempotentSend: false },
+    },
+  );
+}

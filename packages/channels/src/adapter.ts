@@ -58,6 +58,11 @@ export interface SenderFacts {
    * when the settings disable them or the core already has them.
    */
   readonly earlier?: ((signal: AbortSignal) => Promise<readonly InboundMessage[]>) | undefined;
+  /**
+   * The message begins its thread: what was said in the chat before it, and has not been context of
+   * a turn yet, becomes context of the thread.
+   */
+  readonly opensThread?: true | undefined;
 }
 
 /** An event that an adapter does not pass on. Its ids are those of the platform. */
@@ -305,6 +310,11 @@ export interface ChannelAdapter {
  */
 export interface ChannelDefinition<Settings = unknown> {
   readonly id: string;
+  /**
+   * The npm package that the settings name with `use`; absent for channels whose code is Parley's
+   * or a plugin's.
+   */
+  readonly hosts?: string;
   /**
    * Validates the settings of one account. An operator reads its error messages after "SETTING must
    * be": `an https address`.

@@ -231,8 +231,9 @@ export function checkedState(state: unknown, defects: Defects): ChannelState | u
 
 /** Facts about a sender that grant rights: only a strict `true` grants anything. */
 export function checkedFacts(facts: SenderFacts | undefined, defects: Defects): SenderFacts {
-  const { isAdministrator, roles, earlier } = facts ?? {};
+  const { isAdministrator, roles, earlier, opensThread } = facts ?? {};
   return {
+    ...(opensThread === true && { opensThread }),
     ...(isAdministrator && {
       isAdministrator: async (signal) =>
         checkReturned(

@@ -6,6 +6,8 @@ import type { ChannelAdapter, ChannelContext, ChannelDefinition } from './adapte
 export interface OptionalLibrary {
   /** Its name on npm. */
   readonly name: string;
+  /** The version to install; that of Parley's package.json when absent. */
+  readonly version?: string;
   /** Parts of the library that may be missing as well. */
   readonly parts?: readonly string[];
   /** A note for people before they install it; empty if there is none. */
@@ -59,10 +61,14 @@ function isLibraryMissing(thrown: unknown, { name, parts = [] }: OptionalLibrary
   return [name, ...parts].includes(missing);
 }
 
-function libraryAdvice({ name, platform, note }: OptionalLibrary): { reason: string; fix: string } {
+function libraryAdvice({ name, version, platform, note }: OptionalLibrary): {
+  reason: string;
+  fix: string;
+} {
+  const wanted = version === undefined ? name : `${name}@${version}`;
   return {
     reason: `${platform} needs the library ${name}, which is not installed`,
-    fix: `Run "${installLine([name])}"${note === undefined ? '' : ` (${note})`}, and start Parley again.`,
+    fix: `Run "${installLine([wanted])}"${note === undefined ? '' : ` (${note})`}, and start Parley again.`,
   };
 }
 

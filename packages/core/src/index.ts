@@ -21,6 +21,7 @@ export { findPatternRisk } from './json-schema/pattern-risk.ts';
 export { measureSchema, type SchemaSize } from './json-schema/schema-risk.ts';
 export * from './literal.ts';
 export * from './operation.ts';
+export * from './phone-number.ts';
 export * from './proactive.ts';
 export * from './prompt.ts';
 export * from './runtime.ts';

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { checkValue, unknownKey } from './check.ts';
 import { choice, flag, numberField, section, wholeNumber } from './fields.ts';
+import { type HostedChannels, USE, useFindings } from './hosted.ts';
 import {
   type Block,
   type Finding,
@@ -131,23 +132,32 @@ interface Account {
 
 const BLOCK = 'a block of `key: value` lines';
 
-/** Checks each account separately. A channel without a schema is treated as an unknown key. */
+/**
+ * Checks each account separately. A channel without a schema is treated as an unknown key, unless
+ * its `use` is wrong.
+ */
 export function checkChannels(
   channels: Readonly<Record<string, unknown>>,
-  schemas: Readonly<Record<string, z.ZodType>>,
+  { schemas, uses, findings }: Pick<HostedChannels, 'schemas' | 'uses' | 'findings'>,
   references: ReferenceFindings,
   source: SettingsSource,
 ): CheckedChannels {
   const accounts: Record<string, ChannelAccount> = {};
   const warnings: SettingsProblem[] = [];
   for (const [channel, section] of Object.entries(channels)) {
+    const refused = useFindings(findings, channel);
     const schema = Object.hasOwn(schemas, channel) ? schemas[channel] : undefined;
-    if (schema === undefined) {
+    if (schema === undefined && refused.length === 0) {
       warnings.push(unknownKey(['channels', channel], source));
       continue;
     }
-    for (const entry of readAccounts(channel, section)) {
-      const result = checkAccount(entry, section, schema, references, source);
+    const isHosted = Object.hasOwn(uses, channel);
+    for (const entry of readAccounts(channel, section, isHosted || refused.length > 0)) {
+      if (schema === undefined || refused.length > 0) {
+        accounts[`${channel}/${entry.account}`] = refusedAccount(entry, refused, source);
+        continue;
+      }
+      const result = checkAccount(entry, { section, isHosted }, schema, references, source);
       accounts[`${entry.channel}/${entry.account}`] = result.account;
       warnings.push(...result.warnings);
     }
@@ -155,10 +165,12 @@ export function checkChannels(
   return { accounts, warnings };
 }
 
-function readAccounts(channel: string, section: unknown): Account[] {
+/** Reads the accounts of a channel. `use` of a hosted channel belongs to all of them. */
+function readAccounts(channel: string, section: unknown, isHosted: boolean): Account[] {
   const path = ['channels', channel];
   if (!isBlock(section) || !Object.hasOwn(section, 'accounts')) {
-    return [{ channel, account: 'default', path, written: section }];
+    const { [USE]: _, ...rest } = isBlock(section) ? section : {};
+    return [{ channel, account: 'default', path, written: isHosted ? rest : section }];
   }
   const inside = [...path, 'accounts'];
   if (!isBlock(section.accounts)) {
@@ -172,9 +184,19 @@ function readAccounts(channel: string, section: unknown): Account[] {
   }));
 }
 
+function refusedAccount(
+  { channel, account, written }: Account,
+  refused: readonly Finding[],
+  source: SettingsSource,
+): ChannelAccount {
+  if (isBlock(written) && written.enabled === false) return { kind: 'disabled', channel, account };
+  const problems = refused.map((finding) => toSettingsProblem(finding, source));
+  return { kind: 'broken', channel, account, problems };
+}
+
 function checkAccount(
   entry: Account,
-  section: unknown,
+  { section, isHosted }: { readonly section: unknown; readonly isHosted: boolean },
   schema: z.ZodType,
   references: ReferenceFindings,
   source: SettingsSource,
@@ -194,7 +216,7 @@ function checkAccount(
   }
   const own = checkValue(schema, ownKeys, path, source);
   const warnings = [...common.warnings, ...own.warnings];
-  const findings = [...findMisplaced(entry, section), ...references(path)];
+  const findings = [...findMisplaced(entry, section, isHosted), ...references(path)];
   if (common.kind === 'ok' && own.kind === 'ok' && findings.length === 0) {
     const { enabled: _, ...rules } = common.value;
     return { account: { kind: 'ok', channel, account, ...rules, settings: own.value }, warnings };
@@ -206,7 +228,7 @@ function checkAccount(
 }
 
 /** Structural mistakes that no account's schema can detect. */
-function findMisplaced({ account, path }: Account, section: unknown): Finding[] {
+function findMisplaced({ account, path }: Account, section: unknown, isHosted: boolean): Finding[] {
   const findings: Finding[] = [];
   if (!ACCOUNT_NAME.test(account)) {
     const expected =
@@ -216,7 +238,8 @@ function findMisplaced({ account, path }: Account, section: unknown): Finding[] 
   if (path.length > 2 && isBlock(section)) {
     // Silently ignoring `access: …` here would open or close an account against the owner's
     // intention.
-    for (const key of Object.keys(section).filter((key) => key !== 'accounts')) {
+    const beside = Object.keys(section).filter((key) => key !== 'accounts');
+    for (const key of beside.filter((key) => !(isHosted && key === USE))) {
       const expected = `this inside each account, not beside \`accounts\``;
       findings.push({ kind: 'value', path: [...path.slice(0, 2), key], expected });
     }

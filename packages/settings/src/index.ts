@@ -1,6 +1,7 @@
 export { describeRoute as placeOfRoute } from './agents-schema.ts';
 export { nearestWord } from './check.ts';
 export type { Settings } from './complete-settings.ts';
+export type { HostChannel } from './hosted.ts';
 export { settingsJsonSchema } from './json-schema.ts';
 export { strangerCap } from './limits-schema.ts';
 export { loadSettings, type SettingsResult, writeSettingsTemplate } from './load-settings.ts';

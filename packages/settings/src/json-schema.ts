@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ACCOUNT_NAME, CommonAccountSettings } from './channels.ts';
 import { CoreSettings } from './core-schema.ts';
+import { USE } from './hosted.ts';
 import { labelOfSetting } from './labels.ts';
 import type { Allowed, SettingsPath } from './source.ts';
 
@@ -14,6 +15,10 @@ export interface ForeignSchemas {
    * keys go unnoticed.
    */
   readonly channelSchemas: Readonly<Record<string, z.ZodType>>;
+  /** Those of `channelSchemas` that exist because the settings name their package with `use`. */
+  readonly hosted?: readonly string[];
+  /** The settings of one account of a channel with any `use`; absent if there cannot be one. */
+  readonly hostedSchema?: z.ZodType | undefined;
   /** The section `model`. It must have a default, for files without that section. */
   readonly modelSchema: z.ZodType;
 }
@@ -22,10 +27,18 @@ export interface ForeignSchemas {
  * The JSON Schema of the whole settings file, as precise as the zod schemas. All suggestions are
  * based on it.
  */
-export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchemas): JsonSchema {
+export function composeJsonSchema({
+  channelSchemas,
+  hosted = [],
+  hostedSchema,
+  modelSchema,
+}: ForeignSchemas): JsonSchema {
   const core = toJson(CoreSettings);
   const model = toJson(modelSchema);
-  const channels = Object.entries(channelSchemas).map(([id, schema]) => [id, channelShape(schema)]);
+  const channels = Object.entries(channelSchemas).map(([id, schema]) => [
+    id,
+    channelShape(schema, hosted.includes(id)),
+  ]);
   return {
     ...core,
     properties: {
@@ -36,7 +49,7 @@ export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchema
         type: 'object',
         description: 'Where people can write to the agent.',
         properties: Object.fromEntries(channels),
-        additionalProperties: false,
+        additionalProperties: hostedSchema === undefined ? false : channelShape(hostedSchema, true),
       },
     },
   };
@@ -71,7 +84,15 @@ export function profileJsonSchema(profileSchema: z.ZodType, modelSchema: z.ZodTy
   return { ...profile, properties: { ...profile.properties, model: toJson(modelSchema) } };
 }
 
-function channelShape(schema: z.ZodType): JsonSchema {
+const USE_SCHEMA: JsonSchema = {
+  type: 'string',
+  description:
+    'The npm package of a Chat SDK adapter, which Parley hosts under this name: @chat-adapter/slack. Only for names that are not built-in channels.',
+};
+
+function channelShape(schema: z.ZodType, isHosted: boolean): JsonSchema {
+  const use = isHosted ? { [USE]: USE_SCHEMA } : {};
+  const needsUse = isHosted ? [USE] : [];
   const { title, description, ...own } = toJson(schema);
   const common = toJson(CommonAccountSettings);
   const account: JsonSchema = {
@@ -79,9 +100,16 @@ function channelShape(schema: z.ZodType): JsonSchema {
     type: 'object',
     properties: { ...common.properties, ...own.properties },
   };
+  const one: JsonSchema = {
+    ...account,
+    properties: { ...use, ...account.properties },
+    ...(isHosted && { required: [...needsUse, ...(account.required ?? [])] }),
+    title: 'One account',
+  };
   const several: JsonSchema = {
     type: 'object',
     properties: {
+      ...use,
       accounts: {
         type: 'object',
         description: 'Several accounts, each with a name.',
@@ -89,16 +117,13 @@ function channelShape(schema: z.ZodType): JsonSchema {
         additionalProperties: account,
       },
     },
-    required: ['accounts'],
+    required: [...needsUse, 'accounts'],
     additionalProperties: false,
   };
   return {
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
-    anyOf: [
-      { ...account, title: 'One account' },
-      { ...several, title: 'Several accounts' },
-    ],
+    anyOf: [one, { ...several, title: 'Several accounts' }],
   };
 }
 

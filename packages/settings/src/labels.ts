@@ -311,6 +311,7 @@ const LABELS: Readonly<Record<string, string>> = {
 
   model: 'Language model',
   channels: 'Chat channels',
+  'channels.*.use': 'Package of the adapter',
   'channels.*.enabled': 'Connect this account',
   'channels.*.access': 'Who may write to the bot',
   'channels.*.access.direct': 'Access to direct chats',

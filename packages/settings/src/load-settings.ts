@@ -14,6 +14,7 @@ import { checkValue } from './check.ts';
 import { completeSettings, type Settings, type SettingsLocation } from './complete-settings.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings, type SettingsDocument, versionLine } from './document.ts';
+import { type HostChannel, type HostedChannels, readHosted } from './hosted.ts';
 import { type IdForms, normalizeIds } from './ids.ts';
 import {
   allowedAt,
@@ -57,6 +58,8 @@ export interface LoadSettingsOptions<Model>
   readonly houseProfiles?: string;
   /** The available channels with the forms of their ids; without it ids are used as written. */
   readonly channelIds?: IdForms;
+  /** Describes channels that the file defines with `use`; without it there are none. */
+  readonly hostChannel?: HostChannel | undefined;
   /** Channels that run with their defaults even if the file does not mention them. */
   readonly defaultChannels?: readonly string[];
 }
@@ -74,6 +77,8 @@ export type SettingsResult<Model = unknown> =
       readonly agents: ReadonlyMap<string, Settings<Model>>;
       /** Accounts by `channel/account`. A broken or disabled one leaves the others running. */
       readonly channels: Readonly<Record<string, ChannelAccount>>;
+      /** The package of each channel that exists because of `use`. */
+      readonly hosted: Readonly<Record<string, string>>;
       readonly warnings: readonly SettingsProblem[];
       readonly secrets: readonly string[];
       /** The files that contain values of the settings (`${file:…}`). */
@@ -107,7 +112,8 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
     value: profiled.value,
     secrets: [...prepared.source.secrets, ...profiled.secrets],
   };
-  const parts = checkParts(source, prepared.findings, options);
+  const { hosted } = prepared;
+  const parts = checkParts(source, prepared, options);
   const { core, model, read } = parts;
   const ids = prepared.ids.map((finding) => toSettingsProblem(finding, source));
   const { explained, withoutEffect } = explainIds(ids, parts.problems, parts.channels.accounts);
@@ -116,6 +122,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
     warnings: [
       ...[document, profiled, core, model, read, channels].flatMap((part) => part.warnings),
       ...withoutEffect,
+      ...hosted.warnings.map((finding) => toSettingsProblem(finding, source)),
     ],
     secrets: [...source.secrets, ...read.secrets],
     files: [...prepared.files, ...profiled.files, ...read.files],
@@ -133,6 +140,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
     settings: whole.settings,
     agents: whole.agents,
     channels: channels.accounts,
+    hosted: hosted.uses,
     origin: text.kind === 'text' ? 'file' : 'defaults',
     ...shared,
   };
@@ -141,7 +149,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
 /** Validates each part of the file against its own schema. */
 function checkParts<Model>(
   source: SettingsSource,
-  findings: readonly Finding[],
+  { findings, hosted }: { readonly findings: readonly Finding[]; readonly hosted: HostedChannels },
   options: LoadSettingsOptions<Model>,
 ) {
   const { model: writtenModel, channels: writtenChannels, ...writtenCore } = source.value;
@@ -152,8 +160,9 @@ function checkParts<Model>(
   const listed = blockOrProblem(writtenChannels, ['channels'], source);
   const channels = checkChannels(
     { ...defaultSections(options), ...listed.block },
-    options.channelSchemas,
-    (path) => findings.filter((finding) => isPathWithin(finding.path, path)),
+    hosted,
+    (path) =>
+      [...hosted.findings, ...findings].filter((finding) => isPathWithin(finding.path, path)),
     source,
   );
   const problems = [
@@ -237,7 +246,8 @@ function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknow
     options.file,
     options.missingSecret,
   );
-  const { channelIds: forms } = options;
+  const hosted = readHosted(resolved.value, options);
+  const forms = hosted.ids;
   const normalized =
     forms === undefined
       ? { value: resolved.value, findings: [] }
@@ -246,18 +256,22 @@ function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknow
   const source: SettingsSource = {
     value: normalized.value,
     outside: resolved.outside,
-    secrets: collectSecrets(resolved),
+    secrets: [...collectSecrets(resolved), ...hosted.secrets],
     locate: document.locate,
     allowedAt: (path) => {
       if (path.at(-1) === 'timeZone') {
         return { keys: [], values: Intl.supportedValuesOf('timeZone') };
       }
-      shape ??= composeJsonSchema(options);
+      shape ??= composeJsonSchema({
+        ...options,
+        channelSchemas: hosted.schemas,
+        hosted: Object.keys(hosted.uses),
+      });
       return allowedAt(shape, path);
     },
   };
   const findings = resolved.problems.map((p): Finding => ({ kind: 'reference', ...p }));
-  return { source, findings, ids: normalized.findings, files: resolved.files };
+  return { source, findings, hosted, ids: normalized.findings, files: resolved.files };
 }
 
 /**

@@ -91,6 +91,7 @@ export interface SettingsProblem {
     | 'missing'
     | 'value'
     | 'reference'
+    | 'not-installed'
     | 'no-effect';
   /** The file, if it is not the settings file but, for example, the profile. */
   readonly file?: string;
@@ -128,6 +129,7 @@ const WHAT: Readonly<Record<SettingsProblem['kind'], string>> = {
   missing: 'is missing',
   value: 'has a value that does not fit',
   reference: 'refers to something that is not there',
+  'not-installed': 'names a package that is not installed',
   'no-effect': 'can never have an effect',
 };
 
@@ -227,8 +229,8 @@ interface FoundSecret {
 
 /**
  * Possible secrets inside a text that is not a secret as a whole: user and password, queries and
- * long random segments of a URL's path, credentials after a scheme, `--api-key=…`. They are
- * returned as written and, in URLs, also decoded.
+ * long random segments of a URL's path, credentials after a scheme, `--api-key=…`, and values in
+ * JSON whose key says so. They are returned as written and, in URLs, also decoded.
  */
 export function secretsWithin(value: string): readonly FoundSecret[] {
   const urls = [...value.matchAll(/[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi)].flatMap(([url]) =>
@@ -241,7 +243,19 @@ export function secretsWithin(value: string): readonly FoundSecret[] {
       /^(?:bearer|basic|token|bot)\s+(\S+)$/i.exec(secret)?.[1],
     ]);
   const found = flags.flatMap((text) => (text === undefined ? [] : [{ text, isNamed: true }]));
-  return [...urls, ...found];
+  return [...urls, ...found, ...secretsInJson(value)];
+}
+
+/** The secrets in a key file, such as that of a Google service account: `private_key`. */
+function secretsInJson(value: string): FoundSecret[] {
+  if (!value.trimStart().startsWith('{')) return [];
+  try {
+    return Object.entries(Object(JSON.parse(value))).flatMap(([name, text]) =>
+      isSecretName(name) && typeof text === 'string' ? [{ text, isNamed: true }] : [],
+    );
+  } catch {
+    return []; // A text that merely begins like JSON.
+  }
 }
 
 function secretPartsOfUrl(url: string): FoundSecret[] {

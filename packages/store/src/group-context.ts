@@ -56,6 +56,15 @@ export function groupContextRepository(database: Database) {
     ): Promise<void> =>
       database.write((sql) => keepGroupContext(sql, place, message, { now, most }), 'process'),
     /**
+     * Moves what waits for the next turn of one conversation to another. Locks neither, because
+     * nothing here depends on a previous read.
+     */
+    move: (from: string, to: string, now: number): Promise<void> =>
+      database.write(async (sql) => {
+        ensureConversation(sql, to, now);
+        sql.send(MOVE, { from, to });
+      }, 'process'),
+    /**
      * Like `keep`, for a message from Parley itself, which people may answer (P18). Only evicts
      * other messages of this kind.
      */
@@ -155,6 +164,9 @@ const OF_TURN = statement(`
 const FORGET = statement('delete from group_context where turn_id = :turnId');
 
 const RELEASE = statement('update group_context set turn_id = null where turn_id = :turnId');
+
+const MOVE = statement(`
+  update group_context set conversation_id = :to where conversation_id = :from and turn_id is null`);
 
 const CLEAR = statement(`delete from group_context where ${WAITING}`);
 

@@ -1,5 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ChannelAdapter, DecisionRules, HttpCapability } from '@parley/channels';
+import type {
+  ChannelAdapter,
+  ChannelDefinition,
+  DecisionRules,
+  HttpCapability,
+} from '@parley/channels';
 import { refusal } from '@parley/core';
 import type { AccountPause } from '@parley/store';
 import { brokenStatus, type ChannelAccount, openAccount } from '../channel-account.ts';
@@ -277,12 +282,18 @@ const LATER: HttpCapability = {
 
 /** Whether an account opened with one plan can follow another plan without reconnecting. */
 function connectsAs(open: AccountPlan, other: AccountPlan | undefined): boolean {
-  if (other === undefined || open.definition !== other.definition) return false;
+  if (other === undefined || !isSameChannel(open.definition, other.definition)) return false;
   const [{ rules: _, definition: _a, ...before }, { rules: _b, definition: _c, ...now }] = [
     open,
     other,
   ];
   return isDeepStrictEqual(before, now);
+}
+
+/** The definition of a hosted channel is made anew whenever the settings are read. */
+function isSameChannel(one: ChannelDefinition, other: ChannelDefinition): boolean {
+  if (one === other) return true;
+  return one.hosts !== undefined && one.hosts === other.hosts && one.id === other.id;
 }
 
 function plannedName({ definition, account }: AccountPlan): AccountName {

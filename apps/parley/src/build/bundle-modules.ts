@@ -23,6 +23,7 @@ const ENTRIES = {
   workspace: 'packages/workspace/src/index.ts',
   zod: 'zod',
   // Loaded synchronously on first use, with `require`.
+  'adapter-facts': 'packages/channel-chat-sdk/src/adapter-facts.ts',
   'decode-bytes': 'packages/core/src/encoding/decode-bytes.ts',
   render: 'packages/markup/src/render.ts',
   'tools-sandbox': 'packages/tools/src/sandbox/index.ts',

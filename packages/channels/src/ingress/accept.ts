@@ -1,7 +1,7 @@
 import { busyIn, silentTracer } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
-import { earlierMessages, keepAsContext } from './group-context.ts';
+import { earlierMessages, keepAsContext, takeContextAlong } from './group-context.ts';
 import type { Identified } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import type { BacklogLimit } from './limits.ts';
@@ -21,6 +21,7 @@ export async function acceptInGroup(
   for (const picture of memory.albums.release(admitted.message)) {
     await acceptPicture(deps, picture, identified, memory);
   }
+  if (facts.opensThread) await takeContextAlong(deps, admitted);
   for (const message of await earlierMessages(deps, admitted, rules, facts)) {
     await keepAsContext(deps, { ...admitted, message });
   }

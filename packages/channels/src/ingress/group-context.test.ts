@@ -47,6 +47,22 @@ describe('what a group said before the bot was first addressed there', () => {
     ]);
   });
 
+  it('[F06] becomes context of the thread that a message begins, once', async () => {
+    const receive = scene.ingressWith({});
+    const thread = (id: string) => ({ ...group, type: 'thread', threadId: id }) as const;
+    const opens = async (id: string) => {
+      const message = said(id, { chat: thread(id), addressed: true });
+      await receive(message, CAPABILITIES, { opensThread: true });
+      const work = { conversationId: conversationIdOf(message), owner: 'w', leaseMs: 10_000 };
+      const started = await scene.store.lanes.begin(work, 'collect', `turn-${id}`, scene.now);
+      return started.kind === 'turn' ? started.turn.groupContext.map(({ text }) => text) : null;
+    };
+    await receive(said('1'), CAPABILITIES);
+    await receive(said('2', { chat: thread('0') }), CAPABILITIES);
+    expect(await opens('3')).toEqual(['text 1']);
+    expect(await opens('4')).toEqual([]);
+  });
+
   it('[F06] is limited by the settings; with 0 nothing is kept', async () => {
     const kept = async (chatId: string, groupContextMessages: number) => {
       const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 100 };

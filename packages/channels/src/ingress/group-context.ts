@@ -22,6 +22,21 @@ export async function keepAsContext(
   );
 }
 
+/**
+ * Gives a thread, when a message begins it, what was said in its chat since the last turn there:
+ * people refer to that.
+ */
+export async function takeContextAlong(
+  { store: { groupContext } }: Pick<IngressDeps, 'store'>,
+  { conversationId, message: { chat }, receivedAt }: AdmittedMessage,
+): Promise<void> {
+  if (chat.threadId === undefined) return;
+  // The thread is the last part of the id (`conversationIdOf`).
+  const thread = `:${encodeURIComponent(chat.threadId)}`;
+  if (!conversationId.endsWith(thread)) return;
+  await groupContext.move(conversationId.slice(0, -thread.length), conversationId, receivedAt);
+}
+
 /** The maximum number of earlier messages that are added to one conversation. */
 const MAX_EARLIER = 50;
 

@@ -1,0 +1,234 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type BeforePart,
+  type ChannelAdapter,
+  type ChannelContext,
+  type ChannelEnv,
+  type ChatAddress,
+  realEnv,
+} from '@parley/channels';
+import { type Capabilities, ChannelError, type OutboundPart, reasonOf } from '@parley/core';
+import { type Adapter, type Message, ThreadHistoryCache } from 'chat';
+import { filesOf } from './attachments.ts';
+import { Connection } from './connection.ts';
+import { CurrentEvent } from './event-scope.ts';
+import { GrowingAnswers } from './growing.ts';
+import { matchSent, ownMessages } from './history.ts';
+import { createHost } from './host.ts';
+import { Intake } from './intake.ts';
+import { type AdapterFactory, makeAdapter } from './library.ts';
+import { createMessages, type Reword } from './messages.ts';
+import { ChatNames } from './names.ts';
+import { Places } from './places.ts';
+import { abortable, type SendDeps, sendPart, type Upload } from './send.ts';
+import type { ChatSdkSettings } from './settings.ts';
+import { slackDownload, slackReword, slackUpload } from './slack.ts';
+import { SlackSocket, type SocketDeps, socketToken } from './slack-socket.ts';
+import { ChatState } from './state.ts';
+import { type NamedTraits, traitsOf } from './traits.ts';
+import { Webhook } from './webhook.ts';
+
+/** An adapter of the Chat SDK that one account of a channel uses. */
+export interface Hosted {
+  /** The name of the channel in the settings. */
+  readonly channel: string;
+  readonly use: string;
+  /** The name of the platform. */
+  readonly name: string;
+  readonly factory: AdapterFactory;
+}
+
+/**
+ * One account of a platform, connected by an adapter of the Chat SDK. It makes no requests before
+ * `start`. An adapter that refuses its options is reported as failed.
+ */
+export function createChatSdkAdapter(
+  hosted: Hosted,
+  context: ChannelContext<ChatSdkSettings>,
+  env: ChannelEnv = realEnv,
+): ChannelAdapter {
+  const traits = { ...traitsOf(hosted.use), platform: hosted.name };
+  const secret = randomBytes(24).toString('base64url');
+  try {
+    const { log, settings } = context;
+    const adapter = makeAdapter(hosted.factory, settings, { log, secret });
+    return hostAdapter({ ...hosted, adapter, traits, secret }, context, env);
+  } catch (thrown) {
+    return refusedAccount(traits, context, reasonOf(thrown));
+  }
+}
+
+interface Made extends Hosted {
+  readonly adapter: Adapter;
+  readonly traits: NamedTraits;
+  readonly secret: string;
+}
+
+/** Connects the parts of an account. */
+function hostAdapter(
+  made: Made,
+  context: ChannelContext<ChatSdkSettings>,
+  env: ChannelEnv,
+): ChannelAdapter {
+  const { adapter, traits, secret, channel } = made;
+  const { log, values } = context;
+  const stop = new AbortController();
+  const places = new Places(adapter, values);
+  const names = new ChatNames(adapter, log);
+  const current = new CurrentEvent();
+  const state = new ChatState({ ...context, newId, current, assume });
+  const webhook = new Webhook({ adapter, state, current, log });
+  const intake: Intake = new Intake({
+    ...{ ...context, channel, adapter, places, names },
+    bot: () => connection.bot,
+    seen: keepLast(adapter, state),
+  });
+  const slack =
+    adapter.name === 'slack' ? slackParts(adapter, context.settings.options) : undefined;
+  const socket = slack?.socketOf({ secret, log, deliver: (event) => webhook.deliver(event) });
+  const userName = () => connection.bot.userName;
+  const stopping = stop.signal;
+  const host = createHost({ ...context, ...env, state, intake, current, userName, stopping });
+  const { platform } = traits;
+  const parts = { adapter, host, webhook, platform, socket };
+  const connection: Connection = new Connection({ ...context, ...env, ...parts });
+  let running: Promise<void> | undefined;
+  return {
+    ...sendingOf({ ...{ adapter, places, traits, stopping }, ...slack }, context, connection),
+    capabilities: capabilitiesOf(adapter, traits),
+    async start() {
+      context.report({ kind: 'starting' });
+      running ??= connection.run(stopping);
+    },
+    async stop() {
+      stop.abort();
+      await webhook.stop();
+      await running;
+      await adapter.disconnect?.().catch((error: unknown) => {
+        log.debug({ reason: reasonOf(error) }, 'the adapter did not disconnect');
+      });
+      context.report({ kind: 'stopped' });
+    },
+    chatName: async ({ chatId, threadId }) =>
+      names.of(chatId, await places.threadIdOf({ chatId, threadId })),
+    ...(traits.typing && {
+      typing: {
+        repeatMs: traits.typingMs,
+        show: async (address) => adapter.startTyping(await places.threadIdOf(address)),
+      },
+    }),
+    files: filesOf(adapter, slack?.download ?? (() => undefined)),
+    ...(socket === undefined && { http: webhook }),
+  };
+}
+
+const newId = () => randomBytes(9).toString('base64url');
+
+/** Slack's adapter would wait 2 s for a preview of each link, which a model does not need. */
+const assume = (key: string): unknown => (key.startsWith('slack:unfurls:') ? {} : null);
+
+/**
+ * Keeps the last message of each chat for adapters that cannot read any: WhatsApp shows "typing"
+ * as an answer to it.
+ */
+function keepLast(adapter: Adapter, state: ChatState) {
+  const kept = new ThreadHistoryCache(state, { maxMessages: 1 });
+  return async (threadId: string, message: Message): Promise<void> => {
+    if (adapter.persistThreadHistory === true) await kept.append(threadId, message);
+  };
+}
+
+interface Outgoing {
+  readonly adapter: Adapter;
+  readonly places: Places;
+  readonly traits: NamedTraits;
+  readonly stopping: AbortSignal;
+  readonly upload?: Upload;
+  readonly reword?: Reword;
+}
+
+/** What an account sends, changes, and finds again. */
+function sendingOf(
+  outgoing: Outgoing,
+  context: ChannelContext<ChatSdkSettings>,
+  connection: Connection,
+): Pick<ChannelAdapter, 'reportsStart' | 'send' | 'findSent' | 'streaming' | 'messages'> {
+  const { traits } = outgoing;
+  const accountIs: SendDeps['accountIs'] = (...is) => connection.accountIs(...is);
+  const sending = { ...outgoing, accountIs };
+  const own = (address: ChatAddress) => ownMessages(outgoing, address);
+  const growing =
+    traits.growMs === undefined
+      ? undefined
+      : new GrowingAnswers({ ...context, ...outgoing, ownMessages: own }, traits.growMs);
+  return {
+    reportsStart: true,
+    send(part, signal, onStart) {
+      const send = () => sendPart(sending, part, signal, onStart);
+      return growing === undefined ? send() : growing.finish(part, signal, send);
+    },
+    ...(traits.history !== 'none' && {
+      async findSent(part: OutboundPart, before: BeforePart, signal: AbortSignal) {
+        const grown = await growing?.complete(part, signal);
+        if (grown !== undefined) return grown.platformMessageId;
+        return matchSent(await abortable(own(part.route), signal), part, before);
+      },
+    }),
+    ...(growing && { streaming: growing }),
+    messages: createMessages(outgoing),
+  };
+}
+
+/** What Slack's own client does instead of the adapter. */
+function slackParts(adapter: Adapter, options: ChatSdkSettings['options']) {
+  const appToken = socketToken(options);
+  const apiUrl = typeof options.apiUrl === 'string' ? options.apiUrl : undefined;
+  return {
+    upload: slackUpload(adapter),
+    reword: slackReword(adapter),
+    download: slackDownload(options),
+    socketOf: (deps: Pick<SocketDeps, 'secret' | 'log' | 'deliver'>) =>
+      appToken === undefined ? undefined : new SlackSocket({ ...deps, appToken, apiUrl }),
+  };
+}
+
+/** What an account can do: what the platform can, as far as the adapter has a method for it. */
+export function capabilitiesOf(adapter: Adapter | undefined, traits: NamedTraits): Capabilities {
+  const { target, edit, react, typing, buttons, media, maxFileBytes, rates, growMs } = traits;
+  return {
+    target,
+    idempotentSend: false,
+    typing: adapter !== undefined && typing,
+    edit: adapter !== undefined && edit,
+    delete: adapter !== undefined && traits.delete,
+    react: adapter !== undefined && react,
+    threads: true,
+    ...(adapter?.reply !== undefined && { quotes: true as const }),
+    buttons: adapter !== undefined && buttons,
+    streaming: adapter === undefined || growMs === undefined ? 'none' : 'replace',
+    media,
+    ...(media.length > 0 && maxFileBytes !== undefined && { maxFileBytes }),
+    ...(rates && { rates }),
+  };
+}
+
+/** An account whose adapter does not accept its options. Its answers wait. */
+function refusedAccount(
+  traits: NamedTraits,
+  { report }: Pick<ChannelContext<unknown>, 'report'>,
+  reason: string,
+): ChannelAdapter {
+  return {
+    capabilities: capabilitiesOf(undefined, traits),
+    async start() {
+      report({ kind: 'failed', reason, fix: 'Correct "options" of this channel in the settings.' });
+    },
+    async stop() {
+      report({ kind: 'stopped' });
+    },
+    async send() {
+      const message = `${traits.platform} is not connected: ${reason}`;
+      throw new ChannelError({ kind: 'transient', untried: true }, message);
+    },
+  };
+}

@@ -1,0 +1,71 @@
+import {
+  type CatalogAdapter,
+  type EnvVar,
+  listEnvVars,
+  listPlatformAdapters,
+  listStateAdapters,
+} from 'chat/adapters';
+
+/** Platforms that Parley has without an adapter; their adapters can be named, but are not offered. */
+const BUILT_IN: ReadonlySet<string> = new Set(['discord', 'telegram', 'web']);
+/**
+ * Gmail's adapter loses its subscription unless the host renews it every day, which Parley does not
+ * do.
+ */
+const NOT_HOSTED: ReadonlySet<string> = new Set(['gmail']);
+
+/** A Chat SDK adapter as its catalog describes it. */
+export type { CatalogAdapter, EnvVar } from 'chat/adapters';
+
+/** The adapters that Parley can offer: chat platforms that are not built in. */
+export function offeredAdapters(): readonly CatalogAdapter[] {
+  return listPlatformAdapters().filter(({ slug }) => !BUILT_IN.has(slug) && !NOT_HOSTED.has(slug));
+}
+
+/** What people write in `use` for an adapter of the catalog. */
+export function useOf({ importPath, packageName }: CatalogAdapter): string {
+  return importPath ?? packageName;
+}
+
+/** The adapter that `use` names; undefined for one that the catalog does not have. */
+export function adapterOf(use: string): CatalogAdapter | undefined {
+  return listPlatformAdapters().find((adapter) => useOf(adapter) === use);
+}
+
+/** The package to install for `use`, which may name a module of it. */
+export function packageOf(use: string): string {
+  const [first = use, second] = use.split('/');
+  return use.startsWith('@') ? `${first}/${second}` : first;
+}
+
+/** The name of the function that creates the adapter; undefined if the catalog does not know it. */
+export function factoryOf(use: string): string | undefined {
+  return adapterOf(use)?.factoryExport;
+}
+
+/** Why a package of the catalog cannot be a channel; undefined for all others. */
+export function refusalOf(use: string): string | undefined {
+  if (listStateAdapters().some(({ packageName }) => packageName === use))
+    return 'the package of a platform; this one stores state, which Parley keeps in its own database';
+  const slug = adapterOf(use)?.slug;
+  if (slug === 'web')
+    return 'the package of a platform; Parley has a page of its own, channels.web';
+  if (slug !== undefined && NOT_HOSTED.has(slug))
+    return 'the package of another platform; this one has to be renewed every day, which Parley does not do';
+  return undefined;
+}
+
+/** The variables from which an adapter reads its settings if it is given no options. */
+export function variablesOf(use: string): readonly EnvVar[] {
+  const slug = adapterOf(use)?.slug;
+  return slug === undefined ? [] : listEnvVars(slug);
+}
+
+/** The variables of which at least one list must be complete. */
+export function waysOf(use: string): readonly (readonly EnvVar[])[] {
+  const env = adapterOf(use)?.env;
+  const required = env?.required ?? [];
+  const modes = env?.credentialModes ?? [];
+  if (modes.length === 0) return [required];
+  return modes.map(({ vars }) => [...required, ...vars]);
+}

@@ -1,0 +1,137 @@
+import {
+  type ChannelContext,
+  type ChannelEnv,
+  RECONNECT,
+  reconnectBackoff,
+  reportAndWait,
+} from '@parley/channels';
+import { reasonOf } from '@parley/core';
+import type { Adapter, ChatInstance } from 'chat';
+import { callFailureOf } from './failures.ts';
+import { abortable } from './send.ts';
+import { identifySlack } from './slack.ts';
+import type { SlackSocket } from './slack-socket.ts';
+import type { Webhook } from './webhook.ts';
+import type { BotNames } from './words.ts';
+
+interface ConnectionDeps
+  extends ChannelEnv,
+    Pick<ChannelContext<unknown>, 'report' | 'clock' | 'log'> {
+  readonly adapter: Adapter;
+  readonly host: ChatInstance;
+  readonly webhook: Webhook;
+  readonly platform: string;
+  /** Present when events come over a socket. */
+  readonly socket: SlackSocket | undefined;
+}
+
+/** How long an adapter may take to initialize, in ms. */
+const INITIALIZE_WITHIN_MS = 30_000;
+/**
+ * Adapters that recognize the bot by an id they ask for. Without it the bot would answer itself
+ * (F07).
+ */
+const NEEDS_ID: ReadonlySet<string> = new Set(['slack', 'github', 'linear']);
+
+/** Initializes an adapter, holds its connection, and reports how that goes. */
+export class Connection {
+  readonly #deps: ConnectionDeps;
+  #bot: BotNames | undefined;
+  #isRefused = false;
+
+  constructor(deps: ConnectionDeps) {
+    this.#deps = deps;
+  }
+
+  /** The bot as people mention it. */
+  get bot(): BotNames {
+    const { userName, botUserId: userId } = this.#deps.adapter;
+    return this.#bot ?? { userName, userId };
+  }
+
+  /** Connects, again after each failure, until the signal is aborted. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    let failures = 0;
+    let going = true;
+    while (going && !signal.aborted) {
+      try {
+        await this.#serve(signal, () => {
+          failures = 0;
+        });
+      } catch (thrown) {
+        if (!signal.aborted) going = await this.#recover(thrown, failures, signal);
+        failures += 1;
+      }
+    }
+  }
+
+  /**
+   * A send has shown whether the platform accepts the account. A refused one is shown as failed;
+   * its answers wait.
+   */
+  accountIs(state: 'refused' | 'accepted', reason: string): void {
+    if (this.#isRefused === (state === 'refused')) return;
+    this.#isRefused = state === 'refused';
+    if (this.#isRefused) this.#deps.report({ kind: 'failed', reason, fix: this.#fix() });
+    else this.#connected();
+  }
+
+  async #serve(signal: AbortSignal, opened: () => void): Promise<void> {
+    const { adapter, webhook, socket } = this.#deps;
+    this.#bot ??= await this.#initialize(adapter);
+    webhook.start();
+    const connected = (): void => {
+      opened();
+      this.#connected();
+    };
+    if (socket === undefined) {
+      connected();
+      await aborted(signal);
+      return;
+    }
+    await socket.hold(connected, signal);
+    if (!signal.aborted) throw new Error('the connection ended');
+  }
+
+  async #initialize(adapter: Adapter): Promise<BotNames> {
+    const { host, platform } = this.#deps;
+    const limit = AbortSignal.timeout(INITIALIZE_WITHIN_MS);
+    const slack =
+      adapter.name === 'slack' ? await abortable(identifySlack(adapter), limit) : undefined;
+    await abortable(adapter.initialize(host), limit);
+    const { userName, botUserId } = adapter;
+    const userId = botUserId === undefined || botUserId === '' ? undefined : botUserId;
+    if (userId === undefined && NEEDS_ID.has(adapter.name)) {
+      throw new Error(`${platform} did not say which user the bot is; see the log`);
+    }
+    return { userName: slack?.name ?? userName, userId, ...(slack && { teamId: slack.teamId }) };
+  }
+
+  async #recover(thrown: unknown, failures: number, signal: AbortSignal): Promise<boolean> {
+    const { random } = this.#deps;
+    const { isAccount } = callFailureOf(thrown);
+    const reason = reasonOf(thrown);
+    if (isAccount) {
+      return reportAndWait({ kind: 'give-up', reason, fix: this.#fix() }, this.#deps, signal);
+    }
+    // A connection that had been open is opened again at once: Slack renews them every few hours.
+    const afterMs = failures === 0 ? 0 : reconnectBackoff(failures - 1, random());
+    return reportAndWait({ kind: 'retry', afterMs, reason }, this.#deps, signal);
+  }
+
+  #connected(): void {
+    const { userName } = this.bot;
+    this.#deps.report({ kind: 'connected', as: `@${userName}` });
+  }
+
+  #fix(): string {
+    return `Check the credentials under "options" of this channel, then ${RECONNECT}`;
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (signal.aborted) resolve();
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  return promise;
+}

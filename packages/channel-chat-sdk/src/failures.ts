@@ -1,0 +1,181 @@
+import { callOutcome } from '@parley/channels';
+import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
+import { z } from 'zod';
+
+/**
+ * The fields of the errors of adapters and of the libraries below them. Adapters of different
+ * versions bring their own classes, so errors are recognized by their fields.
+ */
+const Fields = z.object({
+  name: z.string().optional().catch(undefined),
+  code: z.union([z.string(), z.number()]).optional().catch(undefined),
+  status: z.coerce.number().optional().catch(undefined),
+  statusCode: z.number().optional().catch(undefined),
+  /** Seconds. */
+  retryAfter: z.number().optional().catch(undefined),
+  response: z
+    .object({ status: z.number().optional(), headers: z.unknown() })
+    .optional()
+    .catch(undefined),
+  /** The answer of Slack. */
+  data: z.object({ error: z.string().optional() }).optional().catch(undefined),
+  /** The code of Meta. */
+  errorCode: z.number().optional().catch(undefined),
+});
+type Fields = z.infer<typeof Fields>;
+
+/** Why a call of an adapter failed. */
+export interface CallFailure {
+  readonly failure: ChannelFailure;
+  readonly reason: string;
+  /** The platform refuses the account itself, so every other call would fail as well. */
+  readonly isAccount: boolean;
+}
+
+const DEFAULT_RETRY_AFTER_MS = 5_000;
+const MAX_CAUSES = 6;
+
+/** Classifies what an adapter threw. The innermost error that says something decides. */
+export function callFailureOf(thrown: unknown): CallFailure {
+  const chain = causesOf(thrown);
+  const reason = chain.map(reasonOf).find((text) => text !== '') ?? 'it failed';
+  for (const fields of chain.map((error) => Fields.safeParse(error).data ?? {})) {
+    const found = ofSlack(fields) ?? ofMeta(fields) ?? ofAdapter(fields) ?? ofStatus(fields);
+    if (found !== undefined) return { ...found, reason };
+  }
+  const outcome = callOutcome({ error: chain.at(-1) });
+  const isUnsent = chain.some((error) => callOutcome({ error }) === 'not-sent');
+  const failure: ChannelFailure =
+    outcome === 'not-sent' || isUnsent
+      ? { kind: 'transient', untried: true }
+      : { kind: 'unknown-outcome' };
+  return { failure, reason, isAccount: false };
+}
+
+type Found = Omit<CallFailure, 'reason'>;
+const of = (failure: ChannelFailure, isAccount = false): Found => ({ failure, isAccount });
+const limited = (seconds: number | undefined): Found =>
+  of({
+    kind: 'rate-limited',
+    retryAfterMs: seconds === undefined ? DEFAULT_RETRY_AFTER_MS : seconds * 1_000,
+    scope: 'chat',
+  });
+/** The part can be sent once a person has fixed the account. */
+const ACCOUNT = of({ kind: 'transient' }, true);
+
+/** The error and what caused it, outermost first. */
+function causesOf(thrown: unknown): readonly unknown[] {
+  const chain: unknown[] = [];
+  let error: unknown = thrown;
+  while (error != null && chain.length < MAX_CAUSES && !chain.includes(error)) {
+    chain.push(error);
+    const inner = error as { original?: unknown; originalError?: unknown; cause?: unknown };
+    error = inner.original ?? inner.originalError ?? inner.cause;
+  }
+  return chain;
+}
+
+const SLACK_ACCOUNT =
+  /^(?:invalid_auth|not_authed|token_revoked|token_expired|account_inactive|org_login_required|team_access_not_granted)$/;
+const SLACK_GONE =
+  /^(?:channel_not_found|is_archived|message_not_found|thread_not_found|user_not_found|users_not_found)$/;
+const SLACK_FORBIDDEN =
+  /^(?:not_in_channel|restricted_action\w*|cannot_dm_bot|messages_tab_disabled|missing_scope|ekm_access_denied|no_permission|access_denied|cant_(?:update|delete)_message|edit_window_closed)$/;
+const SLACK_FORMAT =
+  /^(?:invalid_blocks\w*|invalid_attachments|msg_too_long|msg_blocks_too_long|markdown_text_conflict|no_text)$/;
+const SLACK_UNCLEAR = /^(?:internal_error|fatal_error|service_unavailable|request_timeout)$/;
+
+function ofSlack({ code, data, retryAfter }: Fields): Found | undefined {
+  if (code === 'slack_webapi_rate_limited_error') return limited(retryAfter);
+  const error = code === 'slack_webapi_platform_error' ? data?.error : undefined;
+  if (error === undefined) return undefined;
+  if (/^(?:ratelimited|rate_limited|message_limit_exceeded)$/.test(error))
+    return limited(undefined);
+  if (SLACK_ACCOUNT.test(error)) return ACCOUNT;
+  if (SLACK_GONE.test(error)) return of({ kind: 'gone' });
+  if (SLACK_FORBIDDEN.test(error)) return of({ kind: 'forbidden' });
+  if (SLACK_FORMAT.test(error)) return of({ kind: 'refused-format' });
+  // Slack says that part of such a call may have been done.
+  if (SLACK_UNCLEAR.test(error)) return of({ kind: 'unknown-outcome' });
+  return of({ kind: 'refused' });
+}
+
+/** https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes */
+function ofMeta({ errorCode }: Fields): Found | undefined {
+  if (errorCode === undefined) return undefined;
+  if ([4, 80_007, 130_429, 131_048, 131_056].includes(errorCode)) return limited(undefined);
+  if ([0, 190].includes(errorCode)) return ACCOUNT;
+  if (errorCode === 131_026) return of({ kind: 'gone' });
+  // 131047: more than 24 hours since the person last wrote.
+  if ([3, 10, 131_005, 131_031, 131_047].includes(errorCode)) return of({ kind: 'forbidden' });
+  if ([1, 2, 131_000, 131_016].includes(errorCode)) return of({ kind: 'unknown-outcome' });
+  return errorCode >= 200 && errorCode < 300 ? of({ kind: 'forbidden' }) : undefined;
+}
+
+function ofAdapter({ name, retryAfter }: Fields): Found | undefined {
+  switch (name) {
+    case 'AdapterRateLimitError':
+    case 'RateLimitError':
+      return limited(retryAfter);
+    case 'AuthenticationError':
+      return ACCOUNT;
+    case 'PermissionError':
+      return of({ kind: 'forbidden' });
+    case 'ResourceNotFoundError':
+      return of({ kind: 'gone' });
+    case 'ValidationError':
+      return of({ kind: 'refused-format' });
+    case 'NotImplementedError':
+      return of({ kind: 'refused' });
+    default:
+      return undefined;
+  }
+}
+
+function ofStatus({ status, statusCode, response, code }: Fields): Found | undefined {
+  const number = typeof code === 'number' ? code : undefined;
+  const http = response?.status ?? statusCode ?? status ?? number;
+  if (http === undefined || Number.isNaN(http) || http < 400) return undefined;
+  const outcome = callOutcome({ error: undefined, status: http });
+  if (outcome !== 'refused') return of({ kind: 'unknown-outcome' });
+  const seconds = retryAfterOf(response?.headers);
+  // GitHub answers with 403 when an account is too fast.
+  if (http === 429 || (http === 403 && seconds !== undefined)) return limited(seconds);
+  if (http === 401) return ACCOUNT;
+  if (http === 403) return of({ kind: 'forbidden' });
+  if (http === 404 || http === 410) return of({ kind: 'gone' });
+  return of({ kind: 'refused' });
+}
+
+function retryAfterOf(headers: unknown): number | undefined {
+  const text =
+    headers instanceof Headers
+      ? headers.get('retry-after')
+      : (headers as Record<string, unknown> | undefined)?.['retry-after'];
+  const seconds = Number.parseInt(String(text), 10);
+  return Number.isNaN(seconds) ? undefined : seconds;
+}
+
+const ADVICE: Readonly<Record<ChannelFailure['kind'], string>> = {
+  'rate-limited': 'It will be sent when the wait is over.',
+  'refused-format': 'The platform does not accept its format.',
+  gone: 'The chat or the message no longer exists.',
+  forbidden: 'Let the bot write there, and check its permissions.',
+  refused: '',
+  transient: 'Parley will try again.',
+  'unknown-outcome': 'It may have arrived; check the chat.',
+};
+
+/** The delivery error of a call that failed; `what` is what was sent, at the start of a sentence. */
+export function sendErrorOf(thrown: unknown, what: string): ChannelError {
+  const { failure, reason, isAccount } = callFailureOf(thrown);
+  const advice = isAccount ? 'Check the credentials of the account.' : ADVICE[failure.kind];
+  return new ChannelError(failure, `${what}: ${reason}. ${advice}`.trim(), thrown);
+}
+
+/** The same for a call that may be repeated: losing its answer leaves nothing uncertain. */
+export function repeatableErrorOf(thrown: unknown, what: string): ChannelError {
+  const { failure, reason } = callFailureOf(thrown);
+  const kind = failure.kind === 'unknown-outcome' ? ({ kind: 'transient' } as const) : failure;
+  return new ChannelError(kind, `${what}: ${reason}.`, thrown);
+}

@@ -1,0 +1,65 @@
+import type { BeforePart } from '@parley/channels';
+import type { OutboundPart } from '@parley/core';
+import type { Adapter, Message } from 'chat';
+import type { Places } from './places.ts';
+import type { NamedTraits } from './traits.ts';
+
+interface HistoryDeps {
+  readonly adapter: Adapter;
+  readonly places: Places;
+  readonly traits: NamedTraits;
+}
+
+interface Address {
+  readonly chatId: string;
+  readonly threadId?: string | undefined;
+}
+
+const MAX_READ = 50;
+
+/** The bot's own newest messages in a chat or thread, oldest first. Rejects when they cannot be read. */
+export async function ownMessages(
+  { adapter, places, traits }: HistoryDeps,
+  address: Address,
+): Promise<readonly Message[]> {
+  if (traits.history === 'none') return [];
+  const threadId = await places.threadIdOf(address);
+  const ofChannel = traits.history === 'channel' && address.threadId === undefined;
+  const options = { limit: MAX_READ, direction: 'backward' } as const;
+  const { messages } =
+    ofChannel && adapter.fetchChannelMessages !== undefined
+      ? await adapter.fetchChannelMessages(threadId, options)
+      : await adapter.fetchMessages(threadId, options);
+  return messages.filter(({ author }) => author.isMe);
+}
+
+/** How many sent messages `BeforePart` lists at most. */
+const LISTED = 50;
+
+/**
+ * The id of the message that shows a part, among the bot's own messages: it has the same words, and
+ * it is none that was known before. Only the time since the oldest listed message is searched,
+ * because an older one with the same words may be known without being listed. Pure.
+ */
+export function matchSent(
+  messages: readonly Message[],
+  { body, route }: Pick<OutboundPart, 'body' | 'route'>,
+  { known }: BeforePart,
+): string | undefined {
+  const sent = known.filter(({ direction }) => direction === 'out');
+  const from = sent.length < LISTED ? 0 : Math.min(...sent.map(({ at }) => at));
+  const others = new Set(
+    known.flatMap((each) => (each.chatId === route.chatId ? each.messageId : [])),
+  );
+  const wanted = new Set([wordsOf(body.plain), wordsOf(body.text)]);
+  return messages.find(
+    ({ id, text, metadata }) =>
+      !others.has(id) && metadata.dateSent.getTime() >= from && wanted.has(wordsOf(text)),
+  )?.id;
+}
+
+/** The letters and digits of a text: platforms change its marks, spaces and addresses. */
+export function wordsOf(text: string): string {
+  const words = text.replaceAll(/https?:\/\/\S+/g, '').replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return words === '' ? text.trim() : words;
+}

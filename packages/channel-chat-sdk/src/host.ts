@@ -1,0 +1,118 @@
+import type { ChannelContext, ChannelEnv } from '@parley/channels';
+import { type Logger, ParleyError, reasonOf } from '@parley/core';
+import type { ChatInstance, WebhookOptions } from 'chat';
+import type { CurrentEvent } from './event-scope.ts';
+import type { Intake } from './intake.ts';
+import { createLanes } from './lanes.ts';
+import { chatLogger } from './logs.ts';
+import type { ChatState } from './state.ts';
+
+interface HostDeps extends Pick<ChannelEnv, 'wait'>, Pick<ChannelContext<unknown>, 'log'> {
+  readonly state: ChatState;
+  readonly intake: Intake;
+  readonly current: CurrentEvent;
+  readonly userName: () => string;
+  readonly stopping: AbortSignal;
+}
+
+/** How long an event of an adapter with a loop of its own is tried again, and how often. In ms. */
+const [RETRY_MS, MAX_RETRIES] = [2_000, 30];
+
+/**
+ * What an adapter knows of its host. It takes the place of the class `Chat`: messages go to the
+ * inbox, and the webhook that brought them is answered once they are stored. Nothing here rejects,
+ * because adapters do not wait for what they hand over; the event keeps the failure.
+ */
+export function createHost(deps: HostDeps): ChatInstance {
+  const { intake, log, state } = deps;
+  const take = createTake(deps);
+  const unsupported = (what: string): undefined => void log.info({}, `${what} is not supported`);
+  return {
+    getState: () => state,
+    getLogger: (prefix) => chatLogger(log, prefix),
+    getUserName: () => deps.userName(),
+    get history(): never {
+      throw unavailable('history');
+    },
+    get transcripts(): never {
+      throw unavailable('transcripts');
+    },
+    processMessage: (_adapter, threadId, message, options) =>
+      take(threadId, options, () => intake.message(threadId, message)),
+    handleIncomingMessage: (_adapter, threadId, message) =>
+      take(threadId, undefined, () => intake.message(threadId, message)),
+    processMessageUpdated: ({ threadId, message }, options) =>
+      take(threadId, options, () => intake.edited(threadId, message)),
+    processMessageDeleted: (event, options) =>
+      take(event.threadId, options, () => intake.deleted(event)),
+    processAction: (event, options) => take(event.threadId, options, () => intake.pressed(event)),
+    processReaction: (event, options) => take(event.threadId, options, () => intake.reacted(event)),
+    processSlashCommand: (event, options) =>
+      take(event.channelId, options, () => intake.command(event)),
+    // The event that follows names the person, whose right it is to stop something.
+    abortTurn: async () => {},
+    processAgentSessionStopped: (event, options) =>
+      void take(event.threadId, options, () => intake.stopped(event)),
+    // Modals and menus that ask for their options must be answered within 3 s, by code that knows
+    // them; nothing of Parley opens one.
+    processModalSubmit: async () => unsupported('a modal'),
+    processModalClose: () => unsupported('a modal'),
+    processOptionsLoad: async () => unsupported('a menu with options on demand'),
+    // These tell a bot about the view of a person or a conversation. They start no turn.
+    processAgentSessionTitleChanged: () => {},
+    processAppContextChanged: () => {},
+    processAppHomeOpened: () => {},
+    processAssistantContextChanged: () => {},
+    processAssistantThreadStarted: () => {},
+    processInstalled: () => log.info({}, 'the app was installed'),
+    processUninstalled: () => log.info({}, 'the app was removed'),
+    processMemberJoinedChannel: () => {},
+  };
+}
+
+type Take = (
+  threadId: string,
+  options: WebhookOptions | undefined,
+  work: () => Promise<void>,
+) => Promise<void>;
+
+/** Runs what an adapter hands over, in order within a thread, and lets its event wait for it. */
+function createTake({ current, log, wait, stopping }: HostDeps): Take {
+  const inLanes = createLanes();
+  return (threadId, options, work) => {
+    const { scope } = current;
+    // Adapters with a loop of their own cannot give an event back.
+    const task = scope === undefined ? () => untilStored(work, { log, wait, stopping }) : work;
+    const taken = inLanes(threadId, task).catch((error: unknown) => {
+      log.error({ reason: reasonOf(error) }, 'an event could not be stored');
+      scope?.fail(error);
+    });
+    scope?.track(taken);
+    options?.waitUntil?.(taken);
+    return taken;
+  };
+}
+
+interface RetryDeps extends Pick<HostDeps, 'wait' | 'stopping'> {
+  readonly log: Logger;
+}
+
+async function untilStored(work: () => Promise<void>, { log, wait, stopping }: RetryDeps) {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await work();
+    } catch (error) {
+      if (tries > MAX_RETRIES || stopping.aborted) throw error;
+      log.warn({ reason: reasonOf(error) }, 'an event could not be stored; trying again');
+      await wait(RETRY_MS, stopping);
+    }
+  }
+}
+
+function unavailable(what: string): ParleyError {
+  return new ParleyError({
+    code: 'chat-sdk-unavailable',
+    message: `Parley keeps the conversations itself, so the ${what} of the Chat SDK is not there.`,
+    retryable: false,
+  });
+}

@@ -1,0 +1,230 @@
+import type { ChannelContext, CommandInfo, SenderFacts } from '@parley/channels';
+import { BoundedMap, type InboundMessage, ParleyError } from '@parley/core';
+import { type Adapter, type ChatInstance, defaultEmojiResolver, type Message } from 'chat';
+import { readAttachments } from './attachments.ts';
+import type { ChatNames } from './names.ts';
+import { chatOf, type Place, type Places } from './places.ts';
+import { pressId, toInbound, toSender } from './to-inbound.ts';
+import { type BotNames, readWords } from './words.ts';
+
+interface IntakeDeps
+  extends Pick<
+    ChannelContext<unknown>,
+    | 'account'
+    | 'receive'
+    | 'revise'
+    | 'reacted'
+    | 'ignored'
+    | 'message'
+    | 'commands'
+    | 'log'
+    | 'clock'
+  > {
+  readonly channel: string;
+  readonly adapter: Adapter;
+  readonly places: Places;
+  readonly names: ChatNames;
+  readonly bot: () => BotNames;
+  /** Called with each message before it is stored. */
+  readonly seen: (threadId: string, message: Message) => Promise<void>;
+}
+
+type Event<Method extends keyof ChatInstance> = ChatInstance[Method] extends (
+  event: infer E,
+  ...rest: never[]
+) => unknown
+  ? E
+  : never;
+type Parsed = Message | (() => Promise<Message>);
+
+const MAX_REACTED = 5_000;
+const MAX_EMOJIS = 20;
+
+/**
+ * Passes on to the core what the adapter has received. Each method resolves once it is stored and
+ * rejects if it could not be.
+ */
+export class Intake {
+  readonly #deps: IntakeDeps;
+  /** The reactions of each person to each message: platforms report only what has changed. */
+  readonly #reactions = new BoundedMap<string, readonly string[]>(MAX_REACTED);
+
+  constructor(deps: IntakeDeps) {
+    this.#deps = deps;
+  }
+
+  async message(threadId: string, parsed: Parsed): Promise<void> {
+    const message = await read(parsed);
+    if (message.author.isMe) return;
+    await this.#deps.seen(threadId, message);
+    const { inbound, files, root } = await this.#inbound(threadId, message);
+    const opensThread = root === message.id && inbound.addressed;
+    await this.#receive(inbound, files, opensThread ? { opensThread } : {});
+  }
+
+  async edited(threadId: string, parsed: Parsed): Promise<void> {
+    const message = await read(parsed);
+    if (message.author.isMe) return;
+    const { inbound } = await this.#inbound(threadId, message);
+    await this.#deps.revise({ kind: 'edited', message: inbound });
+  }
+
+  async deleted({ threadId, messageId }: Event<'processMessageDeleted'>): Promise<void> {
+    const { chatId } = await this.#deps.places.of(threadId);
+    await this.#deps.revise({ kind: 'deleted', chatId, messageId });
+  }
+
+  /** A pressed button is a message with its data. */
+  async pressed(event: Event<'processAction'>): Promise<void> {
+    const { value, actionId, user, raw, threadId } = event;
+    if (threadId === '') return;
+    const place = await this.#placeOfMessage(threadId, event.messageId, raw);
+    await this.#receive({
+      ...this.#base(place),
+      messageId: pressId(event, this.#deps.clock()),
+      sender: toSender(user),
+      text: value ?? actionId,
+      authored: { text: true },
+      pressed: pressedMessage(event),
+      addressed: true,
+    });
+  }
+
+  async reacted(event: Event<'processReaction'>): Promise<void> {
+    const { user, messageId, emoji, rawEmoji, added, threadId, raw } = event;
+    if (user.isMe) return;
+    const place = await this.#placeOfMessage(threadId, messageId, raw);
+    const key = JSON.stringify([place.chatId, messageId, user.userId]);
+    const shown = (defaultEmojiResolver.toGChat(emoji) || rawEmoji).slice(0, 64);
+    const others = (this.#reactions.get(key) ?? []).filter((each) => each !== shown);
+    // An empty emoji removes the only reaction a person can have, as on WhatsApp.
+    const now = shown === '' ? [] : added ? [...others, shown].slice(-MAX_EMOJIS) : others;
+    this.#reactions.set(key, now);
+    const { channel, account, chat } = this.#base(place);
+    const sentAt = this.#deps.clock();
+    const sender = toSender(user);
+    await this.#deps.reacted({
+      channel,
+      account,
+      chat,
+      messageId,
+      sender,
+      emojis: [...now],
+      sentAt,
+    });
+  }
+
+  /** A command of the platform: one of Parley's, or the app's own with a request after it. */
+  async command(event: Event<'processSlashCommand'>): Promise<void> {
+    const { command, text, user, channelId, triggerId } = event;
+    const place = await this.#deps.places.of(channelId);
+    const isOurs = isCommandOf(command, this.#deps.commands);
+    await this.#receive({
+      ...this.#base(place),
+      messageId: `command ${triggerId ?? `${user.userId} ${this.#deps.clock()}`}`,
+      sender: toSender(user),
+      text: isOurs ? `${command} ${text}`.trim() : text,
+      authored: { text: true },
+      addressed: true,
+    });
+  }
+
+  /** A person has pressed the platform's own stop button. */
+  async stopped(event: Event<'processAgentSessionStopped'>): Promise<void> {
+    const { threadId, userId, streamingMessageTs } = event;
+    const place = await this.#deps.places.of(threadId);
+    const name = (await this.#deps.names.ofUser(userId)) ?? userId;
+    await this.#receive({
+      ...this.#base(place),
+      messageId: `stop ${streamingMessageTs.at(-1) ?? this.#deps.clock()}`,
+      sender: { id: userId, name, isBot: false },
+      text: '/stop',
+      authored: { text: true },
+      addressed: true,
+    });
+  }
+
+  #base(place: Place): Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sentAt'> & {
+    mentions: string[];
+    variables: Record<string, string>;
+  } {
+    const { channel, account, names, clock } = this.#deps;
+    const chat = chatOf(place, names.known(place.chatId));
+    return { channel, account, chat, sentAt: clock(), mentions: [], variables: {} };
+  }
+
+  /**
+   * The place of a message that a person has pressed or reacted to. Events name the thread that a
+   * message would open; the store knows the one to which it was sent.
+   */
+  async #placeOfMessage(threadId: string, messageId: string, raw: unknown): Promise<Place> {
+    const { places, message } = this.#deps;
+    const place = await places.of(threadId, raw);
+    const stored = await message(place.chatId, messageId);
+    if (stored === null) return place;
+    if (stored.by === 'agent') return { ...place, threadId: stored.threadId };
+    return isOf(stored.conversationId, place) ? place : { ...place, threadId: undefined };
+  }
+
+  async #inbound(threadId: string, message: Message) {
+    const { adapter, places, names, bot, channel, account } = this.#deps;
+    const place = await places.of(threadId, message.raw);
+    const reading = { platform: adapter.name, bot: bot(), nameOf: names.ofUser };
+    const [words, read] = await Promise.all([
+      readWords(message, reading),
+      readAttachments(adapter, message.attachments),
+    ]);
+    const inbound = toInbound(message, {
+      ...{ channel, account, place, words, read, bot: bot() },
+      title: names.known(place.chatId),
+      isExternal: adapter.getChannelVisibility?.(threadId) === 'external',
+      isOurThread: await this.#isOurThread(place, message, words.mentions),
+    });
+    if (!place.isDirect) names.learn(place.chatId, threadId);
+    return { inbound, files: read.files, root: place.root };
+  }
+
+  /**
+   * Whether a thread began with the bot: with its own message, or with one that addressed it. There
+   * people need not mention it, but they may address others.
+   */
+  async #isOurThread(place: Place, { id }: Message, mentions: readonly string[]): Promise<boolean> {
+    const { root, isDirect, chatId } = place;
+    if (isDirect || root === undefined || root === id || mentions.length > 0) return false;
+    const first = await this.#deps.message(chatId, root);
+    return first !== null && (first.by === 'agent' || isOf(first.conversationId, place));
+  }
+
+  async #receive(
+    message: InboundMessage,
+    files?: readonly Uint8Array[],
+    facts?: SenderFacts,
+  ): Promise<void> {
+    try {
+      await this.#deps.receive(message, facts, files);
+    } catch (error) {
+      if (!(error instanceof ParleyError) || error.code !== 'inbound-invalid') throw error;
+      // A repetition would be as invalid.
+      this.#deps.log.error({ reason: error.message }, 'the message is invalid and skipped');
+    }
+  }
+}
+
+const read = async (parsed: Parsed): Promise<Message> =>
+  typeof parsed === 'function' ? parsed() : parsed;
+
+/** Whether a conversation is that of this thread, not that of the whole chat. */
+function isOf(conversationId: string, { threadId }: Place): boolean {
+  return threadId !== undefined && conversationId.endsWith(`:${encodeURIComponent(threadId)}`);
+}
+
+function isCommandOf(command: string, commands: readonly CommandInfo[]): boolean {
+  const name = command.replace(/^\//, '').replaceAll('-', '_').toLowerCase();
+  return commands.some((each) => each.name.replaceAll('-', '_') === name);
+}
+
+/** The message with the button. WhatsApp names the press and, in its context, the message. */
+function pressedMessage({ messageId, raw }: Event<'processAction'>): string {
+  const { context } = (raw ?? {}) as { context?: { id?: unknown } };
+  return typeof context?.id === 'string' ? context.id : messageId;
+}

@@ -1,0 +1,59 @@
+import { type Logger, ParleyError } from '@parley/core';
+import type { Adapter } from 'chat';
+import { factoryOf } from './catalog.ts';
+import { chatLogger } from './logs.ts';
+import type { ChatSdkSettings } from './settings.ts';
+import { slackOptions } from './slack.ts';
+
+/** Makes an adapter from its options. */
+export type AdapterFactory = (options: Readonly<Record<string, unknown>>) => Adapter;
+
+const FACTORY = /^create\w+Adapter$/;
+
+/**
+ * Loads the package of an adapter and finds its factory.
+ * @throws Error with the code ERR_MODULE_NOT_FOUND when it is not installed.
+ */
+export async function loadFactory(use: string): Promise<AdapterFactory> {
+  const library: Record<string, unknown> = await import(use);
+  const found = Object.keys(library).filter((name) => FACTORY.test(name));
+  const name = factoryOf(use) ?? (found.length === 1 ? found[0] : 'default') ?? '';
+  const factory = library[name];
+  if (typeof factory === 'function') return factory as AdapterFactory;
+  throw new ParleyError({
+    code: 'chat-sdk-adapter',
+    message: `The package ${use} is not an adapter of the Chat SDK: it has no function that creates one. Name another package in "use".`,
+    retryable: false,
+  });
+}
+
+interface MakeDeps {
+  readonly log: Logger;
+  /** With it, events of Slack's socket are accepted. */
+  readonly secret: string;
+}
+
+/** Makes the adapter of an account. It opens no connection. */
+export function makeAdapter(
+  factory: AdapterFactory,
+  { use, options, env }: ChatSdkSettings,
+  deps: MakeDeps,
+): Adapter {
+  const logger = chatLogger(deps.log);
+  const own = use === '@chat-adapter/slack' ? slackOptions(options, deps) : options;
+  return withVariables(env, () => factory({ ...own, logger }));
+}
+
+/** Some adapters read their secrets only from the environment. Nothing else runs meanwhile. */
+function withVariables<T>(variables: Readonly<Record<string, string>>, work: () => T): T {
+  const before = Object.keys(variables).map((name) => [name, process.env[name]] as const);
+  Object.assign(process.env, variables);
+  try {
+    return work();
+  } finally {
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  }
+}

@@ -1,0 +1,27 @@
+import { type Logger, reasonOf } from '@parley/core';
+import type { Logger as ChatLogger } from 'chat';
+
+/**
+ * The log of an adapter, as lines of Parley. What an adapter calls an error or a warning is often
+ * expected (a missing permission, a repeated event), and the host reports failed calls itself.
+ */
+export function chatLogger(log: Logger, prefix = ''): ChatLogger {
+  const line =
+    (level: 'debug' | 'info' | 'warn') =>
+    (message: string, ...facts: unknown[]): void =>
+      log[level](factsOf(facts), prefix === '' ? message : `${prefix}: ${message}`);
+  return {
+    child: (name) => chatLogger(log, prefix === '' ? name : `${prefix}: ${name}`),
+    debug: line('debug'),
+    info: line('debug'),
+    warn: line('info'),
+    error: line('warn'),
+  };
+}
+
+/** Only errors are logged: other facts may contain what people wrote. */
+function factsOf(facts: readonly unknown[]): object {
+  const [first] = facts;
+  const error = first instanceof Error ? first : (first as { error?: unknown } | undefined)?.error;
+  return error === undefined ? {} : { reason: reasonOf(error) };
+}

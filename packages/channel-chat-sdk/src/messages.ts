@@ -1,0 +1,88 @@
+import type { ChatAddress, MessageCapability } from '@parley/channels';
+import { BoundedMap, ChannelError, type RenderedPart } from '@parley/core';
+import { type Adapter, defaultEmojiResolver, type EmojiValue } from 'chat';
+import { callFailureOf, repeatableErrorOf } from './failures.ts';
+import type { Places } from './places.ts';
+import { postableText } from './postable.ts';
+import type { NamedTraits } from './traits.ts';
+
+/** Replaces the text of a message and removes its buttons, where the adapter leaves them. */
+export type Reword = (address: ChatAddress, messageId: string, body: RenderedPart) => Promise<void>;
+
+interface MessageDeps {
+  readonly adapter: Adapter;
+  readonly places: Places;
+  readonly traits: NamedTraits;
+  readonly reword?: Reword | undefined;
+}
+
+const MAX_REACTED = 5_000;
+
+/** Edits and deletes the bot's own messages and reacts to others, as far as the platform can. */
+export function createMessages(deps: MessageDeps): MessageCapability {
+  const { adapter, places, traits, reword } = deps;
+  const repeatable = async ({ chatId }: ChatAddress, work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } catch (thrown) {
+      if (thrown instanceof ChannelError) throw thrown;
+      throw repeatableErrorOf(thrown, `${traits.platform} chat ${chatId}`);
+    }
+  };
+  return {
+    ...(traits.edit && {
+      edit: (address: ChatAddress, messageId: string, body: RenderedPart) =>
+        repeatable(address, async () => {
+          if (reword !== undefined) return reword(address, messageId, body);
+          const threadId = await places.threadIdOf(address);
+          return adapter.editMessage(threadId, messageId, postableText(body));
+        }),
+    }),
+    ...(traits.delete && {
+      delete: (address: ChatAddress, messageId: string) =>
+        repeatable(address, async () => {
+          const threadId = await places.threadIdOf(address);
+          await adapter.deleteMessage(threadId, messageId).catch((thrown: unknown) => {
+            // It is gone, as it should be.
+            if (callFailureOf(thrown).failure.kind !== 'gone') throw thrown;
+          });
+        }),
+    }),
+    ...(traits.react && { react: createReact(deps, repeatable) }),
+  };
+}
+
+function createReact(
+  { adapter, places }: MessageDeps,
+  repeatable: (address: ChatAddress, work: () => Promise<unknown>) => Promise<void>,
+): NonNullable<MessageCapability['react']> {
+  /** The bot's reaction to each message; to remove one, it must be named. */
+  const current = new BoundedMap<string, EmojiValue>(MAX_REACTED);
+  return (address, messageId, emoji) =>
+    repeatable(address, async () => {
+      const threadId = await places.threadIdOf(address);
+      const key = `${threadId} ${messageId}`;
+      const before = current.get(key);
+      // Adapters name emojis; the resolver finds the name of one.
+      const next = emoji === undefined ? undefined : defaultEmojiResolver.fromGChat(emoji);
+      if (before !== undefined && before !== next) {
+        await ignoring(
+          /no_reaction|not.found/i,
+          adapter.removeReaction(threadId, messageId, before),
+        );
+        current.delete(key);
+      }
+      if (next === undefined) return;
+      await ignoring(/already_reacted/i, adapter.addReaction(threadId, messageId, next));
+      current.set(key, next);
+    });
+}
+
+/** Ignores an error that says that everything is already as it should be. */
+async function ignoring(done: RegExp, work: Promise<void>): Promise<void> {
+  try {
+    await work;
+  } catch (thrown) {
+    if (!done.test(callFailureOf(thrown).reason)) throw thrown;
+  }
+}

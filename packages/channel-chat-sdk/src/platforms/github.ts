@@ -1,0 +1,115 @@
+import { bareId } from '@parley/core';
+import {
+  apiUrl,
+  count,
+  digits,
+  idForm,
+  LISTED,
+  matching,
+  type Platform,
+  userName,
+  words,
+} from './platform.ts';
+
+const person = idForm(
+  {
+    expected: 'the number of a GitHub account, such as 583231',
+    howToFind: 'https://api.github.com/users/NAME shows it as id',
+    explain: (written) =>
+      /^(?:@|https:\/\/github\.com\/)?[a-z][\w-]*(?:\[bot\])?$/i.test(bareId(written))
+        ? 'a login can pass to somebody else, so it does not count'
+        : undefined,
+  },
+  [/^([1-9]\d{0,15})$/],
+);
+
+const group = idForm(
+  {
+    expected: 'a repository of GitHub, such as octocat/hello-world',
+    howToFind: `It is in the address of the repository; upper and lower case count. ${LISTED}`,
+  },
+  [
+    /^([\w-]+\/[\w.-]+?)(?:\.git)?$/,
+    /^(?:https?:\/\/)?github\.com\/([\w-]+\/[\w.-]+?)(?:\.git)?(?:[/?#].*)?$/,
+  ],
+);
+
+const thread = idForm(
+  {
+    expected: 'the number of an issue or a pull request, such as 42',
+    howToFind: 'It is the last number of its address',
+  },
+  [
+    /^#?(\d{1,9})$/,
+    /^((?:issue:)?\d{1,9}(?::rc:\d+)?)$/,
+    /\/(?:issues|pull)\/(\d{1,9})(?:[/?#]|$)/,
+  ],
+);
+
+/** GitHub: comments on issues and pull requests. A repository is a group, an issue a thread. */
+export const github: Platform = {
+  use: '@chat-adapter/github',
+  version: '4.39.0',
+  name: 'GitHub',
+  channel: 'github',
+  page: 'channel-github.md',
+  ids: { person, group, direct: group, role: null, thread },
+  options: {
+    token: {
+      variable: 'GITHUB_TOKEN',
+      schema: words('Token', 'A personal access token of the account that answers.'),
+    },
+    appId: {
+      variable: 'GITHUB_APP_ID',
+      schema: digits('App id', 'The App ID of a GitHub App.', 'the number of an app'),
+    },
+    privateKey: {
+      variable: 'GITHUB_PRIVATE_KEY',
+      schema: matching(
+        'Private key',
+        'The private key of the GitHub App: the content of its .pem file.',
+        /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+        'a private key in PEM format',
+      ),
+    },
+    installationId: {
+      variable: 'GITHUB_INSTALLATION_ID',
+      schema: count(
+        'Installation id',
+        'The installation of the GitHub App. If it is not set, the one that calls is used.',
+        'the number of an installation',
+      ),
+    },
+    webhookSecret: {
+      variable: 'GITHUB_WEBHOOK_SECRET',
+      schema: words(
+        'Webhook secret',
+        'The secret that you gave the webhook.',
+        'the secret of the webhook',
+      ),
+    },
+    userName: userName(
+      'The name by which people mention it: the login of the account, or the name of the app.',
+      'GITHUB_BOT_USERNAME',
+    ),
+    botUserId: {
+      variable: 'GITHUB_BOT_USER_ID',
+      schema: count('User id of the bot', 'GitHub is asked for it, if it is not set.', 'a number'),
+    },
+    apiUrl: {
+      variable: 'GITHUB_API_URL',
+      schema: apiUrl('For GitHub Enterprise Server: https://HOST/api/v3.'),
+    },
+  },
+  needs: [[['token'], ['appId', 'privateKey']], [['webhookSecret']], [['userName']]],
+  left: {},
+  asks: ['token', 'webhookSecret', 'userName'],
+  setUp:
+    'Create an account for the bot, and with it a fine-grained token that may read and write issues and pull requests (Settings, Developer settings). In the repository, under Settings, Webhooks, add the address of this gateway with content type application/json, a secret of your own, and the events Issue comments and Pull request review comments. A GitHub App works as well: docs/channel-github.md.',
+  notDurable: [
+    'GitHub does not repeat a call that was not accepted by itself; press Redeliver under Recent Deliveries of the webhook, which keeps calls for three days.',
+    'Each edit of a growing answer is visible in the history of the comment.',
+    'There is no typing indicator, and there are no buttons: an approval is answered in words.',
+  ],
+  isCalled: () => true,
+};

@@ -1,0 +1,185 @@
+import { bareId } from '@parley/core';
+import { z } from 'zod';
+import {
+  apiUrl,
+  digits,
+  idForm,
+  LISTED,
+  type OptionFacts,
+  type Platform,
+  userName,
+  WHOAMI,
+  words,
+} from './platform.ts';
+
+const person = idForm(
+  {
+    expected: 'a user of Google Chat, such as users/123456789012345678901',
+    howToFind: WHOAMI,
+    explain: (written) =>
+      /@/.test(written) ? 'Google Chat does not give apps the address of a person' : undefined,
+  },
+  [/^(users\/\d{5,25})$/],
+);
+
+const SPACE = /^(spaces\/[\w-]{5,})$/;
+
+/** A space as its link has it, without `spaces/`. */
+const LINKS = [
+  /^https:\/\/chat\.google\.com\/(?:app\/chat|room|dm|u\/\d+\/app\/chat)\/([\w-]{5,})/,
+  /^https:\/\/mail\.google\.com\/(?:mail|chat)\/u\/\d+\/#chat\/(?:space|dm)\/([\w-]{5,})/,
+];
+
+function spaceForm(expected: string, howToFind: string) {
+  const form = idForm({ expected, howToFind }, [SPACE]);
+  return {
+    ...form,
+    normalize(written: string) {
+      for (const link of LINKS) {
+        const name = link.exec(bareId(written))?.[1];
+        if (name !== undefined) return `spaces/${name}`;
+      }
+      return form.normalize(written);
+    },
+  };
+}
+
+const group = spaceForm(
+  'a space of Google Chat, such as spaces/AAAA1234567',
+  `Copy the link of the space. ${LISTED}`,
+);
+const direct = spaceForm(
+  'a direct chat of Google Chat, such as spaces/AAAA1234567',
+  'Copy the link of the chat',
+);
+const thread = idForm(
+  {
+    expected: 'a thread of Google Chat, such as spaces/AAAA1234567/threads/BBBB',
+    howToFind: '"parley conversations" shows it',
+  },
+  [/^(spaces\/[\w-]+\/threads\/[\w-]+)$/],
+);
+
+const KEY_FILE = 'the content of the JSON key file of a service account';
+
+const Key = z.looseObject(
+  {
+    client_email: z.string({ error: 'the e-mail address of a service account' }),
+    private_key: z.string({ error: 'the private key of a service account' }),
+  },
+  { error: KEY_FILE },
+);
+
+/** The key file as text, as a secret file or the environment holds it, or as a block. */
+const credentials = z
+  .union([z.string().transform(parseKey).pipe(Key), Key])
+  .optional()
+  .describe('The JSON key of the service account: the content of the file from Google Cloud.')
+  .meta({ title: 'Key of the service account' });
+
+function parseKey(written: string, context: z.RefinementCtx): unknown {
+  try {
+    return JSON.parse(written);
+  } catch {
+    context.addIssue({ code: 'custom', message: KEY_FILE });
+    return z.NEVER;
+  }
+}
+
+const pubsub = (variable: string, title: string, help: string): OptionFacts => ({
+  variable,
+  schema: words(title, help),
+});
+
+/** Google Chat, as an app of Google Workspace. */
+export const googleChat: Platform = {
+  use: '@chat-adapter/gchat',
+  version: '4.41.0',
+  name: 'Google Chat',
+  channel: 'google-chat',
+  page: 'channel-google-chat.md',
+  ids: { person, group, direct, role: null, thread },
+  options: {
+    credentials: { variable: 'GOOGLE_CHAT_CREDENTIALS', schema: credentials },
+    useApplicationDefaultCredentials: {
+      variable: 'GOOGLE_CHAT_USE_ADC',
+      schema: z
+        .boolean()
+        .optional()
+        .describe('Use the identity of this machine in Google Cloud in place of a key.')
+        .meta({ title: 'Identity of this machine' }),
+    },
+    googleChatProjectNumber: {
+      variable: 'GOOGLE_CHAT_PROJECT_NUMBER',
+      schema: digits(
+        'Project number',
+        'Number of the Google Cloud project, where the authentication audience of the app is the project number.',
+        'the number of a project',
+      ),
+    },
+    endpointUrl: {
+      schema: z
+        .url({ protocol: /^https$/, error: 'an https address' })
+        .optional()
+        .describe(
+          'The address at which Google calls this gateway, exactly as it is in the settings of the app. Buttons need it, too.',
+        )
+        .meta({ title: 'Address of this gateway' }),
+    },
+    pubsubTopic: pubsub(
+      'GOOGLE_CHAT_PUBSUB_TOPIC',
+      'Topic',
+      'A topic of Pub/Sub through which all messages of a space arrive, not only mentions.',
+    ),
+    pubsubAudience: pubsub(
+      'GOOGLE_CHAT_PUBSUB_AUDIENCE',
+      'Audience of Pub/Sub',
+      'The audience of the push subscription.',
+    ),
+    pubsubServiceAccountEmail: pubsub(
+      'GOOGLE_CHAT_PUBSUB_SERVICE_ACCOUNT_EMAIL',
+      'Account of Pub/Sub',
+      'The service account of the push subscription; calls of any other are refused.',
+    ),
+    impersonateUser: pubsub(
+      'GOOGLE_CHAT_IMPERSONATE_USER',
+      'Impersonated user',
+      'A user who may see the spaces, for Workspace Events.',
+    ),
+    workspaceAddOnServiceAccountEmail: pubsub(
+      'GOOGLE_CHAT_WORKSPACE_ADDON_SERVICE_ACCOUNT_EMAIL',
+      'Account of the add-on',
+      'Only for apps that are Workspace add-ons.',
+    ),
+    botUserId: pubsub(
+      'GOOGLE_CHAT_BOT_USER_ID',
+      'User id of the app',
+      'Such as users/123456; if it is not set, it is learned from mentions.',
+    ),
+    disableSignatureVerification: {
+      variable: 'GOOGLE_CHAT_DISABLE_SIGNATURE_VERIFICATION',
+      schema: z
+        .boolean()
+        .default(false)
+        .describe('Accept calls that Google has not signed. Anyone can then write in any name.')
+        .meta({ title: 'Accept unsigned calls' }),
+    },
+    userName: userName('The name by which people mention it.'),
+    apiUrl: { variable: 'GOOGLE_CHAT_API_URL', schema: apiUrl('Address of the Chat API.') },
+  },
+  needs: [
+    [['credentials'], ['useApplicationDefaultCredentials']],
+    [['googleChatProjectNumber'], ['endpointUrl'], ['pubsubAudience']],
+  ],
+  left: {},
+  asks: ['credentials', 'endpointUrl'],
+  setUp:
+    'In console.cloud.google.com, turn on the Google Chat API, create a service account with a JSON key, and configure the app under Google Chat API, Configuration: HTTP endpoint URL is the address of this gateway.',
+  notDurable: [
+    'Google Chat does not promise to repeat a call that was not accepted; a topic of Pub/Sub (pubsubTopic) keeps messages for days.',
+    'Without a topic of Pub/Sub, an app in a space receives only messages that mention it.',
+    'There is no typing indicator.',
+    'Messages that only one person sees, and dialogs, are not used, because they are part of the answer to a call that is answered at once.',
+  ],
+  isCalled: () => true,
+};

@@ -1,0 +1,126 @@
+import { bareId } from '@parley/core';
+import { z } from 'zod';
+import {
+  apiUrl,
+  GUID,
+  idForm,
+  LISTED,
+  type Platform,
+  userName,
+  WHOAMI,
+  words,
+} from './platform.ts';
+
+const ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
+
+const person = idForm(
+  {
+    expected: 'a user id of Linear, such as 01234567-89ab-cdef-0123-456789abcdef',
+    howToFind: `In Linear: open the person's profile, Ctrl-K or Cmd-K, Copy model UUID. ${WHOAMI}`,
+    explain: (written) =>
+      /@/.test(written)
+        ? 'a name or an address can pass to somebody else, so it does not count'
+        : undefined,
+  },
+  [ID],
+);
+
+const group = idForm(
+  {
+    expected: 'the id of an issue in Linear, such as 01234567-89ab-cdef-0123-456789abcdef',
+    howToFind: `In Linear: open the issue, Ctrl-K or Cmd-K, Copy model UUID. ${LISTED}`,
+    explain: (written) =>
+      /^[A-Z][A-Z0-9]*-\d+$/i.test(bareId(written)) && !GUID.test(bareId(written))
+        ? 'the number of an issue changes when it is moved to another team'
+        : undefined,
+  },
+  [ID],
+);
+
+const thread = idForm(
+  {
+    expected: 'the id of a comment in Linear, such as 01234567-89ab-cdef-0123-456789abcdef',
+    howToFind: '"parley conversations" shows it',
+  },
+  [ID, /^((?:c:|s:)[\w:-]{8,120})$/],
+);
+
+/** Linear: comments on issues. An issue is a group, a comment with its replies a thread. */
+export const linear: Platform = {
+  use: '@chat-adapter/linear',
+  version: '4.41.0',
+  name: 'Linear',
+  channel: 'linear',
+  page: 'channel-linear.md',
+  ids: { person, group, direct: group, role: null, thread },
+  options: {
+    apiKey: {
+      variable: 'LINEAR_API_KEY',
+      schema: words('API key', 'A personal API key of the account that answers.'),
+    },
+    accessToken: {
+      variable: 'LINEAR_ACCESS_TOKEN',
+      schema: words('Access token', 'An OAuth access token of an application.'),
+    },
+    clientCredentials: {
+      schema: z
+        .strictObject({
+          clientId: z.string().min(1).describe('Its client id.').meta({ title: 'Client id' }),
+          clientSecret: z
+            .string()
+            .min(1)
+            .describe('Its client secret.')
+            .meta({ title: 'Client secret' }),
+          scopes: z
+            .array(z.string())
+            .optional()
+            .describe('If not set: read, write, comments:create and issues:create.')
+            .meta({ title: 'Scopes' }),
+        })
+        .optional()
+        .describe('An application with client credentials, which answers in its own name.')
+        .meta({ title: 'Client credentials' }),
+    },
+    webhookSecret: {
+      variable: 'LINEAR_WEBHOOK_SECRET',
+      schema: words(
+        'Webhook secret',
+        'The signing secret, from the page of the webhook.',
+        'the signing secret of the webhook',
+      ),
+    },
+    mode: {
+      schema: z
+        .enum(['comments', 'agent-sessions'])
+        .optional()
+        .describe(
+          'comments (the default): comments that mention it. agent-sessions: sessions that Linear opens for an agent that is assigned or mentioned.',
+        )
+        .meta({ title: 'What it answers' }),
+    },
+    userName: userName('The name by which people mention it.', 'LINEAR_BOT_USERNAME'),
+    apiUrl: { variable: 'LINEAR_API_URL', schema: apiUrl('Address of the API.') },
+  },
+  needs: [
+    [['apiKey'], ['accessToken'], ['clientCredentials']],
+    [['webhookSecret']],
+    [['userName']],
+  ],
+  left: {
+    LINEAR_CLIENT_CREDENTIALS_CLIENT_ID: 'a part of clientCredentials',
+    LINEAR_CLIENT_CREDENTIALS_CLIENT_SECRET: 'a part of clientCredentials',
+    LINEAR_CLIENT_CREDENTIALS_SCOPES: 'a part of clientCredentials',
+    LINEAR_CLIENT_ID: 'one account is one workspace',
+    LINEAR_CLIENT_SECRET: 'one account is one workspace',
+    LINEAR_ENCRYPTION_KEY: 'no tokens of workspaces are stored',
+  },
+  asks: ['apiKey', 'webhookSecret', 'userName'],
+  setUp:
+    'Invite an account for the bot, and with it create an API key under Settings, Security & access. Under Settings, API, create a webhook with the address of this gateway and the events Comments, and copy its signing secret.',
+  notDurable: [
+    'Linear repeats a call that was not accepted after a minute, an hour and six hours; what is older than that is lost.',
+    'Each edit of a growing answer marks the comment as edited.',
+    'There is no typing indicator, and there are no buttons: an approval is answered in words.',
+  ],
+  isCalled: () => true,
+};

@@ -1,0 +1,103 @@
+import { bareId, type ChannelIds, type IdForm } from '@parley/core';
+import { z } from 'zod';
+
+/** One option of an adapter, for the settings and for *Set up*. */
+export interface OptionFacts {
+  readonly schema: z.ZodType;
+  /** The variable of the catalog that holds the same value; absent if it has none. */
+  readonly variable?: string;
+}
+
+/** Facts about an adapter that Parley's tests host, and about its platform. */
+export interface Platform {
+  /** The npm package. */
+  readonly use: string;
+  /** The version that was tested, which the line that installs it names. */
+  readonly version: string;
+  readonly name: string;
+  /** The name of the channel in *Set up*. */
+  readonly channel: string;
+  /** The page of the documentation, below docs/. */
+  readonly page: string;
+  readonly ids: ChannelIds;
+  /** False where people who may not write get no answer (F05). */
+  readonly answersStrangers?: false;
+  readonly options: Readonly<Record<string, OptionFacts>>;
+  /** Of each need, one list of options must be complete. */
+  readonly needs: readonly Need[] | ((given: GivenOptions) => readonly Need[]);
+  /** Adds options that follow from the others. */
+  readonly complete?: (given: GivenOptions) => GivenOptions;
+  /** Variables of the catalog that are no option here, and why. */
+  readonly left: Readonly<Record<string, string>>;
+  /** The options that *Set up* asks for; those not in `needs` may be left empty. */
+  readonly asks: readonly string[];
+  /** What a person needs for *Set up*, and where to get it. */
+  readonly setUp: string;
+  /** What cannot be durable on the platform, as whole sentences (F15). */
+  readonly notDurable: readonly string[];
+  /** Whether the platform calls this gateway, so that it needs a public address. */
+  readonly isCalled: (given: GivenOptions) => boolean;
+}
+
+/** The options in the settings of an account. */
+export type GivenOptions = Readonly<Record<string, unknown>>;
+/** Lists of options, of which one must be complete. */
+export type Need = readonly (readonly string[])[];
+
+/** Text; `error` says what it must be. */
+export const words = (title: string, help: string, error = 'text') =>
+  z.string({ error }).min(1, error).optional().describe(help).meta({ title });
+
+export const matching = (title: string, help: string, pattern: RegExp, error: string) =>
+  z.string({ error }).regex(pattern, error).optional().describe(help).meta({ title });
+
+/** A number that is used as text. */
+export const digits = (title: string, help: string, error: string) =>
+  z
+    .union([z.string().regex(/^\d+$/, error), z.int()], { error })
+    .transform(String)
+    .optional()
+    .describe(help)
+    .meta({ title });
+
+export const count = (title: string, help: string, error: string) =>
+  z.int({ error }).optional().describe(help).meta({ title });
+
+export const apiUrl = (help: string) =>
+  z
+    .url({ protocol: /^https?$/, error: 'an http or https address' })
+    .optional()
+    .describe(help)
+    .meta({ title: 'API server' });
+
+export function userName(help: string, variable?: string): OptionFacts {
+  const schema = words('Name of the bot', help, 'the name by which people mention the bot');
+  return { schema, ...(variable !== undefined && { variable }) };
+}
+
+export const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** An id form whose ids are recognized by one of `patterns`, each of which captures the id. */
+export function idForm(
+  { expected, howToFind, explain }: Pick<IdForm, 'expected' | 'howToFind' | 'explain'>,
+  patterns: readonly RegExp[],
+): IdForm {
+  return {
+    expected,
+    howToFind,
+    ...(explain !== undefined && { explain }),
+    normalize(written) {
+      const bare = bareId(written);
+      for (const pattern of patterns) {
+        const id = pattern.exec(bare)?.[1];
+        if (id !== undefined) return id;
+      }
+      return null;
+    },
+  };
+}
+
+export const WHOAMI =
+  'A stranger who writes to the bot is answered with their id; /whoami shows it, too';
+export const LISTED =
+  '"parley channels" lists the groups in which the bot was mentioned, with their ids';

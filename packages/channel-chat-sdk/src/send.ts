@@ -1,0 +1,94 @@
+import { readFile } from 'node:fs/promises';
+import { ChannelError, type OutboundPart, outboundFilePath, type Receipt } from '@parley/core';
+import type { Adapter, FileUpload } from 'chat';
+import { callFailureOf, sendErrorOf } from './failures.ts';
+import type { Places } from './places.ts';
+import { postableOf } from './postable.ts';
+import type { NamedTraits } from './traits.ts';
+
+/** Sends a file and its caption as one message, where the adapter would make two of them. */
+export type Upload = (
+  place: { readonly chatId: string; readonly threadId?: string | undefined },
+  file: { readonly name: string; readonly bytes: Uint8Array; readonly caption: string },
+  signal: AbortSignal,
+  onStart: (() => void) | undefined,
+) => Promise<Receipt>;
+
+export interface SendDeps {
+  readonly adapter: Adapter;
+  readonly places: Places;
+  readonly traits: NamedTraits;
+  readonly upload?: Upload | undefined;
+  /** The platform refused the account itself, or accepted a call of it. */
+  readonly accountIs: (state: 'refused' | 'accepted', reason: string) => void;
+}
+
+/** Sends one part. Throws only `ChannelError`. */
+export async function sendPart(
+  deps: SendDeps,
+  part: OutboundPart,
+  signal: AbortSignal,
+  onStart: (() => void) | undefined,
+): Promise<Receipt> {
+  const what = `${deps.traits.platform} chat ${part.route.chatId}`;
+  let isStarted = false;
+  const started = (): void => {
+    isStarted = true;
+    onStart?.();
+  };
+  try {
+    const receipt = await abortable(post(deps, part, signal, started), signal);
+    deps.accountIs('accepted', '');
+    return receipt;
+  } catch (thrown) {
+    if (thrown instanceof ChannelError) throw thrown;
+    const { isAccount, reason } = callFailureOf(thrown);
+    if (isAccount) deps.accountIs('refused', reason);
+    const error = sendErrorOf(thrown, what);
+    // Nothing left before the start, whatever the error says.
+    if (isStarted || error.failure.kind !== 'unknown-outcome') throw error;
+    throw new ChannelError({ kind: 'transient', untried: true }, error.message, thrown);
+  }
+}
+
+async function post(
+  { adapter, places, traits, upload }: SendDeps,
+  part: OutboundPart,
+  signal: AbortSignal,
+  onStart: () => void,
+): Promise<Receipt> {
+  const { route, body, file } = part;
+  const threadId = await places.threadIdOf(route);
+  if (file === undefined) {
+    const message = postableOf(part, traits);
+    onStart();
+    const quoted = adapter.reply === undefined ? undefined : route.replyToMessageId;
+    const sent =
+      quoted === undefined
+        ? await adapter.postMessage(threadId, message)
+        : await adapter.reply?.(threadId, quoted, message);
+    return { platformMessageId: sent?.id ?? '' };
+  }
+  const { name, mimeType } = file;
+  const bytes = await readFile(outboundFilePath(file));
+  if (upload !== undefined) {
+    return upload(route, { name, bytes, caption: body.text }, signal, onStart);
+  }
+  const files: FileUpload[] = [{ data: bytes, filename: name, mimeType }];
+  onStart();
+  const sent = await adapter.postMessage(threadId, { raw: body.text, files });
+  return { platformMessageId: sent.id };
+}
+
+/** Adapters cannot be stopped: what they send after the signal has an unknown outcome. */
+export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const giveUp = () => reject(new Error('no answer in time'));
+  if (signal.aborted) giveUp();
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+  }
+}

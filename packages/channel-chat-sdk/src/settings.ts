@@ -1,0 +1,139 @@
+import { z } from 'zod';
+import { adapterOf, variablesOf, waysOf } from './catalog.ts';
+import type { GivenOptions, Platform } from './platforms/platform.ts';
+import { platformOf } from './platforms.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+
+/** The settings of one account of a channel that a Chat SDK adapter connects. */
+export interface ChatSdkSettings {
+  readonly use: string;
+  /** What the adapter's factory is called with. */
+  readonly options: GivenOptions;
+  /**
+   * Variables that the adapter sees in `process.env` while its factory is called, for adapters that
+   * read their secrets only from there.
+   */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+const OPTIONS = 'The options of the adapter, as its own documentation names them.';
+
+/** The settings for any adapter, for the schema of the file. */
+export const AnyAdapterSettings = z
+  .strictObject({
+    options: z
+      .record(z.string(), z.unknown())
+      .default({})
+      .describe(OPTIONS)
+      .meta({ title: 'Options of the adapter' }),
+    env: z
+      .record(z.string(), z.string())
+      .default({})
+      .describe(
+        'Environment variables for an adapter that reads its secrets only from there. It alone sees them.',
+      )
+      .meta({ title: 'Variables of the adapter' }),
+  })
+  .describe('A platform that a Chat SDK adapter connects.')
+  .meta({ title: 'A platform of Chat SDK' });
+
+/**
+ * The schema of an account that `use` connects. The options of adapters that were tested are
+ * checked; those of others are passed on. `env` is the environment of this process; without it,
+ * variables that may be there are not missed.
+ */
+export function chatSdkSettings(use: string, env?: Env): z.ZodType<ChatSdkSettings> {
+  const platform = platformOf(use);
+  return platform === undefined ? untestedSettings(use, env) : testedSettings(platform);
+}
+
+const useOf = (use: string) =>
+  z
+    .literal(use)
+    .default(use)
+    .describe('The npm package of the adapter.')
+    .meta({ title: 'Package of the adapter' });
+
+function testedSettings(platform: Platform): z.ZodType<ChatSdkSettings> {
+  const { use, name, options, complete } = platform;
+  const shape = Object.entries(options).map(([key, { schema }]) => [key, schema] as const);
+  const Options = z
+    .strictObject(Object.fromEntries(shape))
+    .superRefine((given, context) => {
+      for (const [key, message] of missingOptions(platform, given)) {
+        context.addIssue({ code: 'custom', path: [key], message });
+      }
+    })
+    .transform((given) => complete?.(given) ?? given)
+    .prefault({})
+    .describe(`The options of the adapter of ${name}.`)
+    .meta({ title: 'Options of the adapter' });
+  return z
+    .strictObject({ use: useOf(use), options: Options, env: NoVariables })
+    .describe(`${name}, through the adapter ${use}.`)
+    .meta({ title: name });
+}
+
+/** Adapters that were tested take all of their settings as options. */
+const NoVariables = z
+  .strictObject({})
+  .default({})
+  .describe('Not needed: this adapter takes all of its settings as options.')
+  .meta({ title: 'Variables of the adapter' });
+
+/** The missing options, each with the phrase that says what it must be. Pure. */
+function missingOptions(
+  { options, needs }: Pick<Platform, 'options' | 'needs'>,
+  given: GivenOptions,
+): readonly (readonly [key: string, expected: string])[] {
+  const has = (key: string): boolean => given[key] !== undefined && given[key] !== false;
+  const all = typeof needs === 'function' ? needs(given) : needs;
+  return all.flatMap((ways) => {
+    if (ways.some((way) => way.every(has))) return [];
+    // A person who has begun with one way is not told about the others.
+    const begun = ways.find((way) => way.some(has));
+    const way = begun ?? ways[0] ?? [];
+    const others = begun === undefined ? ways.filter((one) => one !== way) : [];
+    const instead = others.map((keys) => `, or ${keys.join(' and ')} instead`).join('');
+    return way
+      .filter((key) => !has(key))
+      .map((key) => [key, `${phraseOf(key, options[key])}${instead}`] as const);
+  });
+}
+
+function phraseOf(key: string, facts: Platform['options'][string] | undefined): string {
+  const title = facts?.schema.meta()?.title ?? key;
+  const name = /^[A-Z][a-z]/.test(title)
+    ? `${title.charAt(0).toLowerCase()}${title.slice(1)}`
+    : title;
+  const example = facts?.variable === undefined ? '' : `, such as \${${facts.variable}}`;
+  return `the ${name}${example}`;
+}
+
+function untestedSettings(use: string, env: Env | undefined): z.ZodType<ChatSdkSettings> {
+  const name = adapterOf(use)?.name ?? use;
+  return z
+    .strictObject({ use: useOf(use), ...AnyAdapterSettings.shape })
+    .superRefine(({ options, env: own }, context) => {
+      // The names of its options are known only to the adapter.
+      if (env === undefined || Object.keys(options).length > 0) return;
+      const has = ({ key, aliases = [] }: { key: string; aliases?: readonly string[] }) =>
+        [key, ...aliases].some((one) => (own[one] ?? env[one] ?? '') !== '');
+      const ways = waysOf(use);
+      if (ways.length === 0 || ways.some((way) => way.every(has))) return;
+      const texts = ways.map((way) => way.filter((one) => !has(one)).map(({ key }) => key));
+      const list = texts.map((keys) => keys.join(' and ')).join(', or ');
+      const message = `a block with ${list}, which may also be in the environment, or be given as options`;
+      context.addIssue({ code: 'custom', path: ['env'], message });
+    })
+    .describe(`${name}, through the adapter ${use}, which Parley's tests do not cover.`)
+    .meta({ title: name });
+}
+
+/** The secrets that an adapter reads from the environment of this process. */
+export function secretsFromEnvironment(use: string, env: Env): readonly string[] {
+  return variablesOf(use).flatMap(({ key, secret, aliases = [] }) =>
+    secret ? [key, ...aliases].flatMap((name) => env[name] || []) : [],
+  );
+}

@@ -1,0 +1,146 @@
+import { readUpTo } from '@parley/channels';
+import { ChannelError, type Logger, ParleyError, reasonOf } from '@parley/core';
+import type { Adapter } from 'chat';
+import { z } from 'zod';
+import type { Download } from './attachments.ts';
+import type { Reword } from './messages.ts';
+import type { Upload } from './send.ts';
+
+/** The part of Slack's own client that the adapter does not cover. */
+export interface SlackApi {
+  apiCall(method: string, parameters?: Record<string, unknown>): Promise<unknown>;
+}
+
+/** The deadline of a call, in ms; shorter than that of a send, so that its error is known. */
+const CALL_TIMEOUT_MS = 14_000;
+const SLACK_HOSTS = /(?:^|\.)slack(?:-edge|-files)?\.com$/;
+
+/**
+ * The options of the adapter as Parley needs them. Slack's client would repeat calls by itself for
+ * half an hour; the outbox does that. In socket mode Parley holds the connection, so that an event
+ * is acknowledged after it is stored; the adapter then accepts events only with the secret.
+ */
+export function slackOptions(
+  options: Readonly<Record<string, unknown>>,
+  { log, secret }: { readonly log: Logger; readonly secret: string },
+): Record<string, unknown> {
+  const { mode, webClientOptions, botToken, clientId } = options;
+  if (clientId !== undefined && botToken === undefined) {
+    throw new ParleyError({
+      code: 'chat-sdk-slack-workspaces',
+      message:
+        'Parley serves one Slack workspace per account. Give each workspace an account with its own botToken instead of clientId and clientSecret.',
+      retryable: false,
+    });
+  }
+  const isSocket = mode === 'socket';
+  return {
+    ...options,
+    mode: 'webhook',
+    socketForwardingSecret: secret,
+    ...(isSocket && { webhookVerifier: () => false }),
+    webClientOptions: {
+      ...(typeof webClientOptions === 'object' ? webClientOptions : {}),
+      timeout: CALL_TIMEOUT_MS,
+      retryConfig: { retries: 0 },
+      rejectRateLimitedCalls: true,
+      logger: clientLogger(log),
+    },
+  };
+}
+
+/** The log of Slack's clients, which otherwise write to the console. */
+export function clientLogger(log: Logger) {
+  const line = (...messages: unknown[]): void =>
+    log.debug({ reason: messages.map(reasonOf).join(' ') }, 'the Slack client says');
+  return {
+    ...{ debug() {}, info: line, warn: line, error: line },
+    setLevel() {},
+    getLevel: () => 'info',
+    setName() {},
+  };
+}
+
+export function slackApiOf(adapter: Adapter): SlackApi {
+  return (adapter as unknown as { readonly webClient: SlackApi }).webClient;
+}
+
+const Identity = z.object({ user_id: z.string(), user: z.string(), team_id: z.string() });
+
+/** Asks Slack who the bot is. Rejects when the token is refused or Slack cannot be reached. */
+export async function identifySlack(
+  adapter: Adapter,
+): Promise<{ readonly userId: string; readonly name: string; readonly teamId: string }> {
+  const { user_id, user, team_id } = Identity.parse(await slackApiOf(adapter).apiCall('auth.test'));
+  return { userId: user_id, name: user, teamId: team_id };
+}
+
+/** An edit of text alone leaves the blocks of a message, and with them its buttons. */
+export function slackReword(adapter: Adapter): Reword {
+  return async ({ chatId: channel }, ts, { text }) => {
+    await slackApiOf(adapter).apiCall('chat.update', { channel, ts, text, blocks: [] });
+  };
+}
+
+const UploadUrl = z.object({ upload_url: z.string(), file_id: z.string() });
+
+/**
+ * Uploads a file and shares it with its caption, in one visible step. The adapter would share the
+ * file and then post the caption: two messages, of which only one might arrive.
+ */
+export function slackUpload(adapter: Adapter): Upload {
+  return async ({ chatId, threadId }, { name, bytes, caption }, signal, onStart) => {
+    const api = slackApiOf(adapter);
+    const asked = await api.apiCall('files.getUploadURLExternal', {
+      filename: name,
+      length: bytes.length,
+    });
+    const { upload_url, file_id } = UploadUrl.parse(asked);
+    const body = new Uint8Array(bytes);
+    const uploaded = await fetch(upload_url, { method: 'POST', body, signal });
+    await uploaded.body?.cancel();
+    if (!uploaded.ok) {
+      const message = `Slack did not take the file: HTTP ${uploaded.status}. Parley will try again.`;
+      throw new ChannelError({ kind: 'transient' }, message);
+    }
+    onStart?.();
+    await api.apiCall('files.completeUploadExternal', {
+      files: [{ id: file_id, title: name }],
+      channel_id: chatId,
+      ...(threadId !== undefined && { thread_ts: threadId }),
+      ...(caption !== '' && { initial_comment: caption }),
+    });
+    return { platformMessageId: file_id };
+  };
+}
+
+/**
+ * Downloads files of Slack, which the adapter could only load as a whole. The token goes to Slack
+ * alone.
+ */
+export function slackDownload(options: Readonly<Record<string, unknown>>): Download {
+  const { botToken, apiUrl } = options;
+  const ownHost = typeof apiUrl === 'string' ? new URL(apiUrl).host : undefined;
+  return (url, limit, signal) => {
+    const { host, hostname, protocol } = new URL(url);
+    const isOwn = host === ownHost;
+    const isSlack = protocol === 'https:' && SLACK_HOSTS.test(hostname);
+    if (typeof botToken !== 'string' || !(isOwn || isSlack)) return undefined;
+    return download(url, botToken, limit, signal);
+  };
+}
+
+async function download(url: string, token: string, limit: number, signal: AbortSignal) {
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(url, { headers, signal, redirect: 'error' });
+  const isPage = response.headers.get('content-type')?.includes('text/html') === true;
+  if (!response.ok || isPage || response.body === null) {
+    await response.body?.cancel();
+    const why = isPage ? 'the app lacks the permission files:read' : `HTTP ${response.status}`;
+    const kind = response.status >= 500 ? 'transient' : 'gone';
+    throw new ChannelError({ kind }, `Slack did not hand over the file: ${why}.`);
+  }
+  const bytes = await readUpTo(response.body, limit);
+  if (bytes !== undefined) return bytes;
+  throw new ChannelError({ kind: 'refused' }, `The file is larger than ${limit} bytes.`);
+}

@@ -1,0 +1,93 @@
+import type { InboundMessage } from '@parley/core';
+import type { Author, Message } from 'chat';
+import { type ReadAttachments, unreadFiles } from './attachments.ts';
+import { chatOf, type Place } from './places.ts';
+import { isFromOutside } from './slack-words.ts';
+import type { BotNames, Words } from './words.ts';
+
+/** What is known about a message besides itself. */
+export interface MessageFacts {
+  readonly channel: string;
+  readonly account: string;
+  readonly place: Place;
+  readonly words: Words;
+  readonly read: ReadAttachments;
+  readonly bot: BotNames;
+  readonly title: string | undefined;
+  /** The channel is shared with another organization. */
+  readonly isExternal: boolean;
+  /** The thread began with the bot. */
+  readonly isOurThread: boolean;
+}
+
+/** Converts a message of an adapter into an inbound message (F01). */
+export function toInbound(message: Message, facts: MessageFacts): InboundMessage {
+  const { channel, account, place, words, read, bot, title, isExternal, isOurThread } = facts;
+  const { isMention, within, text, authored, quotation, replyTo, mentions } = words;
+  const isReply = replyTo?.senderId !== undefined && replyTo.senderId === bot.userId;
+  const addressed = place.isDirect || isMention || isReply || isOurThread;
+  const chat = { ...chatOf(opened(place, message, addressed), title), ...(within && { within }) };
+  const isOutsider = isExternal && isFromOutside(message.raw, bot.teamId);
+  const missing = unreadFiles(read.unread, chat.type);
+  // What people of another organization write in a shared channel counts as text from outsiders.
+  const typed = isOutsider ? {} : missing === '' ? authored : { ...authored, text: undefined };
+  return {
+    channel,
+    account,
+    messageId: message.id,
+    chat,
+    sender: toSender(message.author),
+    text: [text, missing].filter((part) => part !== '').join('\n'),
+    ...(typed !== undefined && { authored: typed }),
+    ...(read.attachments.length > 0 && { attachments: [...read.attachments] }),
+    ...(quotation !== undefined && { quotation }),
+    ...(replyTo !== undefined && { replyTo }),
+    mentions: [...mentions],
+    addressed,
+    sentAt: sentAt(message),
+    variables: {},
+  };
+}
+
+/**
+ * A message that begins a thread belongs to it only if it addresses the bot: the answer is given in
+ * that thread. Otherwise it is talk of the channel, which the next thread there has as its context.
+ */
+function opened(place: Place, { id }: Message, addressed: boolean): Place {
+  return place.root === id && !addressed ? { ...place, threadId: undefined } : place;
+}
+
+/** The author of a message or a press. */
+export function toSender(author: Author): InboundMessage['sender'] {
+  const { userId, fullName, userName, isBot, isSystem } = author;
+  return {
+    id: userId,
+    name: fullName === '' ? userName : fullName,
+    ...(userName !== '' && { username: userName }),
+    isBot: isBot === true || isSystem === true,
+  };
+}
+
+/** The id of a press: the same however often the platform sends it, and another for each press. */
+export function pressId(
+  { triggerId, messageId, actionId, user, raw }: PressFacts,
+  now: number,
+): string {
+  const { id, chat } = (raw ?? {}) as { id?: unknown; chat?: { eventTime?: unknown } };
+  const event = [triggerId, id, chat?.eventTime].find((each) => typeof each === 'string');
+  if (event !== undefined) return `press ${String(event)}`.slice(0, 256);
+  return `press ${messageId} ${actionId} ${user.userId} ${now}`.slice(0, 256);
+}
+
+interface PressFacts {
+  readonly triggerId?: string | undefined;
+  readonly messageId: string;
+  readonly actionId: string;
+  readonly user: Author;
+  readonly raw: unknown;
+}
+
+function sentAt({ metadata: { dateSent } }: Message): number {
+  const at = dateSent.getTime();
+  return Number.isNaN(at) || at < 0 ? 0 : Math.trunc(at);
+}

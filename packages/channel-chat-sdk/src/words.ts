@@ -1,0 +1,193 @@
+import type { InboundMessage } from '@parley/core';
+import { type Message, toPlainText, walkAst } from 'chat';
+import { z } from 'zod';
+import { readSlack } from './slack-words.ts';
+
+/** What a message says, and how much of it its sender typed. */
+export interface Words
+  extends Pick<InboundMessage, 'text' | 'authored' | 'quotation' | 'replyTo' | 'mentions'> {
+  /** Whether the bot is addressed, as far as the text shows it. */
+  readonly isMention: boolean;
+  /** The place around the chat that access lists may name. */
+  readonly within?: string | undefined;
+}
+
+/** The bot as people mention it. */
+export interface BotNames {
+  readonly userName: string;
+  readonly userId: string | undefined;
+  /** Slack: the workspace of the bot. */
+  readonly teamId?: string | undefined;
+}
+
+/** Everything that reading a message may need. */
+export interface Reading {
+  readonly platform: string;
+  readonly bot: BotNames;
+  /** The display name of a user. */
+  readonly nameOf: (userId: string) => Promise<string | undefined>;
+}
+
+/**
+ * Reads the words of a message. Adapters hand over text without its formatting; what that loses
+ * (addresses behind words, who typed what) is read from the formatted text or the event itself.
+ */
+export async function readWords(message: Message, reading: Reading): Promise<Words> {
+  switch (reading.platform) {
+    case 'slack':
+      return readSlack(message, reading);
+    case 'whatsapp':
+      return readWhatsApp(message);
+    case 'github':
+      return readMarkdown(message, reading, GitHubRaw.safeParse(message.raw).data);
+    case 'linear':
+      return readMarkdown(message, reading, LinearRaw.safeParse(message.raw).data);
+    case 'gchat':
+      return readGoogleChat(message, reading);
+    case 'teams':
+      return { ...readText(message, reading, textOf(message)), authored: { text: true } };
+    default:
+      return readText(message, reading, textOf(message));
+  }
+}
+
+/** The text with the addresses behind its words. */
+function textOf({ formatted, text }: Message): string {
+  const shown = toPlainText(
+    walkAst(structuredClone(formatted), (node) => {
+      if (node.type !== 'link') return node;
+      const label = toPlainText({
+        type: 'root',
+        children: [{ type: 'paragraph', children: node.children }],
+      });
+      const isPlain = label === '' || label === node.url || `mailto:${label}` === node.url;
+      return { type: 'text', value: isPlain ? node.url : `${label} (${node.url})` };
+    }),
+  ).trim();
+  return shown === '' ? text : shown;
+}
+
+/** Without `authored`, the core decides what counts as typed. */
+function readText(message: Message, { bot }: Reading, text: string): Words {
+  const { isMention, replyTo } = message;
+  const own = withoutLeadingMention(text, bot);
+  return {
+    text: own,
+    isMention: isMention ?? (own !== text || mentionsBot(text, bot)),
+    mentions: [],
+    ...(replyTo !== undefined && {
+      replyTo: {
+        messageId: replyTo.id,
+        senderId: replyTo.author.userId,
+        ...(replyTo.text !== '' && { text: replyTo.text }),
+      },
+    }),
+  };
+}
+
+/** Removes the mention with which people begin a request, so that a command may follow it. */
+function withoutLeadingMention(text: string, { userName, userId }: BotNames): string {
+  const names = [userName, userId].filter((name) => name !== undefined).map(RegExp.escape);
+  return text.replace(new RegExp(`^\\s*@(?:${names.join('|')})(?![\\w-])[\\s,:]*`, 'i'), '');
+}
+
+function mentionsBot(text: string, { userName, userId }: BotNames): boolean {
+  const names = [userName, userId].filter((name) => name !== undefined).map(RegExp.escape);
+  return new RegExp(`(?<![\\w.])@(?:${names.join('|')})(?![\\w-])`, 'i').test(text);
+}
+
+const GitHubRaw = z
+  .object({
+    comment: z.object({ body: z.string() }),
+    repository: z.object({ owner: z.object({ login: z.string() }) }),
+  })
+  .transform(({ comment, repository }) => ({ body: comment.body, within: repository.owner.login }));
+
+const LinearRaw = z
+  .object({
+    kind: z.string(),
+    comment: z.object({ body: z.string() }),
+    organizationId: z.string().optional(),
+  })
+  .transform(({ kind, comment, organizationId }) => ({
+    body: comment.body,
+    within: organizationId,
+    isSession: kind === 'agent_session_comment',
+  }));
+
+interface MarkdownBody {
+  readonly body: string;
+  readonly within: string | undefined;
+  /** A message in a session with the agent, which is always meant for it. */
+  readonly isSession?: boolean;
+}
+
+/** People write Markdown there, which the model reads as it is. */
+function readMarkdown(message: Message, reading: Reading, raw: MarkdownBody | undefined): Words {
+  const words = readText(message, reading, raw?.body ?? textOf(message));
+  const isMention = words.isMention || raw?.isSession === true;
+  return { ...words, isMention, authored: { text: true }, within: raw?.within };
+}
+
+const GoogleChatRaw = z.object({
+  chat: z.object({
+    messagePayload: z.object({ message: z.object({ argumentText: z.string().optional() }) }),
+  }),
+});
+
+/**
+ * Google Chat sends an app only messages that are meant for it, with the text without the mention;
+ * other messages of a space come through Pub/Sub.
+ */
+function readGoogleChat(message: Message, reading: Reading): Words {
+  const { data } = GoogleChatRaw.safeParse(message.raw);
+  const words = readText(message, reading, textOf(message));
+  const argument = data?.chat.messagePayload.message.argumentText?.trim();
+  return {
+    ...words,
+    ...(argument !== undefined && { text: argument }),
+    isMention: words.isMention || data !== undefined,
+    authored: { text: true },
+  };
+}
+
+const Caption = z.object({ caption: z.string().optional() }).optional();
+const WhatsAppRaw = z.object({
+  message: z.object({
+    type: z.string(),
+    image: Caption,
+    document: Caption,
+    video: Caption,
+    context: z
+      .object({
+        id: z.string().optional(),
+        from: z.string().optional(),
+        forwarded: z.boolean().optional(),
+        frequently_forwarded: z.boolean().optional(),
+      })
+      .optional(),
+  }),
+});
+
+/** The adapter writes "[Image]" where there is no text. */
+function readWhatsApp({ raw, text }: Message): Words {
+  const { data } = WhatsAppRaw.safeParse(raw);
+  if (data === undefined) return { text, isMention: true, mentions: [] };
+  const { type, image, document, video, context = {} } = data.message;
+  const caption = (image ?? document ?? video)?.caption;
+  const isTyped = type === 'text' || type === 'location';
+  const isForwarded = context.forwarded === true || context.frequently_forwarded === true;
+  const { id, from } = context;
+  return {
+    text: isTyped ? text : (caption ?? ''),
+    isMention: true,
+    mentions: [],
+    authored: {
+      ...(!isForwarded && type !== 'location' && { text: true }),
+      ...(!isForwarded && { voice: true }),
+    },
+    ...(id !== undefined && {
+      replyTo: { messageId: id, ...(from !== undefined && { senderId: from }) },
+    }),
+  };
+}

@@ -1,0 +1,196 @@
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+} from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Changes } from '@parley/simulators/telegram';
+
+/** A request to the API of a platform. */
+export interface Call {
+  /** The template of the route, for example `POST /items/:id`; what faults are aimed at. */
+  readonly route: string;
+  readonly url: URL;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** The named segments of the path. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The body as JSON. */
+  readonly json: unknown;
+}
+
+/** What the API answers: JSON, or bytes with their type. */
+export interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** An error response in the platform's own format; thrown by the routes. */
+export class Refusal extends Error {
+  readonly answer: Answer;
+
+  constructor(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}) {
+    super(`refused with ${status}`);
+    this.answer = { status, body, headers };
+  }
+}
+
+/** A fault of the next matching call; with `after`, the call takes effect first. */
+export type Fault = (
+  | { readonly kind: 'answer'; readonly answer: Answer }
+  /** Resets the connection instead of answering. */
+  | { readonly kind: 'reset' }
+  /** The correct answer, `ms` later. */
+  | { readonly kind: 'delay'; readonly ms: number }
+) & {
+  /** The start of the route, for example `POST /items`; every route when absent. */
+  readonly route?: string;
+  readonly where?: (call: Call) => boolean;
+  readonly after?: true;
+  /** How many calls it hits; 1 when absent. */
+  readonly times?: number;
+};
+
+type Handler = (call: Call) => Answer | Promise<Answer>;
+
+/** The handlers of an API by route; the first segment that starts with a colon is a parameter. */
+export type Routes = Readonly<Record<string, Handler>>;
+
+interface CompiledRoute {
+  readonly route: string;
+  readonly method: string;
+  readonly path: RegExp;
+  readonly handler: Handler;
+}
+
+/** Serves the HTTP API of a double on loopback, records its calls and injects faults. */
+export class ApiServer {
+  readonly changes: Changes;
+  readonly calls: Call[] = [];
+  readonly #routes: readonly CompiledRoute[];
+  readonly #server: Server;
+  readonly #refuseUnknown: (call: Call) => Answer;
+  #faults: { readonly fault: Fault; left: number }[] = [];
+
+  /** @param unknown answers calls that no route matches */
+  constructor(routes: Routes, unknown: (call: Call) => Answer) {
+    this.changes = new Changes(() => `Calls: ${this.calls.map(({ route }) => route).join(', ')}`);
+    this.#routes = Object.entries(routes).map(compileRoute);
+    this.#refuseUnknown = unknown;
+    this.#server = createServer((request, response) => {
+      this.#answer(request)
+        .then((answer) => {
+          if (response.destroyed) return;
+          if (answer === 'reset') response.socket?.resetAndDestroy();
+          else {
+            const { status, headers, type = 'application/json', body } = answer;
+            const bytes = Buffer.isBuffer(body) ? body : Buffer.from(textOf(body));
+            const length = { 'content-length': String(bytes.length) };
+            response.writeHead(status, { ...length, 'content-type': type, ...headers }).end(bytes);
+          }
+        })
+        // No platform sends this: the double itself failed.
+        .catch((error: unknown) => response.writeHead(500).end(String(error)));
+    });
+  }
+
+  async listen(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  get port(): number {
+    const address = this.#server.address() as AddressInfo | null;
+    if (address === null) throw new Error('The double is not listening.');
+    return address.port;
+  }
+
+  fault(fault: Fault): void {
+    this.#faults.push({ fault, left: fault.times ?? 1 });
+  }
+
+  /** Cuts every connection, like a network failure. */
+  dropConnections(): void {
+    this.#server.closeAllConnections();
+  }
+
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+
+  async #answer(request: IncomingMessage): Promise<Answer | 'reset'> {
+    const url = new URL(request.url ?? '/', 'http://double');
+    const body = Buffer.concat(await request.toArray());
+    const found = this.#routes.flatMap((route) => {
+      const match = request.method === route.method ? route.path.exec(url.pathname) : null;
+      return match === null ? [] : [{ route, params: decoded(match.groups) }];
+    })[0];
+    const route = found?.route.route ?? `${request.method} ${url.pathname}`;
+    const params = found?.params ?? {};
+    const call = { route, url, headers: request.headers, body, params, json: parsed(body) };
+    const fault = this.#take(call);
+    if (fault?.kind === 'delay') await sleep(fault.ms);
+    const takesEffect = fault === undefined || fault.kind === 'delay' || fault.after === true;
+    const handler = found?.route.handler ?? this.#refuseUnknown;
+    const answer = takesEffect ? await outcomeOf(handler, call) : undefined;
+    this.calls.push(call);
+    this.changes.changed();
+    if (fault?.kind === 'reset') return 'reset';
+    if (fault?.kind === 'answer') return fault.answer;
+    return answer ?? this.#refuseUnknown(call);
+  }
+
+  #take(call: Call): Fault | undefined {
+    const armed = this.#faults.find(
+      ({ fault: { route = '', where = () => true } }) =>
+        call.route.startsWith(route) && where(call),
+    );
+    if (armed === undefined) return undefined;
+    armed.left -= 1;
+    this.#faults = this.#faults.filter(({ left }) => left > 0);
+    return armed.fault;
+  }
+}
+
+async function outcomeOf(handler: Handler, call: Call): Promise<Answer> {
+  try {
+    return await handler(call);
+  } catch (error) {
+    if (error instanceof Refusal) return error.answer;
+    throw error;
+  }
+}
+
+function compileRoute([route, handler]: [string, Handler]): CompiledRoute {
+  const [method = '', path = ''] = route.split(' ');
+  const segments = path.split('/').map((segment) => {
+    const [, name, rest = ''] = /^:(\w+)(.*)$/.exec(segment) ?? [];
+    return name === undefined ? RegExp.escape(segment) : `(?<${name}>[^/]+)${RegExp.escape(rest)}`;
+  });
+  return { route, method, path: new RegExp(`^${segments.join('/')}/?$`), handler };
+}
+
+function decoded(groups: Readonly<Record<string, string>> | undefined) {
+  const entries = Object.entries(groups ?? {});
+  return Object.fromEntries(entries.map(([name, value]) => [name, decodeURIComponent(value)]));
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(body: unknown): string {
+  if (body === undefined) return '';
+  return typeof body === 'string' ? body : JSON.stringify(body);
+}

@@ -1,0 +1,39 @@
+import type { Nodes } from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+
+/** What a reader sees of GitHub Flavored Markdown: text without markup, one line per block. */
+export function visibleMarkdown(markdown: string): string {
+  const tree = fromMarkdown(markdown, {
+    extensions: [gfm()],
+    mdastExtensions: [gfmFromMarkdown()],
+  });
+  return visible(tree).trim();
+}
+
+function visible(node: Nodes): string {
+  switch (node.type) {
+    case 'text':
+    case 'inlineCode':
+      return node.value;
+    case 'code':
+      return `${node.value}\n`;
+    case 'image':
+      return node.alt ?? '';
+    case 'break':
+    case 'thematicBreak':
+      return '\n';
+    // Tags are not shown, whatever they do.
+    case 'html':
+    case 'definition':
+      return '';
+    case 'tableRow':
+      return `${node.children.map(visible).join('  ')}\n`;
+    case 'paragraph':
+    case 'heading':
+      return `${node.children.map(visible).join('')}\n`;
+    default:
+      return 'children' in node ? node.children.map(visible).join('') : '';
+  }
+}
