@@ -7,7 +7,6 @@ import {
   withOptionalLibrary,
 } from '@parley/channels';
 import type * as Facts from './adapter-facts.ts';
-import { traitsOf } from './traits.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -28,7 +27,7 @@ export function loadAdapterFacts(): typeof Facts {
  * client library of its platform.
  */
 export function chatSdkChannel(id: string, use: string) {
-  const { name, library, settings, ids, platform } = loadAdapterFacts().adapterFacts(use);
+  const { name, library, settings, ids, platform, target } = loadAdapterFacts().adapterFacts(use);
   return withOptionalLibrary(
     {
       id,
@@ -47,10 +46,6 @@ export function chatSdkChannel(id: string, use: string) {
         };
       },
     } satisfies ChannelDefinition,
-    {
-      platform: name,
-      ...library,
-      capabilities: { target: traitsOf(use).target, idempotentSend: false },
-    },
+    { platform: name, ...library, capabilities: { target, idempotentSend: false } },
   );
 }

@@ -38,7 +38,7 @@ export interface NamedTraits extends Traits {
 
 /** Nothing is promised for an adapter that is not listed: it sends text and receives messages. */
 const UNKNOWN: Traits = {
-  target: { dialect: 'markdown', maxLength: 2_000, unit: 'utf16' },
+  target: { dialect: 'gfm', maxLength: 2_000, unit: 'utf16' },
   edit: false,
   delete: false,
   react: false,
@@ -57,7 +57,8 @@ const MB = 1_024 * 1_024;
 const TRAITS: Readonly<Record<string, Traits>> = {
   '@chat-adapter/slack': {
     ...UNKNOWN,
-    target: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
+    // Slack splits a longer text, and refuses to edit one.
+    target: { dialect: 'slack', maxLength: 4_000, unit: 'utf16' },
     edit: true,
     delete: true,
     react: true,
@@ -65,7 +66,8 @@ const TRAITS: Readonly<Record<string, Traits>> = {
     maxLabel: 75,
     blocks: { maxLength: 3_000, max: 40 },
     media: ALL_MEDIA,
-    maxFileBytes: 1_000 * MB,
+    // A file is read as a whole.
+    maxFileBytes: 100 * MB,
     // One message a second in each channel, with short bursts.
     rates: { direct: { burst: 4, everyMs: 1_000 }, group: { burst: 4, everyMs: 1_000 } },
     // The status stays for two minutes.
@@ -76,7 +78,7 @@ const TRAITS: Readonly<Record<string, Traits>> = {
   },
   '@chat-adapter/teams': {
     ...UNKNOWN,
-    target: { dialect: 'discord', maxLength: 12_000, unit: 'utf16' },
+    target: { dialect: 'teams', maxLength: 12_000, unit: 'utf16' },
     edit: true,
     delete: true,
     react: true,
@@ -91,7 +93,7 @@ const TRAITS: Readonly<Record<string, Traits>> = {
   },
   '@chat-adapter/gchat': {
     ...UNKNOWN,
-    target: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
+    target: { dialect: 'google-chat', maxLength: 30_000, unit: 'byte' },
     edit: true,
     delete: true,
     react: true,
@@ -104,7 +106,7 @@ const TRAITS: Readonly<Record<string, Traits>> = {
   },
   '@chat-adapter/github': {
     ...UNKNOWN,
-    target: { dialect: 'markdown', maxLength: 65_536, unit: 'utf16' },
+    target: { dialect: 'gfm', maxLength: 65_536, unit: 'utf16' },
     edit: true,
     delete: true,
     react: true,
@@ -115,7 +117,7 @@ const TRAITS: Readonly<Record<string, Traits>> = {
   },
   '@chat-adapter/linear': {
     ...UNKNOWN,
-    target: { dialect: 'markdown', maxLength: 65_536, unit: 'utf16' },
+    target: { dialect: 'gfm', maxLength: 65_536, unit: 'utf16' },
     edit: true,
     delete: true,
     react: true,

@@ -91,15 +91,18 @@ const USE_SCHEMA: JsonSchema = {
 };
 
 function channelShape(schema: z.ZodType, isHosted: boolean): JsonSchema {
-  const use = isHosted ? { [USE]: USE_SCHEMA } : {};
-  const needsUse = isHosted ? [USE] : [];
   const { title, description, ...own } = toJson(schema);
   const common = toJson(CommonAccountSettings);
+  const { [USE]: ofAccount, ...properties } = { ...common.properties, ...own.properties };
   const account: JsonSchema = {
     ...own,
     type: 'object',
-    properties: { ...common.properties, ...own.properties },
+    // Of a hosted channel, all accounts have the same.
+    properties:
+      isHosted || ofAccount === undefined ? properties : { ...properties, use: ofAccount },
   };
+  const use = isHosted ? { [USE]: USE_SCHEMA } : {};
+  const needsUse = isHosted ? [USE] : [];
   const one: JsonSchema = {
     ...account,
     properties: { ...use, ...account.properties },
