@@ -38,6 +38,7 @@ export const slackPeer = (mode: 'webhook' | 'socket') => async (): Promise<Peer>
   return {
     channel: 'slack',
     traits: new Set([
+      ...(['direct-chats', 'groups'] as const),
       ...(['threads', 'albums', 'edits', 'deletes', 'documents', 'bots'] as const),
       ...(['quotes', 'buttons', 'pings', 'twice', 'out-of-order'] as const),
       ...(['rate-limited', 'server-error', 'format-refused', 'thrown-out'] as const),
