@@ -161,7 +161,9 @@ export class Intake {
     const { places, message } = this.#deps;
     const place = await places.of(threadId, raw);
     const stored = await message(place.chatId, messageId);
-    if (stored === null) return place;
+    // A message that was sent this moment may not be recorded yet.
+    if (stored === null)
+      return place.root === messageId ? { ...place, threadId: undefined } : place;
     if (stored.by === 'agent') return { ...place, threadId: stored.threadId };
     return isOf(stored.conversationId, place) ? place : { ...place, threadId: undefined };
   }

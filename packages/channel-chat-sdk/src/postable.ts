@@ -7,6 +7,10 @@ export function postableText({ text }: RenderedPart): AdapterPostableMessage {
   return { raw: text };
 }
 
+export function isCard(message: AdapterPostableMessage): boolean {
+  return typeof message === 'object' && 'card' in message;
+}
+
 /** What an adapter posts for a part without a file: text, or a card when there are buttons. */
 export function postableOf(
   { body, buttons }: Pick<OutboundPart, 'body' | 'buttons'>,

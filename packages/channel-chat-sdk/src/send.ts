@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { ChannelError, type OutboundPart, outboundFilePath, type Receipt } from '@parley/core';
-import type { Adapter, FileUpload } from 'chat';
+import type { Adapter, AdapterPostableMessage, FileUpload } from 'chat';
 import { callFailureOf, sendErrorOf } from './failures.ts';
 import type { Places } from './places.ts';
-import { postableOf } from './postable.ts';
+import { isCard, postableOf, postableText } from './postable.ts';
 import type { NamedTraits } from './traits.ts';
 
 /** Sends a file and its caption as one message, where the adapter would make two of them. */
@@ -62,12 +62,14 @@ async function post(
   if (file === undefined) {
     const message = postableOf(part, traits);
     onStart();
-    const quoted = adapter.reply === undefined ? undefined : route.replyToMessageId;
-    const sent =
-      quoted === undefined
-        ? await adapter.postMessage(threadId, message)
-        : await adapter.reply?.(threadId, quoted, message);
-    return { platformMessageId: sent?.id ?? '' };
+    try {
+      return await postText(adapter, threadId, message, route.replyToMessageId);
+    } catch (thrown) {
+      const { kind } = callFailureOf(thrown).failure;
+      if (kind !== 'refused-format' || !isCard(message)) throw thrown;
+      // A question is answered by its number or its code as well.
+      return postText(adapter, threadId, postableText(body), route.replyToMessageId);
+    }
   }
   const { name, mimeType } = file;
   const bytes = await readFile(outboundFilePath(file));
@@ -77,6 +79,19 @@ async function post(
   const files: FileUpload[] = [{ data: bytes, filename: name, mimeType }];
   onStart();
   const sent = await adapter.postMessage(threadId, { raw: body.text, files });
+  return { platformMessageId: sent.id };
+}
+
+async function postText(
+  adapter: Adapter,
+  threadId: string,
+  message: AdapterPostableMessage,
+  quoted: string | undefined,
+): Promise<Receipt> {
+  const sent =
+    quoted === undefined || adapter.reply === undefined
+      ? await adapter.postMessage(threadId, message)
+      : await adapter.reply(threadId, quoted, message);
   return { platformMessageId: sent.id };
 }
 

@@ -10,7 +10,6 @@ const RETRIES = { delaysMs: [100, 500, ...Array.from({ length: 40 }, () => 1_000
 const FAULTS = {
   'rate-limited': { kind: 'rate-limit', seconds: 1 },
   'server-error': { kind: 'status', status: 502 },
-  'format-refused': { kind: 'refuse', error: 'invalid_blocks' },
   'lost-before': { kind: 'reset' },
   'lost-after': { kind: 'reset', after: true },
 } as const;
@@ -40,7 +39,7 @@ export const slackPeer = (mode: 'webhook' | 'socket') => async (): Promise<Peer>
     traits: new Set([
       ...(['threads', 'albums', 'edits', 'deletes', 'documents', 'bots'] as const),
       ...(['quotes', 'buttons', 'pings', 'twice', 'out-of-order'] as const),
-      ...(['rate-limited', 'server-error', 'format-refused', 'thrown-out'] as const),
+      ...(['rate-limited', 'server-error', 'thrown-out'] as const),
       ...(['lost-before', 'lost-after'] as const),
     ]),
     longest: 4_000,
@@ -86,6 +85,7 @@ async function enterUrl(double: SlackDouble, { address }: TestParley): Promise<v
 }
 
 function makeTrouble(double: SlackDouble, channel: string, trouble: Trouble): void {
+  if (trouble === 'format-refused') throw new Error('Slack refuses no text for its format');
   if (trouble === 'thrown-out') double.setBot(channel, false);
   else double.fault({ ...FAULTS[trouble], method: 'chat.postMessage', channel });
 }
