@@ -55,6 +55,7 @@ export const COMMANDS: readonly Behaviour[] = [
   },
   {
     title: '[F09] /new makes the model forget what was said',
+    needs: ['direct-chats'],
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -70,6 +71,7 @@ export const COMMANDS: readonly Behaviour[] = [
   },
   {
     title: '[F09] the text after /new starts the new session',
+    needs: ['direct-chats'],
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -148,6 +150,7 @@ export const COMMANDS: readonly Behaviour[] = [
   },
   {
     title: '[F09] [H02] /heartbeat shows the owner the schedule, and how to write a task',
+    needs: ['direct-chats'],
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.ownerPlace;
