@@ -56,12 +56,12 @@ channels:
     await terminal.sees('Which of its models?');
     terminal.type(KEYS.enter);
     await terminal.sees('answered in');
-    await terminal.sees('Where do people write to it?');
+    await terminal.sees('Where do people write to the agent?');
     terminal.type(KEYS.down + KEYS.enter);
     await terminal.sees('Its token');
     terminal.type(`123:wrong${KEYS.enter}`);
     await terminal.sees('refuses the bot token');
-    await terminal.sees('Where do people write to it?');
+    await terminal.sees('Where do people write to the agent?');
     terminal.type(KEYS.down + KEYS.enter);
     await terminal.sees('Its token');
     terminal.type(telegram.token + KEYS.enter);

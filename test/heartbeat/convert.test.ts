@@ -118,7 +118,7 @@ describe('parley heartbeat convert', () => {
   it('[H11] shows the text that a proposal omits', async () => {
     answer = OWN.replace(' with Bo', '').replace(' of the harbour', ' of the\n  harbour');
     expect(await convert({ dryRun: true })).toBe(0);
-    expect(printed).toMatch(/Words of the old tasks that it lacks: .*with/);
+    expect(printed).toMatch(/Words of the previous tasks that it lacks: .*with/);
   });
 
   it('[H11] extracts the answer from a code fence', async () => {

@@ -223,7 +223,7 @@ describe('a prompt file that an agent has written', () => {
       {
         id: 'workspace.prompt-changed',
         found: expect.stringMatching(
-          `^AGENTS.md: write on ${day} .* in web:default:owner, no one was asked\\.$`,
+          `^AGENTS.md: write on ${day} .* in web:default:owner, no approval was requested\\.$`,
         ),
       },
     ]);

@@ -149,7 +149,7 @@ describe('parley import neomagi', () => {
     }
     rmSync(join(data(), 'workspace'), { recursive: true });
     const fresh = await parley({}, 'import', 'neomagi', join(base, 'NeoMAGI'), '--yes');
-    expect(fresh).toMatch(/AGENTS\.md .*what it says about you goes into the owner’s notes/);
+    expect(fresh).toMatch(/AGENTS\.md .*its facts about you go into the owner’s notes/);
     expect(canaries(fresh)).toEqual([]);
   });
 

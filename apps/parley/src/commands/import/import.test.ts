@@ -89,7 +89,9 @@ describe('parley import openclaw', () => {
     expect(printed).toMatch(/AGENTS\.md +how the agent works, \d+ bytes\n/);
     expect(printed).toMatch(/MEMORY\.md +what it knows, .*your own chats alone/);
     expect(printed).toMatch(/memory\/ +2 files, .*your own chats alone/);
-    expect(printed).toMatch(/USER\.md +whom it works for, .*your own chats alone \(its copy says/);
+    expect(printed).toMatch(
+      /USER\.md +the person it works for, .*your own chats alone \(its copy says/,
+    );
     expect(printed).toMatch(/TOOLS\.md +notes on tools, .*its copy says "audience: owner"/);
     expect(printed).toMatch(/HEARTBEAT\.md +standing tasks, .*says nothing yet/);
     expect(printed).toMatch(/broken\.md .*your own chats alone; until this is fixed/);
@@ -186,10 +188,10 @@ describe('parley import openclaw', () => {
     symlinkSync(join(base, 'nowhere.md'), workspace('MEMORY.md'));
     expect(await run(true)).toBe(0);
     expect(readFileSync(workspace('SOUL.md'), 'utf8')).toBe('mine');
-    expect(printed).toMatch(/SOUL\.md +a file of yours/);
+    expect(printed).toMatch(/SOUL\.md +a file of your own/);
     expect(printed).toMatch(/AGENTS\.md +still as Parley made it: delete it/);
     expect(() => statSync(join(base, 'nowhere.md'))).toThrow('ENOENT');
-    expect(printed).toMatch(/MEMORY\.md +a file of yours/);
+    expect(printed).toMatch(/MEMORY\.md +a file of your own/);
     printed = '';
     await run(true);
     expect(printed).toMatch(/USER\.md +the same/);

@@ -202,6 +202,6 @@ describe('a file that the user of the service cannot read', () => {
     expect(barrierOf(join(closed, 'node'), [])).toBe(`${closed} is closed to other users`);
     expect(barrierOf(join(open, 'node'), [scratch])).toBe(`services do not see ${scratch}`);
     chmodSync(join(open, 'node'), 0o700);
-    expect(barrierOf(join(open, 'node'), [])).toBe('it is closed to other users');
+    expect(barrierOf(join(open, 'node'), [])).toBe('other users cannot enter it');
   });
 });
