@@ -94,7 +94,7 @@ describe('parley heartbeat convert', () => {
       OTHER,
     );
     expect(await convert({ yes: true })).toBe(0);
-    expect(printed).toContain("is in Parley's form already");
+    expect(printed).toContain("is already in Parley's format");
     expect(model.total).toBe(1);
   });
 

@@ -31,7 +31,7 @@ export function describeConversations(program: Command, { run }: Runs): void {
   add(
     group,
     'take-over',
-    'take over a conversation from the agent, which stays silent until you hand it back',
+    'lead a conversation instead of the agent, which stays silent until you hand it back',
     (id: string, { minutes }: { readonly minutes: number }) =>
       work((m, cli) => m.takeOver(cli, id, minutes)),
   )

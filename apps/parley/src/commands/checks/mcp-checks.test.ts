@@ -37,7 +37,7 @@ describe('[G03] [U02] MCP servers in doctor', () => {
         advice:
           'As an owner, open http://127.0.0.1:8420, and click “Sign in” beside notes under Status.',
       },
-      { severity: 'warning', advice: expect.stringContaining('Correct what it names') },
+      { severity: 'warning', advice: expect.stringContaining('Fix the reported problem') },
     ]);
   });
 
