@@ -5,7 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { loadAdapterFacts } from '@parley/channel-chat-sdk';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
-import { loadSettings, settingsJsonSchema } from '@parley/settings';
+import { loadSettings } from '@parley/settings';
+import { settingsJsonSchema } from '@parley/settings/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseDocument } from 'yaml';
 

@@ -14,7 +14,7 @@ import { checkValue } from './check.ts';
 import { completeSettings, type Settings, type SettingsLocation } from './complete-settings.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings, type SettingsDocument, versionLine } from './document.ts';
-import { type HostChannel, type HostedChannels, readHosted } from './hosted.ts';
+import { addHosted, type FindHosted } from './hosted.ts';
 import { type IdForms, normalizeIds } from './ids.ts';
 import {
   allowedAt,
@@ -58,8 +58,8 @@ export interface LoadSettingsOptions<Model>
   readonly houseProfiles?: string;
   /** The available channels with the forms of their ids; without it ids are used as written. */
   readonly channelIds?: IdForms;
-  /** Describes channels that the file defines with `use`; without it there are none. */
-  readonly hostChannel?: HostChannel | undefined;
+  /** Finds the channels that the file defines with `use`; without it there are none. */
+  readonly findHosted?: FindHosted | undefined;
   /** Channels that run with their defaults even if the file does not mention them. */
   readonly defaultChannels?: readonly string[];
 }
@@ -149,7 +149,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
 /** Validates each part of the file against its own schema. */
 function checkParts<Model>(
   source: SettingsSource,
-  { findings, hosted }: { readonly findings: readonly Finding[]; readonly hosted: HostedChannels },
+  { findings, hosted }: Pick<ReturnType<typeof prepare>, 'findings' | 'hosted'>,
   options: LoadSettingsOptions<Model>,
 ) {
   const { model: writtenModel, channels: writtenChannels, ...writtenCore } = source.value;
@@ -246,7 +246,7 @@ function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknow
     options.file,
     options.missingSecret,
   );
-  const hosted = readHosted(resolved.value, options);
+  const hosted = addHosted(resolved.value.channels, options);
   const forms = hosted.ids;
   const normalized =
     forms === undefined

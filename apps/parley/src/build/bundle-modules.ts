@@ -24,6 +24,7 @@ const ENTRIES = {
   zod: 'zod',
   // Loaded synchronously on first use, with `require`.
   'adapter-facts': 'packages/channel-chat-sdk/src/adapter-facts.ts',
+  'find-hosted': 'packages/channel-chat-sdk/src/find-hosted.ts',
   'decode-bytes': 'packages/core/src/encoding/decode-bytes.ts',
   render: 'packages/markup/src/render.ts',
   'tools-sandbox': 'packages/tools/src/sandbox/index.ts',
@@ -149,7 +150,9 @@ const bundledRequire: Plugin = {
       const contents = source
         .replace(MAKES_REQUIRE, '')
         .replace('createRequire(import.meta.url)(', 'require(');
-      if (!contents.includes('createRequire(')) return { contents, loader: 'ts' };
+      // From the place of another package, it finds what is installed there when it runs.
+      const others = contents.replaceAll('createRequire(import.meta.resolve(', '');
+      if (!others.includes('createRequire(')) return { contents, loader: 'ts' };
       return {
         errors: [{ text: `${path} calls require in a form that the build does not support.` }],
       };
