@@ -12,6 +12,7 @@ import { type Adapter, type Message, ThreadHistoryCache } from 'chat';
 import { filesOf } from './attachments.ts';
 import { Connection } from './connection.ts';
 import { CurrentEvent } from './event-scope.ts';
+import { keyedGoogleChat } from './google-chat.ts';
 import { GrowingAnswers } from './growing.ts';
 import { matchSent, ownMessages } from './history.ts';
 import { createHost } from './host.ts';
@@ -85,6 +86,7 @@ function hostAdapter(
   });
   const slack =
     adapter.name === 'slack' ? slackParts(adapter, context.settings.options) : undefined;
+  const keyed = traits.keyed === true ? keyedGoogleChat(adapter) : undefined;
   const socket = slack?.socketOf({ secret, log, deliver: (event) => webhook.deliver(event) });
   const userName = () => connection.bot.userName;
   const stopping = stop.signal;
@@ -94,7 +96,7 @@ function hostAdapter(
   const connection: Connection = new Connection({ ...context, ...env, ...parts });
   let running: Promise<void> | undefined;
   return {
-    ...sendingOf({ ...{ adapter, places, traits, stopping }, ...slack }, context, connection),
+    ...sendingOf({ adapter, places, traits, stopping, keyed, ...slack }, context, connection),
     capabilities: capabilitiesOf(adapter, traits),
     async start() {
       context.report({ kind: 'starting' });
@@ -143,6 +145,7 @@ interface Outgoing {
   readonly places: Places;
   readonly traits: NamedTraits;
   readonly stopping: AbortSignal;
+  readonly keyed: SendDeps['keyed'];
   readonly upload?: Upload;
   readonly reword?: Reword;
 }
@@ -197,7 +200,7 @@ export function capabilitiesOf(adapter: Adapter | undefined, traits: NamedTraits
   const { target, edit, react, typing, buttons, media, maxFileBytes, rates, growMs } = traits;
   return {
     target,
-    idempotentSend: false,
+    idempotentSend: adapter !== undefined && traits.keyed === true,
     typing: adapter !== undefined && typing,
     edit: adapter !== undefined && edit,
     delete: adapter !== undefined && traits.delete,
