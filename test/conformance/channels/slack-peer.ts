@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { COMMANDS } from '@parley/channels';
 import { type SlackDouble, startSlackDouble } from '@parley/simulators/slack';
 import type { TestParley } from '../../e2e/parley-here.ts';
 import { FILES } from './files.ts';
 import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
 
+/** The commands that the app has in its settings; Slack sends what else begins with `/` as text. */
+const REGISTERED = new Set(COMMANDS.map(({ name }) => name));
 /** How often Slack tries an event in these tests: for about a minute, and not only three times. */
 const RETRIES = { delaysMs: Array.from({ length: 240 }, () => 250), answerWithinMs: 3_000 };
 /** How long the gateway may take to serve its request URL, in ms. */
@@ -83,10 +86,11 @@ function placeOf({ id }: Place): { readonly channel: string; readonly threadTs?:
 function say(double: SlackDouble, place: Place, saying: Saying, robot: string): string {
   const { text, mention, replyTo, files = [], from, bot } = saying;
   const { channel, threadTs } = placeOf(place);
-  const [, command, rest] = /^(\/\w+)\s*(.*)$/s.exec(text) ?? [];
+  const [, name = '', rest] = /^\/(\w+)\s*(.*)$/s.exec(text) ?? [];
   // In a thread, Slack runs no commands; what looks like one is a message.
-  if (command !== undefined && !mention && replyTo === undefined && threadTs === undefined)
-    return double.slash({ channel, command, text: rest, from });
+  const isCommand = !mention && replyTo === undefined && threadTs === undefined;
+  if (isCommand && REGISTERED.has(name))
+    return double.slash({ channel, command: `/${name}`, text: rest, from });
   const answered = double.conversation(channel).find(({ ts }) => ts === replyTo);
   return double.say({
     ...{ channel, from: bot ? robot : from },
