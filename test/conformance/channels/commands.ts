@@ -32,6 +32,8 @@ export const COMMANDS: readonly Behaviour[] = [
   ...PLAIN.map(
     ([name, words]): Behaviour => ({
       title: `[F09] /${name} is answered without the model`,
+      // In a group it would be refused to everyone but administrators.
+      ...(name === 'new' && { needs: ['direct-chats'] }),
       isSameEverywhere: name !== 'help',
       run: async (scene) => {
         expect(await answerTo(scene, `/${name}`)).toMatch(words);
