@@ -154,7 +154,7 @@ function slackParts(adapter: Adapter, options: ChatSdkSettings['options']) {
 }
 
 /** What an account can do: what the platform can, as far as the adapter has a method for it. */
-export function capabilitiesOf(adapter: Adapter | undefined, traits: NamedTraits): Capabilities {
+function capabilitiesOf(adapter: Adapter | undefined, traits: NamedTraits): Capabilities {
   const { target, edit, react, typing, buttons, media, maxFileBytes, rates, growMs } = traits;
   return {
     target,
