@@ -67,26 +67,29 @@ const play = (platform: string, file: string) =>
   runParley(['--data', folder.path, 'simulate', platform, file]);
 
 describe('scenes', () => {
-  it('[U04] a scene with a group and an approval tests a whole Parley', async () => {
-    const simulator = await startSimulator('discord');
-    const { platform, settings, owner, firstGroup } = simulator;
-    const access = { allowGroups: [firstGroup] };
-    const data = makeDataFolder({
-      ...settingsFor(model),
-      owners: [owner],
-      http: { port: 0 },
-      channels: { [platform]: { ...settings, access } },
-    });
-    const parley = await startParleyHere(data.path);
-    onTestFinished(async () => {
-      await parley.discard();
-      await simulator.close();
-      data.remove();
-    });
-    await untilConnected(parley);
-    const scene = readScene(readFileSync(join(SCENES, 'approval.jsonl'), 'utf8'));
-    expect(await playScene(simulator, scene)).toEqual([]);
-  });
+  it.each(['discord', 'slack'] as const)(
+    '[U04] a scene with a group and an approval tests a whole Parley on %s',
+    async (simulated) => {
+      const simulator = await startSimulator(simulated);
+      const { platform, settings, owner, firstGroup } = simulator;
+      const access = { allowGroups: [firstGroup] };
+      const data = makeDataFolder({
+        ...settingsFor(model),
+        owners: [owner],
+        http: { port: 0 },
+        channels: { [platform]: { ...settings, access } },
+      });
+      const parley = await startParleyHere(data.path);
+      onTestFinished(async () => {
+        await parley.discard();
+        await simulator.close();
+        data.remove();
+      });
+      await untilConnected(parley);
+      const scene = readScene(readFileSync(join(SCENES, 'approval.jsonl'), 'utf8'));
+      expect(await playScene(simulator, scene)).toEqual([]);
+    },
+  );
 
   // The page plays one on Telegram below.
   if (isOfDay(0, 3))

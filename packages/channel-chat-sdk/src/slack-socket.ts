@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { createRequire as requireFrom } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { guarded } from '@parley/channels';
 import { type Logger, ParleyError, reasonOf } from '@parley/core';
@@ -105,7 +105,7 @@ export class SlackSocket {
   /** The client is installed with the adapter, possibly next to it. */
   async #client(): Promise<SocketClient> {
     const { appToken, apiUrl, log } = this.#deps;
-    const near = createRequire(import.meta.resolve('@chat-adapter/slack'));
+    const near = requireFrom(import.meta.resolve('@chat-adapter/slack'));
     const path = pathToFileURL(near.resolve('@slack/socket-mode')).href;
     const { SocketModeClient } = (await import(path)) as {
       SocketModeClient: new (options: object) => SocketClient;

@@ -14,6 +14,7 @@ import type { VisibleMessage } from '../discord/transcript.ts';
 import type { Json } from '../discord/wire.ts';
 import { drawDiscord } from './draw/discord.ts';
 import { escapeText } from './draw/escape.ts';
+import type { PlayClock } from './play-clock.ts';
 import {
   type MessageOnPlatform,
   type PlatformSide,
@@ -21,7 +22,6 @@ import {
   type SayingOnPlatform,
   SHOWN_CALLS,
 } from './side.ts';
-import type { PlayClock } from './simulator.ts';
 
 const FIRST_PERSON = 200_000_000_000_001_000n;
 /** How long Discord shows that the bot is typing. */

@@ -1,3 +1,4 @@
+export { createPlayClock, type PlayClock } from './play-clock.ts';
 export {
   CODES,
   type Difference,
@@ -12,6 +13,6 @@ export {
   type Shown,
   writeScene,
 } from './scene.ts';
-export { createPlayClock, type PlayClock, type Simulator } from './simulator.ts';
+export type { Simulator } from './simulator.ts';
 export { type SimulatorOptions, type StartedSimulator, startSimulator } from './start.ts';
 export * from './world.ts';

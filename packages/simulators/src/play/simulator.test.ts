@@ -1,6 +1,7 @@
 import { Client, Events, GatewayIntentBits, Partials } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createPlayClock, type Simulator } from './simulator.ts';
+import { createPlayClock } from './play-clock.ts';
+import type { Simulator } from './simulator.ts';
 import { startSimulator } from './start.ts';
 import { PLATFORMS } from './world.ts';
 
@@ -19,7 +20,7 @@ const chatOf = (simulator: Simulator, key: string) =>
   simulator.world().chats.find((chat) => chat.key === key);
 
 describe('a simulator', () => {
-  it.each(['telegram', 'discord'] as const)(
+  it.each(['telegram', 'discord', 'slack'] as const)(
     '[U04] %s: people write, reply, edit and react; keys identify authors and messages',
     async (platform) => {
       const simulator = await started(platform);

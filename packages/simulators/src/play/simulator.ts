@@ -1,6 +1,14 @@
 import { freeKey, slug } from './keys.ts';
+import type { PlayClock } from './play-clock.ts';
 import type { FileOnPlatform, MessageOnPlatform, PlatformSide } from './side.ts';
-import { Act, type ActOf, type SimulatedMessage, type SimulatedWorld } from './world.ts';
+import {
+  Act,
+  type ActOf,
+  PLATFORM_NAMES,
+  type Platform,
+  type SimulatedMessage,
+  type SimulatedWorld,
+} from './world.ts';
 
 /** A platform with people, controlled by acts. */
 export interface Simulator {
@@ -35,24 +43,6 @@ export interface Simulator {
 export interface Watcher {
   readonly change?: () => void;
   readonly act?: (act: Act) => void;
-}
-
-/** A running clock that a player can advance. */
-export interface PlayClock {
-  now(): number;
-  ahead(): number;
-  advance(ms: number): void;
-}
-
-export function createPlayClock(): PlayClock {
-  let ahead = 0;
-  return {
-    now: () => Date.now() + ahead,
-    ahead: () => ahead,
-    advance: (ms) => {
-      ahead += ms;
-    },
-  };
 }
 
 interface Person {
@@ -383,9 +373,8 @@ class Play implements Simulator {
   }
 }
 
-function notHere(platform: string, what: string): Error {
-  const names = { telegram: 'Telegram', discord: 'Discord', whatsapp: 'WhatsApp' };
-  return new Error(`${names[platform as keyof typeof names]} ${what}.`);
+function notHere(platform: Platform, what: string): Error {
+  return new Error(`${PLATFORM_NAMES[platform]} ${what}.`);
 }
 
 function summaryOf(world: SimulatedWorld): string {

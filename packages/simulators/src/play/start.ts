@@ -1,5 +1,6 @@
+import { createPlayClock, type PlayClock } from './play-clock.ts';
 import type { PlatformSide } from './side.ts';
-import { createPlayClock, createSimulator, type PlayClock, type Simulator } from './simulator.ts';
+import { createSimulator, type Simulator } from './simulator.ts';
 import type { Platform } from './world.ts';
 
 /** The options of a simulator; all of them have defaults. */
@@ -36,9 +37,20 @@ export async function startSimulator(
       scan: (code: string) => side.scan(code),
     });
   }
-  const side: PlatformSide =
-    platform === 'telegram'
-      ? await (await import('./telegram-side.ts')).startTelegramSide(clock, port)
-      : await (await import('./discord-side.ts')).startDiscordSide(clock, port);
-  return createSimulator(side, clock);
+  return createSimulator(await startSide(platform, clock, port), clock);
+}
+
+async function startSide(
+  platform: Exclude<Platform, 'whatsapp'>,
+  clock: PlayClock,
+  port: number | undefined,
+): Promise<PlatformSide> {
+  switch (platform) {
+    case 'telegram':
+      return (await import('./telegram-side.ts')).startTelegramSide(clock, port);
+    case 'discord':
+      return (await import('./discord-side.ts')).startDiscordSide(clock, port);
+    case 'slack':
+      return (await import('./slack-side.ts')).startSlackSide(clock, port);
+  }
 }

@@ -4,6 +4,7 @@ import { startTelegramDouble } from '../telegram/start-telegram-double.ts';
 import type { TelegramDouble } from '../telegram/telegram-double.ts';
 import type { VisibleMessage } from '../telegram/transcript.ts';
 import { drawTelegram } from './draw/telegram.ts';
+import type { PlayClock } from './play-clock.ts';
 import {
   type FileOnPlatform,
   type MessageOnPlatform,
@@ -13,7 +14,6 @@ import {
   type SayingOnPlatform,
   SHOWN_CALLS,
 } from './side.ts';
-import type { PlayClock } from './simulator.ts';
 
 const FIRST_PERSON = 1001;
 /** New groups are supergroups, because today's groups have topics. */

@@ -5,6 +5,7 @@ import { startWhatsAppDouble } from '../whatsapp/start-whatsapp-double.ts';
 import type { VisibleMessage } from '../whatsapp/transcript.ts';
 import type { WhatsAppDouble } from '../whatsapp/whatsapp-double.ts';
 import { drawWhatsApp } from './draw/whatsapp.ts';
+import type { PlayClock } from './play-clock.ts';
 import {
   type FileOnPlatform,
   type MessageOnPlatform,
@@ -13,7 +14,6 @@ import {
   type SayingOnPlatform,
   SHOWN_CALLS,
 } from './side.ts';
-import type { PlayClock } from './simulator.ts';
 
 const FIRST_NUMBER = 491_700_000_001;
 /** How long phones show typing. */

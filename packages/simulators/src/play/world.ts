@@ -1,8 +1,15 @@
 import { z } from 'zod';
 
 /** The platforms that can be simulated. */
-export const PLATFORMS = ['telegram', 'discord', 'whatsapp'] as const;
+export const PLATFORMS = ['telegram', 'discord', 'slack', 'whatsapp'] as const;
 export type Platform = (typeof PLATFORMS)[number];
+
+export const PLATFORM_NAMES: Readonly<Record<Platform, string>> = {
+  telegram: 'Telegram',
+  discord: 'Discord',
+  slack: 'Slack',
+  whatsapp: 'WhatsApp',
+};
 
 /** The visible state of one platform, in the same format for all platforms. */
 export interface SimulatedWorld {
@@ -118,7 +125,7 @@ export const MAX_OF_A_FLOOD = 500;
 
 /** A player's act. Chats, people and messages are named by their keys. */
 export const Act = z.discriminatedUnion('kind', [
-  /** On Discord, text that starts with `/` and a command name runs that command. */
+  /** On Discord and Slack, text that starts with `/` and a command name runs that command. */
   act('say', {
     chat: z.string(),
     from: z.string(),

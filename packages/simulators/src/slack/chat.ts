@@ -1,4 +1,4 @@
-import { type Content, readContent, readUpdate } from './content.ts';
+import { type Content, readContent, readUpdate, splitContent } from './content.ts';
 import {
   change,
   erase,
@@ -21,10 +21,13 @@ export function postMessage(servers: Servers, args: RequestArguments): Json {
   const thread = findThread(channel, args.text('thread_ts'));
   workspace.limits.passMessage(channel.id);
   const isBroadcast = thread !== undefined && args.flag('reply_broadcast');
-  const { wire } = post(servers, channel, content, {
+  const fields = {
     ...replyFields(channel, thread),
     ...(isBroadcast && { subtype: 'thread_broadcast' }),
-  });
+  };
+  const [first, ...others] = splitContent(workspace, content);
+  const { wire } = post(servers, channel, first, fields);
+  for (const other of others) post(servers, channel, other, fields);
   return { channel: channel.id, ts: wire.ts, message: withoutMetadata(wire), ...warned(content) };
 }
 

@@ -9,16 +9,20 @@ import type { Workspace } from './workspace.ts';
 const MAX_TEXT = 40_000;
 /** The most characters of `markdown_text`. */
 const MAX_MARKDOWN = 12_000;
-/** Not documented, but `chat.update` refuses longer texts (seratch/ChatGPT-in-Slack#102). */
-const MAX_UPDATED_TEXT = 4_000;
+/**
+ * The most characters of a text in one message. Not documented, but `chat.update` refuses longer
+ * texts (seratch/ChatGPT-in-Slack#102), and new messages are split.
+ */
+const MAX_SHOWN_TEXT = 4_000;
 
 /** What a message shows, as stored. */
 export interface Content {
   readonly text: string;
-  /** Undefined when a call gives only text, for a message whose own blocks stay. */
   readonly blocks: readonly WireBlock[];
   /** Whether the blocks were given, and not made from the text. */
   readonly hasOwnBlocks: boolean;
+  /** Whether it is only a text in mrkdwn. */
+  readonly isPlain?: boolean;
   readonly attachments?: readonly Json[];
   readonly metadata?: Json;
   readonly warnings: readonly string[];
@@ -50,13 +54,32 @@ export function readContent(workspace: Workspace, args: RequestArguments): Conte
     return { ...more, text: text || mrkdwnOfBlocks(blocks), blocks, hasOwnBlocks: true, warnings };
   }
   const blocks = text === '' ? [] : blocksOfText(text, nextId);
-  return { ...more, text, blocks, hasOwnBlocks: false, warnings };
+  return { ...more, text, blocks, hasOwnBlocks: false, isPlain: true, warnings };
+}
+
+/**
+ * Splits a text of more than 4,000 characters into several messages, which is not documented, but
+ * what the servers do (slackapi/java-slack-sdk#704). Formats that are cut in two are lost.
+ */
+export function splitContent(
+  { ids }: Workspace,
+  content: Content,
+): readonly [Content, ...Content[]] {
+  const { text, isPlain } = content;
+  if (!isPlain || text.length <= MAX_SHOWN_TEXT) return [content];
+  const pieceAt = (at: number): Content => {
+    const piece = text.slice(at, at + MAX_SHOWN_TEXT);
+    return { ...content, text: piece, blocks: blocksOfText(piece, () => ids.next('b')) };
+  };
+  const pieces: [Content, ...Content[]] = [pieceAt(0)];
+  for (let at = MAX_SHOWN_TEXT; at < text.length; at += MAX_SHOWN_TEXT) pieces.push(pieceAt(at));
+  return pieces;
 }
 
 /** Like `readContent`, for `chat.update`. */
 export function readUpdate(workspace: Workspace, args: RequestArguments): Content {
   const isPlain = !args.has('blocks') && !args.has('markdown_text');
-  if (isPlain && (args.text('text')?.length ?? 0) > MAX_UPDATED_TEXT) throw refuse('msg_too_long');
+  if (isPlain && (args.text('text')?.length ?? 0) > MAX_SHOWN_TEXT) throw refuse('msg_too_long');
   return readContent(workspace, args);
 }
 

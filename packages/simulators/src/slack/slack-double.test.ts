@@ -226,11 +226,13 @@ describe('refusals as on the servers', () => {
     if (reason !== undefined) expect(JSON.stringify(found.errors)).toMatch(reason);
   });
 
-  it('cuts a text at 40,000 characters with a warning, and refuses long edits', async () => {
+  it('cuts a text at 40,000 characters, splits it at 4,000, and refuses long edits', async () => {
     const { double, web, channel } = await start();
     const sent = await web.chat.postMessage({ channel, text: 'x'.repeat(40_001) });
     expect(sent.response_metadata).toMatchObject({ warnings: ['message_truncated'] });
-    expect(double.conversation(channel)[0]?.text).toHaveLength(40_000);
+    expect(double.conversation(channel).map(({ text }) => text.length)).toEqual(
+      Array.from({ length: 10 }, () => 4_000),
+    );
     const edit = web.chat.update({ channel, ts: sent.ts ?? '', text: 'x'.repeat(4_001) });
     expect(await refusal(edit)).toMatchObject({ error: 'msg_too_long' });
   });

@@ -80,8 +80,8 @@ export interface SlackDouble {
   uninstall(): void;
   /** The visible messages of a conversation, oldest first. */
   conversation(channel: string): VisibleMessage[];
-  /** The status that the bot shows below a thread. */
-  status(channel: string, threadTs: string): string | undefined;
+  /** The status that the bot shows below a thread, or below any thread of the conversation. */
+  status(channel: string, threadTs?: string): string | undefined;
   /** The forms and home pages that people see. */
   views(): readonly View[];
   /** The bytes of a file. */

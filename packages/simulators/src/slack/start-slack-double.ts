@@ -121,7 +121,11 @@ function viewOf({ workspace, interactions }: Servers) {
   return {
     interaction: (id) => interactions.get(id)?.state ?? 'failed',
     conversation: (channel) => visibleMessages(workspace, channelNamed(workspace, channel)),
-    status: (channel, ts) => workspace.statuses.get(threadKey(channel, ts)),
+    status: (channel, ts) => {
+      if (ts !== undefined) return workspace.statuses.get(threadKey(channel, ts));
+      const prefix = threadKey(channel, '');
+      return workspace.statuses.entries().find(([key]) => key.startsWith(prefix))?.[1];
+    },
     views: () => [...workspace.views.values()],
     file: (id) => workspace.files.get(id)?.bytes,
     calls: (method) => transcript.calls(method),

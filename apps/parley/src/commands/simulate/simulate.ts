@@ -6,6 +6,7 @@ import { countOf, decodeText, reasonOf, systemTime } from '@parley/core';
 import {
   createPlayClock,
   describeDifference,
+  PLATFORM_NAMES,
   type Platform,
   type PlayClock,
   playScene,
@@ -40,8 +41,6 @@ export interface AskedPlay {
   readonly platform: Platform;
   readonly scene?: string;
 }
-
-const NAMES = { telegram: 'Telegram', discord: 'Discord', whatsapp: 'WhatsApp' } as const;
 
 /** How long a platform may take to connect on a busy machine, in ms. */
 const CONNECT_WITHIN_MS = 60_000;
@@ -93,7 +92,7 @@ async function play(cli: Cli, asked: AskedPlay, flags: SimulateFlags): Promise<n
   cli.print(
     [
       '',
-      `${NAMES[platform]} is simulated on this machine, with your settings.`,
+      `${PLATFORM_NAMES[platform]} is simulated on this machine, with your settings.`,
       '',
       `  Play      ${shown(page.address)}`,
       `Look at   ${shown(parley.address)}   (prompts, decisions and the queue of this Parley)`,

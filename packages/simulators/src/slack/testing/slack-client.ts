@@ -8,7 +8,7 @@ import { isRecord, type Json } from '../wire.ts';
 
 /** The clients log every refusal. */
 const nothing = () => undefined;
-const SILENT: Logger = {
+export const SILENT: Logger = {
   ...{ debug: nothing, info: nothing, warn: nothing, error: nothing },
   ...{ setLevel: nothing, setName: nothing, getLevel: () => LogLevel.ERROR },
 };

@@ -1,0 +1,108 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { chatSdkChannel } from '@parley/channel-chat-sdk';
+import type { ChannelAdapter, ChannelEnv } from '@parley/channels';
+import { type CoreWishes, coreAround, type Told } from '../adapter-core.ts';
+
+const cleanUp: (() => Promise<void>)[] = [];
+
+/** A hosted adapter behind a web server like the gateway's, and what it reported to the core. */
+export interface Hosted extends Told {
+  readonly adapter: ChannelAdapter;
+  /** The address that the platform calls. */
+  readonly url: string;
+  /** Another adapter with what the first one has stored, behind the same address. */
+  again(): Promise<ChannelAdapter>;
+}
+
+export interface HostedWishes extends CoreWishes {
+  readonly id: string;
+  readonly use: string;
+  readonly options: object;
+  /** Called after every report to the core. */
+  readonly changed: () => void;
+}
+
+/** Waits hardly at all between attempts. */
+const env: ChannelEnv = {
+  random: () => 0,
+  wait: (ms, signal) =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, Math.min(ms, 20));
+      signal.addEventListener('abort', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    }),
+};
+
+/** Hosts an adapter without starting it. */
+export async function hosted(wishes: HostedWishes): Promise<Hosted> {
+  const { id, use, options, changed } = wishes;
+  let served: ChannelAdapter | undefined;
+  const { url, close } = await serve(() => served);
+  const definition = chatSdkChannel(id, use);
+  const settings = definition.settings.parse({ use, options });
+  const { told, context } = coreAround(settings, changed, wishes);
+  const connect = await definition.load();
+  const make = () => {
+    const adapter = connect(context, env);
+    served = adapter;
+    return adapter;
+  };
+  const adapter = make();
+  const all = [adapter];
+  cleanUp.push(async () => {
+    await Promise.all(all.map((each) => each.stop()));
+    await close();
+  });
+  return {
+    ...told,
+    adapter,
+    url: `${url}/channels/${id}/default/`,
+    async again() {
+      await served?.stop();
+      const next = make();
+      all.push(next);
+      return next;
+    },
+  };
+}
+
+/** Ends everything that `hosted` started. */
+export async function endHosted(): Promise<void> {
+  for (const close of cleanUp.splice(0).reverse()) await close();
+}
+
+export function alsoEnd(close: () => Promise<void>): void {
+  cleanUp.unshift(close);
+}
+
+async function serve(adapter: () => ChannelAdapter | undefined) {
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
+    const { method = 'GET', headers, url } = request;
+    const body = method === 'GET' ? {} : { body: Readable.toWeb(request), duplex: 'half' };
+    const asked = new Request(`http://gateway${url}`, {
+      method,
+      headers: headers as Record<string, string>,
+      ...body,
+    } as RequestInit);
+    const answer = (await adapter()?.http?.fetch(asked)) ?? new Response(null, { status: 404 });
+    response.writeHead(answer.status, Object.fromEntries(answer.headers));
+    response.end(Buffer.from(await answer.arrayBuffer()));
+  };
+  const server = createServer((request, response) => {
+    // The end of a test cuts requests off.
+    handle(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
