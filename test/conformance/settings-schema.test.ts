@@ -55,6 +55,7 @@ const EXAMPLES: readonly string[] = [
   'hooks.ci.token',
   'hooks.ci.instruction',
   'hooks.ci.fields',
+  'http.publicUrl',
   'api.clients.laptop.token',
   'api.clients.laptop.agent',
   'queue.url',

@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chatSdkChannel, findHostedChannels } from '@parley/channel-chat-sdk';
 import type { ChannelDefinition } from '@parley/channels';
 import { countOf } from '@parley/core';
-import { installLine } from '@parley/core/install-line';
 import { openSecrets, type Scrub } from '@parley/core/telemetry/scrubber';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
 import { ModelSettings, modelChoices } from '@parley/models';
@@ -32,8 +31,7 @@ export function checkSettings(
     modelChoices,
     channelSchemas: Object.fromEntries(channels.map(({ id, settings }) => [id, settings])),
     channelIds: Object.fromEntries(channels.map(({ id, ids }) => [id, ids])),
-    findHosted: (sections, own) =>
-      findHostedChannels(sections, own, { env, nearestWord, installLine }),
+    findHosted: (sections, own) => findHostedChannels(sections, own, { env, nearestWord }),
     defaultChannels: ALWAYS,
   });
 }

@@ -20,14 +20,12 @@ afterAll(() => rmSync(folder, { recursive: true }));
 function load(yaml: string, env: Record<string, string> = {}) {
   const file = join(folder, 'parley.yaml');
   writeFileSync(file, yaml);
-  const installLine = (names: readonly string[]) => `npm i ${names.join(' ')}`;
   const result = loadSettings({
     ...{ file, env, dataFolder: '/data', modelSchema: z.literal('auto').default('auto') },
     modelChoices: () => new Map(),
     channelSchemas: { telegram, web, lines },
     channelIds: { telegram: undefined, web: undefined, lines: undefined },
-    findHosted: (sections, own) =>
-      findHostedChannels(sections, own, { env, nearestWord, installLine }),
+    findHosted: (sections, own) => findHostedChannels(sections, own, { env, nearestWord }),
   });
   if (result.kind === 'invalid') throw new Error(JSON.stringify(result.problems, null, 2));
   return result;
@@ -84,8 +82,8 @@ describe('a channel whose settings name a package with `use`', () => {
   it('[F15] warns about misspelt keys and options and suggests the right ones', () => {
     const yaml = `channels: { slack: { ${SLACK.replace(' }', ', botUserid: U1 }')}, acess: {} } }`;
     expect(load(yaml, TOKEN).warnings).toEqual([
-      expect.objectContaining({ path: 'channels.slack.acess', nearest: 'access' }),
       expect.objectContaining({ path: 'channels.slack.options.botUserid', nearest: 'botUserId' }),
+      expect.objectContaining({ path: 'channels.slack.acess', nearest: 'access' }),
     ]);
   });
 
@@ -98,7 +96,7 @@ describe('a channel whose settings name a package with `use`', () => {
         ...{ kind: 'not-installed', path: 'channels.mail.use', nearest: undefined },
         found: '"@resend/chat-sdk-adapter"',
         expected:
-          'a package that is installed; "npm i @resend/chat-sdk-adapter@latest" installs it',
+          'a package that is installed; "npm install @resend/chat-sdk-adapter@latest" installs it',
         position: { line: 1, column: 26 },
       },
     ]);
@@ -116,7 +114,7 @@ describe('a channel whose settings name a package with `use`', () => {
       const result = load(`channels: { chat: { use: '${use}' } }`);
       const found = result.channels['chat/default'];
       expect(found).toMatchObject({ kind: 'broken', problems: [{ nearest }] });
-      expect(JSON.stringify(found)).not.toContain('npm i');
+      expect(JSON.stringify(found)).not.toContain('npm install');
     },
   );
 

@@ -1,3 +1,4 @@
+import { installLine } from '@parley/core/install-line';
 import type { Block, Finding, HostedChannels } from '@parley/settings';
 import { z } from 'zod';
 import { type AdapterFacts, adapterFacts, adapterNames } from './adapter-facts.ts';
@@ -8,8 +9,6 @@ export interface HostDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The candidate that was most likely meant; undefined when none is close. */
   readonly nearestWord: (written: string, candidates: Iterable<string>) => string | undefined;
-  /** The command that installs packages in the given versions. */
-  readonly installLine: (names: readonly string[]) => string;
 }
 
 type Verdict =
@@ -70,7 +69,7 @@ function judge(
   channel: string,
   use: unknown,
   own: object,
-  { env, nearestWord, installLine }: HostDeps,
+  { env, nearestWord }: HostDeps,
 ): Verdict {
   const refused = (expected: string, nearest?: string): Verdict => {
     return { kind: 'refused', expected, nearest };

@@ -1,3 +1,4 @@
+import { OWN_SCHEMAS } from './allowed.ts';
 import {
   composeJsonSchema,
   type ForeignSchemas,
@@ -22,7 +23,7 @@ export function settingsJsonSchema(schemas: ForeignSchemas): JsonSchema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Parley settings',
-    ...forEditors(withLabels(composeJsonSchema(schemas))),
+    ...forEditors(withLabels(composeJsonSchema(OWN_SCHEMAS, schemas))),
   };
 }
 

@@ -1,7 +1,4 @@
 import { z } from 'zod';
-import { ACCOUNT_NAME, CommonAccountSettings } from './channels.ts';
-import { CoreSettings } from './core-schema.ts';
-import { USE } from './hosted.ts';
 import type { Allowed, SettingsPath } from './source.ts';
 
 /** A JSON Schema of draft 7, which every YAML editor supports. */
@@ -9,6 +6,15 @@ export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
 /** A schema; `true` and `false` accept everything and nothing. */
 export type Schema = JsonSchema | boolean;
+
+/** The schemas of the settings package itself. */
+export interface OwnSchemas {
+  /** All sections but `model` and `channels`. */
+  readonly core: z.ZodType;
+  /** The keys that every channel account has. */
+  readonly account: z.ZodType;
+  readonly accountName: RegExp;
+}
 
 /** The schemas defined elsewhere: one for each channel by its id, and that of the models. */
 export interface ForeignSchemas {
@@ -27,19 +33,19 @@ export interface ForeignSchemas {
 
 /**
  * The JSON Schema of the whole settings file, as precise as the zod schemas. All suggestions are
- * based on it.
+ * based on it. The schemas are parameters, so that this module, which most starts do not need, is
+ * loaded on its own.
  */
-export function composeJsonSchema({
-  channelSchemas,
-  hosted = [],
-  hostedSchema,
-  modelSchema,
-}: ForeignSchemas): JsonSchema {
-  const core = toJson(CoreSettings);
+export function composeJsonSchema(
+  own: OwnSchemas,
+  { channelSchemas, hosted = [], hostedSchema, modelSchema }: ForeignSchemas,
+): JsonSchema {
+  const core = toJson(own.core);
   const model = toJson(modelSchema);
+  const shapeOf = (schema: z.ZodType, isHosted: boolean) => channelShape(own, schema, isHosted);
   const channels = Object.entries(channelSchemas).map(([id, schema]) => [
     id,
-    channelShape(schema, hosted.includes(id)),
+    shapeOf(schema, hosted.includes(id)),
   ]);
   return {
     ...core,
@@ -51,7 +57,7 @@ export function composeJsonSchema({
         type: 'object',
         description: 'Where people can write to the agent.',
         properties: Object.fromEntries(channels),
-        additionalProperties: hostedSchema === undefined ? false : channelShape(hostedSchema, true),
+        additionalProperties: hostedSchema === undefined ? false : shapeOf(hostedSchema, true),
       },
     },
   };
@@ -80,10 +86,14 @@ const USE_SCHEMA: JsonSchema = {
     'The npm package of a Chat SDK adapter, which Parley hosts under this name: @chat-adapter/slack. Only for names that are not built-in channels.',
 };
 
-function channelShape(schema: z.ZodType, isHosted: boolean): JsonSchema {
+function channelShape(
+  { account: commonKeys, accountName }: OwnSchemas,
+  schema: z.ZodType,
+  isHosted: boolean,
+): JsonSchema {
   const { title, description, ...own } = toJson(schema);
-  const common = toJson(CommonAccountSettings);
-  const { [USE]: ofAccount, ...properties } = { ...common.properties, ...own.properties };
+  const common = toJson(commonKeys);
+  const { use: ofAccount, ...properties } = { ...common.properties, ...own.properties };
   const account: JsonSchema = {
     ...own,
     type: 'object',
@@ -91,8 +101,8 @@ function channelShape(schema: z.ZodType, isHosted: boolean): JsonSchema {
     properties:
       isHosted || ofAccount === undefined ? properties : { ...properties, use: ofAccount },
   };
-  const use = isHosted ? { [USE]: USE_SCHEMA } : {};
-  const needsUse = isHosted ? [USE] : [];
+  const use = isHosted ? { use: USE_SCHEMA } : {};
+  const needsUse = isHosted ? ['use'] : [];
   const one: JsonSchema = {
     ...account,
     properties: { ...use, ...account.properties },
@@ -106,7 +116,7 @@ function channelShape(schema: z.ZodType, isHosted: boolean): JsonSchema {
       accounts: {
         type: 'object',
         description: 'Several accounts, each with a name.',
-        propertyNames: { pattern: ACCOUNT_NAME.source },
+        propertyNames: { pattern: accountName.source },
         additionalProperties: account,
       },
     },

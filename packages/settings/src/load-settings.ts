@@ -9,6 +9,7 @@ import {
   readAgents,
   sharedWorkspaces,
 } from './agents.ts';
+import { allowedInSettings } from './allowed.ts';
 import { type ChannelAccount, checkChannels } from './channels.ts';
 import { checkValue } from './check.ts';
 import { completeSettings, type Settings, type SettingsLocation } from './complete-settings.ts';
@@ -16,12 +17,7 @@ import { CoreSettings } from './core-schema.ts';
 import { parseSettings, type SettingsDocument, versionLine } from './document.ts';
 import { addHosted, type FindHosted } from './hosted.ts';
 import { type IdForms, normalizeIds } from './ids.ts';
-import {
-  allowedAt,
-  composeJsonSchema,
-  type ForeignSchemas,
-  type JsonSchema,
-} from './json-schema.ts';
+import type { ForeignSchemas } from './json-schema.ts';
 import { chooseProfile } from './profiles.ts';
 import {
   collectSecrets,
@@ -252,7 +248,11 @@ function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknow
     forms === undefined
       ? { value: resolved.value, findings: [] }
       : normalizeIds(resolved.value, { forms, literal: document.literal });
-  let shape: JsonSchema | undefined; // Created only when something has to be explained.
+  const allowedAt = allowedInSettings({
+    ...options,
+    channelSchemas: hosted.schemas,
+    hosted: Object.keys(hosted.uses),
+  });
   const source: SettingsSource = {
     value: normalized.value,
     outside: resolved.outside,
@@ -262,12 +262,7 @@ function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknow
       if (path.at(-1) === 'timeZone') {
         return { keys: [], values: Intl.supportedValuesOf('timeZone') };
       }
-      shape ??= composeJsonSchema({
-        ...options,
-        channelSchemas: hosted.schemas,
-        hosted: Object.keys(hosted.uses),
-      });
-      return allowedAt(shape, path);
+      return allowedAt(path);
     },
   };
   const findings = resolved.problems.map((p): Finding => ({ kind: 'reference', ...p }));
