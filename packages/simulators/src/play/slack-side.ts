@@ -94,7 +94,8 @@ class SlackSide implements PlatformSide {
   say({ chat, from, text, mention, replyTo, file }: SayingOnPlatform): string | undefined {
     const { channel, thread } = placeOf(chat);
     const [, command, rest] = /^(\/\S+)\s*(.*)$/su.exec(text) ?? [];
-    if (command !== undefined && !mention) {
+    // Slack runs no commands in threads; there they are sent as text.
+    if (command !== undefined && !mention && thread === undefined && replyTo === undefined) {
       this.#double.slash({ channel, command, text: rest, from });
       return undefined;
     }
