@@ -1,4 +1,7 @@
 import { everyChannel } from './channels/every-channel.ts';
 import { slackPeer } from './channels/slack-peer.ts';
 
-everyChannel('Slack', slackPeer('webhook'), ['forms', 'administrators']);
+const LACKS = ['forms', 'administrators', 'format-refused'] as const;
+
+everyChannel('Slack', () => slackPeer('webhook'), LACKS);
+everyChannel('Slack in Socket Mode', () => slackPeer('socket'), LACKS);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { loadAdapterFacts } from '@parley/channel-chat-sdk';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
-import { settingsJsonSchema } from '@parley/settings';
+import { settingsJsonSchema } from '@parley/settings/schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';

@@ -5,7 +5,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { loadAdapterFacts } from '@parley/channel-chat-sdk';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
-import { loadSettings, settingsJsonSchema } from '@parley/settings';
+import { loadSettings } from '@parley/settings';
+import { settingsJsonSchema } from '@parley/settings/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseDocument } from 'yaml';
 
@@ -54,6 +55,7 @@ const EXAMPLES: readonly string[] = [
   'hooks.ci.token',
   'hooks.ci.instruction',
   'hooks.ci.fields',
+  'http.publicUrl',
   'api.clients.laptop.token',
   'api.clients.laptop.agent',
   'queue.url',

@@ -117,7 +117,7 @@ export function describeSimulate(program: Command, { bare }: Runs): void {
   );
 }
 
-const PLATFORMS: readonly SimulatedPlatform[] = ['telegram', 'discord', 'whatsapp'];
+const PLATFORMS: readonly SimulatedPlatform[] = ['telegram', 'discord', 'slack', 'whatsapp'];
 
 /** Parses a platform and a scene in any order. Returns an error text if a word is neither. */
 function readSimulateWords(

@@ -5,7 +5,7 @@ import { configPath } from '@parley/core/installation';
 import type { OperatorSettings } from '@parley/gateway';
 import type { SettingsState, SettingsWritten, ShownProblem } from '@parley/gateway/api';
 import { ModelSettings } from '@parley/models';
-import { describeProblem, type SettingsProblem, settingsJsonSchema } from '@parley/settings';
+import { describeProblem, type SettingsProblem } from '@parley/settings';
 import {
   editSettings,
   lastCopy,
@@ -16,9 +16,9 @@ import {
   type SettingsValue,
   undoSettings,
 } from '@parley/settings/edit';
-import { withHosted } from './hosted-channels.ts';
+import { settingsJsonSchema } from '@parley/settings/schema';
 import type { OpenLog, StartOptions } from './process-options.ts';
-import { checkAs, type checkSettings } from './settings.ts';
+import { checkAs, type checkSettings, withHosted } from './settings.ts';
 
 type Deps = Pick<StartOptions, 'folder' | 'env' | 'clock'> & Pick<OpenLog, 'secrets'>;
 

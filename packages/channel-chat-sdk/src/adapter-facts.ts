@@ -31,8 +31,6 @@ export interface AdapterFacts {
   readonly secrets: readonly string[];
 }
 
-export { isInstalled } from './installed.ts';
-
 /**
  * Looks an adapter up. `env` is the environment of this process; without it, variables that may be
  * there are not missed.

@@ -6,7 +6,9 @@ import {
   type ChannelEnv,
   withOptionalLibrary,
 } from '@parley/channels';
+import type { Block, HostedChannels } from '@parley/settings';
 import type * as Facts from './adapter-facts.ts';
+import type * as Hosted from './find-hosted.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -19,6 +21,15 @@ export type ConnectChatSdk = (context: ChannelContext<unknown>, env?: ChannelEnv
  */
 export function loadAdapterFacts(): typeof Facts {
   return require('./adapter-facts.ts');
+}
+
+/** See `findHosted`. Undefined if no channel has `use`; nothing is loaded then. */
+export function findHostedChannels(
+  ...[sections, own, deps]: Parameters<typeof Hosted.findHosted>
+): HostedChannels | undefined {
+  const isHosted = (section: unknown): boolean => Object.hasOwn(Object(section), 'use');
+  if (!Object.values<unknown>(sections satisfies Block).some(isHosted)) return undefined;
+  return (require('./find-hosted.ts') as typeof Hosted).findHosted(sections, own, deps);
 }
 
 /**

@@ -13,12 +13,16 @@ export interface Traits {
   readonly buttons: boolean;
   /** The longest label of a button, in characters; a longer one is cut. */
   readonly maxLabel: number;
+  /** `plain`: next to buttons, text is shown without formats. */
+  readonly cards?: 'plain';
   /** The longest text of a block next to buttons, in characters, and the most blocks. */
   readonly blocks?: { readonly maxLength: number; readonly max: number };
   /** The most buttons of a message, if there may be fewer than eight. More are left out. */
   readonly maxButtons?: number;
   readonly media: Capabilities['media'];
   readonly maxFileBytes?: number;
+  /** A second send with the same key is recognized. */
+  readonly keyed?: true;
   readonly rates?: Capabilities['rates'];
   /** How often "typing" must be repeated, in ms. */
   readonly typingMs: number;
@@ -83,6 +87,7 @@ const TRAITS: Readonly<Record<string, Traits>> = {
     delete: true,
     react: true,
     buttons: true,
+    cards: 'plain',
     media: ['image'],
     // The picture is part of the message, which may have 100 kB, and base64 takes a third of that.
     maxFileBytes: 70_000,
@@ -100,6 +105,8 @@ const TRAITS: Readonly<Record<string, Traits>> = {
     // Google Chat has no typing indicator for apps.
     typing: false,
     buttons: true,
+    cards: 'plain',
+    keyed: true,
     // One write a second in each space.
     rates: { direct: { burst: 1, everyMs: 1_000 }, group: { burst: 1, everyMs: 1_000 } },
     history: 'thread',

@@ -1,113 +1,103 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { COMMANDS } from '@parley/channels';
 import { type SlackDouble, startSlackDouble } from '@parley/simulators/slack';
 import type { TestParley } from '../../e2e/parley-here.ts';
 import { FILES } from './files.ts';
 import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
 
-/** Events are repeated until Parley has been started again. */
-const RETRIES = { delaysMs: [100, 500, ...Array.from({ length: 40 }, () => 1_000)] };
+/** The commands that the app has in its settings; Slack sends what else begins with `/` as text. */
+const REGISTERED = new Set(COMMANDS.map(({ name }) => name));
+/** How often Slack tries an event in these tests: for about a minute, and not only three times. */
+const RETRIES = { delaysMs: Array.from({ length: 240 }, () => 250), answerWithinMs: 3_000 };
+/** How long the gateway may take to serve its request URL, in ms. */
+const VERIFY_WITHIN_MS = 30_000;
 
-const FAULTS = {
-  'rate-limited': { kind: 'rate-limit', seconds: 1 },
-  'server-error': { kind: 'status', status: 502 },
-  'format-refused': { kind: 'refuse', error: 'invalid_blocks' },
-  'lost-before': { kind: 'reset' },
-  'lost-after': { kind: 'reset', after: true },
-} as const;
-
-/**
- * Slack, connected by the Chat SDK's adapter: through requests to Parley, or through a socket that
- * Parley opens.
- */
-export const slackPeer = (mode: 'webhook' | 'socket') => async (): Promise<Peer> => {
+/** Slack: the Web API, with events by request URL or in Socket Mode, as the double speaks them. */
+export async function slackPeer(mode: 'webhook' | 'socket'): Promise<Peer> {
   const double = await startSlackDouble({ retries: RETRIES });
-  const people = new Map<string, readonly string[]>();
+  const owner = double.addMember({ name: 'The Owner' });
+  const robot = double.addMember({ name: 'Another bot', isBot: true });
   let next = 0;
-  const person = () => {
+  const fresh = () => {
     next += 1;
     return double.addMember({ name: `Person ${next}` });
   };
-  const group = (): Place => {
-    const members = [person(), person()];
-    const id = double.addChannel({ name: `room-${next}`, members });
-    people.set(id, members);
-    return { id, kind: 'group' };
-  };
-  const owner = double.addMember({ name: 'The Owner' });
-  const { apiUrl, botToken, signingSecret, appToken } = double;
+  const channel = () => double.addChannel({ name: `room-${next}`, members: [fresh()] });
+  const { apiUrl, botToken, appToken, signingSecret } = double;
+  const secrets = mode === 'socket' ? { mode, appToken } : { signingSecret };
   return {
     channel: 'slack',
     traits: new Set([
       ...(['direct-chats', 'groups'] as const),
-      ...(['threads', 'albums', 'edits', 'deletes', 'documents', 'bots'] as const),
-      ...(['quotes', 'buttons', 'pings', 'twice', 'out-of-order'] as const),
-      ...(['rate-limited', 'server-error', 'format-refused', 'thrown-out'] as const),
-      ...(['lost-before', 'lost-after'] as const),
+      ...(['threads', 'albums', 'edits', 'deletes', 'documents', 'bots', 'quotes'] as const),
+      ...(['buttons', 'pings', 'twice', 'out-of-order', 'thrown-out'] as const),
+      ...(['rate-limited', 'server-error', 'lost-before', 'lost-after'] as const),
     ]),
     longest: 4_000,
-    settings: {
-      use: '@chat-adapter/slack',
-      options: { apiUrl, botToken, ...(mode === 'socket' ? { appToken } : { signingSecret }) },
-    },
+    settings: { use: '@chat-adapter/slack', options: { apiUrl, botToken, ...secrets } },
     owner: `slack:${owner}`,
     ownerPlace: { id: double.directChat(owner), kind: 'direct' },
-    ...(mode === 'webhook' && { link: (parley: TestParley) => enterUrl(double, parley) }),
-    direct: () => ({ id: double.directChat(person()), kind: 'direct' }),
-    group,
-    thread() {
-      const { id } = group();
-      const { ts } = double.say({ channel: id, text: 'this begins a thread' });
+    ...(mode === 'webhook' && { link: (parley: TestParley) => verify(double, parley) }),
+    direct: () => ({ id: double.directChat(fresh()), kind: 'direct' }),
+    group: () => ({ id: channel(), kind: 'group' }),
+    thread: () => {
+      const id = channel();
+      const { ts } = double.say({ channel: id, text: 'a thread' });
       return { id: `${id}/${ts}`, kind: 'thread' };
     },
-    other: (place) => people.get(chatOf(place).channel)?.[1] ?? '',
-    say: async (place, saying) => say(double, place, saying),
-    edit: async (place, id, text) => double.reword(chatOf(place).channel, id, text),
-    erase: async (place, id) => double.erase(chatOf(place).channel, id),
+    other: () => fresh(),
+    say: async (place, saying) => say(double, place, saying, robot),
+    edit: async (place, id, text) => double.reword(placeOf(place).channel, id, text),
+    erase: async (place, id) => double.erase(placeOf(place).channel, id),
     press: (place, ts, label, from) =>
-      double.press({ channel: chatOf(place).channel, ts, label, from }),
+      void double.press({ channel: placeOf(place).channel, ts, label, from }),
     seen: (place) => seen(double, place),
-    trouble: (place, trouble) => makeTrouble(double, chatOf(place).channel, trouble),
+    trouble: (place, trouble) => makeTrouble(double, placeOf(place).channel, trouble),
     tellTwice: () => double.fault({ kind: 'duplicate' }),
     tellSwapped: () => double.fault({ kind: 'swap' }),
-    disconnect: () => double.dropConnections(),
+    disconnect: () => {
+      if (mode === 'webhook') double.fault({ kind: 'undelivered', times: 4 });
+      double.dropConnections();
+    },
     waitFor: (look, ms) => double.waitFor(look, ms),
     close: () => double.close(),
   };
-};
+}
 
-/** Enters the request URL in the app's settings, once Parley answers there. */
-async function enterUrl(double: SlackDouble, { address }: TestParley): Promise<void> {
+/** Enters the address of this start in the settings of the app, once the gateway serves it. */
+async function verify(double: SlackDouble, { address }: TestParley): Promise<void> {
+  const url = `${address}/channels/slack/default/events`;
+  const until = Date.now() + VERIFY_WITHIN_MS;
   for (;;) {
     try {
-      return await double.setRequestUrl(`${address}/channels/slack/default/`);
-    } catch {
+      await double.setRequestUrl(url);
+      return;
+    } catch (error) {
+      if (Date.now() > until) throw error;
       await sleep(50);
     }
   }
 }
 
-function makeTrouble(double: SlackDouble, channel: string, trouble: Trouble): void {
-  if (trouble === 'thrown-out') double.setBot(channel, false);
-  else double.fault({ ...FAULTS[trouble], method: 'chat.postMessage', channel });
-}
-
-/** A channel, and the first message of a thread in it. */
-function chatOf({ id }: Place): { readonly channel: string; readonly threadTs?: string } {
+function placeOf({ id }: Place): { readonly channel: string; readonly threadTs?: string } {
   const [channel = '', threadTs] = id.split('/');
-  return { channel, ...(threadTs !== undefined && { threadTs }) };
+  return { channel, ...(threadTs === undefined ? {} : { threadTs }) };
 }
 
-function say(double: SlackDouble, place: Place, saying: Saying): string {
-  const { text, mention, from, replyTo, bot, files } = saying;
-  const { channel, threadTs } = chatOf(place);
-  // A reply is a message in the thread of the other.
+function say(double: SlackDouble, place: Place, saying: Saying, robot: string): string {
+  const { text, mention, replyTo, files = [], from, bot } = saying;
+  const { channel, threadTs } = placeOf(place);
+  const [, name = '', rest] = /^\/(\w+)\s*(.*)$/s.exec(text) ?? [];
+  // In a thread, Slack runs no commands; what looks like one is a message.
+  const isCommand = !mention && replyTo === undefined && threadTs === undefined;
+  if (isCommand && REGISTERED.has(name))
+    return double.slash({ channel, command: `/${name}`, text: rest, from });
   const answered = double.conversation(channel).find(({ ts }) => ts === replyTo);
   return double.say({
-    channel,
-    from: bot ? double.addMember({ name: 'Another bot', isBot: true }) : from,
+    ...{ channel, from: bot ? robot : from },
+    threadTs: threadTs ?? answered?.threadTs ?? replyTo,
     text: mention ? `<@${double.me.id}> ${text}` : text,
-    threadTs: threadTs ?? answered?.threadTs ?? answered?.ts,
-    files: files?.map((file) =>
+    files: files.map((file) =>
       file === 'picture'
         ? { name: 'a.png', type: 'image/png', bytes: new Uint8Array(FILES.picture) }
         : { name: 'a.txt', type: 'text/plain', bytes: new Uint8Array(FILES.document) },
@@ -115,16 +105,40 @@ function say(double: SlackDouble, place: Place, saying: Saying): string {
   }).ts;
 }
 
+function makeTrouble(double: SlackDouble, channel: string, trouble: Trouble): void {
+  const aim = { channel, method: 'chat.postMessage' };
+  switch (trouble) {
+    case 'rate-limited':
+      double.fault({ ...aim, kind: 'rate-limit', seconds: 1 });
+      break;
+    case 'server-error':
+      double.fault({ ...aim, kind: 'status', status: 503 });
+      break;
+    case 'lost-before':
+      double.fault({ ...aim, kind: 'reset' });
+      break;
+    case 'lost-after':
+      double.fault({ ...aim, kind: 'reset', after: true });
+      break;
+    case 'thrown-out':
+      double.setBot(channel, false);
+      break;
+    case 'format-refused':
+      throw new Error('Slack refuses no format of a text');
+  }
+}
+
+/** In a channel, replies are seen below the message that they answer. */
 function seen(double: SlackDouble, place: Place): Seen[] {
-  const { channel, threadTs: thread } = chatOf(place);
+  const { channel, threadTs } = placeOf(place);
   return double
     .conversation(channel)
-    .filter(({ threadTs }) => thread === undefined || threadTs === thread)
-    .map(({ ts, from, text, threadTs, buttons }) => ({
+    .filter((message) => threadTs === undefined || message.threadTs === threadTs)
+    .map(({ ts, from, text, threadTs: answered, buttons }) => ({
       id: ts,
       from,
       text,
-      ...(threadTs !== undefined && { replyTo: threadTs }),
-      ...(buttons.length > 0 && { buttons }),
+      ...(answered === undefined || answered === threadTs ? {} : { replyTo: answered }),
+      ...(buttons.length === 0 ? {} : { buttons }),
     }));
 }

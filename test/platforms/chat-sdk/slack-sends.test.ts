@@ -64,6 +64,14 @@ describe('a part sent to Slack', () => {
     );
   });
 
+  it('[G05] arrives without its buttons if Slack refuses them', async () => {
+    const scene = await slackScene();
+    const { double, direct, part } = scene;
+    double.fault({ kind: 'refuse', error: 'invalid_blocks', method: 'chat.postMessage' });
+    await sent(scene, part('Run it?', { buttons: [{ label: 'Yes', data: 'yes' }] }));
+    expect(double.conversation(direct)).toMatchObject([{ text: 'Run it?', buttons: [] }]);
+  });
+
   it('[F10] is a file with its caption in one message', async () => {
     const scene = await slackScene();
     const { double, direct, part } = scene;
