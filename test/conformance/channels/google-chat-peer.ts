@@ -49,7 +49,7 @@ export async function googleChatPeer(): Promise<Peer> {
     traits: new Set([
       ...(['direct-chats', 'groups', 'threads', 'bots', 'quotes', 'buttons'] as const),
       ...(['twice', 'out-of-order', 'rate-limited', 'server-error', 'lost-before'] as const),
-      ...(['lost-after', 'thrown-out', 'albums', 'documents', 'pings'] as const),
+      ...(['lost-after', 'thrown-out', 'albums', 'documents', 'idempotent'] as const),
     ]),
     longest: 30_000,
     settings: {
@@ -73,7 +73,13 @@ export async function googleChatPeer(): Promise<Peer> {
       const { space } = find(double, group());
       const [sender] = space.members.values();
       if (sender === undefined) throw new Error('The room is empty.');
-      const facts = { text: 'a thread', cards: [], mentionsApp: false, files: [] };
+      const facts = {
+        text: 'a thread',
+        syntax: 'chat' as const,
+        cards: [],
+        mentionsApp: false,
+        files: [],
+      };
       const { thread } = double.state.add(space, undefined, { ...facts, sender });
       return { id: thread, kind: 'thread' };
     },
