@@ -1,5 +1,6 @@
 import type { OutboundPart } from '@parley/core';
 import type { CoreWishes } from '../adapter-core.ts';
+import { rerouteHosts } from './doubles/reroute.ts';
 import { type CloudPerson, WhatsAppCloudDouble } from './doubles/whatsapp-cloud.ts';
 import { alsoEnd, type Hosted, hosted } from './hosted-scene.ts';
 
@@ -12,14 +13,18 @@ export interface CloudScene extends Hosted {
 
 export async function cloudScene(wishes: CoreWishes = {}): Promise<CloudScene> {
   const double = await new WhatsAppCloudDouble().start();
-  alsoEnd(() => double.close());
+  const restore = rerouteHosts({ 'lookaside.fbsbx.com': double.port });
+  alsoEnd(() => {
+    restore();
+    return double.close();
+  });
   const { accessToken, appSecret, phoneNumberId, verifyToken, apiUrl } = double;
   const scene = await hosted({
     ...wishes,
     id: 'whatsapp-cloud',
     use: '@chat-adapter/whatsapp',
     options: { accessToken, appSecret, phoneNumberId, verifyToken, apiUrl },
-    changed: () => double.changed(),
+    changed: () => {},
   });
   await scene.adapter.start();
   await double.subscribe(scene.url);
