@@ -2,8 +2,8 @@ import {
   type Comment,
   type ImportDeclaration,
   type Node,
-  parseSync,
   type Program,
+  parseSync,
   Visitor,
 } from 'oxc-parser';
 
@@ -132,7 +132,8 @@ function readDeclaration(
 ): Declaration {
   const comment = comments.findLast(({ end }) => end <= statement.start);
   const isAbove = comment && text.slice(comment.end, statement.start).trim() === '';
-  const head = isAbove && comment.type === 'Block' ? `${text.slice(comment.start, comment.end)}\n` : '';
+  const head =
+    isAbove && comment.type === 'Block' ? `${text.slice(comment.start, comment.end)}\n` : '';
   const shift = declared.start - head.length;
   const found: Reference[] = namesOf(declared).map(({ start, name }) => {
     // The span of a variable's name includes its type.

@@ -17,7 +17,10 @@ export function documentMembers(declarations: string, source: string): string {
   }).visit(program);
   return inserted
     .toSorted((a, b) => b.at - a.at)
-    .reduce((text, { at, text: comment }) => text.slice(0, at) + comment + text.slice(at), declarations);
+    .reduce(
+      (text, { at, text: comment }) => text.slice(0, at) + comment + text.slice(at),
+      declarations,
+    );
 
   function annotate(type: Node, fields: Fields): void {
     const literal = literalWith(type, fields);
@@ -52,7 +55,9 @@ function commentsOfSchemas(source: string): ReadonlyMap<string, Fields> {
   };
   const schemas = new Map<string, Fields>();
   const fieldsOf = (value: Node): Fields | undefined => {
-    const object = findInCalls(value, (node) => (node.type === 'ObjectExpression' ? node : undefined));
+    const object = findInCalls(value, (node) =>
+      node.type === 'ObjectExpression' ? node : undefined,
+    );
     if (object === undefined) {
       // A schema that was declared above: `chat: Chat`.
       return findInCalls(value, (node) =>
