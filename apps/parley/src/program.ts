@@ -5,6 +5,7 @@ import { acceptFormerOptions } from './former-options.ts';
 import {
   describeAgents,
   describeMemory,
+  describePlugins,
   describePrompt,
   describeSkills,
   describeSoul,
@@ -37,7 +38,10 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly Describe[]
     'Channels and people:',
     [describeChannels, describeConversations, describeAccess, describePeople],
   ],
-  ['Agent:', [describeAgents, describePrompt, describeMemory, describeSoul, describeSkills]],
+  [
+    'Agent:',
+    [describeAgents, describePrompt, describeMemory, describeSoul, describePlugins, describeSkills],
+  ],
   ['Scheduled work and events:', [describeCron, describeHeartbeat, describeHooks]],
   ['Settings and data:', [describeConfig, describeBackup, describeImport]],
   ['Shell:', [describeCompletion, describeHelp]],

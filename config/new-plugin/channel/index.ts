@@ -1,12 +1,12 @@
 import { ChannelError, callOutcome, defineChannel, definePlugin, z } from 'parley/plugin';
 
-/** One account, as written below `channels.new-plugin` in the settings. */
+/** One account, as written below `channels.my-plugin` in the settings. */
 const Settings = z.strictObject({ url: z.url('an address').describe('Receives the answers.') });
-/** What the platform posts to `/channels/new-plugin/default/`. */
+/** What the platform posts to `/channels/my-plugin/default/`. */
 const Message = z.object({ id: z.string(), from: z.string(), text: z.string() });
 
 const channel = defineChannel({
-  id: 'new-plugin',
+  id: 'my-plugin',
   settings: Settings,
   load: async () => (context) => ({
     capabilities: {
@@ -35,7 +35,7 @@ const channel = defineChannel({
         const { id, from, text } = data;
         // Resolves once the message is stored; if it rejects, the platform should post it again.
         await context.receive({
-          ...{ channel: 'new-plugin', account: context.account, messageId: id },
+          ...{ channel: 'my-plugin', account: context.account, messageId: id },
           ...{ chat: { id: from, type: 'direct' }, sender: { id: from, name: from, isBot: false } },
           ...{ text, authored: { text: true }, mentions: [], addressed: true, variables: {} },
           sentAt: context.clock(),
@@ -46,4 +46,4 @@ const channel = defineChannel({
   }),
 });
 
-export const plugin = definePlugin({ name: 'new-plugin', setup: () => ({ channels: [channel] }) });
+export const plugin = definePlugin({ name: 'my-plugin', setup: () => ({ channels: [channel] }) });

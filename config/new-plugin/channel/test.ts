@@ -25,12 +25,12 @@ test('a person writes on the platform and gets the answer there', async (t) => {
   t.after(() => server.close());
   const parley = await startParley({
     plugin: import.meta.dirname,
-    settings: { channels: { 'new-plugin': { url, access: { direct: 'open' } } } },
+    settings: { channels: { 'my-plugin': { url, access: { direct: 'open' } } } },
     answers: ['Hello, Ada!'],
   });
   t.after(() => parley.close());
   const answered = once(server, 'sent', { signal: AbortSignal.timeout(10_000) });
-  const { status } = await fetch(`${parley.address}/channels/new-plugin/default/`, {
+  const { status } = await fetch(`${parley.address}/channels/my-plugin/default/`, {
     method: 'POST',
     headers: { authorization: `Bearer ${parley.token}` },
     body: JSON.stringify({ id: '1', from: 'ada', text: 'Hello!' }),

@@ -1,13 +1,13 @@
 import { definePlugin, defineTool, z } from 'parley/plugin';
 
 export const plugin = definePlugin({
-  name: 'new-plugin',
+  name: 'my-plugin',
   /** The options from the settings; a wrong one is reported at the start. */
   options: z.strictObject({ sides: z.int().min(2).default(6) }),
   setup: ({ sides }) => ({
     tools: [
       defineTool({
-        name: 'new_plugin',
+        name: 'my_plugin',
         summary: `Rolls dice with ${sides} sides.`,
         hint: 'Use it whenever chance decides; never make up a number.',
         tier: 'middleware',

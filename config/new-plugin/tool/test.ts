@@ -6,7 +6,7 @@ test('the model can call the tool and gets its result', async (t) => {
   const parley = await startParley({
     plugin: import.meta.dirname,
     options: { sides: 4 },
-    answers: [{ tool: 'new_plugin', arguments: { dice: 2 } }, 'So be it.'],
+    answers: [{ tool: 'my_plugin', arguments: { dice: 2 } }, 'So be it.'],
   });
   t.after(() => parley.close());
   assert.equal(await parley.ask('Roll two dice.'), 'So be it.');

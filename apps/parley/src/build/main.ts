@@ -8,6 +8,7 @@ const [task, folder = process.env.INIT_CWD ?? '.'] = process.argv.slice(2);
 // build does not fail an install. `npm run release:pack` packs the release, which contains only the bundle,
 // so a failed build fails the packing.
 if (task === '--pack') await pack(resolve(folder));
+else if (task === '--types') (await import('./types/build-types.ts')).buildTypes(ROOT);
 else if (task === '--refuse-pack') refusePack();
 else {
   try {
