@@ -5,8 +5,8 @@ const ROOT = join(import.meta.dirname, '../../../..');
 const [task, folder = process.env.INIT_CWD ?? '.'] = process.argv.slice(2);
 
 // Run by `npm run build` and as part of `npm ci`. Without a bundle the sources run, so a failed
-// build does not fail an install. `npm run release:pack` packs the release, which contains only the bundle,
-// so a failed build fails the packing.
+// build does not fail an install. `npm run release:pack` packs the release, which contains only the
+// bundle, so a failed build fails the packing.
 if (task === '--pack') await pack(resolve(folder));
 else if (task === '--types') (await import('./types/build-types.ts')).buildTypes(ROOT);
 else if (task === '--refuse-pack') refusePack();
@@ -22,7 +22,7 @@ else {
 
 async function build(): Promise<void> {
   const done = await buildBundle(ROOT);
-  const text = done === 'built' ? 'The bundle is built' : 'The bundle is up to date';
+  const text = done === 'built' ? 'The bundle was built' : 'The bundle is up to date';
   process.stderr.write(`${text}: dist/\n`);
 }
 
