@@ -1,3 +1,5 @@
+import { fileURLToPath } from 'node:url';
+import { INSTALLATION } from '@parley/core/installation';
 import { Argument, Command } from 'commander';
 import { add, type Runs, using, withExamples } from './cli.ts';
 import type { Shell } from './commands/completion.ts';
@@ -90,7 +92,10 @@ Exit codes:
   2    wrong usage
   3    no gateway runs on this data folder, and the command needs one
   130  stopped by Ctrl-C at a question
-  The help of a command lists its own where they differ.`;
+  The help of a command lists its own where they differ.
+
+Documentation (the pages that messages call docs/NAME.md):
+  ${fileURLToPath(new URL('docs', INSTALLATION))}`;
 
 function describeCompletion(program: Command, { bare }: Runs): void {
   const work = using(bare, () => import('./commands/completion.ts'));

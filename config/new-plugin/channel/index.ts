@@ -2,8 +2,8 @@ import { ChannelError, callOutcome, defineChannel, definePlugin, z } from 'parle
 
 /** One account, as written below `channels.my-plugin` in the settings. */
 const Settings = z.strictObject({ url: z.url('an address').describe('Receives the answers.') });
-/** What the platform posts to `/channels/my-plugin/default/`. */
 const Id = z.string().min(1).max(256);
+/** What the platform posts to `/channels/my-plugin/default/`. */
 const Message = z.object({ id: Id, from: Id, text: z.string() });
 
 const channel = defineChannel({
