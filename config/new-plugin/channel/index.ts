@@ -2,9 +2,8 @@ import { ChannelError, callOutcome, defineChannel, definePlugin, z } from 'parle
 
 /** One account, as written below `channels.my-plugin` in the settings. */
 const Settings = z.strictObject({ url: z.url('an address').describe('Receives the answers.') });
-const Id = z.string().min(1).max(256);
 /** What the platform posts to `/channels/my-plugin/default/`. */
-const Message = z.object({ id: Id, from: Id, text: z.string() });
+const Message = z.object({ id: z.string().min(1), from: z.string().min(1), text: z.string() });
 
 const channel = defineChannel({
   id: 'my-plugin',

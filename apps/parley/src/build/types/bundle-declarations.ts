@@ -45,7 +45,7 @@ export function bundleDeclarations(
     return all.toSorted((a, b) => a.start - b.start).map(({ text }) => text);
   });
   return {
-    contract: `${[names.imports().join('\n'), ...declared].join('\n\n')}\n`,
+    contract: `${[...names.imports(), ...declared].join('\n\n')}\n`,
     entries: new Map(exported.map(([entry, all]) => [entry, entryText(all, graph, names)])),
   };
 }
