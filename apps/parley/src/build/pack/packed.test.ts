@@ -36,7 +36,7 @@ describe('the package.json of the release', () => {
 });
 
 describe('a page of the release', () => {
-  const isPacked = (file: string): boolean => ['docs/a.md', 'README.md', 'config'].includes(file);
+  const isPacked = (file: string): boolean => ['pages/a.md', 'README.md', 'config'].includes(file);
 
   it.each([
     ['[a](a.md#part)', '[a](a.md#part)'],
@@ -46,12 +46,12 @@ describe('a page of the release', () => {
     ['![A picture](images/gone.png)', 'A picture'],
     ['[web](https://example.org) [here](#part)', '[web](https://example.org) [here](#part)'],
   ])('[U06] links only to files of the release: %s', (text, packed) => {
-    expect(packedPage('docs/page.md', text, isPacked)).toBe(packed);
+    expect(packedPage('pages/page.md', text, isPacked)).toBe(packed);
   });
 
   it('[U06] brings the pictures that it shows', () => {
     const page = '![One](images/one.png) and [two](../README.md) and [three](https://example.org)';
-    expect(linkedFiles('docs/page.md', page)).toEqual(['docs/images/one.png', 'README.md']);
+    expect(linkedFiles('pages/page.md', page)).toEqual(['pages/images/one.png', 'README.md']);
   });
 });
 

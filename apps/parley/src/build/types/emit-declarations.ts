@@ -61,7 +61,7 @@ function compile(root: string, folder: string, sources: readonly string[], how: 
 }
 
 /** The modules of our packages, such as `@parley/core/timeline`, and their sources. */
-function workspaceModules(root: string): ReadonlyMap<string, string> {
+export function workspaceModules(root: string): ReadonlyMap<string, string> {
   const packages = join(root, 'packages');
   const found = readdirSync(packages).flatMap((name) => {
     const folder = join(packages, name);
