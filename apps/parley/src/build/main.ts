@@ -1,7 +1,10 @@
+import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { buildBundle } from './build.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
+/** The packages that make the types. An image is built without them. */
+const TYPES_NEED = ['typescript', 'oxc-parser'];
 const [task, folder = process.env.INIT_CWD ?? '.'] = process.argv.slice(2);
 
 // Run by `npm run build` and as part of `npm ci`. Without a bundle the sources run, so a failed
@@ -29,11 +32,12 @@ async function build(): Promise<void> {
 /** Packs the release into a folder and prints the path of the file and its size, as JSON. */
 async function pack(destination: string): Promise<void> {
   await build();
-  const { canEmitDeclarations } = await import('./types/emit-declarations.ts');
-  if (canEmitDeclarations(ROOT)) {
+  if (TYPES_NEED.every((name) => existsSync(join(ROOT, 'node_modules', name)))) {
     const { buildTypes } = await import('./types/build-types.ts');
     buildTypes(ROOT);
   } else {
+    // Those of an earlier build may be others.
+    rmSync(join(ROOT, 'types'), { recursive: true, force: true });
     process.stderr.write(
       'The package has no types for authors of plugins: the TypeScript compiler is not installed.\n',
     );

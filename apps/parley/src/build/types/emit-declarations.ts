@@ -4,11 +4,6 @@ import { dirname, join, relative } from 'node:path';
 import type { DeclarationFiles } from './declaration-graph.ts';
 import { documentMembers } from './document-members.ts';
 
-/** Whether the programs that make the types are installed; an image is built without them. */
-export function canEmitDeclarations(root: string): boolean {
-  return existsSync(compilerIn(root)) && existsSync(join(root, 'node_modules/oxc-parser'));
-}
-
 const compilerIn = (root: string): string => join(root, 'node_modules/.bin/tsc');
 
 /**
