@@ -35,6 +35,11 @@ const PLAYS: Readonly<Record<Platform, readonly (readonly [act: Act, until: stri
     [{ kind: 'react', chat: 'friends', message: 'bot:1', from: 'bo', emoji: '❤' }, '❤ 1'],
     [say('bo', 'what time is it in Tokyo?', true), 'May I use'],
   ],
+  slack: [
+    [say('ann', 'when does the next train leave?', true), 'platform 3'],
+    [{ kind: 'react', chat: 'friends', message: 'bot:1', from: 'bo', emoji: '❤' }, '❤️ 1'],
+    [say('bo', 'what time is it in Tokyo?', true), 'May I use'],
+  ],
   whatsapp: [
     [say('bo', 'Who comes to the lake on Saturday?'), 'Saturday?'],
     [say('ann', 'when does the next train leave?', true), 'platform 3'],

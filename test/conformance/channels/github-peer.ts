@@ -31,12 +31,12 @@ export async function githubPeer(): Promise<Peer> {
     const issue = double.state.openIssue(repository, 'Tomatoes', kind === 'thread', 'ann');
     return { id: `${repository}#${issue}`, kind };
   };
-  const thread = async (): Promise<void> => {
+  const redeliverFailed = async (): Promise<void> => {
     const failed = double.deliveries.all.filter(({ state }) => state === 'failed');
     for (const { id } of failed) await double.deliveries.redeliver(id);
   };
   let isLinked = false;
-  const script = setInterval(() => isLinked && void thread(), SCRIPT_EVERY_MS);
+  const script = setInterval(() => isLinked && void redeliverFailed(), SCRIPT_EVERY_MS);
   script.unref();
   const roots = new Map<string, GitHubComment>();
   return {
@@ -65,7 +65,7 @@ export async function githubPeer(): Promise<Peer> {
     direct: () => open('direct'),
     group: () => open('group'),
     thread: () => open('thread'),
-    other: () => `person-${(next += 1)}`,
+    other: (place) => `another-at-${place.id.replace(/\W/g, '-')}`,
     say: (place, saying) => say(double, place, saying, roots),
     edit: () => Promise.reject(new Error('the adapter reads no edits')),
     erase: () => Promise.reject(new Error('the adapter reads no deletions')),

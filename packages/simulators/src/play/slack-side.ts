@@ -1,4 +1,4 @@
-import { nameOfEmoji } from '../slack/emoji.ts';
+import { findEmojiName } from '../slack/emoji.ts';
 import { REAL_LIMITS } from '../slack/rate-limits.ts';
 import type { Names } from '../slack/rich-text.ts';
 import type { SlackDouble } from '../slack/slack-double.ts';
@@ -44,7 +44,7 @@ class SlackSide implements PlatformSide {
 
   constructor(double: SlackDouble) {
     this.#double = double;
-    this.faults = faultsOf(double);
+    this.faults = createFaults(double);
     this.#names.set(double.me.id, double.me.name);
   }
 
@@ -92,9 +92,10 @@ class SlackSide implements PlatformSide {
   }
 
   say({ chat, from, text, mention, replyTo, file }: SayingOnPlatform): string | undefined {
-    const { channel, thread } = placeOf(chat);
+    const { channel, thread } = parsePlace(chat);
     const [, command, rest] = /^(\/\S+)\s*(.*)$/su.exec(text) ?? [];
-    if (command !== undefined && !mention) {
+    // Slack runs no commands in threads; there they are sent as text.
+    if (command !== undefined && !mention && thread === undefined && replyTo === undefined) {
       this.#double.slash({ channel, command, text: rest, from });
       return undefined;
     }
@@ -107,21 +108,21 @@ class SlackSide implements PlatformSide {
   }
 
   edit(chat: string, message: string, _from: string, text: string): void {
-    this.#double.reword(placeOf(chat).channel, message, text);
+    this.#double.reword(parsePlace(chat).channel, message, text);
   }
 
   delete(chat: string, message: string): void {
-    this.#double.erase(placeOf(chat).channel, message);
+    this.#double.erase(parsePlace(chat).channel, message);
   }
 
   react({ chat, message, from, emoji, gone }: ReactionOnPlatform): void {
-    const name = nameOfEmoji(emoji);
+    const name = findEmojiName(emoji);
     if (name === undefined) throw new Error(`The double does not know the emoji ${emoji}.`);
-    this.#double.react({ channel: placeOf(chat).channel, ts: message, from, name, gone });
+    this.#double.react({ channel: parsePlace(chat).channel, ts: message, from, name, gone });
   }
 
   press(chat: string, message: string, from: string, label: string): void {
-    this.#double.press({ channel: placeOf(chat).channel, ts: message, from, label });
+    this.#double.press({ channel: parsePlace(chat).channel, ts: message, from, label });
   }
 
   clearFaults(): void {
@@ -129,7 +130,7 @@ class SlackSide implements PlatformSide {
   }
 
   messages(chat: string): MessageOnPlatform[] {
-    const { channel, thread } = placeOf(chat);
+    const { channel, thread } = parsePlace(chat);
     return this.#double
       .conversation(channel)
       .filter(({ threadTs }) =>
@@ -141,7 +142,7 @@ class SlackSide implements PlatformSide {
   }
 
   isTyping(chat: string): boolean {
-    const { channel, thread } = placeOf(chat);
+    const { channel, thread } = parsePlace(chat);
     return this.#double.status(channel, thread) !== undefined;
   }
 
@@ -190,10 +191,10 @@ class SlackSide implements PlatformSide {
   }
 }
 
-function faultsOf(double: SlackDouble): PlatformSide['faults'] {
+function createFaults(double: SlackDouble): PlatformSide['faults'] {
   const callIn = (chat: string | undefined, times: number) => ({
     ...{ method: 'chat.postMessage', times },
-    ...(chat !== undefined && { channel: placeOf(chat).channel }),
+    ...(chat !== undefined && { channel: parsePlace(chat).channel }),
   });
   return {
     'rate-limit': ({ chat, seconds, times }) =>
@@ -213,7 +214,7 @@ function faultsOf(double: SlackDouble): PlatformSide['faults'] {
   };
 }
 
-function placeOf(chat: string): Place {
+function parsePlace(chat: string): Place {
   const [channel = '', thread] = chat.split('/');
   return { channel, ...(thread !== undefined && { thread }) };
 }

@@ -1,15 +1,15 @@
-import { pressablesOf } from './blocks.ts';
+import { listPressables } from './blocks.ts';
+import type { Delivery } from './delivery.ts';
 import type { Interaction } from './interactions.ts';
-import type { Parcel } from './parcel.ts';
-import { authorOf, channelNamed, messageIn } from './people.ts';
-import { respond, responseIn } from './responding.ts';
-import type { Servers } from './servers.ts';
-import { viewForm } from './views.ts';
+import { findAuthor, getChannel, getMessage } from './people.ts';
+import { findResponse, respond } from './responding.ts';
+import type { SlackServers } from './servers.ts';
+import { toWireView } from './views.ts';
 import type { Json } from './wire.ts';
 import type { Channel, Member } from './workspace.ts';
 
 /** A button that a person presses, or an option of a menu that a person chooses. */
-export interface Press {
+export interface ButtonPress {
   readonly channel: string;
   readonly ts: string;
   /** The label of the button or option. */
@@ -18,13 +18,16 @@ export interface Press {
 }
 
 /** Presses a button or chooses an option; returns the id of the interaction. */
-export function press(servers: Servers, { channel: id, ts, label, from }: Press): string {
+export function press(
+  servers: SlackServers,
+  { channel: id, ts, label, from }: ButtonPress,
+): string {
   const { workspace, interactions } = servers;
-  const channel = channelNamed(workspace, id);
-  const stored = messageIn(channel, ts);
-  const found = pressablesOf(stored.wire.blocks ?? []).find((one) => one.label === label);
+  const channel = getChannel(workspace, id);
+  const stored = getMessage(channel, ts);
+  const found = listPressables(stored.wire.blocks ?? []).find((one) => one.label === label);
   if (found === undefined) throw new Error(`There is no "${label}" below message ${ts}.`);
-  const member = authorOf(workspace, channel, from);
+  const member = findAuthor(workspace, channel, from);
   const interaction = interactions.start(member.id, channel, stored);
   const { block, element, option, type } = found;
   const thread = stored.wire.thread_ts;
@@ -33,7 +36,7 @@ export function press(servers: Servers, { channel: id, ts, label, from }: Press)
     ...{ type, action_id: element.action_id, block_id: block.block_id },
     ...{ action_ts: workspace.ids.ts() },
     ...(option === undefined
-      ? { text: element.text, ...definedOf(element, ['value', 'style']) }
+      ? { text: element.text, ...pickDefined(element, ['value', 'style']) }
       : { selected_option: option }),
   };
   const payload = {
@@ -48,7 +51,7 @@ export function press(servers: Servers, { channel: id, ts, label, from }: Press)
     state: { values: {} },
     actions: [action],
   };
-  void ask(servers, interaction, { type: 'interactive', what: 'block_actions', payload });
+  void askBot(servers, interaction, { type: 'interactive', what: 'block_actions', payload });
   return interaction.id;
 }
 
@@ -62,31 +65,31 @@ export interface SlashCommand {
 }
 
 /** Runs a slash command; returns the id of the interaction. */
-export function slash(servers: Servers, wish: SlashCommand): string {
+export function slash(servers: SlackServers, wish: SlashCommand): string {
   const { workspace, interactions } = servers;
-  const channel = channelNamed(workspace, wish.channel);
-  const member = authorOf(workspace, channel, wish.from);
+  const channel = getChannel(workspace, wish.channel);
+  const member = findAuthor(workspace, channel, wish.from);
   const interaction = interactions.start(member.id, channel, undefined);
   const { team } = workspace;
   const payload = {
     ...{ team_id: team.id, team_domain: team.domain, is_enterprise_install: false },
-    ...{ channel_id: channel.id, channel_name: nameOf(channel) },
-    ...{ user_id: member.id, user_name: handleOf(member) },
+    ...{ channel_id: channel.id, channel_name: getShownName(channel) },
+    ...{ user_id: member.id, user_name: toHandle(member) },
     ...{ command: wish.command, text: wish.text ?? '' },
     ...interactions.payloadFields(interaction),
   };
-  void ask(servers, interaction, { type: 'slash_commands', what: wish.command, payload });
+  void askBot(servers, interaction, { type: 'slash_commands', what: wish.command, payload });
   return interaction.id;
 }
 
 /** A form that a person fills in; values by block and action, as in the payload. */
-export interface Submission {
+export interface FormSubmission {
   readonly view: string;
   readonly values: Json;
 }
 
 /** Submits a form; returns the id of the interaction. */
-export function submit(servers: Servers, { view: id, values }: Submission): string {
+export function submit(servers: SlackServers, { view: id, values }: FormSubmission): string {
   const { workspace, interactions } = servers;
   const view = workspace.views.get(id);
   const member = workspace.members.get(view?.user ?? '');
@@ -96,49 +99,53 @@ export function submit(servers: Servers, { view: id, values }: Submission): stri
     type: 'view_submission',
     ...interactionFields(servers, member, undefined),
     ...interactions.payloadFields(interaction),
-    view: { ...viewForm(view), state: { values } },
+    view: { ...toWireView(view), state: { values } },
     response_urls: [],
   };
   workspace.views.delete(id);
-  void ask(servers, interaction, { type: 'interactive', what: 'view_submission', payload });
+  void askBot(servers, interaction, { type: 'interactive', what: 'view_submission', payload });
   return interaction.id;
 }
 
 /** Asks the bot; what its acknowledgement contains is shown. */
-async function ask(servers: Servers, interaction: Interaction, parcel: Parcel): Promise<void> {
-  const { courier, workspace } = servers;
-  const result = await courier.ask(parcel);
+async function askBot(
+  servers: SlackServers,
+  interaction: Interaction,
+  delivery: Delivery,
+): Promise<void> {
+  const { dispatcher, workspace } = servers;
+  const result = await dispatcher.deliverOnce(delivery);
   interaction.state = result.isAccepted ? 'acknowledged' : 'failed';
-  const response = result.isAccepted ? responseIn(result.body) : undefined;
-  const isShown = response !== undefined && parcel.type === 'slash_commands';
+  const response = result.isAccepted ? findResponse(result.body) : undefined;
+  const isShown = response !== undefined && delivery.type === 'slash_commands';
   if (isShown) respond(servers, interaction, response);
   workspace.transcript.changes.changed();
 }
 
 function interactionFields(
-  { workspace }: Servers,
+  { workspace }: SlackServers,
   member: Member,
   channel: Channel | undefined,
 ): Json {
   const { team } = workspace;
-  const handle = handleOf(member);
+  const handle = toHandle(member);
   return {
     user: { id: member.id, username: handle, name: handle, team_id: member.teamId },
     team: { id: team.id, domain: team.domain },
     ...{ enterprise: null, is_enterprise_install: false },
-    ...(channel && { channel: { id: channel.id, name: nameOf(channel) } }),
+    ...(channel && { channel: { id: channel.id, name: getShownName(channel) } }),
   };
 }
 
-function nameOf({ kind, name }: Channel): string {
+function getShownName({ kind, name }: Channel): string {
   return kind === 'dm' ? 'directmessage' : kind === 'private' ? 'privategroup' : name;
 }
 
-function handleOf({ name }: Member): string {
+function toHandle({ name }: Member): string {
   return name.toLowerCase().replaceAll(/\W+/g, '.');
 }
 
-function definedOf(record: Json, names: readonly string[]): Json {
+function pickDefined(record: Json, names: readonly string[]): Json {
   return Object.fromEntries(
     names.filter((name) => name in record).map((name) => [name, record[name]]),
   );

@@ -1,10 +1,10 @@
 import { parseMrkdwn } from './parse-mrkdwn.ts';
 import { readMarkdown } from './read-markdown.ts';
-import { mrkdwnOf, type Names, type RichText, visibleRichText } from './rich-text.ts';
+import { type Names, type RichText, toMrkdwn, toPlainText } from './rich-text.ts';
 import { isRecord, type Json, recordsIn, type WireBlock } from './wire.ts';
 
 /** The blocks as the servers store them: Markdown is translated, and every block has an id. */
-export function storedBlocks(blocks: readonly Json[], nextId: () => string): WireBlock[] {
+export function toStoredBlocks(blocks: readonly Json[], nextId: () => string): WireBlock[] {
   return blocks
     .flatMap((block): WireBlock[] =>
       block.type === 'markdown'
@@ -28,19 +28,19 @@ export function storedBlocks(blocks: readonly Json[], nextId: () => string): Wir
 }
 
 /** The blocks of a message that has only text: rich text. */
-export function blocksOfText(text: string, nextId: () => string): WireBlock[] {
+export function toTextBlocks(text: string, nextId: () => string): WireBlock[] {
   return [{ type: 'rich_text', block_id: nextId(), elements: parseMrkdwn(text) }];
 }
 
 /** The `text` of a message that was written in Markdown, in mrkdwn. */
-export function mrkdwnOfBlocks(blocks: readonly WireBlock[]): string {
+export function blocksToMrkdwn(blocks: readonly WireBlock[]): string {
   return blocks
     .map((block) => {
-      if (block.type === 'rich_text') return mrkdwnOf(richTextIn(block));
-      if (block.type === 'header') return `*${textOf(block.text)}*`;
+      if (block.type === 'rich_text') return toMrkdwn(getRichText(block));
+      if (block.type === 'header') return `*${getText(block.text)}*`;
       return block.type === 'table'
-        ? rowsOf(block)
-            .map((row) => row.map(cellMrkdwn).join(' | '))
+        ? getTableRows(block)
+            .map((row) => row.map(cellToMrkdwn).join(' | '))
             .join('\n')
         : '';
     })
@@ -48,67 +48,69 @@ export function mrkdwnOfBlocks(blocks: readonly WireBlock[]): string {
     .join('\n');
 }
 
-function cellMrkdwn(cell: Json): string {
-  return cell.type === 'rich_text' ? mrkdwnOf(richTextIn(cell)) : String(cell.text ?? '');
+function cellToMrkdwn(cell: Json): string {
+  return cell.type === 'rich_text' ? toMrkdwn(getRichText(cell)) : String(cell.text ?? '');
 }
 
 /** What people see of blocks, as text without formats; buttons are separate. */
-export function visibleBlocks(blocks: readonly Json[], names: Names): string {
+export function blocksToPlainText(blocks: readonly Json[], names: Names): string {
   return blocks
-    .map((block) => visibleBlock(block, names))
+    .map((block) => blockToPlainText(block, names))
     .filter((text) => text !== '')
     .join('\n');
 }
 
-function visibleBlock(block: Json, names: Names): string {
+function blockToPlainText(block: Json, names: Names): string {
   switch (block.type) {
     case 'rich_text':
-      return visibleRichText(richTextIn(block), names);
+      return toPlainText(getRichText(block), names);
     case 'header':
-      return textOf(block.text);
+      return getText(block.text);
     case 'section':
       return [block.text, ...recordsIn(block.fields)]
         .filter(isRecord)
-        .map((text) => visibleText(text, names))
+        .map((text) => textObjectToPlainText(text, names))
         .join('\n');
     case 'context':
       return recordsIn(block.elements)
-        .map((one) => (one.type === 'image' ? String(one.alt_text ?? '') : visibleText(one, names)))
+        .map((one) =>
+          one.type === 'image' ? String(one.alt_text ?? '') : textObjectToPlainText(one, names),
+        )
         .join(' ');
     case 'image':
-      return [textOf(block.title), String(block.alt_text ?? '')].filter(Boolean).join('\n');
+      return [getText(block.title), String(block.alt_text ?? '')].filter(Boolean).join('\n');
     case 'table':
-      return rowsOf(block)
-        .map((row) => row.map((cell) => cellText(cell, names)).join(' | '))
+      return getTableRows(block)
+        .map((row) => row.map((cell) => cellToPlainText(cell, names)).join(' | '))
         .join('\n');
     default:
-      return textOf(block.text) || (typeof block.title === 'string' ? block.title : '');
+      return getText(block.text) || (typeof block.title === 'string' ? block.title : '');
   }
 }
 
 /** The cells of a table, row by row. */
-export function rowsOf({ rows }: Json): readonly (readonly Json[])[] {
+export function getTableRows({ rows }: Json): readonly (readonly Json[])[] {
   return Array.isArray(rows) ? rows.map(recordsIn) : [];
 }
 
-function cellText(cell: Json, names: Names): string {
+function cellToPlainText(cell: Json, names: Names): string {
   return cell.type === 'rich_text'
-    ? visibleRichText(richTextIn(cell), names)
+    ? toPlainText(getRichText(cell), names)
     : String(cell.text ?? '');
 }
 
 /** A text object as people see it. */
-function visibleText({ type, text }: Json, names: Names): string {
+function textObjectToPlainText({ type, text }: Json, names: Names): string {
   const source = String(text ?? '');
-  return type === 'mrkdwn' ? visibleRichText(parseMrkdwn(source), names) : source;
+  return type === 'mrkdwn' ? toPlainText(parseMrkdwn(source), names) : source;
 }
 
-function textOf(value: unknown): string {
+function getText(value: unknown): string {
   return isRecord(value) ? String(value.text ?? '') : '';
 }
 
 /** The rich text of a block or a cell. */
-export function richTextIn({ elements }: Json): readonly RichText[] {
+export function getRichText({ elements }: Json): readonly RichText[] {
   // The form was checked, or written, by the double itself.
   return recordsIn(elements) as readonly Json[] as readonly RichText[];
 }
@@ -124,14 +126,14 @@ export interface Pressable {
 }
 
 /** The buttons of blocks, and the options of their menus. */
-export function pressablesOf(blocks: readonly WireBlock[]): Pressable[] {
+export function listPressables(blocks: readonly WireBlock[]): Pressable[] {
   return blocks.flatMap((block) => {
     const elements = [...recordsIn(block.elements), block.accessory].filter(isRecord);
     return elements.filter(isInteractive).flatMap((element): Pressable[] => {
       const type = String(element.type);
-      if (type === 'button') return [{ type, label: textOf(element.text), block, element }];
+      if (type === 'button') return [{ type, label: getText(element.text), block, element }];
       return recordsIn(element.options).map((option) => {
-        return { type, label: textOf(option.text), block, element, option };
+        return { type, label: getText(option.text), block, element, option };
       });
     });
   });

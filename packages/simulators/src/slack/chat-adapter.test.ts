@@ -1,6 +1,6 @@
 import { Actions, Button, Card, CardText } from 'chat';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Heard, hostAdapter, serveAdapter } from './testing/adapter-host.ts';
+import { type HostEvent, hostAdapter, serveAdapter } from './testing/adapter-host.ts';
 import { endAll, start } from './testing/slack-client.ts';
 
 const closing: (() => unknown)[] = [];
@@ -18,9 +18,9 @@ async function connected(mode: 'webhook' | 'socket') {
     closing.push(close);
     await all.double.setRequestUrl(url);
   } else closing.push(() => adapter.disconnect());
-  const until = <Kind extends Heard['kind']>(kind: Kind) =>
+  const until = <Kind extends HostEvent['kind']>(kind: Kind) =>
     all.double.waitFor(() =>
-      heard.find((one): one is Extract<Heard, { kind: Kind }> => one.kind === kind),
+      heard.find((one): one is Extract<HostEvent, { kind: Kind }> => one.kind === kind),
     );
   return { ...all, adapter, heard, until };
 }

@@ -1,20 +1,20 @@
 import { type Content, readContent, readUpdate, splitContent } from './content.ts';
 import {
-  change,
-  erase,
+  changeMessage,
+  eraseMessage,
   findThread,
-  ownFields,
-  post,
-  replyFields,
-  withoutMetadata,
+  getBotFields,
+  getReplyFields,
+  omitMetadata,
+  postAsBot,
 } from './posting.ts';
 import { type RequestArguments, refuse } from './request.ts';
-import type { Servers } from './servers.ts';
+import type { SlackServers } from './servers.ts';
 import type { Json } from './wire.ts';
-import { findChannel, findWritable, store } from './workspace.ts';
+import { findChannel, findWritable, storeMessage } from './workspace.ts';
 
 /** `chat.postMessage` */
-export function postMessage(servers: Servers, args: RequestArguments): Json {
+export function postMessage(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
   const channel = findWritable(workspace, args.required('channel'));
   const content = readContent(workspace, args);
@@ -22,35 +22,35 @@ export function postMessage(servers: Servers, args: RequestArguments): Json {
   workspace.limits.passMessage(channel.id);
   const isBroadcast = thread !== undefined && args.flag('reply_broadcast');
   const fields = {
-    ...replyFields(channel, thread),
+    ...getReplyFields(channel, thread),
     ...(isBroadcast && { subtype: 'thread_broadcast' }),
   };
   const [first, ...others] = splitContent(workspace, content);
-  const { wire } = post(servers, channel, first, fields);
-  for (const other of others) post(servers, channel, other, fields);
-  return { channel: channel.id, ts: wire.ts, message: withoutMetadata(wire), ...warned(content) };
+  const { wire } = postAsBot(servers, channel, first, fields);
+  for (const other of others) postAsBot(servers, channel, other, fields);
+  return { channel: channel.id, ts: wire.ts, message: omitMetadata(wire), ...toWarnings(content) };
 }
 
 /** `chat.postEphemeral` */
-export function postEphemeral({ workspace }: Servers, args: RequestArguments): Json {
+export function postEphemeral({ workspace }: SlackServers, args: RequestArguments): Json {
   const channel = findWritable(workspace, args.required('channel'));
   const user = args.required('user');
   if (!channel.members.has(user)) throw refuse('user_not_in_channel');
   const { text, blocks } = readContent(workspace, args);
   const ts = workspace.ids.ts();
   const thread = findThread(channel, args.text('thread_ts'));
-  const reply = replyFields(channel, thread);
-  store(
+  const reply = getReplyFields(channel, thread);
+  storeMessage(
     workspace,
     channel,
-    { ...ownFields(workspace), ts, text, blocks, ...reply },
+    { ...getBotFields(workspace), ts, text, blocks, ...reply },
     { onlyFor: user },
   );
   return { message_ts: ts };
 }
 
 /** `chat.update`; without `blocks`, blocks that a message was given stay. */
-export function update(servers: Servers, args: RequestArguments): Json {
+export function updateMessage(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
   const channel = findWritable(workspace, args.required('channel'));
   const stored = channel.messages.get(args.required('ts'));
@@ -58,42 +58,42 @@ export function update(servers: Servers, args: RequestArguments): Json {
   if (stored.wire.user !== workspace.bot.id) throw refuse('cant_update_message');
   if (stored.isGrowing) throw refuse('streaming_state_conflict');
   const content = readUpdate(workspace, args);
-  change(servers, channel, stored, {
+  changeMessage(servers, channel, stored, {
     ...content,
     keepsBlocks: stored.hasOwnBlocks === true && !args.has('blocks') && !args.has('markdown_text'),
   });
   const { wire } = stored;
   return {
-    ...{ channel: channel.id, ts: wire.ts, text: wire.text, message: withoutMetadata(wire) },
-    ...warned(content),
+    ...{ channel: channel.id, ts: wire.ts, text: wire.text, message: omitMetadata(wire) },
+    ...toWarnings(content),
   };
 }
 
 /** `chat.delete` */
-export function deleteMessage(servers: Servers, args: RequestArguments): Json {
+export function deleteMessage(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
   const channel = findChannel(workspace, args.required('channel'));
   const stored = channel.messages.get(args.required('ts'));
   if (stored === undefined) throw refuse('message_not_found');
   if (stored.wire.user !== workspace.bot.id) throw refuse('cant_delete_message');
-  erase(servers, channel, stored, workspace.bot.id);
+  eraseMessage(servers, channel, stored, workspace.bot.id);
   return { channel: channel.id, ts: stored.wire.ts };
 }
 
 /** `chat.getPermalink` */
-export function permalink({ workspace }: Servers, args: RequestArguments): Json {
+export function getPermalink({ workspace }: SlackServers, args: RequestArguments): Json {
   const channel = findChannel(workspace, args.required('channel'));
   const ts = args.required('message_ts');
   if (!channel.messages.has(ts)) throw refuse('message_not_found');
   const id = ts.replace('.', '');
   return {
     channel: channel.id,
-    permalink: `https://${workspace.team.domain}.slack.com/archives/${channel.id}/p${id}`,
+    getPermalink: `https://${workspace.team.domain}.slack.com/archives/${channel.id}/p${id}`,
   };
 }
 
 /** Warnings, where the servers put them. */
-function warned({ warnings }: Content): Json {
+function toWarnings({ warnings }: Content): Json {
   if (warnings.length === 0) return {};
   return { warning: warnings.join(','), response_metadata: { warnings } };
 }

@@ -38,16 +38,16 @@ export function checkBlocks(blocks: readonly unknown[], at = '/blocks'): string[
 }
 
 /** Whether the blocks are too long together. */
-export function areTooLong(blocks: readonly unknown[]): boolean {
-  return textIn(blocks) + PER_BLOCK * blocks.length > MAX_TOGETHER;
+export function isTooLong(blocks: readonly unknown[]): boolean {
+  return countText(blocks) + PER_BLOCK * blocks.length > MAX_TOGETHER;
 }
 
-function textIn(value: unknown): number {
-  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + textIn(one), 0);
+function countText(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + countText(one), 0);
   if (!isRecord(value)) return 0;
   return Object.entries(value).reduce(
     (sum, [name, one]) =>
-      sum + (name === 'text' && typeof one === 'string' ? one.length : textIn(one)),
+      sum + (name === 'text' && typeof one === 'string' ? one.length : countText(one)),
     0,
   );
 }

@@ -1,5 +1,5 @@
-import { blocksOfText, mrkdwnOfBlocks, storedBlocks } from './blocks.ts';
-import { areTooLong, checkBlocks } from './check-blocks.ts';
+import { blocksToMrkdwn, toStoredBlocks, toTextBlocks } from './blocks.ts';
+import { checkBlocks, isTooLong } from './check-blocks.ts';
 import { invalidBlocks, type RequestArguments, refuse } from './request.ts';
 import { normalizeText } from './text.ts';
 import { isRecord, type Json, recordsIn, type WireBlock } from './wire.ts';
@@ -34,26 +34,26 @@ export interface Content {
  */
 export function readContent(workspace: Workspace, args: RequestArguments): Content {
   const nextId = () => workspace.ids.next('b');
-  const more = { ...attachmentsOf(args), ...metadataOf(args) };
+  const more = { ...readAttachments(args), ...readMetadata(args) };
   const markdown = args.text('markdown_text');
   if (markdown !== undefined) {
     if (args.text('text') !== undefined || args.has('blocks'))
       throw refuse('markdown_text_conflict');
     if (markdown.length > MAX_MARKDOWN) throw refuse('msg_too_long');
-    const blocks = storedBlocks([{ type: 'markdown', text: markdown }], nextId);
-    return { ...more, text: mrkdwnOfBlocks(blocks), blocks, hasOwnBlocks: false, warnings: [] };
+    const blocks = toStoredBlocks([{ type: 'markdown', text: markdown }], nextId);
+    return { ...more, text: blocksToMrkdwn(blocks), blocks, hasOwnBlocks: false, warnings: [] };
   }
-  const given = givenBlocks(args);
+  const given = readBlocks(args);
   const written = args.text('text') ?? '';
   if (written.trim() === '' && given === undefined && more.attachments === undefined)
     throw refuse('no_text');
   const text = normalizeText(written.slice(0, MAX_TEXT));
   const warnings = written.length > MAX_TEXT ? ['message_truncated'] : [];
   if (given !== undefined) {
-    const blocks = storedBlocks(given, nextId);
-    return { ...more, text: text || mrkdwnOfBlocks(blocks), blocks, hasOwnBlocks: true, warnings };
+    const blocks = toStoredBlocks(given, nextId);
+    return { ...more, text: text || blocksToMrkdwn(blocks), blocks, hasOwnBlocks: true, warnings };
   }
-  const blocks = text === '' ? [] : blocksOfText(text, nextId);
+  const blocks = text === '' ? [] : toTextBlocks(text, nextId);
   return { ...more, text, blocks, hasOwnBlocks: false, isPlain: true, warnings };
 }
 
@@ -69,7 +69,7 @@ export function splitContent(
   if (!isPlain || text.length <= MAX_SHOWN_TEXT) return [content];
   const pieceAt = (at: number): Content => {
     const piece = text.slice(at, at + MAX_SHOWN_TEXT);
-    return { ...content, text: piece, blocks: blocksOfText(piece, () => ids.next('b')) };
+    return { ...content, text: piece, blocks: toTextBlocks(piece, () => ids.next('b')) };
   };
   const pieces: [Content, ...Content[]] = [pieceAt(0)];
   for (let at = MAX_SHOWN_TEXT; at < text.length; at += MAX_SHOWN_TEXT) pieces.push(pieceAt(at));
@@ -84,18 +84,18 @@ export function readUpdate(workspace: Workspace, args: RequestArguments): Conten
 }
 
 /** The blocks of a call; undefined when there are none. */
-function givenBlocks(args: RequestArguments): readonly Json[] | undefined {
+function readBlocks(args: RequestArguments): readonly Json[] | undefined {
   const value = args.json('blocks', 'invalid_blocks_format');
   if (value === undefined || value === null) return undefined;
   if (!Array.isArray(value)) throw refuse('invalid_blocks_format');
   if (value.length === 0) return undefined;
   const errors = checkBlocks(value);
   if (errors.length > 0) throw invalidBlocks(errors);
-  if (areTooLong(value)) throw refuse('msg_blocks_too_long');
+  if (isTooLong(value)) throw refuse('msg_blocks_too_long');
   return recordsIn(value);
 }
 
-function attachmentsOf(args: RequestArguments): { readonly attachments?: readonly Json[] } {
+function readAttachments(args: RequestArguments): { readonly attachments?: readonly Json[] } {
   const value = args.json('attachments', 'invalid_attachments');
   if (value === undefined || value === null) return {};
   if (!Array.isArray(value)) throw refuse('invalid_attachments');
@@ -103,7 +103,7 @@ function attachmentsOf(args: RequestArguments): { readonly attachments?: readonl
   return value.length === 0 ? {} : { attachments: recordsIn(value) };
 }
 
-function metadataOf(args: RequestArguments): { readonly metadata?: Json } {
+function readMetadata(args: RequestArguments): { readonly metadata?: Json } {
   const value = args.json('metadata', 'invalid_metadata_format');
   if (value === undefined) return {};
   if (!isRecord(value)) throw refuse('invalid_metadata_format');

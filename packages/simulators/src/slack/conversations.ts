@@ -1,28 +1,28 @@
-import { withoutMetadata } from './posting.ts';
+import { omitMetadata } from './posting.ts';
 import { type RequestArguments, refuse } from './request.ts';
-import type { Servers } from './servers.ts';
+import type { SlackServers } from './servers.ts';
 import type { Json } from './wire.ts';
 import {
   addChannel,
   type Channel,
   findChannel,
+  getThreadFields,
   openDirect,
   type StoredMessage,
-  threadFields,
   type Workspace,
 } from './workspace.ts';
 
 /** `conversations.history`: messages of the conversation, newest first; replies are left out. */
-export function history({ workspace }: Servers, args: RequestArguments): Json {
+export function getHistory({ workspace }: SlackServers, args: RequestArguments): Json {
   const channel = findReadable(workspace, args);
   const found = [...channel.messages.values()].filter(
     ({ wire }) => wire.thread_ts === undefined || wire.thread_ts === wire.ts || isBroadcast(wire),
   );
-  const { page, ...rest } = pageOf(within(found, args).reverse(), args, 100);
+  const { page, ...rest } = takePage(filterByTime(found, args).reverse(), args, 100);
   return {
     messages: page.map(({ wire }) => ({
-      ...shown(wire, args),
-      ...threadFields(channel, wire.ts),
+      ...toShownMessage(wire, args),
+      ...getThreadFields(channel, wire.ts),
     })),
     ...{ pin_count: 0, channel_actions_ts: null, channel_actions_count: 0 },
     ...rest,
@@ -30,7 +30,7 @@ export function history({ workspace }: Servers, args: RequestArguments): Json {
 }
 
 /** `conversations.replies`: the first message of a thread and its replies, oldest first. */
-export function replies({ workspace }: Servers, args: RequestArguments): Json {
+export function getReplies({ workspace }: SlackServers, args: RequestArguments): Json {
   const channel = findReadable(workspace, args);
   const asked = args.required('ts');
   const ts = channel.messages.get(asked)?.wire.thread_ts ?? asked;
@@ -39,32 +39,32 @@ export function replies({ workspace }: Servers, args: RequestArguments): Json {
   const answers = [...channel.messages.values()].filter(
     ({ wire }) => wire.thread_ts === ts && wire.ts !== ts,
   );
-  const { page, ...rest } = pageOf([parent, ...within(answers, args)], args, 1_000);
+  const { page, ...rest } = takePage([parent, ...filterByTime(answers, args)], args, 1_000);
   return {
     messages: page.map(({ wire }) => ({
-      ...shown(wire, args),
-      ...(wire.ts === ts && threadFields(channel, ts)),
+      ...toShownMessage(wire, args),
+      ...(wire.ts === ts && getThreadFields(channel, ts)),
     })),
     ...rest,
   };
 }
 
 /** `conversations.info` */
-export function info({ workspace }: Servers, args: RequestArguments): Json {
+export function getConversation({ workspace }: SlackServers, args: RequestArguments): Json {
   const channel = findChannel(workspace, args.required('channel'));
   const count = args.flag('include_num_members') && { num_members: channel.members.size };
-  return { channel: { ...channelForm(workspace, channel), ...count } };
+  return { channel: { ...toWireChannel(workspace, channel), ...count } };
 }
 
 /** `conversations.members` */
-export function members({ workspace }: Servers, args: RequestArguments): Json {
+export function listMembers({ workspace }: SlackServers, args: RequestArguments): Json {
   const channel = findChannel(workspace, args.required('channel'));
-  const { page, has_more: _more, ...rest } = pageOf([...channel.members], args, 100);
+  const { page, has_more: _more, ...rest } = takePage([...channel.members], args, 100);
   return { members: page, ...rest };
 }
 
 /** `conversations.list`: what the bot can know about. */
-export function list({ workspace }: Servers, args: RequestArguments): Json {
+export function listConversations({ workspace }: SlackServers, args: RequestArguments): Json {
   const types = (args.text('types') ?? 'public_channel').split(',').map((type) => type.trim());
   const kinds = {
     public: 'public_channel',
@@ -77,12 +77,12 @@ export function list({ workspace }: Servers, args: RequestArguments): Json {
     if (isArchived && args.flag('exclude_archived')) return false;
     return kind === 'public' || all.has(workspace.bot.id);
   });
-  const { page, has_more: _more, ...rest } = pageOf(found, args, 100);
-  return { channels: page.map((channel) => channelForm(workspace, channel)), ...rest };
+  const { page, has_more: _more, ...rest } = takePage(found, args, 100);
+  return { channels: page.map((channel) => toWireChannel(workspace, channel)), ...rest };
 }
 
 /** `conversations.open`: a direct chat with one person, or with several. */
-export function open({ workspace }: Servers, args: RequestArguments): Json {
+export function openConversation({ workspace }: SlackServers, args: RequestArguments): Json {
   const known = args.text('channel');
   if (known !== undefined) return { channel: { id: findChannel(workspace, known).id } };
   const users = (args.text('users') ?? '').split(',').filter(Boolean);
@@ -92,16 +92,18 @@ export function open({ workspace }: Servers, args: RequestArguments): Json {
   if (people.some((person) => person === undefined)) throw refuse('user_not_found');
   if (people.some((person) => person?.isDeactivated)) throw refuse('user_disabled');
   const channel = users.length === 1 ? openDirect(workspace, user) : openGroup(workspace, users);
-  return { channel: args.flag('return_im') ? channelForm(workspace, channel) : { id: channel.id } };
+  return {
+    channel: args.flag('return_im') ? toWireChannel(workspace, channel) : { id: channel.id },
+  };
 }
 
 /** `conversations.join`: the bot joins a public channel. */
-export function join({ workspace }: Servers, args: RequestArguments): Json {
+export function joinConversation({ workspace }: SlackServers, args: RequestArguments): Json {
   const channel = findChannel(workspace, args.required('channel'));
   if (channel.kind !== 'public') throw refuse('method_not_supported_for_channel_type');
   if (channel.isArchived) throw refuse('is_archived');
   channel.members.add(workspace.bot.id);
-  return { channel: channelForm(workspace, channel) };
+  return { channel: toWireChannel(workspace, channel) };
 }
 
 function openGroup(workspace: Workspace, users: readonly string[]): Channel {
@@ -123,12 +125,12 @@ function isBroadcast({ subtype }: StoredMessage['wire']): boolean {
   return subtype === 'thread_broadcast';
 }
 
-function shown(wire: StoredMessage['wire'], args: RequestArguments): Json {
-  return args.flag('include_all_metadata') ? wire : withoutMetadata(wire);
+function toShownMessage(wire: StoredMessage['wire'], args: RequestArguments): Json {
+  return args.flag('include_all_metadata') ? wire : omitMetadata(wire);
 }
 
 /** The messages after `oldest` and before `latest`, oldest first; `inclusive` includes these. */
-function within(messages: readonly StoredMessage[], args: RequestArguments): StoredMessage[] {
+function filterByTime(messages: readonly StoredMessage[], args: RequestArguments): StoredMessage[] {
   const oldest = args.number('oldest', 0);
   const latest = args.number('latest', Number.POSITIVE_INFINITY);
   const isInclusive = args.flag('inclusive');
@@ -140,7 +142,7 @@ function within(messages: readonly StoredMessage[], args: RequestArguments): Sto
 }
 
 /** A page of a list; the cursor names the position of the next one. */
-function pageOf<T>(all: readonly T[], args: RequestArguments, usual: number) {
+function takePage<T>(all: readonly T[], args: RequestArguments, usual: number) {
   const limit = Math.min(Math.max(1, args.number('limit', usual)), 1_000);
   const cursor = args.text('cursor');
   const from = cursor === undefined ? 0 : Number(Buffer.from(cursor, 'base64').toString());
@@ -152,7 +154,7 @@ function pageOf<T>(all: readonly T[], args: RequestArguments, usual: number) {
 }
 
 /** A conversation as responses contain it. */
-function channelForm(workspace: Workspace, channel: Channel): Json {
+function toWireChannel(workspace: Workspace, channel: Channel): Json {
   const { id, kind, name, sharedWith, isArchived } = channel;
   const { team, bot } = workspace;
   const isShared = sharedWith !== undefined;

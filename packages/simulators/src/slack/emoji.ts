@@ -70,17 +70,17 @@ export const KNOWN_EMOJI: RegExp = new RegExp(
 );
 
 /** The name of an emoji, if it is one that the double knows. */
-export function nameOfEmoji(emoji: string): string | undefined {
+export function findEmojiName(emoji: string): string | undefined {
   return NAMES.get(emoji) ?? NAMES.get(`${emoji}\uFE0F`);
 }
 
 /** The emoji with this name or alias; undefined for custom and unknown ones. */
-export function emojiNamed(name: string): string | undefined {
-  return EMOJI[mainName(name)];
+export function findEmoji(name: string): string | undefined {
+  return EMOJI[resolveEmojiAlias(name)];
 }
 
 /** The name under which the servers store an emoji. */
-export function mainName(name: string): string {
+export function resolveEmojiAlias(name: string): string {
   return ALIASES[name] ?? name;
 }
 

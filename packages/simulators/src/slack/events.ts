@@ -1,13 +1,13 @@
-import type { Servers } from './servers.ts';
+import type { SlackServers } from './servers.ts';
 import type { Json, WireMessage } from './wire.ts';
-import { type Channel, channelType } from './workspace.ts';
+import { type Channel, getChannelType } from './workspace.ts';
 
 /**
  * Tells the bot about an event, in the envelope of the Events API. Each event has an id of its own,
  * which stays the same when it is delivered again.
  */
 export function emit(
-  { workspace, courier }: Servers,
+  { workspace, dispatcher }: SlackServers,
   event: Json & { readonly type: string },
   where: { readonly channel?: Channel; readonly isOwn?: boolean } = {},
 ): void {
@@ -35,7 +35,7 @@ export function emit(
     is_ext_shared_channel: channel?.sharedWith !== undefined,
     event_context: `4-${event.type}-${ids.next('E')}`,
   };
-  courier.bring({
+  dispatcher.deliver({
     ...{ type: 'events_api', what: event.type, payload: envelope },
     ...(isOwn !== undefined && { isOwn }),
   });
@@ -45,12 +45,12 @@ export function emit(
  * Tells the bot about a new message in a conversation of which it is a member, and again as a
  * mention when it is mentioned there, as an app that subscribes to both is told.
  */
-export function emitMessage(servers: Servers, channel: Channel, message: WireMessage): void {
+export function emitMessage(servers: SlackServers, channel: Channel, message: WireMessage): void {
   const { bot } = servers.workspace;
   if (!channel.members.has(bot.id)) return;
   const isOwn = message.user === bot.id;
   const event = { ...message, channel: channel.id, event_ts: message.ts };
-  emit(servers, { ...event, channel_type: channelType(channel) }, { channel, isOwn });
+  emit(servers, { ...event, channel_type: getChannelType(channel) }, { channel, isOwn });
   const isMention = message.text.includes(`<@${bot.id}>`) && !isOwn && channel.kind !== 'dm';
   if (!isMention) return;
   const { subtype: _subtype, ...mention } = event;
@@ -59,7 +59,7 @@ export function emitMessage(servers: Servers, channel: Channel, message: WireMes
 
 /** Tells the bot that a message was edited; `by` is who did it. */
 export function emitChanged(
-  servers: Servers,
+  servers: SlackServers,
   channel: Channel,
   change: { readonly message: WireMessage; readonly before: WireMessage; readonly by: string },
 ): void {
@@ -73,7 +73,7 @@ export function emitChanged(
 
 /** Tells the bot that a message was deleted; `by` is who did it. */
 export function emitDeleted(
-  servers: Servers,
+  servers: SlackServers,
   channel: Channel,
   before: WireMessage,
   by: string,
@@ -85,20 +85,20 @@ export function emitDeleted(
   });
 }
 
-function emitHidden(servers: Servers, channel: Channel, by: string, fields: Json): void {
+function emitHidden(servers: SlackServers, channel: Channel, by: string, fields: Json): void {
   const { bot, ids } = servers.workspace;
   if (!channel.members.has(bot.id)) return;
   const ts = ids.ts();
   const event = {
     ...{ type: 'message', hidden: true, channel: channel.id, ts, event_ts: ts, ...fields },
-    channel_type: channelType(channel),
+    channel_type: getChannelType(channel),
   };
   emit(servers, event, { channel, isOwn: by === bot.id });
 }
 
 /** Tells the bot about a reaction to a message of a conversation of which it is a member. */
 export function emitReaction(
-  servers: Servers,
+  servers: SlackServers,
   channel: Channel,
   change: {
     readonly type: 'reaction_added' | 'reaction_removed';

@@ -1,8 +1,8 @@
 import { readContent } from './content.ts';
 import type { SentFile, StoredFile } from './file-store.ts';
-import { findThread, post, replyFields } from './posting.ts';
+import { findThread, getReplyFields, postAsBot } from './posting.ts';
 import { RequestArguments, refuse } from './request.ts';
-import type { Servers } from './servers.ts';
+import type { SlackServers } from './servers.ts';
 import { type Json, recordsIn, type WireFile } from './wire.ts';
 import { type Channel, findWritable, type Workspace } from './workspace.ts';
 
@@ -10,11 +10,11 @@ import { type Channel, findWritable, type Workspace } from './workspace.ts';
 export function addPersonFile(workspace: Workspace, user: string, sent: SentFile): WireFile {
   const { ids, clock } = workspace;
   const common = { id: ids.next('F'), user, created: Math.floor(clock() / 1_000) };
-  return fileForm(workspace, workspace.files.add({ ...common, ...sent, isComplete: true }));
+  return toWireFile(workspace, workspace.files.add({ ...common, ...sent, isComplete: true }));
 }
 
 /** `files.getUploadURLExternal`: where to send the bytes. */
-export function uploadUrl({ workspace }: Servers, args: RequestArguments): Json {
+export function createUpload({ workspace }: SlackServers, args: RequestArguments): Json {
   const { ids, clock, bot } = workspace;
   const name = args.required('filename');
   if (args.number('length', 0) < 1) throw refuse('invalid_arguments');
@@ -41,7 +41,7 @@ export function receiveUpload(
 }
 
 /** `files.completeUploadExternal`: shares the files, as a message of the bot. */
-export function completeUpload(servers: Servers, args: RequestArguments): Json {
+export function completeUpload(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
   const wanted = recordsIn(args.json('files'));
   if (wanted.length === 0) throw refuse('invalid_arguments');
@@ -57,43 +57,43 @@ export function completeUpload(servers: Servers, args: RequestArguments): Json {
   const channels = [...new Set(places)].map((id) => findWritable(workspace, id));
   const shares = channels.map((channel) => ({
     channel,
-    reply: replyFields(channel, findThread(channel, args.text('thread_ts'))),
+    reply: getReplyFields(channel, findThread(channel, args.text('thread_ts'))),
   }));
-  const content = commentOf(workspace, args);
+  const content = readComment(workspace, args);
   for (const file of files) file.isComplete = true;
   for (const { channel, reply } of shares) {
     workspace.limits.passMessage(channel.id);
-    const forms = files.map((file) => fileForm(workspace, file));
+    const forms = files.map((file) => toWireFile(workspace, file));
     const more = { subtype: 'file_share', upload: true, files: forms, ...reply };
-    const { wire } = post(servers, channel, content, more);
-    for (const file of files) share(file, channel, wire.ts);
+    const { wire } = postAsBot(servers, channel, content, more);
+    for (const file of files) recordShare(file, channel, wire.ts);
   }
-  return { files: files.map((file) => fileForm(workspace, file)) };
+  return { files: files.map((file) => toWireFile(workspace, file)) };
 }
 
-function commentOf(workspace: Workspace, args: RequestArguments) {
+function readComment(workspace: Workspace, args: RequestArguments) {
   const comment = args.text('initial_comment');
   const nothing = { text: '', blocks: [], hasOwnBlocks: false, warnings: [] };
   if (comment !== undefined) return readContent(workspace, new RequestArguments({ text: comment }));
   return args.has('blocks') ? readContent(workspace, args) : nothing;
 }
 
-function share({ shares }: StoredFile, { id }: Channel, ts: string): void {
+function recordShare({ shares }: StoredFile, { id }: Channel, ts: string): void {
   shares.set(id, [...(shares.get(id) ?? []), ts]);
 }
 
 /** `files.info` */
-export function fileInfo({ workspace }: Servers, args: RequestArguments): Json {
+export function getFile({ workspace }: SlackServers, args: RequestArguments): Json {
   const file = workspace.files.get(args.required('file'));
   if (file?.isComplete !== true) throw refuse('file_not_found');
   const shares = Object.fromEntries(
     [...file.shares].map(([channel, all]) => [channel, all.map((ts) => ({ ts }))]),
   );
-  return { file: { ...fileForm(workspace, file), shares: { private: shares } } };
+  return { file: { ...toWireFile(workspace, file), shares: { private: shares } } };
 }
 
 /** A file as messages contain it. */
-function fileForm({ origin, team }: Workspace, file: StoredFile): WireFile {
+function toWireFile({ origin, team }: Workspace, file: StoredFile): WireFile {
   const { id, name, title, type, user, created, bytes, shares } = file;
   const path = `${team.id}-${id}`;
   const url = `${origin}/files-pri/${path}/${encodeURIComponent(name)}`;
@@ -112,7 +112,7 @@ function fileForm({ origin, team }: Workspace, file: StoredFile): WireFile {
     ...{ pretty_type: type, editable: false, display_as_bot: false, username: '' },
     url_private: url,
     url_private_download: url.replace('/files-pri/', '/files-pri/download/'),
-    permalink: `https://${team.domain}.slack.com/files/${user}/${id}/${encodeURIComponent(name)}`,
+    getPermalink: `https://${team.domain}.slack.com/files/${user}/${id}/${encodeURIComponent(name)}`,
     channels: [...shares.keys()],
   };
 }

@@ -1,10 +1,10 @@
 import { type RequestArguments, refuse } from './request.ts';
-import type { Servers } from './servers.ts';
+import type { SlackServers } from './servers.ts';
 import type { Json } from './wire.ts';
 import type { Member, Workspace } from './workspace.ts';
 
 /** `auth.test` */
-export function authTest({ workspace }: Servers): Json {
+export function testAuth({ workspace }: SlackServers): Json {
   const { team, app, bot } = workspace;
   return {
     ...{ url: `https://${team.domain}.slack.com/`, team: team.name, user: bot.name },
@@ -13,24 +13,24 @@ export function authTest({ workspace }: Servers): Json {
 }
 
 /** `users.info` */
-export function userInfo({ workspace }: Servers, args: RequestArguments): Json {
+export function getUser({ workspace }: SlackServers, args: RequestArguments): Json {
   const member = workspace.members.get(args.required('user'));
   if (member === undefined) throw refuse('user_not_found');
-  return { user: memberForm(workspace, member) };
+  return { user: toWireUser(workspace, member) };
 }
 
 /** `users.list` */
-export function userList({ workspace }: Servers): Json {
+export function listUsers({ workspace }: SlackServers): Json {
   const members = [...workspace.members.values()];
   return {
-    members: members.map((member) => memberForm(workspace, member)),
+    members: members.map((member) => toWireUser(workspace, member)),
     cache_ts: Math.floor(workspace.clock() / 1_000),
     response_metadata: { next_cursor: '' },
   };
 }
 
 /** `bots.info` */
-export function botInfo({ workspace }: Servers, args: RequestArguments): Json {
+export function getBot({ workspace }: SlackServers, args: RequestArguments): Json {
   const { app, bot } = workspace;
   if (args.required('bot') !== app.botId) throw refuse('bot_not_found');
   return {
@@ -46,7 +46,7 @@ export function botInfo({ workspace }: Servers, args: RequestArguments): Json {
 }
 
 /** A member as responses contain it; people of another workspace are strangers. */
-function memberForm({ team, app, bot }: Workspace, member: Member): Json {
+function toWireUser({ team, app, bot }: Workspace, member: Member): Json {
   const { id, name, teamId, isBot, isGuest, isAdmin, isDeactivated } = member;
   const isStranger = teamId !== team.id;
   return {

@@ -1,4 +1,4 @@
-import { emojiNamed, KNOWN_EMOJI, mainName, nameOfEmoji } from './emoji.ts';
+import { findEmoji, findEmojiName, KNOWN_EMOJI, resolveEmojiAlias } from './emoji.ts';
 import type { Inline, RichText, TextStyle } from './rich-text.ts';
 
 /** Reads mrkdwn, the format of the field `text`, as Slack's clients draw it. */
@@ -27,7 +27,9 @@ export function parseMentions(source: string, style: TextStyle): Inline[] {
   for (const match of source.matchAll(/<([@#!][^<>\s]+)>|:([a-z0-9_+'-]+):/g)) {
     const [whole, reference, name = ''] = match;
     const element =
-      reference === undefined ? emojiElement(name, style) : readReference(reference, styled(style));
+      reference === undefined
+        ? toEmojiElement(name, style)
+        : readReference(reference, toStyleOrNone(style));
     if (element === undefined) continue;
     if (match.index > end) found.push(...readText(source.slice(end, match.index), style));
     found.push(element);
@@ -36,9 +38,9 @@ export function parseMentions(source: string, style: TextStyle): Inline[] {
   return [...found, ...readText(source.slice(end), style)];
 }
 
-function emojiElement(name: string, style: TextStyle): Inline | undefined {
-  if (emojiNamed(name) === undefined) return undefined;
-  return { type: 'emoji', name: mainName(name), ...styleOf(style) };
+function toEmojiElement(name: string, style: TextStyle): Inline | undefined {
+  if (findEmoji(name) === undefined) return undefined;
+  return { type: 'emoji', name: resolveEmojiAlias(name), ...withStyle(style) };
 }
 
 const QUOTE = /^(?:&gt;|>) ?/;
@@ -117,16 +119,17 @@ function readPiece(source: string, at: number, style: TextStyle): Piece | undefi
   switch (mark) {
     case '<': {
       const end = source.indexOf('>', at);
-      const element = end < 0 ? undefined : readReference(source.slice(at + 1, end), styled(style));
+      const element =
+        end < 0 ? undefined : readReference(source.slice(at + 1, end), toStyleOrNone(style));
       return element && { elements: [element], end: end + 1 };
     }
     case ':': {
       const [whole, name = ''] = /^:([a-z0-9_+'-]+):/.exec(source.slice(at, at + 60)) ?? [];
-      const emoji = whole === undefined ? undefined : emojiElement(name, style);
+      const emoji = whole === undefined ? undefined : toEmojiElement(name, style);
       return emoji && { elements: [emoji], end: at + (whole?.length ?? 0) };
     }
     case '`': {
-      const end = closing(source, at, '`');
+      const end = findClosingMark(source, at, '`');
       if (end === undefined) return undefined;
       return {
         elements: readVerbatim(source.slice(at + 1, end), { ...style, code: true }),
@@ -136,7 +139,7 @@ function readPiece(source: string, at: number, style: TextStyle): Piece | undefi
     case '*':
     case '_':
     case '~': {
-      const end = closing(source, at, mark);
+      const end = findClosingMark(source, at, mark);
       if (end === undefined) return undefined;
       const inner = readInline(source.slice(at + 1, end), { ...style, [STYLES[mark]]: true });
       return { elements: inner, end: end + 1 };
@@ -150,7 +153,7 @@ function readPiece(source: string, at: number, style: TextStyle): Piece | undefi
  * The position of the mark that closes the one at `at`. Marks stand at the edges of words and on
  * one line; formats have no spaces at their ends.
  */
-function closing(source: string, at: number, mark: string): number | undefined {
+function findClosingMark(source: string, at: number, mark: string): number | undefined {
   if (/[\p{L}\p{N}]/u.test(source[at - 1] ?? '') || source[at - 1] === mark) return undefined;
   if (!/[^\s]/.test(source[at + 1] ?? '') || source[at + 1] === mark) return undefined;
   for (let end = at + 2; end < source.length && source[end] !== '\n'; end += 1) {
@@ -181,19 +184,19 @@ function readText(text: string, style: TextStyle): Inline[] {
   let rest = text;
   for (let match = KNOWN_EMOJI.exec(rest); match !== null; match = KNOWN_EMOJI.exec(rest)) {
     if (match.index > 0)
-      found.push({ type: 'text', text: rest.slice(0, match.index), ...styleOf(style) });
-    found.push({ type: 'emoji', name: nameOfEmoji(match[0]) ?? match[0], ...styleOf(style) });
+      found.push({ type: 'text', text: rest.slice(0, match.index), ...withStyle(style) });
+    found.push({ type: 'emoji', name: findEmojiName(match[0]) ?? match[0], ...withStyle(style) });
     rest = rest.slice(match.index + match[0].length);
   }
-  if (rest !== '') found.push({ type: 'text', text: rest, ...styleOf(style) });
+  if (rest !== '') found.push({ type: 'text', text: rest, ...withStyle(style) });
   return found;
 }
 
-function styled(style: TextStyle): TextStyle | undefined {
+function toStyleOrNone(style: TextStyle): TextStyle | undefined {
   return Object.keys(style).length === 0 ? undefined : style;
 }
 
-function styleOf(style: TextStyle): { readonly style?: TextStyle } {
+function withStyle(style: TextStyle): { readonly style?: TextStyle } {
   return Object.keys(style).length === 0 ? {} : { style };
 }
 

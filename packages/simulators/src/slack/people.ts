@@ -1,22 +1,22 @@
-import { blocksOfText } from './blocks.ts';
+import { toTextBlocks } from './blocks.ts';
 import { emit, emitChanged, emitMessage } from './events.ts';
 import type { SentFile } from './file-store.ts';
 import { addPersonFile } from './files.ts';
-import { erase, replyFields } from './posting.ts';
+import { eraseMessage, getReplyFields } from './posting.ts';
 import { setReaction } from './reactions.ts';
-import type { Servers } from './servers.ts';
+import type { SlackServers } from './servers.ts';
 import { escapeTyped, normalizeText } from './text.ts';
 import type { Json, WireMessage } from './wire.ts';
 import {
   type Channel,
   type Member,
   type StoredMessage,
-  store,
+  storeMessage,
   type Workspace,
 } from './workspace.ts';
 
 /** A message of a person. */
-export interface Saying {
+export interface PersonMessage {
   readonly channel: string;
   /** The author; when absent, the person of a direct chat, or the first member elsewhere. */
   readonly from?: string | undefined;
@@ -30,10 +30,10 @@ export interface Saying {
 }
 
 /** Sends a message as a member: it becomes visible, and the bot is told. */
-export function say(servers: Servers, saying: Saying): WireMessage {
+export function say(servers: SlackServers, saying: PersonMessage): WireMessage {
   const { workspace } = servers;
-  const channel = channelNamed(workspace, saying.channel);
-  const author = authorOf(workspace, channel, saying.from);
+  const channel = getChannel(workspace, saying.channel);
+  const author = findAuthor(workspace, channel, saying.from);
   const text = normalizeText(escapeTyped(saying.text ?? ''));
   const files = (saying.files ?? []).map((file) => addPersonFile(workspace, author.id, file));
   const { threadTs } = saying;
@@ -41,19 +41,19 @@ export function say(servers: Servers, saying: Saying): WireMessage {
     throw new Error(`No message ${threadTs} in ${channel.id} to answer.`);
   const message: WireMessage = {
     ...{ type: 'message', ts: workspace.ids.ts(), user: author.id, text },
-    ...authorFields(workspace, author),
-    ...(text !== '' && { blocks: blocksOfText(text, () => workspace.ids.next('b')) }),
+    ...getAuthorFields(workspace, author),
+    ...(text !== '' && { blocks: toTextBlocks(text, () => workspace.ids.next('b')) }),
     ...(files.length > 0 && { subtype: 'file_share', files, upload: false }),
-    ...replyFields(channel, threadTs),
+    ...getReplyFields(channel, threadTs),
     ...saying.extra,
   };
-  store(workspace, channel, message);
+  storeMessage(workspace, channel, message);
   emitMessage(servers, channel, message);
   return message;
 }
 
 /** Bots are recognized by `bot_id`, and people of other workspaces by their team. */
-function authorFields({ team, ids }: Workspace, { id, name, teamId, isBot }: Member): Json {
+function getAuthorFields({ team, ids }: Workspace, { id, name, teamId, isBot }: Member): Json {
   const home = teamId === team.id ? {} : { user_team: teamId, source_team: teamId };
   if (!isBot) return { team: team.id, client_msg_id: ids.next('m'), ...home };
   const profile = { id: `B${id.slice(1)}`, app_id: `A${id.slice(1)}`, name, deleted: false };
@@ -67,17 +67,17 @@ function authorFields({ team, ids }: Workspace, { id, name, teamId, isBot }: Mem
 }
 
 /** Edits a message as its author. */
-export function reword(servers: Servers, channelId: string, ts: string, text: string): void {
+export function reword(servers: SlackServers, channelId: string, ts: string, text: string): void {
   const { workspace } = servers;
-  const channel = channelNamed(workspace, channelId);
-  const stored = messageIn(channel, ts);
+  const channel = getChannel(workspace, channelId);
+  const stored = getMessage(channel, ts);
   const before = stored.wire;
   const by = before.user ?? '';
   const written = normalizeText(escapeTyped(text));
   stored.wire = {
     ...before,
     text: written,
-    blocks: blocksOfText(written, () => workspace.ids.next('b')),
+    blocks: toTextBlocks(written, () => workspace.ids.next('b')),
     edited: { user: by, ts: workspace.ids.ts() },
   };
   stored.edits += 1;
@@ -86,10 +86,10 @@ export function reword(servers: Servers, channelId: string, ts: string, text: st
 }
 
 /** Deletes a message as its author. */
-export function eraseAs(servers: Servers, channelId: string, ts: string): void {
-  const channel = channelNamed(servers.workspace, channelId);
-  const stored = messageIn(channel, ts);
-  erase(servers, channel, stored, stored.wire.user ?? '');
+export function eraseAs(servers: SlackServers, channelId: string, ts: string): void {
+  const channel = getChannel(servers.workspace, channelId);
+  const stored = getMessage(channel, ts);
+  eraseMessage(servers, channel, stored, stored.wire.user ?? '');
 }
 
 /** A reaction of a person. */
@@ -104,18 +104,21 @@ export interface Reaction {
 }
 
 /** Adds or removes a reaction as a person. */
-export function react(servers: Servers, { channel: id, ts, name, from, gone }: Reaction): void {
+export function react(
+  servers: SlackServers,
+  { channel: id, ts, name, from, gone }: Reaction,
+): void {
   const { workspace } = servers;
-  const channel = channelNamed(workspace, id);
-  const stored = messageIn(channel, ts);
-  const user = authorOf(workspace, channel, from).id;
+  const channel = getChannel(workspace, id);
+  const stored = getMessage(channel, ts);
+  const user = findAuthor(workspace, channel, from).id;
   setReaction(servers, channel, stored, { user, name, isAdded: gone !== true });
 }
 
 /** Adds the bot to a conversation or removes it; the bot is told. */
-export function setBot(servers: Servers, channelId: string, isIn: boolean): void {
+export function setBot(servers: SlackServers, channelId: string, isIn: boolean): void {
   const { bot, ids, team, members } = servers.workspace;
-  const channel = channelNamed(servers.workspace, channelId);
+  const channel = getChannel(servers.workspace, channelId);
   const actor = [...channel.members].find((id) => id !== bot.id && members.has(id)) ?? '';
   const common = { channel: channel.id, event_ts: ids.ts() };
   if (isIn) {
@@ -134,7 +137,7 @@ export function setBot(servers: Servers, channelId: string, isIn: boolean): void
 }
 
 /** Removes the app from the workspace: its tokens are invalid from now on. */
-export function uninstall(servers: Servers): void {
+export function uninstall(servers: SlackServers): void {
   const { app, bot } = servers.workspace;
   app.isUninstalled = true;
   emit(servers, { type: 'tokens_revoked', tokens: { oauth: [], bot: [bot.id] } });
@@ -142,21 +145,25 @@ export function uninstall(servers: Servers): void {
 }
 
 /** @throws Error worded for people when there is no such conversation */
-export function channelNamed({ channels }: Workspace, id: string): Channel {
+export function getChannel({ channels }: Workspace, id: string): Channel {
   const channel = channels.get(id);
   if (channel === undefined) throw new Error(`There is no conversation ${id}.`);
   return channel;
 }
 
 /** @throws Error worded for people when there is no such message */
-export function messageIn(channel: Channel, ts: string): StoredMessage {
+export function getMessage(channel: Channel, ts: string): StoredMessage {
   const stored = channel.messages.get(ts) ?? channel.ephemeral.get(ts);
   if (stored === undefined) throw new Error(`No message ${ts} in ${channel.id}.`);
   return stored;
 }
 
 /** The member who acts, who joins the conversation if necessary. */
-export function authorOf(workspace: Workspace, channel: Channel, from: string | undefined): Member {
+export function findAuthor(
+  workspace: Workspace,
+  channel: Channel,
+  from: string | undefined,
+): Member {
   const { bot, members } = workspace;
   const id = from ?? [...channel.members].find((one) => one !== bot.id);
   if (id === undefined) throw new Error(`Nobody is in ${channel.id}; say who writes.`);

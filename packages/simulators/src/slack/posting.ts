@@ -1,36 +1,42 @@
 import type { Content } from './content.ts';
 import { emitChanged, emitDeleted, emitMessage } from './events.ts';
 import { refuse } from './request.ts';
-import type { Servers } from './servers.ts';
+import type { SlackServers } from './servers.ts';
 import type { Json, WireMessage } from './wire.ts';
-import { type Channel, type StoredMessage, store, threadKey, type Workspace } from './workspace.ts';
+import {
+  type Channel,
+  type StoredMessage,
+  storeMessage,
+  toThreadKey,
+  type Workspace,
+} from './workspace.ts';
 
 /** Posts a message of the bot and tells the bot about it, as the servers do. */
-export function post(
-  servers: Servers,
+export function postAsBot(
+  servers: SlackServers,
   channel: Channel,
   { text, blocks, attachments, metadata, hasOwnBlocks }: Content,
   more: Json = {},
 ): StoredMessage {
   const { workspace } = servers;
   const wire: WireMessage = {
-    ...ownFields(workspace),
+    ...getBotFields(workspace),
     ...{ ts: workspace.ids.ts(), text, blocks },
     ...(attachments && { attachments }),
     ...(metadata && { metadata }),
     ...more,
   };
   if (wire.thread_ts !== undefined)
-    workspace.statuses.delete(threadKey(channel.id, wire.thread_ts));
-  const stored = store(workspace, channel, wire);
+    workspace.statuses.delete(toThreadKey(channel.id, wire.thread_ts));
+  const stored = storeMessage(workspace, channel, wire);
   stored.hasOwnBlocks = hasOwnBlocks;
   emitMessage(servers, channel, wire);
   return stored;
 }
 
 /** Replaces the content of a message of the bot. */
-export function change(
-  servers: Servers,
+export function changeMessage(
+  servers: SlackServers,
   channel: Channel,
   stored: StoredMessage,
   content: Content & { readonly keepsBlocks?: boolean },
@@ -54,8 +60,8 @@ export function change(
 }
 
 /** Removes a message as `by`. */
-export function erase(
-  servers: Servers,
+export function eraseMessage(
+  servers: SlackServers,
   channel: Channel,
   { wire }: StoredMessage,
   by: string,
@@ -67,7 +73,7 @@ export function erase(
 }
 
 /** The fields that every message of the bot has. */
-export function ownFields({ app, bot, team }: Workspace) {
+export function getBotFields({ app, bot, team }: Workspace) {
   return {
     type: 'message',
     ...{ user: bot.id, team: team.id, bot_id: app.botId, app_id: app.id },
@@ -92,13 +98,13 @@ export function findThread(channel: Channel, ts: string | undefined): string | u
 }
 
 /** The fields of a reply in a thread. */
-export function replyFields(channel: Channel, thread: string | undefined): Json {
+export function getReplyFields(channel: Channel, thread: string | undefined): Json {
   if (thread === undefined) return {};
   const user = channel.messages.get(thread)?.wire.user;
   return { thread_ts: thread, ...(user !== undefined && { parent_user_id: user }) };
 }
 
 /** A message as responses contain it; metadata is left out unless asked for. */
-export function withoutMetadata({ metadata: _metadata, ...message }: WireMessage): Json {
+export function omitMetadata({ metadata: _metadata, ...message }: WireMessage): Json {
   return message;
 }

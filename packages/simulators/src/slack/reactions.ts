@@ -1,21 +1,21 @@
-import { isEmojiName, mainName } from './emoji.ts';
+import { isEmojiName, resolveEmojiAlias } from './emoji.ts';
 import { emitReaction } from './events.ts';
 import { type RequestArguments, refuse } from './request.ts';
-import type { Servers } from './servers.ts';
+import type { SlackServers } from './servers.ts';
 import type { Json } from './wire.ts';
 import { type Channel, findChannel, type StoredMessage } from './workspace.ts';
 
 /** `reactions.add` */
-export function addReaction(servers: Servers, args: RequestArguments): Json {
-  return react(servers, args, true);
+export function addReaction(servers: SlackServers, args: RequestArguments): Json {
+  return changeOwnReaction(servers, args, true);
 }
 
 /** `reactions.remove` */
-export function removeReaction(servers: Servers, args: RequestArguments): Json {
-  return react(servers, args, false);
+export function removeReaction(servers: SlackServers, args: RequestArguments): Json {
+  return changeOwnReaction(servers, args, false);
 }
 
-function react(servers: Servers, args: RequestArguments, isAdded: boolean): Json {
+function changeOwnReaction(servers: SlackServers, args: RequestArguments, isAdded: boolean): Json {
   const { workspace } = servers;
   const channel = findChannel(workspace, args.required('channel'));
   const name = args.required('name');
@@ -28,7 +28,7 @@ function react(servers: Servers, args: RequestArguments, isAdded: boolean): Json
 }
 
 /** A reaction of a member, or its removal. */
-interface Reacting {
+interface ReactionChange {
   readonly user: string;
   readonly name: string;
   readonly isAdded: boolean;
@@ -36,12 +36,12 @@ interface Reacting {
 
 /** Adds or removes a reaction and tells the bot; returns false when nothing changes. */
 export function setReaction(
-  servers: Servers,
+  servers: SlackServers,
   channel: Channel,
   stored: StoredMessage,
-  { user, name: given, isAdded }: Reacting,
+  { user, name: given, isAdded }: ReactionChange,
 ): boolean {
-  const name = mainName(given);
+  const name = resolveEmojiAlias(given);
   const all = stored.wire.reactions ?? [];
   const old = all.find((one) => one.name === name) ?? { name, users: [], count: 0 };
   if (old.users.includes(user) === isAdded) return false;

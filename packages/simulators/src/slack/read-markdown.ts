@@ -25,12 +25,12 @@ export function readMarkdown(source: string): WireBlock[] {
   const blocks: WireBlock[] = [];
   let parts: RichText[] = [];
   const flush = () => {
-    if (parts.length > 0) blocks.push({ type: 'rich_text', elements: spaced(parts) });
+    if (parts.length > 0) blocks.push({ type: 'rich_text', elements: addParagraphGaps(parts) });
     parts = [];
   };
   for (const node of children) {
-    const own = blockOf(node);
-    if (own === undefined) parts.push(...richTextOf(node, 0));
+    const own = toOwnBlock(node);
+    if (own === undefined) parts.push(...toRichText(node, 0));
     else {
       flush();
       blocks.push(own);
@@ -41,27 +41,27 @@ export function readMarkdown(source: string): WireBlock[] {
 }
 
 /** The nodes that become blocks of their own. */
-function blockOf(node: RootContent): WireBlock | undefined {
+function toOwnBlock(node: RootContent): WireBlock | undefined {
   switch (node.type) {
     case 'heading':
       return {
         type: 'header',
         level: node.depth,
-        text: { type: 'plain_text', text: plainOf(node.children), emoji: true },
+        text: { type: 'plain_text', text: toPlain(node.children), emoji: true },
       };
     case 'thematicBreak':
       return { type: 'divider' };
     case 'table':
-      return tableOf(node);
+      return toTableBlock(node);
     default:
       return undefined;
   }
 }
 
-function tableOf({ children, align }: Table): WireBlock {
+function toTableBlock({ children, align }: Table): WireBlock {
   const cell = (inline: readonly PhrasingContent[]) => ({
     type: 'rich_text',
-    elements: [section(inlineOf(inline, {}))],
+    elements: [toSection(toInline(inline, {}))],
   });
   return {
     type: 'table',
@@ -70,32 +70,32 @@ function tableOf({ children, align }: Table): WireBlock {
   };
 }
 
-function richTextOf(
+function toRichText(
   node: RootContent | BlockContent | DefinitionContent,
   indent: number,
 ): RichText[] {
   switch (node.type) {
     case 'paragraph':
-      return [section(inlineOf(node.children, {}))];
+      return [toSection(toInline(node.children, {}))];
     case 'heading':
-      return [section(inlineOf(node.children, { bold: true }))];
+      return [toSection(toInline(node.children, { bold: true }))];
     case 'code':
       return [{ type: 'rich_text_preformatted', elements: [{ type: 'text', text: node.value }] }];
     case 'html':
-      return [section(parseMentions(node.value, {}))];
+      return [toSection(parseMentions(node.value, {}))];
     case 'blockquote':
-      return [{ type: 'rich_text_quote', elements: quoted(node.children) }];
+      return [{ type: 'rich_text_quote', elements: toQuotedInline(node.children) }];
     case 'list':
-      return listOf(node, indent);
+      return toRichTextLists(node, indent);
     default:
       return [];
   }
 }
 
 /** Quotes hold lines only, so their blocks are written below each other. */
-function quoted(children: readonly (BlockContent | DefinitionContent)[]): Inline[] {
+function toQuotedInline(children: readonly (BlockContent | DefinitionContent)[]): Inline[] {
   return children.flatMap((child, index) => {
-    const inner = richTextOf(child, 0).flatMap((part) =>
+    const inner = toRichText(child, 0).flatMap((part) =>
       part.type === 'rich_text_list'
         ? part.elements.flatMap(({ elements }, nth) => [
             { type: 'text', text: `${nth > 0 ? '\n' : ''}• ` } as const,
@@ -108,7 +108,7 @@ function quoted(children: readonly (BlockContent | DefinitionContent)[]): Inline
 }
 
 /** Nested lists are lists of their own with a larger indent. */
-function listOf({ ordered, start, children }: List, indent: number): RichText[] {
+function toRichTextLists({ ordered, start, children }: List, indent: number): RichText[] {
   const style = ordered === true ? 'ordered' : 'bullet';
   const first = (start ?? 1) - 1;
   const parts: RichText[] = [];
@@ -126,8 +126,8 @@ function listOf({ ordered, start, children }: List, indent: number): RichText[] 
     const box =
       typeof checked === 'boolean' ? [{ type: 'text', text: checked ? '☑ ' : '☐ ' } as const] : [];
     const isLine = head?.type === 'paragraph';
-    items.push(section([...box, ...(isLine ? inlineOf(head.children, {}) : [])]));
-    const below = (isLine ? rest : content).flatMap((node) => richTextOf(node, indent + 1));
+    items.push(toSection([...box, ...(isLine ? toInline(head.children, {}) : [])]));
+    const below = (isLine ? rest : content).flatMap((node) => toRichText(node, indent + 1));
     if (below.length > 0) flush();
     parts.push(...below);
   }
@@ -135,12 +135,12 @@ function listOf({ ordered, start, children }: List, indent: number): RichText[] 
   return parts;
 }
 
-function section(elements: readonly Inline[]): RichSection {
+function toSection(elements: readonly Inline[]): RichSection {
   return { type: 'rich_text_section', elements };
 }
 
 /** An empty line stays between two paragraphs. */
-function spaced(parts: readonly RichText[]): RichText[] {
+function addParagraphGaps(parts: readonly RichText[]): RichText[] {
   return parts.map((part, index) => {
     const next = parts[index + 1];
     if (part.type !== 'rich_text_section' || next?.type !== 'rich_text_section') return part;
@@ -148,32 +148,32 @@ function spaced(parts: readonly RichText[]): RichText[] {
   });
 }
 
-function inlineOf(nodes: readonly PhrasingContent[], style: TextStyle): Inline[] {
-  return nodes.flatMap((node) => inlineOfNode(node, style));
+function toInline(nodes: readonly PhrasingContent[], style: TextStyle): Inline[] {
+  return nodes.flatMap((node) => nodeToInline(node, style));
 }
 
-function inlineOfNode(node: PhrasingContent, style: TextStyle): Inline[] {
+function nodeToInline(node: PhrasingContent, style: TextStyle): Inline[] {
   switch (node.type) {
     case 'text':
       return parseMentions(node.value, style);
     case 'inlineCode':
       return [{ type: 'text', text: node.value, style: { ...style, code: true } }];
     case 'strong':
-      return inlineOf(node.children, { ...style, bold: true });
+      return toInline(node.children, { ...style, bold: true });
     case 'emphasis':
-      return inlineOf(node.children, { ...style, italic: true });
+      return toInline(node.children, { ...style, italic: true });
     case 'delete':
-      return inlineOf(node.children, { ...style, strike: true });
+      return toInline(node.children, { ...style, strike: true });
     case 'break':
       return [{ type: 'text', text: '\n' }];
     case 'link': {
-      const text = plainOf(node.children);
+      const text = toPlain(node.children);
       return [
-        { type: 'link', url: node.url, ...(text !== node.url && { text }), ...styleOf(style) },
+        { type: 'link', url: node.url, ...(text !== node.url && { text }), ...withStyle(style) },
       ];
     }
     case 'image':
-      return [{ type: 'link', url: node.url, text: node.alt || node.url, ...styleOf(style) }];
+      return [{ type: 'link', url: node.url, text: node.alt || node.url, ...withStyle(style) }];
     case 'html':
       return parseMentions(node.value, style);
     default:
@@ -181,12 +181,12 @@ function inlineOfNode(node: PhrasingContent, style: TextStyle): Inline[] {
   }
 }
 
-function styleOf(style: TextStyle): { readonly style?: TextStyle } {
+function withStyle(style: TextStyle): { readonly style?: TextStyle } {
   return Object.keys(style).length === 0 ? {} : { style };
 }
 
-function plainOf(nodes: readonly PhrasingContent[]): string {
-  return inlineOf(nodes, {})
+function toPlain(nodes: readonly PhrasingContent[]): string {
+  return toInline(nodes, {})
     .map((element) =>
       element.type === 'text' ? element.text : 'text' in element ? element.text : '',
     )

@@ -1,48 +1,55 @@
 import { readContent } from './content.ts';
 import type { Interaction } from './interactions.ts';
-import { change, erase, findThread, ownFields, post, replyFields } from './posting.ts';
+import {
+  changeMessage,
+  eraseMessage,
+  findThread,
+  getBotFields,
+  getReplyFields,
+  postAsBot,
+} from './posting.ts';
 import { RequestArguments } from './request.ts';
-import type { Servers } from './servers.ts';
+import type { SlackServers } from './servers.ts';
 import { isRecord, type Json, type WireMessage } from './wire.ts';
-import { store } from './workspace.ts';
+import { storeMessage } from './workspace.ts';
 
 /**
  * Does what the bot wants as the response to an interaction: a message for the person or for all,
  * or another content of the message, or its deletion.
  * @throws Refusal when the content is not allowed
  */
-export function respond(servers: Servers, interaction: Interaction, wish: Json): void {
+export function respond(servers: SlackServers, interaction: Interaction, wish: Json): void {
   const { workspace } = servers;
   const { channel, message, user } = interaction;
   if (channel === undefined) return;
   if (wish.delete_original === true) {
-    if (message !== undefined) erase(servers, channel, message, workspace.bot.id);
+    if (message !== undefined) eraseMessage(servers, channel, message, workspace.bot.id);
     return;
   }
   const content = readContent(workspace, new RequestArguments(wish));
   const thread = typeof wish.thread_ts === 'string' ? wish.thread_ts : undefined;
   if (wish.replace_original === true && message !== undefined) {
-    change(servers, channel, message, content);
+    changeMessage(servers, channel, message, content);
     return;
   }
-  const reply = replyFields(channel, findThread(channel, thread));
+  const reply = getReplyFields(channel, findThread(channel, thread));
   if (wish.response_type === 'in_channel') {
-    post(servers, channel, content, reply);
+    postAsBot(servers, channel, content, reply);
     return;
   }
   const { text, blocks } = content;
   const wire: WireMessage = {
-    ...ownFields(workspace),
+    ...getBotFields(workspace),
     ts: workspace.ids.ts(),
     text,
     blocks,
     ...reply,
   };
-  store(workspace, channel, wire, { onlyFor: user });
+  storeMessage(workspace, channel, wire, { onlyFor: user });
 }
 
 /** The response in an acknowledgement: an object with content, or plain text; undefined for none. */
-export function responseIn(body: unknown): Json | undefined {
+export function findResponse(body: unknown): Json | undefined {
   if (typeof body === 'string') return body.trim() === '' ? undefined : { text: body };
   if (!isRecord(body)) return undefined;
   return body.text === undefined && body.blocks === undefined ? undefined : body;

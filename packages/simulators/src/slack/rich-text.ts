@@ -1,4 +1,4 @@
-import { emojiNamed } from './emoji.ts';
+import { findEmoji } from './emoji.ts';
 
 /** The formats of a piece of text. */
 export interface TextStyle {
@@ -49,12 +49,12 @@ export interface Names {
 }
 
 /** The line as people see it, without formats. */
-export function visibleInline(elements: readonly Inline[], names: Names): string {
-  return elements.map((element) => visibleElement(element, names)).join('');
+export function toPlainInline(elements: readonly Inline[], names: Names): string {
+  return elements.map((element) => toPlainElement(element, names)).join('');
 }
 
 /** One element as people see it. */
-export function visibleElement(element: Inline, names: Names): string {
+export function toPlainElement(element: Inline, names: Names): string {
   switch (element.type) {
     case 'text':
       return element.text;
@@ -69,19 +69,19 @@ export function visibleElement(element: Inline, names: Names): string {
     case 'broadcast':
       return `@${element.range}`;
     case 'emoji':
-      return emojiNamed(element.name) ?? `:${element.name}:`;
+      return findEmoji(element.name) ?? `:${element.name}:`;
   }
 }
 
 /** Rich text as people see it, without formats. */
-export function visibleRichText(parts: readonly RichText[], names: Names): string {
+export function toPlainText(parts: readonly RichText[], names: Names): string {
   return parts
     .map((part) => {
-      if (part.type !== 'rich_text_list') return visibleInline(part.elements, names);
+      if (part.type !== 'rich_text_list') return toPlainInline(part.elements, names);
       return part.elements
         .map(({ elements }, index) => {
-          const marker = markerOf(part.style, index + (part.offset ?? 0));
-          return `${'    '.repeat(part.indent)}${marker} ${visibleInline(elements, names)}`;
+          const marker = getListMarker(part.style, index + (part.offset ?? 0));
+          return `${'    '.repeat(part.indent)}${marker} ${toPlainInline(elements, names)}`;
         })
         .join('\n');
     })
@@ -94,28 +94,28 @@ function join(before: string, part: string): string {
 }
 
 /** The marker before an item of a list. */
-export function markerOf(style: 'bullet' | 'ordered', index: number): string {
+export function getListMarker(style: 'bullet' | 'ordered', index: number): string {
   return style === 'bullet' ? '•' : `${index + 1}.`;
 }
 
 const MARKS = { code: '`', strike: '~', italic: '_', bold: '*' } as const;
 
 /** Rich text as mrkdwn: what the field `text` of a message holds. */
-export function mrkdwnOf(parts: readonly RichText[]): string {
+export function toMrkdwn(parts: readonly RichText[]): string {
   return parts
     .map((part) => {
       switch (part.type) {
         case 'rich_text_section':
-          return mrkdwnOfInline(part.elements);
+          return toMrkdwnInline(part.elements);
         case 'rich_text_quote':
-          return mrkdwnOfInline(part.elements).replaceAll(/^/gm, '&gt; ');
+          return toMrkdwnInline(part.elements).replaceAll(/^/gm, '&gt; ');
         case 'rich_text_preformatted':
-          return `\`\`\`${mrkdwnOfInline(part.elements)}\`\`\``;
+          return `\`\`\`${toMrkdwnInline(part.elements)}\`\`\``;
         case 'rich_text_list':
           return part.elements
             .map(({ elements }, index) => {
-              const marker = markerOf(part.style, index + (part.offset ?? 0));
-              return `${'    '.repeat(part.indent)}${marker} ${mrkdwnOfInline(elements)}`;
+              const marker = getListMarker(part.style, index + (part.offset ?? 0));
+              return `${'    '.repeat(part.indent)}${marker} ${toMrkdwnInline(elements)}`;
             })
             .join('\n');
       }
@@ -125,20 +125,20 @@ export function mrkdwnOf(parts: readonly RichText[]): string {
 }
 
 /** A line as mrkdwn. */
-export function mrkdwnOfInline(elements: readonly Inline[]): string {
+export function toMrkdwnInline(elements: readonly Inline[]): string {
   return elements
     .map((element) => {
-      const text = mrkdwnOfElement(element);
+      const text = toMrkdwnElement(element);
       const marks = Object.entries(MARKS).filter(
         ([name]) => element.style?.[name as keyof TextStyle] === true,
       );
-      return marks.reduce((marked, [, mark]) => around(marked, mark), text);
+      return marks.reduce((marked, [, mark]) => wrapInMark(marked, mark), text);
     })
     .join('');
 }
 
 /** Formats do not include the spaces at their ends. */
-function around(text: string, mark: string): string {
+function wrapInMark(text: string, mark: string): string {
   return text.replace(
     /^(\s*)([\s\S]*?)(\s*)$/,
     (_all, before: string, inner: string, after: string) =>
@@ -146,7 +146,7 @@ function around(text: string, mark: string): string {
   );
 }
 
-function mrkdwnOfElement(element: Inline): string {
+function toMrkdwnElement(element: Inline): string {
   switch (element.type) {
     case 'text':
       return escapeMrkdwn(element.text);

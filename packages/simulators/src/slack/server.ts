@@ -12,7 +12,7 @@ import {
   refuse,
 } from './request.ts';
 import { respond } from './responding.ts';
-import type { Servers } from './servers.ts';
+import type { SlackServers } from './servers.ts';
 import type { SocketMode } from './socket-mode.ts';
 
 /** A response with the error code for the transcript, if it is a refusal. */
@@ -30,11 +30,11 @@ interface Call {
  * Records every call in the transcript.
  */
 export class WebApiServer {
-  readonly #servers: Servers;
+  readonly #servers: SlackServers;
   readonly #faults: Faults;
   readonly #socket: SocketMode;
 
-  constructor(servers: Servers, faults: Faults, socket: SocketMode) {
+  constructor(servers: SlackServers, faults: Faults, socket: SocketMode) {
     this.#servers = servers;
     this.#faults = faults;
     this.#socket = socket;
@@ -46,16 +46,16 @@ export class WebApiServer {
     const type = request.headers['content-type'] ?? '';
     if (url.pathname.startsWith('/upload/')) return this.#upload(body, type, response, url);
     const args = await readArguments(body, type, url.searchParams).catch((error: unknown) => error);
-    if (!(args instanceof RequestArguments)) return write(response, answerFor(args));
+    if (!(args instanceof RequestArguments)) return write(response, toErrorAnswer(args));
     const call = this.#callFor(request, url, args);
-    if (call === undefined) return write(response, notFound());
+    if (call === undefined) return write(response, createNotFound());
     await this.#perform(call, response);
   }
 
   #callFor(request: IncomingMessage, url: URL, args: RequestArguments): Call | undefined {
     const method = /^\/api\/([\w.]+)\/?$/.exec(url.pathname)?.[1];
     if (method !== undefined) {
-      const token = tokenOf(request) ?? args.text('token');
+      const token = readToken(request) ?? args.text('token');
       return { name: method, args, run: () => this.#run(method, token, args) };
     }
     if (!url.pathname.startsWith('/actions/')) return undefined;
@@ -67,8 +67,8 @@ export class WebApiServer {
     const fault = this.#faults.takeForCall(name, channel);
     const isEffective = fault === undefined || fault.after === true || fault.kind === 'delay';
     if (fault?.kind === 'delay') await sleep(fault.ms, response);
-    const answer = isEffective ? attempted(run) : undefined;
-    const outcome = fault === undefined ? 'as usual' : outcomeOf(fault);
+    const answer = isEffective ? runCall(run) : undefined;
+    const outcome = fault === undefined ? 'as usual' : toOutcome(fault);
     const final = outcome === 'as usual' ? answer : outcome;
     const error = typeof final === 'object' ? final.error : undefined;
     this.#servers.workspace.transcript.recordCall({
@@ -113,13 +113,13 @@ export class WebApiServer {
     response: ServerResponse,
     url: URL,
   ): Promise<void> {
-    const bytes = await bytesIn(body, type);
+    const bytes = await readUploadedBytes(body, type);
     const args = await readArguments(Buffer.alloc(0), '', url.searchParams);
     const id = url.pathname.split('/').at(-1) ?? '';
     const run = () =>
       receiveUpload(this.#servers.workspace, id, bytes)
         ? { status: 200, type: 'text/plain', body: `OK - ${bytes.length}` }
-        : notFound();
+        : createNotFound();
     await this.#perform({ name: 'upload', args, run }, response);
   }
 
@@ -129,12 +129,12 @@ export class WebApiServer {
     const id = /\/T\w+-(F\w+)\//.exec(url.pathname)?.[1] ?? '';
     const file = files.get(id);
     const fault = this.#faults.takeForCall('download', undefined);
-    const outcome = fault === undefined ? 'as usual' : outcomeOf(fault);
+    const outcome = fault === undefined ? 'as usual' : toOutcome(fault);
     if (outcome === 'reset') response.socket?.resetAndDestroy();
     else if (typeof outcome === 'object') write(response, outcome);
     else if (outcome === 'hang') return;
-    else if (tokenOf(request) !== app.botToken) write(response, SIGN_IN);
-    else if (file?.bytes === undefined) write(response, notFound());
+    else if (readToken(request) !== app.botToken) write(response, SIGN_IN);
+    else if (file?.bytes === undefined) write(response, createNotFound());
     else response.writeHead(200, { 'content-type': file.type }).end(file.bytes);
   }
 }
@@ -145,24 +145,24 @@ const SIGN_IN: Answer = {
   body: '<!DOCTYPE html><html><title>Sign in to the workspace</title></html>',
 };
 
-function attempted(run: () => SlackAnswer): SlackAnswer {
+function runCall(run: () => SlackAnswer): SlackAnswer {
   try {
     return run();
   } catch (error) {
-    return answerFor(error);
+    return toErrorAnswer(error);
   }
 }
 
-function outcomeOf(fault: CallFault): SlackAnswer | 'reset' | 'hang' | 'as usual' {
+function toOutcome(fault: CallFault): SlackAnswer | 'reset' | 'hang' | 'as usual' {
   switch (fault.kind) {
     case 'status': {
       const body = fault.body ?? `<html><h1>${fault.status}</h1></html>`;
       return { status: fault.status, type: 'text/html', body };
     }
     case 'refuse':
-      return answerFor(refuse(fault.error));
+      return toErrorAnswer(refuse(fault.error));
     case 'rate-limit':
-      return answerFor(rateLimited(fault.seconds));
+      return toErrorAnswer(rateLimited(fault.seconds));
     case 'garbage':
       return { status: 200, type: 'application/json', body: '{"ok":true,"chan' };
     case 'delay':
@@ -172,7 +172,7 @@ function outcomeOf(fault: CallFault): SlackAnswer | 'reset' | 'hang' | 'as usual
   }
 }
 
-function answerFor(error: unknown): SlackAnswer {
+function toErrorAnswer(error: unknown): SlackAnswer {
   if (!(error instanceof Refusal)) return broken(error);
   const { status, message, details, retryAfter } = error;
   return {
@@ -182,15 +182,18 @@ function answerFor(error: unknown): SlackAnswer {
   };
 }
 
-function notFound(): SlackAnswer {
+function createNotFound(): SlackAnswer {
   return { status: 404, type: 'text/plain', body: 'Not found', error: 'not_found' };
 }
 
-function tokenOf(request: IncomingMessage): string | undefined {
+function readToken(request: IncomingMessage): string | undefined {
   return /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
 }
 
-async function bytesIn(body: Buffer<ArrayBuffer>, type: string): Promise<Uint8Array<ArrayBuffer>> {
+async function readUploadedBytes(
+  body: Buffer<ArrayBuffer>,
+  type: string,
+): Promise<Uint8Array<ArrayBuffer>> {
   if (!type.startsWith('multipart/form-data')) return new Uint8Array(body);
   const form = await new Response(body, { headers: { 'content-type': type } }).formData();
   const file = [...form.values()].find((value) => typeof value !== 'string');

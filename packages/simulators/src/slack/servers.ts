@@ -1,10 +1,10 @@
-import type { Courier } from './courier.ts';
+import type { Dispatcher } from './dispatcher.ts';
 import type { Interactions } from './interactions.ts';
 import type { Workspace } from './workspace.ts';
 
 /** The servers: the workspace, what people are doing in it, and the way to the bot. */
-export interface Servers {
+export interface SlackServers {
   readonly workspace: Workspace;
   readonly interactions: Interactions;
-  readonly courier: Courier;
+  readonly dispatcher: Dispatcher;
 }

@@ -1,7 +1,7 @@
-import type { Press, SlashCommand, Submission } from './acting.ts';
-import type { Retries } from './courier.ts';
+import type { ButtonPress, FormSubmission, SlashCommand } from './acting.ts';
+import type { Retries } from './dispatcher.ts';
 import type { Fault } from './faults.ts';
-import type { Reaction, Saying } from './people.ts';
+import type { PersonMessage, Reaction } from './people.ts';
 import type { SlackLimits } from './rate-limits.ts';
 import type { DisconnectReason } from './socket-mode.ts';
 import type { RecordedCall, RecordedDelivery, Transcript } from './transcript.ts';
@@ -55,18 +55,18 @@ export interface SlackDouble {
   /** The id of the direct chat with a person; opened if new. */
   directChat(user: string): string;
   /** Sends a message as a member. */
-  say(saying: Saying): WireMessage;
+  say(saying: PersonMessage): WireMessage;
   /** Edits a message as its author. */
   reword(channel: string, ts: string, text: string): void;
   /** Deletes a message as its author. */
   erase(channel: string, ts: string): void;
   react(reaction: Reaction): void;
   /** Presses a button or chooses an option; returns the id of the interaction. */
-  press(press: Press): string;
+  press(press: ButtonPress): string;
   /** Runs a slash command; returns the id of the interaction. */
   slash(command: SlashCommand): string;
   /** Submits a form; returns the id of the interaction. */
-  submit(submission: Submission): string;
+  submit(submission: FormSubmission): string;
   /** Whether the bot has acknowledged an interaction in time. */
   interaction(id: string): 'pending' | 'acknowledged' | 'failed';
   /** Sends any event, for example `app_home_opened`. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Attempt, Parcel, Retry } from './parcel.ts';
+import type { Delivery, DeliveryResult, RetryInfo } from './delivery.ts';
 import { isRecord } from './wire.ts';
 
 /** Why the servers ask a client to connect again. */
@@ -17,7 +17,7 @@ interface Connection {
 
 interface Waiting {
   readonly connection: Connection;
-  readonly settle: (attempt: Attempt) => void;
+  readonly settle: (attempt: DeliveryResult) => void;
 }
 
 /** How many connections an app may have at a time. */
@@ -69,20 +69,24 @@ export class SocketMode {
   }
 
   /** Sends an envelope and waits for its acknowledgement. */
-  deliver({ type, payload }: Parcel, retry: Retry, withinMs: number): Promise<Attempt> {
+  deliver(
+    { type, payload }: Delivery,
+    retry: RetryInfo,
+    withinMs: number,
+  ): Promise<DeliveryResult> {
     const connection = this.#nextConnection();
     if (connection === undefined)
       return Promise.resolve({ isAccepted: false, reason: 'connection_failed' });
     const id = this.#newId('envelope');
     return new Promise((resolve) => {
-      const settle = (attempt: Attempt) => {
+      const settle = (attempt: DeliveryResult) => {
         clearTimeout(timer);
         this.#waiting.delete(id);
         resolve(attempt);
       };
       const timer = setTimeout(() => settle({ isAccepted: false, reason: 'timeout' }), withinMs);
       this.#waiting.set(id, { connection, settle });
-      send(connection, {
+      sendFrame(connection, {
         envelope_id: id,
         payload,
         type,
@@ -96,7 +100,11 @@ export class SocketMode {
   askToLeave(reason: DisconnectReason): void {
     for (const connection of this.#connections) {
       connection.isLeaving = true;
-      send(connection, { type: 'disconnect', reason, debug_info: { host: 'applink-double-1' } });
+      sendFrame(connection, {
+        type: 'disconnect',
+        reason,
+        debug_info: { host: 'applink-double-1' },
+      });
       setTimeout(() => connection.socket.close(), LEAVE_WITHIN_MS).unref();
     }
   }
@@ -134,7 +142,7 @@ export class SocketMode {
         if (of === connection) settle({ isAccepted: false, reason: 'connection_failed' });
       this.#changed();
     });
-    send(connection, {
+    sendFrame(connection, {
       type: 'hello',
       num_connections: this.#connections.length,
       debug_info: {
@@ -155,7 +163,7 @@ export class SocketMode {
   }
 
   #onMessage(text: string): void {
-    const message = parsed(text);
+    const message = parseJson(text);
     if (!isRecord(message) || typeof message.envelope_id !== 'string') return;
     const { payload } = message;
     this.#waiting.get(message.envelope_id)?.settle({ isAccepted: true, body: payload });
@@ -167,11 +175,11 @@ export class SocketMode {
   }
 }
 
-function send({ socket, isMute }: Connection, message: object): void {
+function sendFrame({ socket, isMute }: Connection, message: object): void {
   if (!isMute && socket.readyState === socket.OPEN) socket.send(JSON.stringify(message));
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

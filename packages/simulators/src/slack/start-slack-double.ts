@@ -1,27 +1,27 @@
 import { createServer } from 'node:http';
 import { end, listen } from '../loopback.ts';
 import { press, slash, submit } from './acting.ts';
-import { Courier, REAL_RETRIES } from './courier.ts';
+import { Dispatcher, REAL_RETRIES } from './dispatcher.ts';
 import { emit } from './events.ts';
 import { Faults } from './faults.ts';
 import { Files } from './file-store.ts';
 import { Interactions } from './interactions.ts';
-import { channelNamed, eraseAs, react, reword, say, setBot, uninstall } from './people.ts';
+import { eraseAs, getChannel, react, reword, say, setBot, uninstall } from './people.ts';
 import { RateLimits } from './rate-limits.ts';
 import { WebApiServer } from './server.ts';
-import type { Servers } from './servers.ts';
+import type { SlackServers } from './servers.ts';
 import type { SlackDouble, SlackDoubleOptions } from './slack-double.ts';
 import { SocketMode } from './socket-mode.ts';
 import { Transcript } from './transcript.ts';
-import { visibleMessages } from './visible.ts';
+import { listVisibleMessages } from './visible.ts';
 import { verifyUrl } from './webhook.ts';
 import {
   addChannel,
   addMember,
-  Ids,
+  IdSequence,
   type Member,
   openDirect,
-  threadKey,
+  toThreadKey,
   type Workspace,
 } from './workspace.ts';
 
@@ -37,8 +37,12 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
   const socket = new SocketMode(app.id, () => transcript.changes.changed());
   const signing = { secret: app.signingSecret, clock };
   const retries = { ...REAL_RETRIES, ...options.retries };
-  const courier = new Courier({ signing, socket, faults }, transcript, retries);
-  const servers: Servers = { workspace, courier, interactions: new Interactions(workspace) };
+  const dispatcher = new Dispatcher({ signing, socket, faults }, transcript, retries);
+  const servers: SlackServers = {
+    workspace,
+    dispatcher,
+    interactions: new Interactions(workspace),
+  };
   const api = new WebApiServer(servers, faults, socket);
 
   const server = createServer((request, response) => {
@@ -62,10 +66,10 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
     me: { id: bot.id, name: bot.name, botId: app.botId },
     async setRequestUrl(url) {
       if (url !== undefined) await verifyUrl(url, app.verificationToken, signing);
-      courier.requestUrl = url;
+      dispatcher.requestUrl = url;
     },
-    ...controlsOf(servers),
-    ...viewOf(servers),
+    ...createControls(servers),
+    ...createReaders(servers),
     connections: () => socket.connections,
     fault: (fault) => faults.arm(fault),
     clearFaults: () => faults.clear(),
@@ -76,7 +80,7 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
     },
     mute: () => socket.mute(),
     close: () => {
-      courier.close();
+      dispatcher.close();
       socket.close();
       return end(server);
     },
@@ -85,7 +89,7 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
 }
 
 /** What people do, and what happens to the workspace. */
-function controlsOf(servers: Servers) {
+function createControls(servers: SlackServers) {
   const { workspace } = servers;
   return {
     addMember: (wish) => addMember(workspace, wish).id,
@@ -100,12 +104,12 @@ function controlsOf(servers: Servers) {
     slash: (command) => slash(servers, command),
     submit: (submission) => submit(servers, submission),
     event: (event, channel) => {
-      const where = channel === undefined ? {} : { channel: channelNamed(workspace, channel) };
+      const where = channel === undefined ? {} : { channel: getChannel(workspace, channel) };
       emit(servers, event, where);
     },
     setBot: (channel, isIn) => setBot(servers, channel, isIn),
     archive: (channel, isArchived = true) => {
-      channelNamed(workspace, channel).isArchived = isArchived;
+      getChannel(workspace, channel).isArchived = isArchived;
     },
     deactivate: (user) => {
       const member = workspace.members.get(user);
@@ -116,14 +120,14 @@ function controlsOf(servers: Servers) {
 }
 
 /** What people see, and what was said between the servers and the bot. */
-function viewOf({ workspace, interactions }: Servers) {
+function createReaders({ workspace, interactions }: SlackServers) {
   const { transcript } = workspace;
   return {
     interaction: (id) => interactions.get(id)?.state ?? 'failed',
-    conversation: (channel) => visibleMessages(workspace, channelNamed(workspace, channel)),
+    conversation: (channel) => listVisibleMessages(workspace, getChannel(workspace, channel)),
     status: (channel, ts) => {
-      if (ts !== undefined) return workspace.statuses.get(threadKey(channel, ts));
-      const prefix = threadKey(channel, '');
+      if (ts !== undefined) return workspace.statuses.get(toThreadKey(channel, ts));
+      const prefix = toThreadKey(channel, '');
       return workspace.statuses.entries().find(([key]) => key.startsWith(prefix))?.[1];
     },
     views: () => [...workspace.views.values()],
@@ -150,17 +154,17 @@ function newWorkspace({ limits = {} }: SlackDoubleOptions, clock: () => number):
     bot,
     members: new Map([[bot.id, bot]]),
     ...{ channels: new Map(), files: new Files(), statuses: new Map(), views: new Map() },
-    transcript: new Transcript(clock, () => summaryOf(workspace)),
+    transcript: new Transcript(clock, () => describeState(workspace)),
     limits: new RateLimits(limits, clock),
-    ...{ clock, ids: new Ids(clock), origin: '' },
+    ...{ clock, ids: new IdSequence(clock), origin: '' },
   };
   return workspace;
 }
 
 /** The newest messages, for the error of a wait that timed out. */
-function summaryOf(workspace: Workspace): string {
+function describeState(workspace: Workspace): string {
   const all = [...workspace.channels.values()].flatMap((channel) =>
-    visibleMessages(workspace, channel),
+    listVisibleMessages(workspace, channel),
   );
   const newest = all.sort((a, b) => a.seq - b.seq).slice(-10);
   return `Visible: ${newest.map(({ from, text }) => `${from}: ${text.slice(0, 60)}`).join(' | ')}`;

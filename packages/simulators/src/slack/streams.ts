@@ -1,17 +1,17 @@
-import { mrkdwnOfBlocks } from './blocks.ts';
+import { blocksToMrkdwn } from './blocks.ts';
 import { readContent } from './content.ts';
 import { emitMessage } from './events.ts';
-import { findThread, ownFields, replyFields, withoutMetadata } from './posting.ts';
+import { findThread, getBotFields, getReplyFields, omitMetadata } from './posting.ts';
 import { readMarkdown } from './read-markdown.ts';
 import { type RequestArguments, refuse } from './request.ts';
-import type { Servers } from './servers.ts';
+import type { SlackServers } from './servers.ts';
 import { type Json, recordsIn } from './wire.ts';
 import {
   type Channel,
   findWritable,
   type StoredMessage,
-  store,
-  threadKey,
+  storeMessage,
+  toThreadKey,
   type Workspace,
 } from './workspace.ts';
 
@@ -19,7 +19,7 @@ import {
 const MAX_APPENDED = 12_000;
 
 /** `chat.startStream`: a message in a thread that grows. */
-export function startStream(servers: Servers, args: RequestArguments): Json {
+export function startStream(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
   const channel = findWritable(workspace, args.required('channel'));
   const thread = findThread(channel, args.required('thread_ts'));
@@ -30,26 +30,26 @@ export function startStream(servers: Servers, args: RequestArguments): Json {
   workspace.limits.passMessage(channel.id);
   const ts = workspace.ids.ts();
   const wire = {
-    ...ownFields(workspace),
+    ...getBotFields(workspace),
     ts,
     text: '',
     blocks: [],
-    ...replyFields(channel, thread),
+    ...getReplyFields(channel, thread),
   };
-  const stored = store(workspace, channel, wire, { isGrowing: true });
+  const stored = storeMessage(workspace, channel, wire, { isGrowing: true });
   grow(servers, stored, args);
   return { channel: channel.id, ts };
 }
 
 /** `chat.appendStream` */
-export function appendStream(servers: Servers, args: RequestArguments): Json {
+export function appendStream(servers: SlackServers, args: RequestArguments): Json {
   const { channel, stored } = findStream(servers.workspace, args);
   grow(servers, stored, args);
   return { channel: channel.id, ts: stored.wire.ts };
 }
 
 /** `chat.stopStream`; blocks are added at the end. */
-export function stopStream(servers: Servers, args: RequestArguments): Json {
+export function stopStream(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
   const { channel, stored } = findStream(workspace, args);
   grow(servers, stored, args);
@@ -57,10 +57,10 @@ export function stopStream(servers: Servers, args: RequestArguments): Json {
   stored.wire = { ...stored.wire, blocks: [...(stored.wire.blocks ?? []), ...blocks] };
   stored.isGrowing = false;
   const thread = stored.wire.thread_ts;
-  if (thread !== undefined) workspace.statuses.delete(threadKey(channel.id, thread));
+  if (thread !== undefined) workspace.statuses.delete(toThreadKey(channel.id, thread));
   workspace.transcript.changes.changed();
   emitMessage(servers, channel, stored.wire);
-  return { channel: channel.id, ts: stored.wire.ts, message: withoutMetadata(stored.wire) };
+  return { channel: channel.id, ts: stored.wire.ts, message: omitMetadata(stored.wire) };
 }
 
 function findStream(workspace: Workspace, args: RequestArguments) {
@@ -73,7 +73,7 @@ function findStream(workspace: Workspace, args: RequestArguments) {
 }
 
 /** Adds Markdown, given as text or in chunks, and draws all of it again. */
-function grow({ workspace }: Servers, stored: StoredMessage, args: RequestArguments): void {
+function grow({ workspace }: SlackServers, stored: StoredMessage, args: RequestArguments): void {
   const chunks = recordsIn(args.json('chunks', 'invalid_chunks'));
   const more = [args.text('markdown_text'), ...chunks.map(({ text }) => text)]
     .filter((text) => typeof text === 'string')
@@ -83,6 +83,6 @@ function grow({ workspace }: Servers, stored: StoredMessage, args: RequestArgume
   const blocks = readMarkdown(stored.markdown).map((block) => {
     return { ...block, block_id: workspace.ids.next('b') };
   });
-  stored.wire = { ...stored.wire, text: mrkdwnOfBlocks(blocks), blocks };
+  stored.wire = { ...stored.wire, text: blocksToMrkdwn(blocks), blocks };
   workspace.transcript.changes.changed();
 }

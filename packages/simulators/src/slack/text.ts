@@ -1,4 +1,4 @@
-import { KNOWN_EMOJI, nameOfEmoji } from './emoji.ts';
+import { findEmojiName, KNOWN_EMOJI } from './emoji.ts';
 import { escapeMrkdwn } from './rich-text.ts';
 
 /** Everything whose content the servers leave alone: references and code. */
@@ -9,7 +9,7 @@ const ADDRESS = /\b(?:https?:\/\/|mailto:)[^\s<>"]*[^\s<>".,;:!?)\]}'*_~`]/g;
 export function normalizeText(text: string): string {
   return text
     .split(KEPT)
-    .map((part, index) => (index % 2 === 1 ? part : namedEmoji(part.replaceAll(ADDRESS, '<$&>'))))
+    .map((part, index) => (index % 2 === 1 ? part : replaceEmoji(part.replaceAll(ADDRESS, '<$&>'))))
     .join('');
 }
 
@@ -21,7 +21,7 @@ export function escapeTyped(text: string): string {
     .join('');
 }
 
-function namedEmoji(text: string): string {
+function replaceEmoji(text: string): string {
   const every = new RegExp(KNOWN_EMOJI, 'gu');
-  return text.replaceAll(every, (emoji) => `:${nameOfEmoji(emoji) ?? emoji}:`);
+  return text.replaceAll(every, (emoji) => `:${findEmojiName(emoji) ?? emoji}:`);
 }

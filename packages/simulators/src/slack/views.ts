@@ -1,42 +1,42 @@
 import { checkBlocks } from './check-blocks.ts';
 import { invalidBlocks, type RequestArguments, refuse } from './request.ts';
-import type { Servers } from './servers.ts';
+import type { SlackServers } from './servers.ts';
 import { isRecord, type Json } from './wire.ts';
 import type { View } from './workspace.ts';
 
 /** `views.open` and `views.push`: a form for the person who did something in the last 3 s. */
-export function openView({ workspace, interactions }: Servers, args: RequestArguments): Json {
+export function openView({ workspace, interactions }: SlackServers, args: RequestArguments): Json {
   const trigger = args.required('trigger_id');
-  const content = contentOf(args, 'modal');
+  const content = readView(args, 'modal');
   const reason = interactions.useTrigger(trigger);
   if (reason !== undefined) throw refuse(reason);
   const user = interactions.get(trigger.split('.')[0] ?? '')?.user ?? '';
   const view: View = { id: workspace.ids.next('V'), user, content };
   workspace.views.set(view.id, view);
   workspace.transcript.changes.changed();
-  return { view: viewForm(view) };
+  return { view: toWireView(view) };
 }
 
 /** `views.update` */
-export function updateView({ workspace }: Servers, args: RequestArguments): Json {
+export function updateView({ workspace }: SlackServers, args: RequestArguments): Json {
   const view = workspace.views.get(args.required('view_id'));
   if (view === undefined) throw refuse('not_found');
-  view.content = contentOf(args, 'modal');
+  view.content = readView(args, 'modal');
   workspace.transcript.changes.changed();
-  return { view: viewForm(view) };
+  return { view: toWireView(view) };
 }
 
 /** `views.publish`: the home page of the app for a person. */
-export function publishView({ workspace }: Servers, args: RequestArguments): Json {
+export function publishView({ workspace }: SlackServers, args: RequestArguments): Json {
   const user = args.required('user_id');
   if (!workspace.members.has(user)) throw refuse('invalid_user_id');
-  const view: View = { id: `home-${user}`, user, content: contentOf(args, 'home') };
+  const view: View = { id: `home-${user}`, user, content: readView(args, 'home') };
   workspace.views.set(view.id, view);
   workspace.transcript.changes.changed();
-  return { view: viewForm(view) };
+  return { view: toWireView(view) };
 }
 
-function contentOf(args: RequestArguments, type: 'modal' | 'home'): Json {
+function readView(args: RequestArguments, type: 'modal' | 'home'): Json {
   const view = args.json('view');
   if (!isRecord(view) || view.type !== type || !Array.isArray(view.blocks))
     throw refuse('invalid_arguments');
@@ -47,6 +47,6 @@ function contentOf(args: RequestArguments, type: 'modal' | 'home'): Json {
 }
 
 /** A view as responses and payloads contain it. */
-export function viewForm({ id, content }: View): Json {
+export function toWireView({ id, content }: View): Json {
   return { ...content, id, hash: `${id}.1`, state: { values: {} }, root_view_id: id };
 }

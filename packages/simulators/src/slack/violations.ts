@@ -1,4 +1,4 @@
-import { richTextIn } from './blocks.ts';
+import { getRichText } from './blocks.ts';
 import { parseMrkdwn } from './parse-mrkdwn.ts';
 import type { Inline, RichText } from './rich-text.ts';
 import { isRecord, type Json, recordsIn } from './wire.ts';
@@ -13,25 +13,27 @@ const FOREIGN: readonly (readonly [name: string, pattern: RegExp])[] = [
 ];
 
 /** What looks wrong in the texts of blocks; code is not looked at. */
-export function violationsIn(blocks: readonly Json[]): string[] {
-  const text = plainTextOf(blocks);
+export function findViolations(blocks: readonly Json[]): string[] {
+  const text = toUnformattedText(blocks);
   return FOREIGN.filter(([, pattern]) => pattern.test(text)).map(([name]) => name);
 }
 
-function plainTextOf(blocks: readonly Json[]): string {
+function toUnformattedText(blocks: readonly Json[]): string {
   return blocks
     .flatMap((block) => {
-      if (block.type === 'rich_text') return inRichText(richTextIn(block));
+      if (block.type === 'rich_text') return toUnformattedRichText(getRichText(block));
       return [block.text, ...recordsIn(block.fields), ...recordsIn(block.elements)]
         .filter(isRecord)
-        .map(({ type, text }) => (type === 'mrkdwn' ? inRichText(parseMrkdwn(String(text))) : ''));
+        .map(({ type, text }) =>
+          type === 'mrkdwn' ? toUnformattedRichText(parseMrkdwn(String(text))) : '',
+        );
     })
     .join('\n');
 }
 
 /** The plain pieces of rich text, without code. */
-function inRichText(parts: readonly RichText[]): string {
-  const inline = (elements: readonly Inline[]) => elements.map(plainPiece).join('');
+function toUnformattedRichText(parts: readonly RichText[]): string {
+  const inline = (elements: readonly Inline[]) => elements.map(toUnformattedPiece).join('');
   return parts
     .map((part) => {
       if (part.type === 'rich_text_preformatted') return '';
@@ -41,7 +43,7 @@ function inRichText(parts: readonly RichText[]): string {
     .join('\n');
 }
 
-function plainPiece(element: Inline): string {
+function toUnformattedPiece(element: Inline): string {
   if (element.style?.code) return '';
   if (element.type === 'link') return element.text ?? element.url;
   return element.type === 'text' ? element.text : '';

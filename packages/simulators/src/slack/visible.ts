@@ -1,8 +1,8 @@
-import { pressablesOf, visibleBlocks } from './blocks.ts';
-import { emojiNamed } from './emoji.ts';
-import { violationsIn } from './violations.ts';
+import { blocksToPlainText, listPressables } from './blocks.ts';
+import { findEmoji } from './emoji.ts';
+import { findViolations } from './violations.ts';
 import { recordsIn, type WireBlock, type WireMessage } from './wire.ts';
-import { type Channel, namesOf, type StoredMessage, type Workspace } from './workspace.ts';
+import { type Channel, createNames, type StoredMessage, type Workspace } from './workspace.ts';
 
 /** A message as people see it now. */
 export interface VisibleMessage {
@@ -33,34 +33,40 @@ export interface VisibleMessage {
 }
 
 /** The messages of a conversation, with those for one person only, oldest first. */
-export function visibleMessages(workspace: Workspace, channel: Channel): VisibleMessage[] {
+export function listVisibleMessages(workspace: Workspace, channel: Channel): VisibleMessage[] {
   return [...channel.messages.values(), ...channel.ephemeral.values()]
     .sort((a, b) => a.seq - b.seq)
-    .map((stored) => visible(workspace, channel, stored));
+    .map((stored) => toVisibleMessage(workspace, channel, stored));
 }
 
-function visible(workspace: Workspace, channel: Channel, stored: StoredMessage): VisibleMessage {
+function toVisibleMessage(
+  workspace: Workspace,
+  channel: Channel,
+  stored: StoredMessage,
+): VisibleMessage {
   const { wire, seq, at, edits, onlyFor, isGrowing = false } = stored;
   const { blocks = [], files = [], reactions = [], thread_ts: thread } = wire;
   const by = (user: string | undefined) =>
     user === workspace.bot.id ? 'bot' : (user ?? wire.bot_id ?? 'slack');
   const attached = recordsIn(wire.attachments);
-  const names = namesOf(workspace);
+  const names = createNames(workspace);
   const inAttachments = attached.flatMap((one) => {
     const inner = recordsIn(one.blocks);
-    return inner.length > 0 ? visibleBlocks(inner, names) : String(one.text ?? one.fallback ?? '');
+    return inner.length > 0
+      ? blocksToPlainText(inner, names)
+      : String(one.text ?? one.fallback ?? '');
   });
   const from = by(wire.user);
   return {
     ...{ seq, at, channel: channel.id, ts: wire.ts, from, blocks, edits, isGrowing, wire },
     ...(thread !== undefined && thread !== wire.ts && { threadTs: thread }),
-    text: [visibleBlocks(blocks, names), ...inAttachments].filter(Boolean).join('\n'),
+    text: [blocksToPlainText(blocks, names), ...inAttachments].filter(Boolean).join('\n'),
     files: files.map(({ id, name, mimetype }) => ({ id, name, type: mimetype })),
-    buttons: pressablesOf(blocks).map(({ label }) => label),
+    buttons: listPressables(blocks).map(({ label }) => label),
     reactions: reactions.flatMap(({ name, users }) =>
-      users.map((user) => [emojiNamed(name) ?? name, by(user)] as const),
+      users.map((user) => [findEmoji(name) ?? name, by(user)] as const),
     ),
     ...(onlyFor !== undefined && { onlyFor }),
-    violations: from === 'bot' ? violationsIn(blocks) : [],
+    violations: from === 'bot' ? findViolations(blocks) : [],
   };
 }

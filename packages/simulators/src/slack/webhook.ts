@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { request } from 'node:http';
-import type { Attempt, Parcel, Retry } from './parcel.ts';
+import type { Delivery, DeliveryResult, RetryInfo } from './delivery.ts';
 import { isRecord } from './wire.ts';
 
 /** What requests to the bot are signed with. */
@@ -11,16 +11,16 @@ export interface Signing {
 
 interface WebhookCall {
   readonly url: string;
-  readonly parcel: Parcel;
-  readonly retry: Retry;
+  readonly delivery: Delivery;
+  readonly retry: RetryInfo;
   readonly signing: Signing;
   readonly withinMs: number;
 }
 
 /** Calls the request URL once. Redirects are not followed. */
-export async function callWebhook(call: WebhookCall): Promise<Attempt> {
-  const { url, parcel, retry, signing, withinMs } = call;
-  const [type, body] = encode(parcel);
+export async function callWebhook(call: WebhookCall): Promise<DeliveryResult> {
+  const { url, delivery, retry, signing, withinMs } = call;
+  const [type, body] = encode(delivery);
   const again = retry.attempt > 0 && {
     'x-slack-retry-num': String(retry.attempt),
     'x-slack-retry-reason': retry.reason,
@@ -55,7 +55,7 @@ export function sign(secret: string, timestamp: string, body: string): string {
 }
 
 /** Events are JSON; interactions are a form with JSON in one field; commands are a form. */
-function encode({ type, payload }: Parcel): readonly [type: string, body: string] {
+function encode({ type, payload }: Delivery): readonly [type: string, body: string] {
   const form = 'application/x-www-form-urlencoded';
   if (type === 'events_api') return ['application/json', JSON.stringify(payload)];
   if (type === 'interactive')
@@ -104,7 +104,7 @@ function post(
       clearTimeout(timer);
       resolve({
         status: response.statusCode ?? 0,
-        body: parsed(text),
+        body: parseJson(text),
         noRetry: response.headers['x-slack-no-retry'] === '1',
       });
     });
@@ -122,7 +122,7 @@ function post(
   });
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

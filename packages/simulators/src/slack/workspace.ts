@@ -85,13 +85,13 @@ export interface Workspace {
   /** Forms and home pages that people see, by id. */
   readonly views: Map<string, View>;
   readonly clock: () => number;
-  readonly ids: Ids;
+  readonly ids: IdSequence;
   /** The address of the double, without a slash at the end. */
   origin: string;
 }
 
 /** Numbers ids and timestamps. */
-export class Ids {
+export class IdSequence {
   readonly #clock: () => number;
   #last = 0;
   #number = 0;
@@ -119,7 +119,7 @@ function formatTs(micros: number): string {
 }
 
 /** What people are called, for mentions. */
-export function namesOf({ members, channels }: Workspace): Names {
+export function createNames({ members, channels }: Workspace): Names {
   return {
     user: (id) => members.get(id)?.name ?? id,
     channel: (id) => channels.get(id)?.name ?? id,
@@ -203,7 +203,7 @@ export function addChannel(workspace: Workspace, wish: NewChannel): Channel {
 }
 
 /** Stores a message, which makes it visible. */
-export function store(
+export function storeMessage(
   workspace: Workspace,
   channel: Channel,
   wire: WireMessage,
@@ -220,17 +220,17 @@ export function store(
 }
 
 /** How events name the kind of a conversation. */
-export function channelType({ kind }: Channel): string {
+export function getChannelType({ kind }: Channel): string {
   return { public: 'channel', private: 'group', 'group-dm': 'mpim', dm: 'im' }[kind];
 }
 
 /** The key of a thread. */
-export function threadKey(channel: string, ts: string): string {
+export function toThreadKey(channel: string, ts: string): string {
   return `${channel} ${ts}`;
 }
 
 /** Fields about the number of replies, which the first message of a thread has. */
-export function threadFields(channel: Channel, ts: string): Json {
+export function getThreadFields(channel: Channel, ts: string): Json {
   const replies = [...channel.messages.values()].filter(
     ({ wire }) => wire.thread_ts === ts && wire.ts !== ts,
   );

@@ -1,7 +1,7 @@
 import type { Act } from '@parley/simulators';
 import type { TargetedEvent, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Play, PlayState } from './play.ts';
+import { isWorkplace, type Play, type PlayState } from './play.ts';
 
 interface Props {
   readonly state: PlayState;
@@ -36,7 +36,7 @@ export function Composer({ state, play }: Props): VNode {
   const send = async (): Promise<void> => {
     if (text.trim() === '' && file === undefined) return;
     const act = actOf(play, { text, file, edit: edit.value, reply: reply.value });
-    const isCommand = text.startsWith('/') && world.platform === 'discord';
+    const isCommand = text.startsWith('/') && isWorkplace(world.platform);
     const isMention = act.kind === 'say' && isGroup && mention && !isCommand;
     clear();
     await state.act(isMention ? { ...act, mention } : act);

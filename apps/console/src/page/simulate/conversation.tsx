@@ -3,7 +3,7 @@ import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { download, fetchFile } from '../gateway.ts';
 import { Face } from './chat-list.tsx';
-import type { Play, PlayState } from './play.ts';
+import { isWorkplace, type Play, type PlayState } from './play.ts';
 
 interface Props {
   readonly state: PlayState;
@@ -88,17 +88,18 @@ function Message({ message, state, play }: MessageProps): VNode {
   const { people, speaker, chat, world } = play;
   const { from, replyTo } = message;
   const isMine = from === speaker.key;
+  const hasHeads = isWorkplace(world.platform);
   const name = people.get(from) ?? from;
   const quoted = chat.messages.find(({ key }) => key === replyTo);
   const look = [isMine && 'mine', from === 'bot' && 'bot', message.isGrowing && 'growing'];
   return (
     <article class={look.filter(Boolean).join(' ')} data-key={message.key} aria-label={name}>
-      {(world.platform === 'discord' || (!isMine && chat.kind !== 'direct')) && (
+      {(hasHeads || (!isMine && chat.kind !== 'direct')) && (
         <div class="face">
           <Face name={name} of={from} />
           <span class="name">{name.replace(/^@/, '')}</span>
-          {world.platform === 'discord' && from === 'bot' && <small>APP</small>}
-          {world.platform === 'discord' && <time>{timeOfDay(message.at)}</time>}
+          {hasHeads && from === 'bot' && <small>APP</small>}
+          {hasHeads && <time>{timeOfDay(message.at)}</time>}
         </div>
       )}
       <div class="message">

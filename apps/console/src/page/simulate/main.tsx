@@ -5,7 +5,12 @@ import { Controls } from './controls.tsx';
 import { Conversation } from './conversation.tsx';
 import { createPlayState, type PlayState, playOf, watchWorld } from './play.ts';
 
-const NAMES = { telegram: 'Telegram', discord: 'Discord', whatsapp: 'WhatsApp' } as const;
+const NAMES = {
+  telegram: 'Telegram',
+  discord: 'Discord',
+  slack: 'Slack',
+  whatsapp: 'WhatsApp',
+} as const;
 
 /**
  * Shows chats on the left, the conversation in the middle, and the controls of the world on the

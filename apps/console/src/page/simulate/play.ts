@@ -20,6 +20,11 @@ export interface Play {
 /** The state of the page; `act` performs an action and stores the reason if it fails. */
 export type PlayState = ReturnType<typeof createPlayState>;
 
+/** Discord and Slack run commands, which mention nobody, and name the author of each message. */
+export function isWorkplace(platform: World['platform']): boolean {
+  return platform === 'discord' || platform === 'slack';
+}
+
 const RETRY_MS = 1_000;
 
 export function createPlayState() {

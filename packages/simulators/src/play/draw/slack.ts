@@ -1,11 +1,11 @@
-import { richTextIn, rowsOf } from '../../slack/blocks.ts';
+import { getRichText, getTableRows } from '../../slack/blocks.ts';
 import { parseMrkdwn } from '../../slack/parse-mrkdwn.ts';
 import {
+  getListMarker,
   type Inline,
-  markerOf,
   type Names,
   type RichText,
-  visibleElement,
+  toPlainElement,
 } from '../../slack/rich-text.ts';
 import { isRecord, type Json, recordsIn } from '../../slack/wire.ts';
 import { drawText } from './detected.ts';
@@ -19,9 +19,9 @@ export function drawSlack(blocks: readonly Json[], names: Names): string {
 function drawBlock(block: Json, names: Names): string {
   switch (block.type) {
     case 'rich_text':
-      return drawRichText(richTextIn(block), names);
+      return drawRichText(getRichText(block), names);
     case 'header':
-      return `<div class="heading-1">${escapeText(textOf(block.text))}</div>`;
+      return `<div class="heading-1">${escapeText(getText(block.text))}</div>`;
     case 'section':
       return [block.text, ...recordsIn(block.fields)]
         .map((text) => drawTextObject(text, names))
@@ -39,15 +39,15 @@ function drawBlock(block: Json, names: Names): string {
     case 'image':
       return `<div>🖼 ${escapeText(String(block.alt_text ?? ''))}</div>`;
     default:
-      return `<div>${escapeText(textOf(block.text))}</div>`;
+      return `<div>${escapeText(getText(block.text))}</div>`;
   }
 }
 
 function drawTable(block: Json, names: Names): string {
-  const rows = rowsOf(block).map((row) => {
+  const rows = getTableRows(block).map((row) => {
     const cells = row.map((cell) =>
       cell.type === 'rich_text'
-        ? drawRichText(richTextIn(cell), names)
+        ? drawRichText(getRichText(cell), names)
         : escapeText(String(cell.text ?? '')),
     );
     return `<tr>${cells.map((cell) => `<td>${cell}</td>`).join('')}</tr>`;
@@ -77,7 +77,7 @@ function drawRichText(parts: readonly RichText[], names: Names): string {
 function drawList(part: Extract<RichText, { type: 'rich_text_list' }>, names: Names): string {
   return part.elements
     .map(({ elements }, index) => {
-      const marker = markerOf(part.style, index + (part.offset ?? 0));
+      const marker = getListMarker(part.style, index + (part.offset ?? 0));
       const indent = '<span class="indent"></span>'.repeat(part.indent);
       return `<div class="item" dir="auto">${indent}<span>${marker}</span><div>${drawInline(elements, names)}</div></div>`;
     })
@@ -104,7 +104,7 @@ function drawInline(elements: readonly Inline[], names: Names): string {
 }
 
 function drawElement(element: Inline, names: Names): string {
-  const text = visibleElement(element, names);
+  const text = toPlainElement(element, names);
   switch (element.type) {
     case 'text':
       return element.style?.code ? escapeText(text) : drawText(text);
@@ -117,6 +117,6 @@ function drawElement(element: Inline, names: Names): string {
   }
 }
 
-function textOf(value: unknown): string {
+function getText(value: unknown): string {
   return isRecord(value) ? String(value.text ?? '') : '';
 }

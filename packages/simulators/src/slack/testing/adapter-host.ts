@@ -7,7 +7,7 @@ import type { SlackDouble } from '../slack-double.ts';
 import { SILENT } from './slack-client.ts';
 
 /** What the adapter told its host. */
-export type Heard =
+export type HostEvent =
   | { readonly kind: 'message'; readonly threadId: string; readonly message: Message }
   | { readonly kind: 'updated' | 'deleted'; readonly threadId: string }
   | { readonly kind: 'action'; readonly actionId: string; readonly value: string | undefined }
@@ -30,7 +30,7 @@ export async function hostAdapter(double: SlackDouble, more: SlackAdapterConfig 
     webClientOptions: { retryConfig: { retries: 0 }, logger: SILENT },
     ...more,
   });
-  const heard: Heard[] = [];
+  const heard: HostEvent[] = [];
   await adapter.initialize(recordingHost(heard, () => double.transcript.changes.changed()));
   return { adapter, heard };
 }
@@ -55,8 +55,8 @@ export async function serveAdapter(adapter: Pick<Adapter, 'handleWebhook'>) {
 }
 
 /** The part of `ChatInstance` that the Slack adapter calls for what people do. */
-function recordingHost(heard: Heard[], changed: () => void): ChatInstance {
-  const hear = (one: Heard) => {
+function recordingHost(heard: HostEvent[], changed: () => void): ChatInstance {
+  const hear = (one: HostEvent) => {
     heard.push(one);
     changed();
   };

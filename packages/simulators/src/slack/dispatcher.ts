@@ -1,5 +1,5 @@
+import type { Delivery, DeliveryResult } from './delivery.ts';
 import type { Faults } from './faults.ts';
-import type { Attempt, Parcel } from './parcel.ts';
 import type { SocketMode } from './socket-mode.ts';
 import type { Transcript } from './transcript.ts';
 import { callWebhook, type Signing } from './webhook.ts';
@@ -19,7 +19,7 @@ export const REAL_RETRIES: Retries = { delaysMs: [0, 60_000, 300_000], answerWit
 const SWAP_WITHIN_MS = 3_000;
 
 /** Brings everything to the bot: to its request URL, or through Socket Mode while it has none. */
-export class Courier {
+export class Dispatcher {
   readonly #signing: Signing;
   readonly #socket: SocketMode;
   readonly #faults: Faults;
@@ -27,7 +27,7 @@ export class Courier {
   readonly #retries: Retries;
   readonly #timers = new Set<NodeJS.Timeout>();
   #requestUrl: string | undefined;
-  #swapped: Parcel | undefined;
+  #swapped: Delivery | undefined;
 
   constructor(
     parts: { readonly signing: Signing; readonly socket: SocketMode; readonly faults: Faults },
@@ -46,23 +46,23 @@ export class Courier {
   }
 
   /** Brings an event, again and again until it is acknowledged or given up. */
-  bring(parcel: Parcel): void {
-    if (parcel.isOwn === true) {
-      void this.#tryEvent(parcel, 0, '');
+  deliver(delivery: Delivery): void {
+    if (delivery.isOwn === true) {
+      void this.#tryEvent(delivery, 0, '');
       return;
     }
     const overtaken = this.#swapped;
     this.#swapped = undefined;
     const late = this.#faults.takeForEvent('late');
-    if (late !== undefined) this.#later(late.ms, () => this.#start(parcel));
-    else if (overtaken === undefined && this.#faults.takeForEvent('swap')) this.#hold(parcel);
-    else this.#start(parcel);
+    if (late !== undefined) this.#later(late.ms, () => this.#start(delivery));
+    else if (overtaken === undefined && this.#faults.takeForEvent('swap')) this.#hold(delivery);
+    else this.#start(delivery);
     if (overtaken !== undefined) this.#start(overtaken);
   }
 
   /** Brings an interaction or a command, which is not tried again. */
-  async ask(parcel: Parcel): Promise<Attempt> {
-    return this.#attempt(parcel, 0, '');
+  async deliverOnce(delivery: Delivery): Promise<DeliveryResult> {
+    return this.#attempt(delivery, 0, '');
   }
 
   /** Forgets everything that is not delivered yet. */
@@ -71,49 +71,50 @@ export class Courier {
     this.#timers.clear();
   }
 
-  #hold(parcel: Parcel): void {
-    this.#swapped = parcel;
+  #hold(delivery: Delivery): void {
+    this.#swapped = delivery;
     this.#later(SWAP_WITHIN_MS, () => {
-      if (this.#swapped !== parcel) return;
+      if (this.#swapped !== delivery) return;
       this.#swapped = undefined;
-      this.#start(parcel);
+      this.#start(delivery);
     });
   }
 
-  #start(parcel: Parcel): void {
+  #start(delivery: Delivery): void {
     const losesAnswer = this.#faults.takeForEvent('lost-acknowledgement') !== undefined;
-    void this.#tryEvent(parcel, 0, '', losesAnswer);
-    if (this.#faults.takeForEvent('duplicate')) void this.#tryEvent(parcel, 0, '');
+    void this.#tryEvent(delivery, 0, '', losesAnswer);
+    if (this.#faults.takeForEvent('duplicate')) void this.#tryEvent(delivery, 0, '');
   }
 
   async #tryEvent(
-    parcel: Parcel,
+    delivery: Delivery,
     attempt: number,
     reason: string,
     losesAnswer = false,
   ): Promise<void> {
-    const result = await this.#attempt(parcel, attempt, reason);
+    const result = await this.#attempt(delivery, attempt, reason);
     const isLost = result.isAccepted && losesAnswer;
     if ((result.isAccepted && !isLost) || (!result.isAccepted && result.isFinal === true)) return;
     const delay = this.#retries.delaysMs[attempt];
     if (delay === undefined) return;
     const why = result.isAccepted ? 'http_timeout' : result.reason;
-    this.#later(delay, () => void this.#tryEvent(parcel, attempt + 1, why));
+    this.#later(delay, () => void this.#tryEvent(delivery, attempt + 1, why));
   }
 
-  async #attempt(parcel: Parcel, attempt: number, reason: string): Promise<Attempt> {
+  async #attempt(delivery: Delivery, attempt: number, reason: string): Promise<DeliveryResult> {
     const url = this.#requestUrl;
     const transport = url === undefined ? 'socket' : 'webhook';
-    const { what, payload } = parcel;
+    const { what, payload } = delivery;
     const settle = this.#transcript.recordDelivery({ transport, what, attempt, payload });
-    const isLost = parcel.isOwn !== true && this.#faults.takeForEvent('undelivered') !== undefined;
+    const isLost =
+      delivery.isOwn !== true && this.#faults.takeForEvent('undelivered') !== undefined;
     const retry = { attempt, reason };
     const within = this.#retries.answerWithinMs;
-    const result: Attempt = isLost
+    const result: DeliveryResult = isLost
       ? { isAccepted: false, reason: 'connection_failed' }
       : url === undefined
-        ? await this.#socket.deliver(parcel, retry, within)
-        : await callWebhook({ url, parcel, retry, signing: this.#signing, withinMs: within });
+        ? await this.#socket.deliver(delivery, retry, within)
+        : await callWebhook({ url, delivery, retry, signing: this.#signing, withinMs: within });
     settle(result.isAccepted ? 'acknowledged' : result.reason);
     return result;
   }

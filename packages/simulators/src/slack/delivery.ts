@@ -1,7 +1,7 @@
 import type { Json } from './wire.ts';
 
 /** Something for the bot: an event, an interaction or a command. */
-export interface Parcel {
+export interface Delivery {
   readonly type: 'events_api' | 'interactive' | 'slash_commands';
   /** The type of the event, for the transcript. */
   readonly what: string;
@@ -11,12 +11,12 @@ export interface Parcel {
 }
 
 /** The result of one attempt: the body of the acknowledgement, or why there was none. */
-export type Attempt =
+export type DeliveryResult =
   | { readonly isAccepted: true; readonly body: unknown }
   | { readonly isAccepted: false; readonly reason: string; readonly isFinal?: boolean };
 
 /** Which attempt this is, and why the one before failed. */
-export interface Retry {
+export interface RetryInfo {
   readonly attempt: number;
   readonly reason: string;
 }
