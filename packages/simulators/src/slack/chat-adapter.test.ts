@@ -1,5 +1,6 @@
 import { Actions, Button, Card, CardText } from 'chat';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { SlackDoubleOptions } from './slack-double.ts';
 import { type HostEvent, hostAdapter, serveAdapter } from './testing/adapter-host.ts';
 import { endAll, start } from './testing/slack-client.ts';
 
@@ -10,8 +11,8 @@ afterEach(async () => {
 });
 
 /** The adapter behind a request URL, or in Socket Mode. */
-async function connected(mode: 'webhook' | 'socket') {
-  const all = await start();
+async function connected(mode: 'webhook' | 'socket', options?: SlackDoubleOptions) {
+  const all = await start(options);
   const { adapter, heard } = await hostAdapter(all.double, { mode });
   if (mode === 'webhook') {
     const { url, close } = await serveAdapter(adapter);
@@ -94,4 +95,18 @@ describe.each(['webhook', 'socket'] as const)("the Chat SDK's Slack adapter, by 
       { message: { author: { isBot: true } } },
     ]);
   });
+
+  it.each(['null', 'absent'] as const)(
+    'reads messages with optional fields %s',
+    async (optional) => {
+      const { double, heard, channel, ann } = await connected(mode, { optional });
+      const file = { name: 'a.txt', bytes: new Uint8Array([1]) };
+      double.say({ channel, text: `<@${double.me.id}> hi`, files: [file] });
+      await double.waitFor(() => heard.length > 0);
+      expect(heard[0]).toMatchObject({
+        kind: 'message',
+        message: { isMention: true, author: { userId: ann }, attachments: [{ name: 'a.txt' }] },
+      });
+    },
+  );
 });
