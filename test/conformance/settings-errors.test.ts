@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadAdapterFacts } from '@parley/channel-chat-sdk';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
-import { loadSettings, type SettingsProblem, settingsJsonSchema } from '@parley/settings';
+import { loadSettings, type SettingsProblem } from '@parley/settings';
+import { settingsJsonSchema } from '@parley/settings/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { z } from 'zod';
@@ -11,6 +13,7 @@ import { z } from 'zod';
 const schemas = {
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
+  hostedSchema: loadAdapterFacts().anyAdapterSettings,
 };
 
 let folder: string;

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { loadAdapterFacts } from '@parley/channel-chat-sdk';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
-import { settingsJsonSchema } from '@parley/settings';
+import { settingsJsonSchema } from '@parley/settings/schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -28,6 +29,7 @@ import { changeText } from '../../packages/settings/src/change-text.ts';
 const schema = settingsJsonSchema({
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
+  hostedSchema: loadAdapterFacts().anyAdapterSettings,
 }) as Schema;
 
 interface Setting {

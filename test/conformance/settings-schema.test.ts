@@ -2,9 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { loadAdapterFacts } from '@parley/channel-chat-sdk';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
-import { loadSettings, settingsJsonSchema } from '@parley/settings';
+import { loadSettings } from '@parley/settings';
+import { settingsJsonSchema } from '@parley/settings/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseDocument } from 'yaml';
 
@@ -12,6 +14,7 @@ const CONFIG = new URL('../../config/', import.meta.url);
 const schemas = {
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
+  hostedSchema: loadAdapterFacts().anyAdapterSettings,
 };
 
 /** Settings in the template that have no default. */
@@ -52,6 +55,7 @@ const EXAMPLES: readonly string[] = [
   'hooks.ci.token',
   'hooks.ci.instruction',
   'hooks.ci.fields',
+  'http.publicUrl',
   'api.clients.laptop.token',
   'api.clients.laptop.agent',
   'queue.url',

@@ -139,7 +139,14 @@ class OpenAccount implements ChannelAccount {
 
   status(): AccountStatus {
     const defects = this.#defects.summary();
-    return { ...this.#name, state: this.#state, ...(defects && { defects }) };
+    const { channel, account } = this.#name;
+    const isCalled = this.#plan.definition.hosts !== undefined && this.#adapter?.http?.open;
+    return {
+      ...this.#name,
+      state: this.#state,
+      ...(isCalled && { webhook: `/channels/${channel}/${account}/` }),
+      ...(defects && { defects }),
+    };
   }
 
   useRules(rules: DecisionRules): void {

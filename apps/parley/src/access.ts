@@ -18,8 +18,7 @@ import type { Clock, Logger } from '@parley/core';
 import type { PlannedAccount, UsageFacts } from '@parley/gateway';
 import { strangerCap } from '@parley/settings';
 import type { Store } from '@parley/store';
-import { withHosted } from './hosted-channels.ts';
-import type { LoadedSettings } from './settings.ts';
+import { type LoadedSettings, withHosted } from './settings.ts';
 
 /** The accounts defined in the settings. Misconfigured ones are included, with the reason (D12). */
 export function planAccounts(

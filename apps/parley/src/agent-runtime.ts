@@ -12,7 +12,7 @@ import type { LoadedPlugins } from './plug-in.ts';
 import { openHeartbeat } from './proactive.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import type { ProcessServices } from './process-services.ts';
-import type { LoadedSettings } from './settings.ts';
+import { type LoadedSettings, withHosted } from './settings.ts';
 import { openSoul } from './soul.ts';
 
 /** Everything that belongs to a single agent; the rest is shared by all agents. */
@@ -80,7 +80,7 @@ export async function openAgentRuntime(
   const preview = previewOnPage(
     agent,
     {
-      channels: plugins.definitions.map(({ id }) => id),
+      channels: withHosted(plugins.definitions, loaded).map(({ id }) => id),
       heartbeat: (choose) => proactive.heartbeat.preview(choose),
     },
     {

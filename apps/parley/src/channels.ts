@@ -7,7 +7,7 @@ import { accountPath, editSettings, readWritten, type SettingsChange } from '@pa
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 import { CliError, type DataFolder, UsageError } from './data-folder.ts';
-import { checkAs } from './settings.ts';
+import { checkAs, checkSettings, withHosted } from './settings.ts';
 
 export interface SettingsFileDeps {
   readonly folder: DataFolder;
@@ -25,7 +25,7 @@ export function channelSettings(deps: SettingsFileDeps): ChannelSettings {
   return {
     async allowGroup(name, chatId, title) {
       const path = [...accountPath(deps.folder.settingsFile, name), 'access', 'allowGroups'];
-      const id = groupId(deps.channels, name.channel, chatId);
+      const id = groupId(deps, name.channel, chatId);
       const comment = title === null ? {} : { comment: title };
       const change = { kind: 'add', path, value: id, ...comment } as const;
       changeSettings(deps, [change], 'The group was not allowed');
@@ -37,8 +37,14 @@ export function channelSettings(deps: SettingsFileDeps): ChannelSettings {
  * The id of a group in the form used in messages. Throws UsageError for text that cannot be a group
  * id.
  */
-function groupId(channels: readonly ChannelDefinition[], channel: string, written: string): string {
-  const form = channels.find(({ id }) => id === channel)?.ids?.group;
+function groupId(
+  { folder, env, channels }: SettingsFileDeps,
+  channel: string,
+  written: string,
+): string {
+  const checked = checkSettings(folder, env, channels);
+  const all = checked.kind === 'ok' ? withHosted(channels, checked) : channels;
+  const form = all.find(({ id }) => id === channel)?.ids?.group;
   if (form === undefined) return written;
   if (form === null) throw new CliError('not-a-group', `${channel} has no groups.`);
   const read = readId(written, [form]);

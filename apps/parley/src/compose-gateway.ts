@@ -145,7 +145,9 @@ function servicesOf(
     report: async () => {
       const { statusReport } = await import('./status-report.ts');
       const plugins = plugged.report;
-      const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path, plugins };
+      const { publicUrl } = settings.http;
+      const place = { dataFolder: folder.path, ...(publicUrl !== undefined && { publicUrl }) };
+      const facts = { agent: agent.name, model: model.line(), ...place, plugins };
       const { localTime } = agent.place;
       const self = {
         version: manifest.version,

@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { loadAdapterFacts } from '@parley/channel-chat-sdk';
 import type { ChannelDefinition } from '@parley/channels';
 import { configPath } from '@parley/core/installation';
 import type { OperatorSettings } from '@parley/gateway';
 import type { SettingsState, SettingsWritten, ShownProblem } from '@parley/gateway/api';
+import { ModelSettings } from '@parley/models';
 import { describeProblem, type SettingsProblem } from '@parley/settings';
 import {
   editSettings,
@@ -14,8 +16,9 @@ import {
   type SettingsValue,
   undoSettings,
 } from '@parley/settings/edit';
+import { settingsJsonSchema } from '@parley/settings/schema';
 import type { OpenLog, StartOptions } from './process-options.ts';
-import { checkAs, type checkSettings } from './settings.ts';
+import { checkAs, type checkSettings, withHosted } from './settings.ts';
 
 type Deps = Pick<StartOptions, 'folder' | 'env' | 'clock'> & Pick<OpenLog, 'secrets'>;
 
@@ -47,13 +50,30 @@ export function settingsEditor(
       const savedAt = lastCopy(file)?.keptAt ?? null;
       return { file, ...readWritten(file), problems: shown, state: state(), savedAt };
     },
-    schema: () => JSON.parse(readFileSync(configPath('parley.schema.json'), 'utf8')),
+    schema: () => schemaWith(check(file), channels),
     change: (print, changes) =>
       write(print, (options) => editSettings(changes.map(changeOf), options, secrets.scrub)),
     replace: (print, text) =>
       write(print, (options) => replaceSettings(text, secrets.scrub, options)),
     undo: (print) => write(print, undoSettings),
   };
+}
+
+/**
+ * The schema of the settings. Channels that exist because of `use` in this file are described in
+ * full; those of a file that cannot be used are not.
+ */
+function schemaWith(
+  result: ReturnType<typeof checkSettings>,
+  channels: readonly ChannelDefinition[],
+): object {
+  const hosted = result.kind === 'ok' ? Object.keys(result.hosted) : [];
+  if (result.kind === 'invalid' || hosted.length === 0)
+    return JSON.parse(readFileSync(configPath('parley.schema.json'), 'utf8'));
+  const all = withHosted(channels, result).map(({ id, settings }) => [id, settings] as const);
+  const hostedSchema = loadAdapterFacts().anyAdapterSettings;
+  const channelSchemas = Object.fromEntries(all);
+  return settingsJsonSchema({ channelSchemas, hosted, hostedSchema, modelSchema: ModelSettings });
 }
 
 function brokenIn(channels: Extract<ReturnType<typeof checkSettings>, { kind: 'ok' }>['channels']) {

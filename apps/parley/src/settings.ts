@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { chatSdkChannel, findHostedChannels } from '@parley/channel-chat-sdk';
 import type { ChannelDefinition } from '@parley/channels';
 import { countOf } from '@parley/core';
 import { openSecrets, type Scrub } from '@parley/core/telemetry/scrubber';
@@ -7,7 +8,6 @@ import { ModelSettings, modelChoices } from '@parley/models';
 import { describeProblem, loadSettings, nearestWord, type SettingsResult } from '@parley/settings';
 import type { ProcessRole, RetentionAges } from '@parley/store';
 import { CliError, commandLine, type DataFolder } from './data-folder.ts';
-import { hostChannel } from './hosted-channels.ts';
 
 /** Settings that passed every check except those of individual channels. */
 export type LoadedSettings = Extract<SettingsResult<ModelSettings>, { kind: 'ok' }>;
@@ -31,9 +31,18 @@ export function checkSettings(
     modelChoices,
     channelSchemas: Object.fromEntries(channels.map(({ id, settings }) => [id, settings])),
     channelIds: Object.fromEntries(channels.map(({ id, ids }) => [id, ids])),
-    hostChannel: hostChannel(env),
+    findHosted: (sections, own) => findHostedChannels(sections, own, { env, nearestWord }),
     defaultChannels: ALWAYS,
   });
+}
+
+/** Adds the channels that exist because of `use` in the settings to those that always exist. */
+export function withHosted(
+  channels: readonly ChannelDefinition[],
+  { hosted }: { readonly hosted: Readonly<Record<string, string>> },
+): readonly ChannelDefinition[] {
+  const added = Object.entries(hosted).map(([id, use]) => chatSdkChannel(id, use));
+  return added.length === 0 ? channels : [...channels, ...added];
 }
 
 /** Checks any file as if it held the settings of this installation, for `editSettings`. */

@@ -12,7 +12,7 @@ const DAY_MS = 24 * 60 * 60_000;
 export async function statusReport(
   facts: Pick<
     StatusReport,
-    'agent' | 'model' | 'dataFolder' | 'plugins' | 'mcp' | 'settings' | 'self'
+    'agent' | 'model' | 'dataFolder' | 'publicUrl' | 'plugins' | 'mcp' | 'settings' | 'self'
   >,
   store: Pick<
     Store,

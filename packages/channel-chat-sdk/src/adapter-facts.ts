@@ -1,4 +1,4 @@
-import type { ChannelIds } from '@parley/core';
+import type { ChannelIds, RenderTarget } from '@parley/core';
 import type { z } from 'zod';
 import { adapterOf, offeredAdapters, packageOf, refusalOf, useOf } from './catalog.ts';
 import type { Platform } from './platforms/platform.ts';
@@ -9,6 +9,7 @@ import {
   chatSdkSettings,
   secretsFromEnvironment,
 } from './settings.ts';
+import { traitsOf } from './traits.ts';
 
 /** What is known about an adapter without loading it. */
 export interface AdapterFacts {
@@ -21,14 +22,14 @@ export interface AdapterFacts {
   /** Undefined for adapters that were not tested. */
   readonly ids: ChannelIds | undefined;
   readonly platform: Platform | undefined;
+  /** The format of its texts, which is known before it is loaded. */
+  readonly target: RenderTarget;
   /** Whether the catalog has it. */
   readonly isKnown: boolean;
   /** Why it cannot be a channel; absent if it can. */
   readonly refusal?: string;
   readonly secrets: readonly string[];
 }
-
-export { isInstalled } from './installed.ts';
 
 /**
  * Looks an adapter up. `env` is the environment of this process; without it, variables that may be
@@ -47,6 +48,7 @@ export function adapterFacts(
     settings: chatSdkSettings(use, env),
     ids: platform?.ids,
     platform,
+    target: traitsOf(use).target,
     isKnown: adapterOf(use) !== undefined,
     ...(refusal !== undefined && { refusal }),
     secrets: env === undefined ? [] : secretsFromEnvironment(use, env),

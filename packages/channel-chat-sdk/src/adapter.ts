@@ -1,26 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import {
-  type BeforePart,
   type ChannelAdapter,
   type ChannelContext,
   type ChannelEnv,
-  type ChatAddress,
   realEnv,
 } from '@parley/channels';
-import { type Capabilities, ChannelError, type OutboundPart, reasonOf } from '@parley/core';
+import { type Capabilities, ChannelError, reasonOf } from '@parley/core';
 import { type Adapter, type Message, ThreadHistoryCache } from 'chat';
 import { filesOf } from './attachments.ts';
 import { Connection } from './connection.ts';
 import { CurrentEvent } from './event-scope.ts';
-import { GrowingAnswers } from './growing.ts';
-import { matchSent, ownMessages } from './history.ts';
+import { keyedGoogleChat } from './google-chat.ts';
 import { createHost } from './host.ts';
 import { Intake } from './intake.ts';
 import { type AdapterFactory, makeAdapter } from './library.ts';
-import { createMessages, type Reword } from './messages.ts';
 import { ChatNames } from './names.ts';
+import { createOutgoing } from './outgoing.ts';
 import { Places } from './places.ts';
-import { abortable, type SendDeps, sendPart, type Upload } from './send.ts';
 import type { ChatSdkSettings } from './settings.ts';
 import { slackDownload, slackReword, slackUpload } from './slack.ts';
 import { SlackSocket, type SocketDeps, socketToken } from './slack-socket.ts';
@@ -82,9 +78,11 @@ function hostAdapter(
     ...{ ...context, channel, adapter, places, names },
     bot: () => connection.bot,
     seen: keepLast(adapter, state),
+    withoutButtons: (...of) => outgoing.withoutButtons(...of),
   });
   const slack =
     adapter.name === 'slack' ? slackParts(adapter, context.settings.options) : undefined;
+  const keyed = traits.keyed === true ? keyedGoogleChat(adapter) : undefined;
   const socket = slack?.socketOf({ secret, log, deliver: (event) => webhook.deliver(event) });
   const userName = () => connection.bot.userName;
   const stopping = stop.signal;
@@ -92,9 +90,13 @@ function hostAdapter(
   const { platform } = traits;
   const parts = { adapter, host, webhook, platform, socket };
   const connection: Connection = new Connection({ ...context, ...env, ...parts });
+  const outgoing = createOutgoing({
+    ...{ ...context, adapter, places, traits, stopping, keyed, ...slack },
+    accountIs: (...is) => connection.accountIs(...is),
+  });
   let running: Promise<void> | undefined;
   return {
-    ...sendingOf({ ...{ adapter, places, traits, stopping }, ...slack }, context, connection),
+    ...outgoing.sending,
     capabilities: capabilitiesOf(adapter, traits),
     async start() {
       context.report({ kind: 'starting' });
@@ -138,47 +140,6 @@ function keepLast(adapter: Adapter, state: ChatState) {
   };
 }
 
-interface Outgoing {
-  readonly adapter: Adapter;
-  readonly places: Places;
-  readonly traits: NamedTraits;
-  readonly stopping: AbortSignal;
-  readonly upload?: Upload;
-  readonly reword?: Reword;
-}
-
-/** What an account sends, changes, and finds again. */
-function sendingOf(
-  outgoing: Outgoing,
-  context: ChannelContext<ChatSdkSettings>,
-  connection: Connection,
-): Pick<ChannelAdapter, 'reportsStart' | 'send' | 'findSent' | 'streaming' | 'messages'> {
-  const { traits } = outgoing;
-  const accountIs: SendDeps['accountIs'] = (...is) => connection.accountIs(...is);
-  const sending = { ...outgoing, accountIs };
-  const own = (address: ChatAddress) => ownMessages(outgoing, address);
-  const growing =
-    traits.growMs === undefined
-      ? undefined
-      : new GrowingAnswers({ ...context, ...outgoing, ownMessages: own }, traits.growMs);
-  return {
-    reportsStart: true,
-    send(part, signal, onStart) {
-      const send = () => sendPart(sending, part, signal, onStart);
-      return growing === undefined ? send() : growing.finish(part, signal, send);
-    },
-    ...(traits.history !== 'none' && {
-      async findSent(part: OutboundPart, before: BeforePart, signal: AbortSignal) {
-        const grown = await growing?.complete(part, signal);
-        if (grown !== undefined) return grown.platformMessageId;
-        return matchSent(await abortable(own(part.route), signal), part, before);
-      },
-    }),
-    ...(growing && { streaming: growing }),
-    messages: createMessages(outgoing),
-  };
-}
-
 /** What Slack's own client does instead of the adapter. */
 function slackParts(adapter: Adapter, options: ChatSdkSettings['options']) {
   const appToken = socketToken(options);
@@ -193,11 +154,11 @@ function slackParts(adapter: Adapter, options: ChatSdkSettings['options']) {
 }
 
 /** What an account can do: what the platform can, as far as the adapter has a method for it. */
-export function capabilitiesOf(adapter: Adapter | undefined, traits: NamedTraits): Capabilities {
+function capabilitiesOf(adapter: Adapter | undefined, traits: NamedTraits): Capabilities {
   const { target, edit, react, typing, buttons, media, maxFileBytes, rates, growMs } = traits;
   return {
     target,
-    idempotentSend: false,
+    idempotentSend: adapter !== undefined && traits.keyed === true,
     typing: adapter !== undefined && typing,
     edit: adapter !== undefined && edit,
     delete: adapter !== undefined && traits.delete,

@@ -12,7 +12,7 @@ import { callFailureOf, repeatableErrorOf } from './failures.ts';
 import { wordsOf } from './history.ts';
 import { createLanes } from './lanes.ts';
 import type { Places } from './places.ts';
-import { postableOf } from './postable.ts';
+import { postableOf, postableText } from './postable.ts';
 import { abortable } from './send.ts';
 import type { NamedTraits } from './traits.ts';
 
@@ -142,7 +142,7 @@ export class GrowingAnswers implements StreamingCapability {
     this.#messages.set(turnId, growing);
     await this.#save();
     try {
-      const posting = adapter.postMessage(await places.threadIdOf(place), { raw: text });
+      const posting = adapter.postMessage(await places.threadIdOf(place), postableText({ text }));
       growing.messageId = (await abortable(posting, this.#limit())).id;
       growing.text = text;
     } catch (thrown) {
@@ -160,7 +160,10 @@ export class GrowingAnswers implements StreamingCapability {
     if (messageId === null) return;
     try {
       const threadId = await places.threadIdOf(growing);
-      await abortable(adapter.editMessage(threadId, messageId, { raw: text }), this.#limit());
+      await abortable(
+        adapter.editMessage(threadId, messageId, postableText({ text })),
+        this.#limit(),
+      );
       growing.text = text;
     } catch (thrown) {
       delete growing.text;

@@ -23,7 +23,7 @@ const [RETRY_MS, MAX_RETRIES] = [2_000, 30];
  * inbox, and the webhook that brought them is answered once they are stored. Nothing here rejects,
  * because adapters do not wait for what they hand over; the event keeps the failure.
  */
-export function createHost(deps: HostDeps): ChatInstance {
+export function createHost(deps: HostDeps): Required<ChatInstance> {
   const { intake, log, state } = deps;
   const take = createTake(deps);
   const unsupported = (what: string): undefined => void log.info({}, `${what} is not supported`);

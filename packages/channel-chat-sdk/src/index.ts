@@ -6,8 +6,9 @@ import {
   type ChannelEnv,
   withOptionalLibrary,
 } from '@parley/channels';
+import type { Block, HostedChannels } from '@parley/settings';
 import type * as Facts from './adapter-facts.ts';
-import { traitsOf } from './traits.ts';
+import type * as Hosted from './find-hosted.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -22,13 +23,22 @@ export function loadAdapterFacts(): typeof Facts {
   return require('./adapter-facts.ts');
 }
 
+/** See `findHosted`. Undefined if no channel has `use`; nothing is loaded then. */
+export function findHostedChannels(
+  ...[sections, own, deps]: Parameters<typeof Hosted.findHosted>
+): HostedChannels | undefined {
+  const isHosted = (section: unknown): boolean => Object.hasOwn(Object(section), 'use');
+  if (!Object.values<unknown>(sections satisfies Block).some(isHosted)) return undefined;
+  return (require('./find-hosted.ts') as typeof Hosted).findHosted(sections, own, deps);
+}
+
 /**
  * The channel `id`, which the Chat SDK adapter `use` connects: `chatSdkChannel('slack',
  * '@chat-adapter/slack')`. This loads only what is known about the adapter; `load` loads it and the
  * client library of its platform.
  */
 export function chatSdkChannel(id: string, use: string) {
-  const { name, library, settings, ids, platform } = loadAdapterFacts().adapterFacts(use);
+  const { name, library, settings, ids, platform, target } = loadAdapterFacts().adapterFacts(use);
   return withOptionalLibrary(
     {
       id,
@@ -47,10 +57,6 @@ export function chatSdkChannel(id: string, use: string) {
         };
       },
     } satisfies ChannelDefinition,
-    {
-      platform: name,
-      ...library,
-      capabilities: { target: traitsOf(use).target, idempotentSend: false },
-    },
+    { platform: name, ...library, capabilities: { target, idempotentSend: false } },
   );
 }

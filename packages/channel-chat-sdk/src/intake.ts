@@ -1,5 +1,11 @@
-import type { ChannelContext, CommandInfo, SenderFacts } from '@parley/channels';
-import { BoundedMap, type InboundMessage, ParleyError } from '@parley/core';
+import type {
+  ChannelContext,
+  ChatAddress,
+  CommandInfo,
+  IngressOutcome,
+  SenderFacts,
+} from '@parley/channels';
+import { BoundedMap, type InboundMessage, ParleyError, reasonOf } from '@parley/core';
 import { type Adapter, type ChatInstance, defaultEmojiResolver, type Message } from 'chat';
 import { readAttachments } from './attachments.ts';
 import type { ChatNames } from './names.ts';
@@ -25,6 +31,12 @@ interface IntakeDeps
   readonly places: Places;
   readonly names: ChatNames;
   readonly bot: () => BotNames;
+  /** Removes the buttons of a message; `text` is its plain text, if it is known. */
+  readonly withoutButtons: (
+    address: ChatAddress,
+    messageId: string,
+    text: string | undefined,
+  ) => Promise<void>;
   /** Called with each message before it is stored. */
   readonly seen: (threadId: string, message: Message) => Promise<void>;
 }
@@ -78,16 +90,31 @@ export class Intake {
   async pressed(event: Event<'processAction'>): Promise<void> {
     const { value, actionId, user, raw, threadId } = event;
     if (threadId === '') return;
-    const place = await this.#placeOfMessage(threadId, event.messageId, raw);
-    await this.#receive({
+    const pressed = pressedMessage(event);
+    const place = await this.#placeOfMessage(threadId, pressed, raw);
+    const outcome = await this.#receive({
       ...this.#base(place),
       messageId: pressId(event, this.#deps.clock()),
       sender: toSender(user),
       text: value ?? actionId,
       authored: { text: true },
-      pressed: pressedMessage(event),
+      pressed,
       addressed: true,
     });
+    const isSettled = outcome?.kind === 'command' && outcome.settled === true;
+    if (isSettled) void this.#removeButtons(place, pressed);
+  }
+
+  /** Removes the buttons of a decided question. A failure changes nothing: they do nothing now. */
+  async #removeButtons({ chatId, threadId }: Place, messageId: string): Promise<void> {
+    const { message, withoutButtons, log } = this.#deps;
+    try {
+      const stored = await message(chatId, messageId);
+      const text = stored?.by === 'agent' ? stored.text : undefined;
+      await withoutButtons({ chatId, threadId }, messageId, text);
+    } catch (error) {
+      log.debug({ reason: reasonOf(error) }, 'the buttons of a decided question stay');
+    }
   }
 
   async reacted(event: Event<'processReaction'>): Promise<void> {
@@ -161,7 +188,9 @@ export class Intake {
     const { places, message } = this.#deps;
     const place = await places.of(threadId, raw);
     const stored = await message(place.chatId, messageId);
-    if (stored === null) return place;
+    // A message that was sent this moment may not be recorded yet.
+    if (stored === null)
+      return place.root === messageId ? { ...place, threadId: undefined } : place;
     if (stored.by === 'agent') return { ...place, threadId: stored.threadId };
     return isOf(stored.conversationId, place) ? place : { ...place, threadId: undefined };
   }
@@ -199,13 +228,14 @@ export class Intake {
     message: InboundMessage,
     files?: readonly Uint8Array[],
     facts?: SenderFacts,
-  ): Promise<void> {
+  ): Promise<IngressOutcome | undefined> {
     try {
-      await this.#deps.receive(message, facts, files);
+      return await this.#deps.receive(message, facts, files);
     } catch (error) {
       if (!(error instanceof ParleyError) || error.code !== 'inbound-invalid') throw error;
       // A repetition would be as invalid.
       this.#deps.log.error({ reason: error.message }, 'the message is invalid and skipped');
+      return undefined;
     }
   }
 }

@@ -36,6 +36,8 @@ export class Places {
   readonly #adapter: Adapter;
   readonly #values: Pick<AdapterValues, 'get' | 'set'>;
   readonly #teamsChats = new BoundedMap<string, string>(MAX_KNOWN);
+  /** Whether each space of Google Chat is a direct chat. */
+  readonly #spaces = new BoundedMap<string, boolean>(MAX_KNOWN);
 
   constructor(adapter: Adapter, values: Pick<AdapterValues, 'get' | 'set'>) {
     this.#adapter = adapter;
@@ -45,10 +47,11 @@ export class Places {
   /** Finds the place of a thread. `raw` is the event that named it. */
   async of(threadId: string, raw?: unknown): Promise<Place> {
     const { name } = this.#adapter;
-    const isDirect = this.#adapter.isDM?.(threadId) === true || isDirectSpace(name, raw);
-    if (name === 'teams') return this.#ofTeams(threadId, isDirect);
+    if (name === 'teams') return this.#ofTeams(threadId);
     const channelId = this.#adapter.channelIdFromThreadId(threadId);
     const chatId = withoutPrefix(channelId, `${name}:`);
+    const isDM = this.#adapter.isDM?.(threadId) === true;
+    const isDirect = name === 'gchat' ? await this.#isDirectSpace(threadId, chatId, raw) : isDM;
     const rest =
       threadId === channelId
         ? ''
@@ -66,10 +69,25 @@ export class Places {
     return threadId === undefined ? `${name}:${chatId}` : `${name}:${chatId}:${threadId}`;
   }
 
-  async #ofTeams(threadId: string, isDirect: boolean): Promise<Place> {
+  /**
+   * Google Chat marks direct chats only in messages that it sends to the app itself, not in presses
+   * and in events of subscriptions.
+   */
+  async #isDirectSpace(threadId: string, chatId: string, raw: unknown): Promise<boolean> {
+    const told = spaceOf(raw);
+    const isDM = this.#adapter.isDM?.(threadId) === true || isDirectSpace(told);
+    const known = isDM || told?.type !== undefined ? isDM : this.#spaces.get(chatId);
+    const isDirect =
+      known ?? isDirectSpace(spaceOf((await this.#adapter.fetchThread(threadId)).metadata));
+    this.#spaces.set(chatId, isDirect);
+    return isDirect;
+  }
+
+  async #ofTeams(threadId: string): Promise<Place> {
+    const isDirect = this.#adapter.isDM?.(threadId) === true;
     const channelId = this.#adapter.channelIdFromThreadId(threadId);
     const chatId = TeamsThread.parse(this.#adapter.decodeThreadId(channelId)).conversationId;
-    if (this.#teamsChats.get(chatId) !== channelId) {
+    if ((await this.#teamsChat(chatId)) !== channelId) {
       await this.#values.set([{ kind: KIND, id: chatId, value: channelId }]);
       this.#teamsChats.set(chatId, channelId);
     }
@@ -78,13 +96,19 @@ export class Places {
     return { chatId, threadId: root, isDirect, root };
   }
 
+  /** The stored id of a chat of Teams, with the address that messages are sent to. */
+  async #teamsChat(chatId: string): Promise<string | undefined> {
+    const known = this.#teamsChats.get(chatId);
+    const stored = known ?? (await this.#values.get(KIND, [chatId])).get(chatId);
+    if (stored !== undefined) this.#teamsChats.set(chatId, stored);
+    return stored;
+  }
+
   async #teamsThreadId(chatId: string, threadId: string | undefined): Promise<string> {
-    const channelId =
-      this.#teamsChats.get(chatId) ?? (await this.#values.get(KIND, [chatId])).get(chatId);
+    const channelId = await this.#teamsChat(chatId);
     if (channelId === undefined) {
       throw new Error(`Nobody has written to the bot in the Teams chat ${chatId} yet`);
     }
-    this.#teamsChats.set(chatId, channelId);
     if (threadId === undefined) return channelId;
     const place = TeamsThread.parse(this.#adapter.decodeThreadId(channelId));
     return this.#adapter.encodeThreadId({
@@ -116,14 +140,21 @@ function rootOf(name: string, chatId: string, thread: string): string | undefine
 }
 
 const Space = z.object({ type: z.string().optional(), spaceType: z.string().optional() });
-const CardClick = z.object({
-  chat: z.object({ buttonClickedPayload: z.object({ space: Space }) }),
-});
+const Payload = z.object({ space: Space });
+/** An event of Google Chat, or what its API says about a space. */
+const SpaceSource = z.union([
+  z.object({ chat: z.object({ messagePayload: Payload }) }).transform((e) => e.chat.messagePayload),
+  z
+    .object({ chat: z.object({ buttonClickedPayload: Payload }) })
+    .transform((e) => e.chat.buttonClickedPayload),
+  Payload,
+]);
 
-/** Whether a press on Google Chat happened in a direct chat, which the id of its thread hides. */
-function isDirectSpace(name: string, raw: unknown): boolean {
-  const { data } = name === 'gchat' ? CardClick.safeParse(raw) : {};
-  const space = data?.chat.buttonClickedPayload.space;
+function spaceOf(source: unknown): z.infer<typeof Space> | undefined {
+  return SpaceSource.safeParse(source).data?.space;
+}
+
+function isDirectSpace(space: z.infer<typeof Space> | undefined): boolean {
   return space?.type === 'DM' || space?.spaceType === 'DIRECT_MESSAGE';
 }
 

@@ -25,15 +25,20 @@ const CARRIED: Readonly<Record<string, Readonly<Record<string, readonly string[]
     person: ['users/123456789012345678901'],
     group: ['spaces/AAAA1234567'],
     direct: ['spaces/AAAA1234567'],
-    thread: ['spaces/AAAA1234567/threads/BBB-b'],
+    thread: [Buffer.from('spaces/AAAA1234567/threads/BBB-b').toString('base64url')],
   },
   github: {
     person: ['583231'],
     group: ['octocat/Hello-World', 'o/a.b'],
     direct: ['octocat/hello'],
-    thread: ['42'],
+    thread: ['42', 'issue:42', '42:rc:7'],
   },
-  linear: { person: [GUID], group: [GUID], direct: [GUID], thread: [GUID] },
+  linear: {
+    person: [GUID],
+    group: [GUID],
+    direct: [GUID],
+    thread: [`c:${GUID}`, `c:${GUID}:s:${GUID}`, `s:${GUID}`],
+  },
   'whatsapp-cloud': {
     person: ['491511234567', 'US.13491208655302741918', 'DE.ENT.abc123'],
     direct: ['123456789012345:491511234567', '123456789012345:US.13491208655302741918'],
@@ -84,7 +89,13 @@ describe('[F15] [D12] the ids of a hosted platform', () => {
     ['github', 'group', 'https://github.com/octocat/hello-world/issues/4', 'octocat/hello-world'],
     ['github', 'group', 'github.com/octocat/hello-world.git', 'octocat/hello-world'],
     ['github', 'thread', 'https://github.com/octocat/hello-world/pull/4', '4'],
+    ['github', 'thread', 'https://github.com/octocat/hello-world/issues/4#c', 'issue:4'],
     ['github', 'thread', '#4', '4'],
+    ['linear', 'thread', GUID, `c:${GUID}`],
+    [
+      ...(['google-chat', 'thread', 'spaces/AAAA1234567/threads/BBB-b'] as const),
+      Buffer.from('spaces/AAAA1234567/threads/BBB-b').toString('base64url'),
+    ],
     ['whatsapp-cloud', 'person', '+49 (0)1511 234567', '491511234567'],
     ['whatsapp-cloud', 'person', 'https://wa.me/491511234567', '491511234567'],
   ])('are read as people copy them: %s %s %s', (channel, kind, written, id) => {

@@ -3,8 +3,17 @@ import { Actions, type AdapterPostableMessage, Card, Button as CardButton, CardT
 import type { Traits } from './traits.ts';
 
 /** Text in the platform's own dialect, as the printers of Parley write it. */
-export function postableText({ text }: RenderedPart): AdapterPostableMessage {
-  return { raw: text };
+export function postableText({ text }: Pick<RenderedPart, 'text'>): AdapterPostableMessage {
+  return { raw: literal(text) };
+}
+
+/** Every adapter replaces `{{emoji:wave}}` by an emoji, even in code. A word joiner prevents that. */
+export function literal(text: string): string {
+  return text.replaceAll(/\{\{(?=emoji:\w+\}\})/gi, '{{\u2060');
+}
+
+export function isCard(message: AdapterPostableMessage): boolean {
+  return typeof message === 'object' && 'card' in message;
 }
 
 /** What an adapter posts for a part without a file: text, or a card when there are buttons. */
@@ -12,7 +21,8 @@ export function postableOf(
   { body, buttons }: Pick<OutboundPart, 'body' | 'buttons'>,
   traits: Traits,
 ): AdapterPostableMessage {
-  const blocks = blocksOf(body.text, traits);
+  // Cards of these platforms have a markup of their own, which is not that of messages.
+  const blocks = blocksOf(literal(traits.cards === 'plain' ? body.plain : body.text), traits);
   // Without its buttons a question is still answered by its number or its code.
   if (buttons === undefined || blocks === undefined || !fits(buttons, traits)) {
     return postableText(body);

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { ChannelError, type OutboundPart, outboundFilePath, type Receipt } from '@parley/core';
-import type { Adapter, FileUpload } from 'chat';
+import type { Adapter, AdapterPostableMessage, FileUpload } from 'chat';
 import { callFailureOf, sendErrorOf } from './failures.ts';
 import type { Places } from './places.ts';
-import { postableOf } from './postable.ts';
+import { isCard, literal, postableOf, postableText } from './postable.ts';
 import type { NamedTraits } from './traits.ts';
 
 /** Sends a file and its caption as one message, where the adapter would make two of them. */
@@ -19,6 +19,8 @@ export interface SendDeps {
   readonly places: Places;
   readonly traits: NamedTraits;
   readonly upload?: Upload | undefined;
+  /** Runs a send whose message carries a key, where the platform knows keys. */
+  readonly keyed?: (<T>(key: string, send: () => Promise<T>) => Promise<T>) | undefined;
   /** The platform refused the account itself, or accepted a call of it. */
   readonly accountIs: (state: 'refused' | 'accepted', reason: string) => void;
 }
@@ -37,7 +39,9 @@ export async function sendPart(
     onStart?.();
   };
   try {
-    const receipt = await abortable(post(deps, part, signal, started), signal);
+    const send = () => post(deps, part, signal, started);
+    const sending = deps.keyed === undefined ? send() : deps.keyed(part.idempotencyKey, send);
+    const receipt = await abortable(sending, signal);
     deps.accountIs('accepted', '');
     return receipt;
   } catch (thrown) {
@@ -62,12 +66,14 @@ async function post(
   if (file === undefined) {
     const message = postableOf(part, traits);
     onStart();
-    const quoted = adapter.reply === undefined ? undefined : route.replyToMessageId;
-    const sent =
-      quoted === undefined
-        ? await adapter.postMessage(threadId, message)
-        : await adapter.reply?.(threadId, quoted, message);
-    return { platformMessageId: sent?.id ?? '' };
+    try {
+      return await postText(adapter, threadId, message, route.replyToMessageId);
+    } catch (thrown) {
+      const { kind } = callFailureOf(thrown).failure;
+      if (kind !== 'refused-format' || !isCard(message)) throw thrown;
+      // A question is answered by its number or its code as well.
+      return postText(adapter, threadId, postableText(body), route.replyToMessageId);
+    }
   }
   const { name, mimeType } = file;
   const bytes = await readFile(outboundFilePath(file));
@@ -76,7 +82,20 @@ async function post(
   }
   const files: FileUpload[] = [{ data: bytes, filename: name, mimeType }];
   onStart();
-  const sent = await adapter.postMessage(threadId, { raw: body.text, files });
+  const sent = await adapter.postMessage(threadId, { raw: literal(body.text), files });
+  return { platformMessageId: sent.id };
+}
+
+async function postText(
+  adapter: Adapter,
+  threadId: string,
+  message: AdapterPostableMessage,
+  quoted: string | undefined,
+): Promise<Receipt> {
+  const sent =
+    quoted === undefined || adapter.reply === undefined
+      ? await adapter.postMessage(threadId, message)
+      : await adapter.reply(threadId, quoted, message);
   return { platformMessageId: sent.id };
 }
 

@@ -61,7 +61,7 @@ export function clientLogger(log: Logger) {
   };
 }
 
-export function slackApiOf(adapter: Adapter): SlackApi {
+function slackApiOf(adapter: Adapter): SlackApi {
   return (adapter as unknown as { readonly webClient: SlackApi }).webClient;
 }
 

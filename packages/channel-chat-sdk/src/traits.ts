@@ -13,12 +13,16 @@ export interface Traits {
   readonly buttons: boolean;
   /** The longest label of a button, in characters; a longer one is cut. */
   readonly maxLabel: number;
+  /** `plain`: next to buttons, text is shown without formats. */
+  readonly cards?: 'plain';
   /** The longest text of a block next to buttons, in characters, and the most blocks. */
   readonly blocks?: { readonly maxLength: number; readonly max: number };
   /** The most buttons of a message, if there may be fewer than eight. More are left out. */
   readonly maxButtons?: number;
   readonly media: Capabilities['media'];
   readonly maxFileBytes?: number;
+  /** A second send with the same key is recognized. */
+  readonly keyed?: true;
   readonly rates?: Capabilities['rates'];
   /** How often "typing" must be repeated, in ms. */
   readonly typingMs: number;
@@ -38,7 +42,7 @@ export interface NamedTraits extends Traits {
 
 /** Nothing is promised for an adapter that is not listed: it sends text and receives messages. */
 const UNKNOWN: Traits = {
-  target: { dialect: 'markdown', maxLength: 2_000, unit: 'utf16' },
+  target: { dialect: 'gfm', maxLength: 2_000, unit: 'utf16' },
   edit: false,
   delete: false,
   react: false,
@@ -57,7 +61,8 @@ const MB = 1_024 * 1_024;
 const TRAITS: Readonly<Record<string, Traits>> = {
   '@chat-adapter/slack': {
     ...UNKNOWN,
-    target: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
+    // Slack splits a longer text, and refuses to edit one.
+    target: { dialect: 'slack', maxLength: 4_000, unit: 'utf16' },
     edit: true,
     delete: true,
     react: true,
@@ -65,7 +70,8 @@ const TRAITS: Readonly<Record<string, Traits>> = {
     maxLabel: 75,
     blocks: { maxLength: 3_000, max: 40 },
     media: ALL_MEDIA,
-    maxFileBytes: 1_000 * MB,
+    // A file is read as a whole.
+    maxFileBytes: 100 * MB,
     // One message a second in each channel, with short bursts.
     rates: { direct: { burst: 4, everyMs: 1_000 }, group: { burst: 4, everyMs: 1_000 } },
     // The status stays for two minutes.
@@ -76,11 +82,12 @@ const TRAITS: Readonly<Record<string, Traits>> = {
   },
   '@chat-adapter/teams': {
     ...UNKNOWN,
-    target: { dialect: 'discord', maxLength: 12_000, unit: 'utf16' },
+    target: { dialect: 'teams', maxLength: 12_000, unit: 'utf16' },
     edit: true,
     delete: true,
     react: true,
     buttons: true,
+    cards: 'plain',
     media: ['image'],
     // The picture is part of the message, which may have 100 kB, and base64 takes a third of that.
     maxFileBytes: 70_000,
@@ -91,20 +98,22 @@ const TRAITS: Readonly<Record<string, Traits>> = {
   },
   '@chat-adapter/gchat': {
     ...UNKNOWN,
-    target: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
+    target: { dialect: 'google-chat', maxLength: 30_000, unit: 'byte' },
     edit: true,
     delete: true,
     react: true,
     // Google Chat has no typing indicator for apps.
     typing: false,
     buttons: true,
+    cards: 'plain',
+    keyed: true,
     // One write a second in each space.
     rates: { direct: { burst: 1, everyMs: 1_000 }, group: { burst: 1, everyMs: 1_000 } },
     history: 'thread',
   },
   '@chat-adapter/github': {
     ...UNKNOWN,
-    target: { dialect: 'markdown', maxLength: 65_536, unit: 'utf16' },
+    target: { dialect: 'gfm', maxLength: 65_536, unit: 'utf16' },
     edit: true,
     delete: true,
     react: true,
@@ -115,7 +124,7 @@ const TRAITS: Readonly<Record<string, Traits>> = {
   },
   '@chat-adapter/linear': {
     ...UNKNOWN,
-    target: { dialect: 'markdown', maxLength: 65_536, unit: 'utf16' },
+    target: { dialect: 'gfm', maxLength: 65_536, unit: 'utf16' },
     edit: true,
     delete: true,
     react: true,

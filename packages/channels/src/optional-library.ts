@@ -1,5 +1,4 @@
 import { type Capabilities, ChannelError } from '@parley/core';
-import { installLine } from '@parley/core/install-line';
 import type { ChannelAdapter, ChannelContext, ChannelDefinition } from './adapter.ts';
 
 /** A platform's library that may be missing from an installation. */
@@ -38,7 +37,7 @@ export function withOptionalLibrary<Definition extends ChannelDefinition>(
           return await probe(...args);
         } catch (thrown) {
           if (!isLibraryMissing(thrown, library)) throw thrown;
-          return { kind: 'problem', ...libraryAdvice(library), retryable: false };
+          return { kind: 'problem', ...(await libraryAdvice(library)), retryable: false };
         }
       },
     }),
@@ -47,7 +46,8 @@ export function withOptionalLibrary<Definition extends ChannelDefinition>(
         return await definition.load();
       } catch (thrown) {
         if (!isLibraryMissing(thrown, library)) throw thrown;
-        return (context: ChannelContext<unknown>) => accountWithout(library, context);
+        const advice = await libraryAdvice(library);
+        return (context: ChannelContext<unknown>) => accountWithout(library, advice, context);
       }
     },
   };
@@ -61,14 +61,17 @@ function isLibraryMissing(thrown: unknown, { name, parts = [] }: OptionalLibrary
   return [name, ...parts].includes(missing);
 }
 
-function libraryAdvice({ name, version, platform, note }: OptionalLibrary): {
-  reason: string;
-  fix: string;
-} {
-  const wanted = version === undefined ? name : `${name}@${version}`;
+interface Advice {
+  readonly reason: string;
+  readonly fix: string;
+}
+
+async function libraryAdvice({ name, version, platform, note }: OptionalLibrary): Promise<Advice> {
+  const { installLine } = await import('@parley/core/install-line');
+  const line = installLine([version === undefined ? name : `${name}@${version}`]);
   return {
     reason: `${platform} needs the library ${name}, which is not installed`,
-    fix: `Run "${installLine([wanted])}"${note === undefined ? '' : ` (${note})`}, and start Parley again.`,
+    fix: `Run "${line}"${note === undefined ? '' : ` (${note})`}, and start Parley again.`,
   };
 }
 
@@ -77,6 +80,7 @@ function libraryAdvice({ name, version, platform, note }: OptionalLibrary): {
  */
 function accountWithout(
   library: OptionalLibrary,
+  advice: Advice,
   { report }: Pick<ChannelContext<unknown>, 'report'>,
 ): ChannelAdapter {
   return {
@@ -92,7 +96,7 @@ function accountWithout(
       media: [],
     },
     async start() {
-      report({ kind: 'failed', ...libraryAdvice(library) });
+      report({ kind: 'failed', ...advice });
     },
     async stop() {
       report({ kind: 'stopped' });

@@ -5,7 +5,18 @@ import { ChatType } from './inbound-message.ts';
 /**
  * The dialects that the renderer can produce. A platform names one and never formats text itself.
  */
-export const Dialect = z.enum(['telegram', 'discord', 'whatsapp', 'plain', 'html', 'markdown']);
+export const Dialect = z.enum([
+  'telegram',
+  'discord',
+  'whatsapp',
+  'slack',
+  'google-chat',
+  'teams',
+  'gfm',
+  'plain',
+  'html',
+  'markdown',
+]);
 export type Dialect = z.infer<typeof Dialect>;
 
 /**

@@ -4,6 +4,8 @@ import type { Mark } from './document.ts';
 /** The URLs that a dialect can show as links with text; all others are written out. */
 export interface LinkRule {
   readonly schemes: readonly string[];
+  /** URLs that would notify somebody. They are written as text that is no link. */
+  readonly notifying?: RegExp;
   /** Whether the platform drops links to hosts without a dot, such as `localhost`. */
   readonly dottedHostOnly: boolean;
 }
@@ -25,10 +27,11 @@ export interface DialectCapabilities {
   /** Undefined when the printer writes out every URL. */
   readonly links: LinkRule | undefined;
   /**
-   * Text that the platform itself turns into a notification anywhere: these names, or every
-   * username.
+   * Text that the platform itself, or the library that sends it, turns into a notification: every
+   * username on Telegram, or what this pattern (with the flag `g`) matches. A zero-width space
+   * after its first character prevents that.
    */
-  readonly pings: readonly string[] | 'usernames';
+  readonly pings: RegExp | 'usernames' | undefined;
   /** The text to which the length limit applies: only what people see, or the markup as well. */
   readonly counts: 'visible' | 'everything';
   /** The maximum number of formatted stretches in one part. */
@@ -36,6 +39,9 @@ export interface DialectCapabilities {
 }
 
 const ALL_MARKS = ['bold', 'italic', 'underline', 'strike', 'spoiler', 'code'] as const;
+
+/** For Linear, the URL of somebody's profile is a mention. */
+const LINEAR_PROFILE = /^https?:\/\/(?:www\.)?linear\.app\/[^/]+\/profiles\//i;
 
 /** The dialects that have a printer; Markdown itself needs none. */
 export type PrintedDialect = Exclude<Dialect, 'markdown'>;
@@ -68,7 +74,7 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     marks: ALL_MARKS,
     marksOnCode: true,
     links: { schemes: ['http:', 'https:'], dottedHostOnly: true },
-    pings: ['everyone', 'here'],
+    pings: /@(?=everyone|here)/g,
     counts: 'everything',
     // Clients show a message with 200 formats or emoji unformatted, with all its marks.
     maxEntities: 199,
@@ -81,7 +87,57 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     marks: ['bold', 'italic', 'strike', 'spoiler', 'code'],
     marksOnCode: false,
     links: { schemes: [], dottedHostOnly: false },
-    pings: [],
+    pings: undefined,
+    counts: 'everything',
+    maxEntities: Number.POSITIVE_INFINITY,
+  },
+  slack: {
+    headingLevels: 0,
+    tables: { gridColumns: 40 },
+    nestedQuotes: false,
+    marks: ['bold', 'italic', 'strike', 'code'],
+    marksOnCode: false,
+    links: { schemes: ['http:', 'https:', 'mailto:'], dottedHostOnly: true },
+    // Slack's tokens, and the names that the Chat SDK turns into tokens.
+    pings: /(?<![A-Za-z0-9_])@(?=[A-Za-z0-9_])|<(?=@|!(?:here|channel|everyone|subteam\^))/g,
+    counts: 'everything',
+    maxEntities: Number.POSITIVE_INFINITY,
+  },
+  'google-chat': {
+    headingLevels: 0,
+    tables: { gridColumns: 40 },
+    nestedQuotes: false,
+    marks: ['bold', 'italic', 'strike', 'code'],
+    marksOnCode: false,
+    links: { schemes: ['http:', 'https:'], dottedHostOnly: true },
+    pings: /<(?=users\/)/gi,
+    counts: 'everything',
+    maxEntities: Number.POSITIVE_INFINITY,
+  },
+  teams: {
+    headingLevels: 0,
+    tables: { gridColumns: 40 },
+    nestedQuotes: false,
+    marks: ['bold', 'italic', 'strike', 'code'],
+    marksOnCode: false,
+    links: { schemes: ['http:', 'https:'], dottedHostOnly: false },
+    // A mention needs an entity of the message besides its text.
+    pings: undefined,
+    counts: 'everything',
+    maxEntities: Number.POSITIVE_INFINITY,
+  },
+  gfm: {
+    headingLevels: 6,
+    tables: 'native',
+    nestedQuotes: true,
+    marks: ['bold', 'italic', 'strike', 'code'],
+    marksOnCode: true,
+    links: {
+      schemes: ['http:', 'https:', 'mailto:'],
+      dottedHostOnly: false,
+      notifying: LINEAR_PROFILE,
+    },
+    pings: /(?<![A-Za-z0-9_])@(?=[A-Za-z0-9])|(?<=linear\.app)\/(?=[^\s/]+\/profiles\/)/gi,
     counts: 'everything',
     maxEntities: Number.POSITIVE_INFINITY,
   },
@@ -93,7 +149,7 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     marks: ['code'],
     marksOnCode: true,
     links: { schemes: [], dottedHostOnly: false },
-    pings: [],
+    pings: undefined,
     counts: 'everything',
     maxEntities: Number.POSITIVE_INFINITY,
   },
@@ -105,7 +161,7 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     marks: [...ALL_MARKS, 'math'],
     marksOnCode: true,
     links: { schemes: ['http:', 'https:', 'mailto:'], dottedHostOnly: false },
-    pings: [],
+    pings: undefined,
     counts: 'everything',
     maxEntities: Number.POSITIVE_INFINITY,
   },

@@ -6,9 +6,12 @@ import {
   type PrintedTarget,
 } from './capabilities.ts';
 import { contentLength, type Leaf } from './document.ts';
+import { printGfm, printTeams } from './print/common-mark.ts';
 import { printDiscord } from './print/discord.ts';
+import { printGoogleChat } from './print/google-chat.ts';
 import { printHtml, printTelegram } from './print/html.ts';
 import { type Printed, printPlain, printPlainLeaves } from './print/lines.ts';
+import { printSlack } from './print/slack.ts';
 import { printTelegramRich } from './print/telegram-rich.ts';
 import { printWhatsApp } from './print/whatsapp.ts';
 import type { RenderedPart } from './rendered-part.ts';
@@ -29,7 +32,7 @@ export class PartPrinter implements Room {
 
   constructor(target: PrintedTarget) {
     this.#target = target;
-    this.#pings = target.mentions === 'live' ? [] : CAPABILITIES[target.dialect].pings;
+    this.#pings = target.mentions === 'live' ? undefined : CAPABILITIES[target.dialect].pings;
     // A code point takes at most two UTF-16 units; counts in other units are never smaller.
     this.window = target.maxLength * 2 + 2;
   }
@@ -107,6 +110,10 @@ const PRINTERS: Readonly<Record<PrintedDialect, Print>> = {
   telegram: printTelegram,
   discord: printDiscord,
   whatsapp: printWhatsApp,
+  slack: printSlack,
+  'google-chat': printGoogleChat,
+  teams: printTeams,
+  gfm: printGfm,
   plain: printPlain,
   html: printHtml,
 };

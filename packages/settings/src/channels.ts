@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { checkValue, unknownKey } from './check.ts';
 import { choice, flag, numberField, section, wholeNumber } from './fields.ts';
-import { type HostedChannels, USE, useFindings } from './hosted.ts';
+import { type addHosted, USE, useFindings } from './hosted.ts';
 import {
   type Block,
   type Finding,
@@ -138,7 +138,7 @@ const BLOCK = 'a block of `key: value` lines';
  */
 export function checkChannels(
   channels: Readonly<Record<string, unknown>>,
-  { schemas, uses, findings }: Pick<HostedChannels, 'schemas' | 'uses' | 'findings'>,
+  { schemas, uses, findings }: Pick<ReturnType<typeof addHosted>, 'schemas' | 'uses' | 'findings'>,
   references: ReferenceFindings,
   source: SettingsSource,
 ): CheckedChannels {

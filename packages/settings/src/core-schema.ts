@@ -173,6 +173,12 @@ const Inspector = section('The prompts of turns.', {
 const Http = section('Where the web page, health and metrics are served.', {
   host: z.string().min(1).default('127.0.0.1').describe('127.0.0.1: this machine only.'),
   port: wholeNumber({ min: 0, max: 65_535, default: 7411 }, '0 takes any free port.'),
+  publicUrl: z
+    .url({ protocol: /^https$/, error: 'an https address such as https://parley.example.org' })
+    .optional()
+    .describe(
+      'The address at which platforms on the internet reach this gateway, through your proxy with TLS. Set-up and status then show the whole address that a platform has to call.',
+    ),
   token: z
     .string()
     .min(

@@ -1,9 +1,8 @@
 export { describeRoute as placeOfRoute } from './agents-schema.ts';
 export { nearestWord } from './check.ts';
 export type { Settings } from './complete-settings.ts';
-export type { HostChannel } from './hosted.ts';
-export { settingsJsonSchema } from './json-schema.ts';
+export type { FindHosted, HostedChannels } from './hosted.ts';
 export { strangerCap } from './limits-schema.ts';
 export { loadSettings, type SettingsResult, writeSettingsTemplate } from './load-settings.ts';
 export { clearSecretsIn } from './secrets.ts';
-export { describeProblem, type SettingsProblem } from './source.ts';
+export { type Block, describeProblem, type Finding, type SettingsProblem } from './source.ts';

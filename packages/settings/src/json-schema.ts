@@ -1,12 +1,20 @@
 import { z } from 'zod';
-import { ACCOUNT_NAME, CommonAccountSettings } from './channels.ts';
-import { CoreSettings } from './core-schema.ts';
-import { USE } from './hosted.ts';
-import { labelOfSetting } from './labels.ts';
 import type { Allowed, SettingsPath } from './source.ts';
 
 /** A JSON Schema of draft 7, which every YAML editor supports. */
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
+
+/** A schema; `true` and `false` accept everything and nothing. */
+export type Schema = JsonSchema | boolean;
+
+/** The schemas of the settings package itself. */
+export interface OwnSchemas {
+  /** All sections but `model` and `channels`. */
+  readonly core: z.ZodType;
+  /** The keys that every channel account has. */
+  readonly account: z.ZodType;
+  readonly accountName: RegExp;
+}
 
 /** The schemas defined elsewhere: one for each channel by its id, and that of the models. */
 export interface ForeignSchemas {
@@ -25,19 +33,19 @@ export interface ForeignSchemas {
 
 /**
  * The JSON Schema of the whole settings file, as precise as the zod schemas. All suggestions are
- * based on it.
+ * based on it. The schemas are parameters, so that this module, which most starts do not need, is
+ * loaded on its own.
  */
-export function composeJsonSchema({
-  channelSchemas,
-  hosted = [],
-  hostedSchema,
-  modelSchema,
-}: ForeignSchemas): JsonSchema {
-  const core = toJson(CoreSettings);
+export function composeJsonSchema(
+  own: OwnSchemas,
+  { channelSchemas, hosted = [], hostedSchema, modelSchema }: ForeignSchemas,
+): JsonSchema {
+  const core = toJson(own.core);
   const model = toJson(modelSchema);
+  const shapeOf = (schema: z.ZodType, isHosted: boolean) => channelShape(own, schema, isHosted);
   const channels = Object.entries(channelSchemas).map(([id, schema]) => [
     id,
-    channelShape(schema, hosted.includes(id)),
+    shapeOf(schema, hosted.includes(id)),
   ]);
   return {
     ...core,
@@ -49,22 +57,10 @@ export function composeJsonSchema({
         type: 'object',
         description: 'Where people can write to the agent.',
         properties: Object.fromEntries(channels),
-        additionalProperties: hostedSchema === undefined ? false : channelShape(hostedSchema, true),
+        additionalProperties: hostedSchema === undefined ? false : shapeOf(hostedSchema, true),
       },
     },
   };
-}
-
-/** Adds the plain-language name of each setting as its title, unless the schema has its own. */
-function withLabels(schema: JsonSchema, path: SettingsPath = []): JsonSchema {
-  return mapInnerSchemas(schema, (inner, step) => {
-    if (typeof inner === 'boolean') return inner;
-    const below = step === undefined ? path : [...path, step];
-    const named = withLabels(inner, below);
-    const isNamed = named.title !== undefined || step === undefined || step === '*';
-    const title = isNamed ? undefined : labelOfSetting(below);
-    return title === undefined ? named : { title, ...named };
-  });
 }
 
 /** Each agent may have its own model, or name one of `model.choices`. */
@@ -90,16 +86,23 @@ const USE_SCHEMA: JsonSchema = {
     'The npm package of a Chat SDK adapter, which Parley hosts under this name: @chat-adapter/slack. Only for names that are not built-in channels.',
 };
 
-function channelShape(schema: z.ZodType, isHosted: boolean): JsonSchema {
-  const use = isHosted ? { [USE]: USE_SCHEMA } : {};
-  const needsUse = isHosted ? [USE] : [];
+function channelShape(
+  { account: commonKeys, accountName }: OwnSchemas,
+  schema: z.ZodType,
+  isHosted: boolean,
+): JsonSchema {
   const { title, description, ...own } = toJson(schema);
-  const common = toJson(CommonAccountSettings);
+  const common = toJson(commonKeys);
+  const { use: ofAccount, ...properties } = { ...common.properties, ...own.properties };
   const account: JsonSchema = {
     ...own,
     type: 'object',
-    properties: { ...common.properties, ...own.properties },
+    // Of a hosted channel, all accounts have the same.
+    properties:
+      isHosted || ofAccount === undefined ? properties : { ...properties, use: ofAccount },
   };
+  const use = isHosted ? { use: USE_SCHEMA } : {};
+  const needsUse = isHosted ? ['use'] : [];
   const one: JsonSchema = {
     ...account,
     properties: { ...use, ...account.properties },
@@ -113,7 +116,7 @@ function channelShape(schema: z.ZodType, isHosted: boolean): JsonSchema {
       accounts: {
         type: 'object',
         description: 'Several accounts, each with a name.',
-        propertyNames: { pattern: ACCOUNT_NAME.source },
+        propertyNames: { pattern: accountName.source },
         additionalProperties: account,
       },
     },
@@ -138,86 +141,6 @@ function toJson(schema: z.ZodType): JsonSchema {
     unrepresentable: 'any',
   }) as JsonSchema & { '~standard'?: unknown };
   return json;
-}
-
-type Schema = JsonSchema | boolean;
-
-/** A reference, which may replace any single value. */
-const REFERENCE: JsonSchema = {
-  type: 'string',
-  pattern: '\\$\\{.+\\}',
-  description: 'An environment variable or a file that holds the value.',
-};
-
-/**
- * The schema for editors, for completion and explanations without false positives. Beyond the plain
- * schema it allows references in place of values, and sections whose lines are commented out.
- */
-export function settingsJsonSchema(schemas: ForeignSchemas): JsonSchema {
-  return {
-    $schema: 'http://json-schema.org/draft-07/schema#',
-    title: 'Parley settings',
-    ...forEditors(withLabels(composeJsonSchema(schemas))),
-  };
-}
-
-function forEditors(schema: JsonSchema): JsonSchema {
-  const inner = mapInnerSchemas(schema, (one) =>
-    typeof one === 'boolean' ? one : forEditors(one),
-  );
-  if (schema.type === 'object') return { ...inner, type: ['object', 'null'] } as JsonSchema;
-  return needsAlternative(schema) ? withReference(inner) : inner;
-}
-
-/**
- * Maps inner schemas. `step` is the key of an inner schema, `*` when people choose the key, or
- * undefined for an alternative of the same value.
- */
-function mapInnerSchemas(
-  schema: JsonSchema,
-  one: (inner: Schema, step?: string) => Schema,
-): JsonSchema {
-  const { properties, items, additionalProperties, anyOf, oneOf, allOf } = schema;
-  const entries = Object.entries(properties ?? {});
-  return {
-    ...schema,
-    ...(properties && { properties: Object.fromEntries(entries.map(([k, s]) => [k, one(s, k)])) }),
-    ...(items !== undefined && !Array.isArray(items) && { items: one(items, '*') }),
-    ...(additionalProperties !== undefined && {
-      additionalProperties: one(additionalProperties, '*'),
-    }),
-    ...(anyOf && { anyOf: anyOf.map((inner) => one(inner)) }),
-    ...(oneOf && { oneOf: oneOf.map((inner) => one(inner)) }),
-    ...(allOf && { allOf: allOf.map((inner) => one(inner)) }),
-  } as JsonSchema;
-}
-
-/**
- * Whether a reference has to be allowed explicitly. Free text accepts one anyway, and a fixed word
- * (`provider: anthropic`) guides completion.
- */
-function needsAlternative(schema: JsonSchema): boolean {
-  if (schema.enum !== undefined || schema.pattern !== undefined || schema.format !== undefined)
-    return true;
-  return schema.type === 'number' || schema.type === 'integer' || schema.type === 'boolean';
-}
-
-function withReference({ title, description, default: fallback, ...rest }: JsonSchema): JsonSchema {
-  return {
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
-    ...(fallback === undefined ? {} : { default: fallback }),
-    anyOf: [withoutIntegerLimits(rest), REFERENCE],
-  };
-}
-
-/** Removes JavaScript's integer limits, which zod adds and which explain nothing. */
-function withoutIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSchema {
-  return {
-    ...rest,
-    ...(minimum === undefined || minimum === Number.MIN_SAFE_INTEGER ? {} : { minimum }),
-    ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? {} : { maximum }),
-  };
 }
 
 /**

@@ -264,6 +264,7 @@ const LABELS: Readonly<Record<string, string>> = {
   http: 'Web server',
   'http.host': 'Listen on address',
   'http.port': 'Port number',
+  'http.publicUrl': 'Public address',
   'http.token': 'Access token of the page',
   'http.sessions': 'Browser sessions',
   'http.sessions.idleHours': 'Sign out when unused for (hours)',

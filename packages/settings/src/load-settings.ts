@@ -9,19 +9,15 @@ import {
   readAgents,
   sharedWorkspaces,
 } from './agents.ts';
+import { allowedInSettings } from './allowed.ts';
 import { type ChannelAccount, checkChannels } from './channels.ts';
 import { checkValue } from './check.ts';
 import { completeSettings, type Settings, type SettingsLocation } from './complete-settings.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings, type SettingsDocument, versionLine } from './document.ts';
-import { type HostChannel, type HostedChannels, readHosted } from './hosted.ts';
+import { addHosted, type FindHosted } from './hosted.ts';
 import { type IdForms, normalizeIds } from './ids.ts';
-import {
-  allowedAt,
-  composeJsonSchema,
-  type ForeignSchemas,
-  type JsonSchema,
-} from './json-schema.ts';
+import type { ForeignSchemas } from './json-schema.ts';
 import { chooseProfile } from './profiles.ts';
 import {
   collectSecrets,
@@ -58,8 +54,8 @@ export interface LoadSettingsOptions<Model>
   readonly houseProfiles?: string;
   /** The available channels with the forms of their ids; without it ids are used as written. */
   readonly channelIds?: IdForms;
-  /** Describes channels that the file defines with `use`; without it there are none. */
-  readonly hostChannel?: HostChannel | undefined;
+  /** Finds the channels that the file defines with `use`; without it there are none. */
+  readonly findHosted?: FindHosted | undefined;
   /** Channels that run with their defaults even if the file does not mention them. */
   readonly defaultChannels?: readonly string[];
 }
@@ -149,7 +145,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
 /** Validates each part of the file against its own schema. */
 function checkParts<Model>(
   source: SettingsSource,
-  { findings, hosted }: { readonly findings: readonly Finding[]; readonly hosted: HostedChannels },
+  { findings, hosted }: Pick<ReturnType<typeof prepare>, 'findings' | 'hosted'>,
   options: LoadSettingsOptions<Model>,
 ) {
   const { model: writtenModel, channels: writtenChannels, ...writtenCore } = source.value;
@@ -246,13 +242,17 @@ function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknow
     options.file,
     options.missingSecret,
   );
-  const hosted = readHosted(resolved.value, options);
+  const hosted = addHosted(resolved.value.channels, options);
   const forms = hosted.ids;
   const normalized =
     forms === undefined
       ? { value: resolved.value, findings: [] }
       : normalizeIds(resolved.value, { forms, literal: document.literal });
-  let shape: JsonSchema | undefined; // Created only when something has to be explained.
+  const allowedAt = allowedInSettings({
+    ...options,
+    channelSchemas: hosted.schemas,
+    hosted: Object.keys(hosted.uses),
+  });
   const source: SettingsSource = {
     value: normalized.value,
     outside: resolved.outside,
@@ -262,12 +262,7 @@ function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknow
       if (path.at(-1) === 'timeZone') {
         return { keys: [], values: Intl.supportedValuesOf('timeZone') };
       }
-      shape ??= composeJsonSchema({
-        ...options,
-        channelSchemas: hosted.schemas,
-        hosted: Object.keys(hosted.uses),
-      });
-      return allowedAt(shape, path);
+      return allowedAt(path);
     },
   };
   const findings = resolved.problems.map((p): Finding => ({ kind: 'reference', ...p }));

@@ -2,10 +2,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isMissingFile, reasonOf } from '@parley/core';
 import { z } from 'zod';
+import { allowedInProfile } from './allowed.ts';
 import { type Checked, checkValue, nearestWord, oneOf } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings } from './document.ts';
-import { allowedAt, profileJsonSchema } from './json-schema.ts';
 import {
   collectSecrets,
   type Environment,
@@ -133,7 +133,7 @@ function checkProfile(file: string, text: string, place: ProfileScope): LoadedPr
     outside: resolved.outside,
     secrets,
     locate: document.locate,
-    allowedAt: (path) => allowedAt(profileJsonSchema(ProfileSettings, place.modelSchema), path),
+    allowedAt: allowedInProfile(ProfileSettings, place.modelSchema),
   };
   const profile = checkValue(ProfileSettings, resolved.value, [], source);
   const model = checkModel(resolved.value.model, source, place.modelSchema);

@@ -38,7 +38,7 @@ const pressing =
   (label: string, words: string) =>
   async (scene: Scene): Promise<void> => {
     const place = scene.peer.ownerPlace;
-    const [, owner = ''] = scene.peer.owner.split(':');
+    const owner = scene.peer.owner.replace(/^[^:]*:/, '');
     const { question } = await asked(scene, place);
     const press = () => scene.peer.press?.(place, question.id, label, owner);
     await onceMore(scene, place, words, press);

@@ -32,6 +32,8 @@ export const COMMANDS: readonly Behaviour[] = [
   ...PLAIN.map(
     ([name, words]): Behaviour => ({
       title: `[F09] /${name} is answered without the model`,
+      // In a group it would be refused to everyone but administrators.
+      ...(name === 'new' && { needs: ['direct-chats'] }),
       isSameEverywhere: name !== 'help',
       run: async (scene) => {
         expect(await answerTo(scene, `/${name}`)).toMatch(words);
@@ -55,6 +57,7 @@ export const COMMANDS: readonly Behaviour[] = [
   },
   {
     title: '[F09] /new makes the model forget what was said',
+    needs: ['direct-chats'],
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -70,6 +73,7 @@ export const COMMANDS: readonly Behaviour[] = [
   },
   {
     title: '[F09] the text after /new starts the new session',
+    needs: ['direct-chats'],
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.direct();
@@ -148,6 +152,7 @@ export const COMMANDS: readonly Behaviour[] = [
   },
   {
     title: '[F09] [H02] /heartbeat shows the owner the schedule, and how to write a task',
+    needs: ['direct-chats'],
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.ownerPlace;

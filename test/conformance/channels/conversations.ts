@@ -74,6 +74,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[F06] a group gets an answer when the bot is mentioned',
+    needs: ['groups'],
     run: async (scene) => {
       const place = scene.peer.group();
       await scene.exchange(place, 'you there');
@@ -82,6 +83,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[F06] a group gets no answer when the bot is not addressed',
+    needs: ['groups'],
     run: async (scene) => {
       const place = scene.peer.group();
       await scene.say(place, 'just talking');
@@ -127,6 +129,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[F06] unaddressed talk is context for the next addressed turn',
+    needs: ['groups'],
     run: async (scene) => {
       const place = scene.peer.group();
       await scene.say(place, 'the code word is heliotrope');
@@ -136,6 +139,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[F06] unaddressed talk is used as context only once',
+    needs: ['groups'],
     isSameEverywhere: true,
     run: async (scene) => {
       const place = scene.peer.group();
@@ -147,6 +151,7 @@ export const CONVERSATIONS: readonly Behaviour[] = [
   },
   {
     title: '[W02] talk in one group is unknown in another',
+    needs: ['groups'],
     isSameEverywhere: true,
     run: async (scene) => {
       const [one, two] = [scene.peer.group(), scene.peer.group()];

@@ -18,6 +18,7 @@ export async function discordPeer(): Promise<Peer> {
   return {
     channel: 'discord',
     traits: new Set([
+      ...(['direct-chats', 'groups'] as const),
       ...([
         'threads',
         'albums',

@@ -20,6 +20,7 @@ export async function linesPeer(): Promise<Peer> {
     channels: [lines],
     program: resolve(import.meta.dirname, 'lines-program.ts'),
     traits: new Set([
+      ...(['direct-chats', 'groups'] as const),
       ...(['bots', 'quotes', 'idempotent', 'twice', 'out-of-order'] as const),
       ...(['rate-limited', 'lost-before', 'lost-after'] as const),
     ]),

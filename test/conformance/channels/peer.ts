@@ -52,6 +52,9 @@ export type Trouble =
 
 /** Abilities that not every platform has. */
 export type Trait =
+  /** Chats of one person with the bot. */
+  | 'direct-chats'
+  | 'groups'
   | 'threads'
   | 'albums'
   | 'edits'
@@ -90,7 +93,12 @@ export interface Peer {
   readonly ownerPlace: Place;
   /** Links the bot to its account, on platforms where each installation must be linked again. */
   link?(parley: TestParley): Promise<void>;
+  /**
+   * A new direct chat; on platforms without them, a place where only one person writes, who always
+   * mentions the bot.
+   */
   direct(): Place;
+  /** A new group; on platforms without them, another direct chat. */
   group(): Place;
   /** A new thread beside others in a new group. */
   thread(): Place;

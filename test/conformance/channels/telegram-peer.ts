@@ -31,6 +31,7 @@ export async function telegramPeer(): Promise<Peer> {
   return {
     channel: 'telegram',
     traits: new Set([
+      ...(['direct-chats', 'groups'] as const),
       ...([
         'threads',
         'albums',

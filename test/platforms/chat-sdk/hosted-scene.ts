@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { chatSdkChannel } from '@parley/channel-chat-sdk';
@@ -80,7 +80,7 @@ export function alsoEnd(close: () => Promise<void>): void {
 }
 
 async function serve(adapter: () => ChannelAdapter | undefined) {
-  const server = createServer(async (request, response) => {
+  const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = 'GET', headers, url } = request;
     const body = method === 'GET' ? {} : { body: Readable.toWeb(request), duplex: 'half' };
     const asked = new Request(`http://gateway${url}`, {
@@ -91,6 +91,10 @@ async function serve(adapter: () => ChannelAdapter | undefined) {
     const answer = (await adapter()?.http?.fetch(asked)) ?? new Response(null, { status: 404 });
     response.writeHead(answer.status, Object.fromEntries(answer.headers));
     response.end(Buffer.from(await answer.arrayBuffer()));
+  };
+  const server = createServer((request, response) => {
+    // The end of a test cuts requests off.
+    handle(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -54,8 +54,8 @@ describe('a message of Slack', () => {
     double.say({ channel, text: 'and then', threadTs: root });
     double.say({ channel, text: `<@${bo}> what do you think`, threadTs: root });
     double.say({ channel, text: 'indeed', threadTs: other });
-    await double.waitFor(() => received.length >= 5);
     const said = (text: string) => received.find((each) => each.text.includes(text));
+    await double.waitFor(() => said('and then') && said('@Bo what') && said('indeed'));
     expect(said('and then')).toMatchObject({
       chat: { type: 'thread', threadId: root },
       addressed: true,
@@ -67,7 +67,7 @@ describe('a message of Slack', () => {
   it('[F16] keeps addresses behind words, and names people and channels', async () => {
     const { double, received, direct, bo, channel } = await slackScene();
     const text = `see <https://example.org/a|the page>, <https://example.org/b>, <@${bo}> in <#${channel}|general>`;
-    double.say({ channel: direct, text });
+    double.say({ channel: direct, extra: { text } });
     await double.waitFor(() => received.length === 1);
     expect(received[0]?.text).toBe(
       'see the page (https://example.org/a), https://example.org/b, @Bo in #general',
@@ -119,7 +119,11 @@ describe('a message of Slack', () => {
     double.react({ channel: direct, ts, name: '+1', gone: true });
     await double.waitFor(() => reactions.length === 3);
     expect(reactions.map(({ emojis }) => emojis)).toEqual([['👍'], ['👍', '❤️'], ['❤️']]);
-    expect(reactions[0]).toMatchObject({ messageId: ts, chat: { id: direct }, sender: { id: ann } });
+    expect(reactions[0]).toMatchObject({
+      messageId: ts,
+      chat: { id: direct },
+      sender: { id: ann },
+    });
     double.erase(direct, ts);
     await double.waitFor(() => revised.length === 2);
     expect(revised[1]).toEqual({ kind: 'deleted', chatId: direct, messageId: ts });

@@ -31,7 +31,7 @@ export async function slackScene({
   ...wishes
 }: SlackWishes = {}): Promise<SlackScene> {
   const double = await startSlackDouble({
-    retries: { delaysMs: [10, 30, 100, 100], answerWithinMs: 3_000 },
+    retries: { delaysMs: [10, 30, 100, 100], answerWithinMs: mode === 'socket' ? 500 : 3_000 },
   });
   alsoEnd(() => double.close());
   const { apiUrl, botToken, signingSecret, appToken } = double;
@@ -44,8 +44,9 @@ export async function slackScene({
     changed: () => double.transcript.changes.changed(),
   });
   await scene.adapter.start();
-  await double.waitFor(() => scene.states.at(-1)?.kind === 'connected');
-  if (mode === 'webhook') await double.setRequestUrl(scene.url);
+  const state = () => scene.states.at(-1)?.kind;
+  await double.waitFor(() => state() === 'connected' || state() === 'failed');
+  if (mode === 'webhook' && state() === 'connected') await double.setRequestUrl(scene.url);
   const ann = double.addMember({ name: 'Ann' });
   const bo = double.addMember({ name: 'Bo' });
   const direct = double.directChat(ann);

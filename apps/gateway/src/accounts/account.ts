@@ -30,6 +30,8 @@ export interface AccountStatus {
   readonly channel: string;
   readonly account: string;
   readonly state: AccountState;
+  /** The path at which the platform of a hosted channel calls this gateway; absent if it does not. */
+  readonly webhook?: string;
   /** Contract violations by its adapter since startup; absent when there are none. */
   readonly defects?: DefectSummary;
 }

@@ -36,6 +36,8 @@ export interface StatusReport {
   readonly agent: string;
   readonly model: string;
   readonly dataFolder: string;
+  /** `http.publicUrl`; absent if it is not set. */
+  readonly publicUrl?: string;
   readonly plugins: readonly PluginLine[];
   /** The MCP servers, in the same form. */
   readonly mcp: readonly PluginLine[];

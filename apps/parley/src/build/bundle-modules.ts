@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { type BuildOptions, build, type Metafile, type Plugin } from 'esbuild';
 
 /**
  * Modules that are referred to by name: the bin, plugins, threads and processes. Keyed by their
@@ -24,7 +24,9 @@ const ENTRIES = {
   zod: 'zod',
   // Loaded synchronously on first use, with `require`.
   'adapter-facts': 'packages/channel-chat-sdk/src/adapter-facts.ts',
+  'find-hosted': 'packages/channel-chat-sdk/src/find-hosted.ts',
   'decode-bytes': 'packages/core/src/encoding/decode-bytes.ts',
+  'json-schema': 'packages/settings/src/json-schema.ts',
   render: 'packages/markup/src/render.ts',
   'tools-sandbox': 'packages/tools/src/sandbox/index.ts',
   'tools-web': 'packages/tools/src/web/index.ts',
@@ -68,22 +70,48 @@ const ABSENT = ['@napi-rs/canvas', 'bufferutil', 'pg-native', 'utf-8-validate'];
  * Writes the bundle. Modules imported on first use get their own files. Names are kept for stack
  * traces; only `node --enable-source-maps` reads the maps.
  */
-export async function bundleModules(root: string, outdir: string): Promise<Metafile> {
-  const { metafile } = await build({
-    absWorkingDir: root,
+export async function bundleModules(
+  root: string,
+  outdir: string,
+): Promise<Pick<Metafile, 'inputs'>> {
+  const own = await build({
+    ...optionsOf(root, outdir),
     entryPoints: { ...ENTRIES, ...LATE },
-    outdir,
-    outExtension: { '.js': '.mjs' },
-    bundle: true,
     splitting: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node24',
-    define: { PARLEY_BUNDLE: 'true', PARLEY_COMMIT: JSON.stringify(commitOf(root)) },
     // CommonJS libraries require Node's built-in modules.
     banner: {
       js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);",
     },
+    plugins: [bundledRequire, lateLibraries, libraryApart],
+  });
+  const apart = await build({ ...optionsOf(root, outdir), entryPoints: { [APART]: APART } });
+  return { inputs: { ...own.metafile.inputs, ...apart.metafile.inputs } };
+}
+
+/**
+ * The Chat SDK parses Markdown with the same libraries as Parley. In the same build, the modules
+ * that both use would get a file of their own, with parts that only one of them needs, and each
+ * message would load it.
+ */
+const APART = 'chat';
+
+const libraryApart: Plugin = {
+  name: 'library-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /^chat$/ }, () => ({ path: `./${APART}.mjs`, external: true }));
+  },
+};
+
+function optionsOf(root: string, outdir: string) {
+  return {
+    absWorkingDir: root,
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node24',
+    define: { PARLEY_BUNDLE: 'true', PARLEY_COMMIT: JSON.stringify(commitOf(root)) },
     external: [...OPTIONAL, ...ABSENT],
     minifyWhitespace: true,
     minifySyntax: true,
@@ -93,9 +121,7 @@ export async function bundleModules(root: string, outdir: string): Promise<Metaf
     metafile: true,
     logLevel: 'error',
     tsconfigRaw: {},
-    plugins: [bundledRequire, lateLibraries],
-  });
-  return metafile;
+  } satisfies BuildOptions;
 }
 
 /**
@@ -149,7 +175,9 @@ const bundledRequire: Plugin = {
       const contents = source
         .replace(MAKES_REQUIRE, '')
         .replace('createRequire(import.meta.url)(', 'require(');
-      if (!contents.includes('createRequire(')) return { contents, loader: 'ts' };
+      // From the place of another package, it finds what is installed there when it runs.
+      const others = contents.replaceAll('createRequire(import.meta.resolve(', '');
+      if (!others.includes('createRequire(')) return { contents, loader: 'ts' };
       return {
         errors: [{ text: `${path} calls require in a form that the build does not support.` }],
       };

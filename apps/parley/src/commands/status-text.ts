@@ -4,6 +4,7 @@ import type { OutputOf } from '@parley/gateway/operations';
 import { channelLine } from '../banner.ts';
 import { commandLine, type DataFolder } from '../data-folder.ts';
 import { visible } from '../terminal/text.ts';
+import { webhookAddress } from '../webhook-address.ts';
 import { moneyText } from './usage.ts';
 
 type GatewayStatus = OutputOf<'status/report'>;
@@ -24,6 +25,14 @@ export function statusLines(report: GatewayStatus, folder: DataFolder): string[]
     ...statusLine('data', report.dataFolder),
     ...report.channels.flatMap((channel) =>
       statusLine('channel', `${channel.channel}/${channel.account}: ${channelLine(channel)}`),
+    ),
+    ...report.channels.flatMap(({ channel, account, webhook }) =>
+      webhook === undefined
+        ? []
+        : statusLine(
+            'webhook',
+            `${channel}/${account}: ${webhookAddress(webhook, report.publicUrl)}`,
+          ),
     ),
     ...report.processes.flatMap(({ role, host, pid, address, version, notes }) => {
       const what = role === 'all' ? 'gateway and worker' : role;

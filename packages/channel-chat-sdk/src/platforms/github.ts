@@ -1,4 +1,4 @@
-import { bareId } from '@parley/core';
+import { bareId, type IdForm } from '@parley/core';
 import {
   apiUrl,
   count,
@@ -34,17 +34,16 @@ const group = idForm(
   ],
 );
 
-const thread = idForm(
-  {
-    expected: 'the number of an issue or a pull request, such as 42',
-    howToFind: 'It is the last number of its address',
+const thread: IdForm = {
+  expected: 'a pull request such as 42, or an issue such as issue:42',
+  howToFind: 'The address of either can be pasted',
+  normalize(written) {
+    const bare = bareId(written);
+    const [, kind, number] = /\/(issues|pull)\/(\d{1,9})(?:[/?#]|$)/.exec(bare) ?? [];
+    if (number !== undefined) return kind === 'issues' ? `issue:${number}` : number;
+    return /^#?((?:issue:)?\d{1,9}|\d{1,9}:rc:\d{1,15})$/.exec(bare)?.[1] ?? null;
   },
-  [
-    /^#?(\d{1,9})$/,
-    /^((?:issue:)?\d{1,9}(?::rc:\d+)?)$/,
-    /\/(?:issues|pull)\/(\d{1,9})(?:[/?#]|$)/,
-  ],
-);
+};
 
 /** GitHub: comments on issues and pull requests. A repository is a group, an issue a thread. */
 export const github: Platform = {

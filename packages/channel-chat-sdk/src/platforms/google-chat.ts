@@ -1,4 +1,4 @@
-import { bareId } from '@parley/core';
+import { bareId, type IdForm } from '@parley/core';
 import { z } from 'zod';
 import {
   apiUrl,
@@ -52,13 +52,19 @@ const direct = spaceForm(
   'a direct chat of Google Chat, such as spaces/AAAA1234567',
   'Copy the link of the chat',
 );
-const thread = idForm(
-  {
-    expected: 'a thread of Google Chat, such as spaces/AAAA1234567/threads/BBBB',
-    howToFind: '"parley conversations" shows it',
+const THREAD = /^spaces\/[\w-]+\/threads\/[\w-]+$/;
+
+/** In messages the name of a thread is written in base64url, because ids are parts of other ids. */
+const thread: IdForm = {
+  expected: 'a thread of Google Chat, such as spaces/AAAA1234567/threads/BBBB',
+  howToFind: '"parley conversations" shows it',
+  normalize(written) {
+    const bare = bareId(written);
+    if (THREAD.test(bare)) return Buffer.from(bare).toString('base64url');
+    const name = Buffer.from(bare, 'base64url').toString();
+    return THREAD.test(name) ? Buffer.from(name).toString('base64url') : null;
   },
-  [/^(spaces\/[\w-]+\/threads\/[\w-]+)$/],
-);
+};
 
 const KEY_FILE = 'the content of the JSON key file of a service account';
 

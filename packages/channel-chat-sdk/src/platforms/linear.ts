@@ -1,4 +1,4 @@
-import { bareId } from '@parley/core';
+import { bareId, type IdForm } from '@parley/core';
 import { z } from 'zod';
 import {
   apiUrl,
@@ -37,13 +37,15 @@ const group = idForm(
   [ID],
 );
 
-const thread = idForm(
-  {
-    expected: 'the id of a comment in Linear, such as 01234567-89ab-cdef-0123-456789abcdef',
-    howToFind: '"parley conversations" shows it',
+const thread: IdForm = {
+  expected: 'the id of a comment in Linear, such as 01234567-89ab-cdef-0123-456789abcdef',
+  howToFind: '"parley conversations" shows it',
+  normalize(written) {
+    const bare = bareId(written);
+    if (GUID.test(bare)) return `c:${bare}`;
+    return /^(?:c:[\w-]{8,60})?(?::?s:[\w-]{8,60})?$/.test(bare) && bare !== '' ? bare : null;
   },
-  [ID, /^((?:c:|s:)[\w:-]{8,120})$/],
-);
+};
 
 /** Linear: comments on issues. An issue is a group, a comment with its replies a thread. */
 export const linear: Platform = {

@@ -1,5 +1,7 @@
 import type { Mark, Run } from '../document.ts';
-import { commonMarks, joinEqual, linkOf, showsAddress } from '../transform/runs.ts';
+import { commonMarks, linkOf, showsAddress } from '../transform/runs.ts';
+import { percentEncode } from './addresses.ts';
+import { isCode, moveSpaceOutside } from './outer-space.ts';
 
 /**
  * Discord's marks for each format. Italic never uses underscores, which work only at word
@@ -32,13 +34,7 @@ export function discordRuns(runs: readonly Run[]): Run[] {
     shown.push(...(link === undefined ? plainRuns(own) : linkRuns(link, own)));
     at = end;
   }
-  const cut = shown.flatMap(cutSpace);
-  if (!cut.some(isSpace)) return joinEqual(cut);
-  return joinEqual(spaceOutside(spaceOutside(cut).toReversed()).toReversed());
-}
-
-export function isCode({ marks }: Run): boolean {
-  return marks.some(({ type }) => type === 'code');
+  return moveSpaceOutside(shown);
 }
 
 /** Backslashes have no effect in code or a URL, so these must not end the marks around them. */
@@ -53,29 +49,6 @@ function endsMark(text: string, type: Mark['type']): boolean {
   return (
     text.includes(sign) || text.endsWith(sign.charAt(0)) || (knowsBackslash && text.endsWith('\\'))
   );
-}
-
-/** Whitespace keeps only the marks of the text before it. */
-function spaceOutside(runs: readonly Run[]): Run[] {
-  let before: readonly Mark[] = [];
-  return runs.map((run) => {
-    const marks = isSpace(run) ? commonMarks(run.marks, before) : run.marks;
-    before = marks;
-    return marks === run.marks ? run : { ...run, marks };
-  });
-}
-
-function cutSpace(run: Run): Run | Run[] {
-  if (run.marks.length === 0 || isCode(run)) return run;
-  const core = run.text.trim();
-  if (core === run.text || core === '') return [run];
-  const from = run.text.indexOf(core);
-  const texts = [run.text.slice(0, from), core, run.text.slice(from + core.length)];
-  return texts.filter((text) => text !== '').map((text) => ({ ...run, text }));
-}
-
-function isSpace(run: Run): boolean {
-  return !isCode(run) && run.text.trim() === '';
 }
 
 /**
@@ -201,18 +174,11 @@ function isReadable(url: string): boolean {
 /** The URL with every character encoded that would end it, or a mark around it, too early. */
 function maskable(url: string): string {
   // Browsers treat a backslash in a URL as a slash. Discord's servers also look for mentions here.
-  const encoded = url
-    .replaceAll('\\', '/')
-    .replaceAll(
-      /[\p{Cf}\p{Z}\p{Cc}<>"'*`|]|(?<=_)_|(?<=~)~|\](?=\()|@(?=everyone|here)/gu,
-      percent,
-    );
+  const encoded = percentEncode(
+    url.replaceAll('\\', '/'),
+    /[\p{Cf}\p{Z}\p{Cc}<>"'*`|]|(?<=_)_|(?<=~)~|\](?=\()|@(?=everyone|here)/gu,
+  );
   // Discord accepts a pair of parentheses as part of a URL, but no nested pairs.
   const hasPairs = /^[^()]*(?:\([^()]*\)[^()]*)*$/.test(encoded);
-  return hasPairs ? encoded : encoded.replaceAll(/[()]/g, percent);
-}
-
-function percent(character: string): string {
-  const bytes = Buffer.from(character);
-  return [...bytes].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('');
+  return hasPairs ? encoded : percentEncode(encoded, /[()]/g);
 }

@@ -124,7 +124,7 @@ interface PlainOptions {
    * Text that the platform turns into a notification: without its code font, code would notify,
    * too.
    */
-  readonly pings?: DialectCapabilities['pings'];
+  readonly pings?: DialectCapabilities['pings'] | undefined;
 }
 
 /** The visible text of these leaves, as plain text. */
@@ -172,7 +172,7 @@ function leafLines(leaf: Leaf, options: PlainOptions): string[] {
       return runsText(leaf.runs, options).split('\n');
     case 'code':
     case 'grid':
-      return deadenPlain(fixedText(leaf), options.pings ?? []).split('\n');
+      return deadenPlain(fixedText(leaf), options.pings).split('\n');
     case 'table':
       return [leaf.header, ...leaf.rows].map((row) =>
         row.map((cell) => runsText(cell, options).replaceAll('\n', ' ')).join(' | '),
@@ -182,9 +182,8 @@ function leafLines(leaf: Leaf, options: PlainOptions): string[] {
   }
 }
 
-function runsText(all: readonly Run[], { addresses, pings = [] }: PlainOptions): string {
-  const mayPing = pings.length > 0 && all.some((run) => run.text.includes('@'));
-  const runs = mayPing ? deadenMentions(all.map(withoutCode), pings) : all;
+function runsText(all: readonly Run[], { addresses, pings }: PlainOptions): string {
+  const runs = pings === undefined ? all : deadenMentions(all.map(withoutCode), pings);
   let text = '';
   let linked = '';
   for (const [index, run] of runs.entries()) {

@@ -37,7 +37,7 @@ export function* toLeaves(
     pieces.flatMap((piece) => (piece.type === 'tree' ? [piece.root] : [])),
   );
   const context = { ...references, capabilities };
-  const pings = mentions === 'live' ? [] : capabilities.pings;
+  const pings = mentions === 'live' ? undefined : capabilities.pings;
   const isStep = stepEvery(STEP);
   const leaves: Leaf[] = [];
   for (const [index, piece] of pieces.entries()) {

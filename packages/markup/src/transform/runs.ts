@@ -65,7 +65,7 @@ export function commonMarks(a: readonly Mark[], b: readonly Mark[]): readonly Ma
 export function isLinkable(url: string, rule: LinkRule): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);
-  if (!rule.schemes.includes(protocol)) return false;
+  if (!rule.schemes.includes(protocol) || rule.notifying?.test(url)) return false;
   return !rule.dottedHostOnly || hostname.includes('.') || hostname.startsWith('[');
 }
 
@@ -102,7 +102,7 @@ export function linkOf(run: Run | undefined): (Mark & { type: 'link' }) | undefi
 
 type Pings = DialectCapabilities['pings'];
 
-/** Follows the `@` of a defused mention: invisible, but no name begins with it. */
+/** Follows the first character of a defused mention: invisible, but no name begins with it. */
 const ZERO_WIDTH_SPACE = '\u200b';
 /** How far back the search for the beginning of a URL goes, in UTF-16 units. */
 const MAX_ADDRESS = 200;
@@ -111,12 +111,14 @@ const ADDRESS =
   /(?:^|[\s("'<[])(?:https?:\/\/)?(?:[\w-]+\.)+(?:com|org|net|io|me|tv|app|dev|social)\/(?:[\w.~%+/-]*\/)?$/i;
 
 /**
- * Inserts a zero-width space after each `@` that would notify people. Marks do not protect
- * (`@**name**` notifies); code does, as does being part of a URL, which must stay intact.
+ * Inserts a zero-width space into each text that would notify people, usually after the `@`. Marks
+ * do not protect (`@**name**` notifies); code does, as does being part of a URL, which must stay
+ * intact.
  */
 export function deadenMentions(runs: readonly Run[], pings: Pings): readonly Run[] {
-  if (pings.length === 0 || !runs.some(({ text }) => text.includes('@'))) return runs;
+  if (pings === undefined) return runs;
   const places = placesOfPings(runs.map(({ text }) => text).join(''), pings);
+  if (places.length === 0) return runs;
   const addresses = bareAddresses(runs);
   let from = 0;
   let next = 0;
@@ -136,7 +138,7 @@ export function deadenMentions(runs: readonly Run[], pings: Pings): readonly Run
 }
 
 export function deadenPlain(text: string, pings: Pings): string {
-  return pings.length === 0 ? text : breakAutoLinks(text, placesOfPings(text, pings));
+  return pings === undefined ? text : breakAutoLinks(text, placesOfPings(text, pings));
 }
 
 function breakAutoLinks(text: string, places: readonly number[]): string {
@@ -149,16 +151,19 @@ function breakAutoLinks(text: string, places: readonly number[]): string {
   return dead + text.slice(from);
 }
 
-function placesOfPings(text: string, pings: Pings): number[] {
+function placesOfPings(text: string, pings: RegExp | 'usernames'): number[] {
   const places: number[] = [];
-  for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
-    if (isPing(text, at, pings)) places.push(at);
+  if (pings === 'usernames') {
+    for (let at = text.indexOf('@'); at >= 0; at = text.indexOf('@', at + 1)) {
+      if (isUsername(text, at)) places.push(at);
+    }
+    return places;
   }
+  for (const { index } of text.matchAll(pings)) places.push(index);
   return places;
 }
 
-function isPing(text: string, at: number, pings: Pings): boolean {
-  if (pings !== 'usernames') return pings.some((name) => text.startsWith(name, at + 1));
+function isUsername(text: string, at: number): boolean {
   if (!/^\w\w/.test(text.slice(at + 1, at + 3))) return false;
   const before = text.slice(Math.max(0, at - MAX_ADDRESS), at);
   return !/[\p{L}\p{N}_]$/u.test(before.slice(-2)) && !ADDRESS.test(before);

@@ -78,7 +78,8 @@ export class ApiServer {
 
   /** @param unknown answers calls that no route matches */
   constructor(routes: Routes, unknown: (call: Call) => Answer) {
-    this.changes = new Changes(() => `Calls: ${this.calls.map(({ route }) => route).join(', ')}`);
+    const recent = () => this.calls.slice(-10).map(({ route }) => route);
+    this.changes = new Changes(() => `Its last calls: ${recent().join(', ')}`);
     this.#routes = Object.entries(routes).map(compileRoute);
     this.#refuseUnknown = unknown;
     this.#server = createServer((request, response) => {

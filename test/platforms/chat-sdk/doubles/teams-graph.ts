@@ -1,5 +1,6 @@
 import type { Call, Routes } from './api-server.ts';
 import {
+  escaped,
   refuse,
   type TeamsConversation,
   type TeamsMessage,
@@ -30,6 +31,10 @@ export function graphRoutes(
       checkToken(call);
       const { messages } = findChat(state, call.params.chat ?? '');
       return { status: 200, body: { value: page(messages, call.url).map(show) } };
+    },
+    'GET /v1.0/teams/:team/channels/:channel': (call) => {
+      const { id } = channel(call);
+      return { status: 200, body: { id, displayName: `The channel ${id}` } };
     },
     [`GET ${message}/replies`]: (call) => {
       const root = call.params.message;
@@ -85,5 +90,3 @@ function showMessage(message: TeamsMessage, appId: string): object {
     ...{ attachments: [], mentions: [], reactions: [], lastModifiedDateTime: null },
   };
 }
-
-const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');

@@ -130,6 +130,11 @@ export function visibleText({ text, cards }: TeamsMessage): string {
   return [visibleMarkdown(text), ...cards.map((card) => card.text)].filter(Boolean).join('\n');
 }
 
+/** Text in HTML, where its characters mean nothing else. */
+export function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
 /** Conversations, their members and messages. */
 export class TeamsState {
   readonly conversations = new Map<string, TeamsConversation>();

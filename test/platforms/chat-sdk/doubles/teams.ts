@@ -4,6 +4,7 @@ import { SigningKey } from './signing-key.ts';
 import { graphRoutes } from './teams-graph.ts';
 import {
   contentOf,
+  escaped,
   refuse,
   SentActivity,
   type TeamsConversation,
@@ -107,8 +108,9 @@ export class TeamsDouble {
       await this.deliveries.send('message', {
         ...activity,
         textFormat: 'plain',
-        ...(mention ? mentioning(text, this.#bot) : { text }),
-        attachments: [...attachments, { contentType: 'text/html', content: `<p>${text}</p>` }],
+        // The plain text is made from the HTML and keeps its character references.
+        ...(mention ? mentioning(escaped(text), this.#bot) : { text: escaped(text) }),
+        attachments: [...attachments, htmlOf(text)],
       });
     }
     return message;
@@ -188,7 +190,8 @@ export class TeamsDouble {
     const { channelData, ...activity } = this.#activity(where, from, message.thread);
     const data = { ...channelData, eventType };
     const { id, text } = message;
-    return this.deliveries.send(type, { ...activity, type, id, text, channelData: data });
+    const changed = { type, id, text: escaped(text), channelData: data };
+    return this.deliveries.send(type, { ...activity, ...changed });
   }
 
   /** What every activity of a conversation contains. */
@@ -351,6 +354,10 @@ const ok = (body: unknown): Answer => ({ status: 200, body });
 const showMember = ({ id, name, aadObjectId }: TeamsPerson): object => ({
   ...{ id, name, objectId: aadObjectId, userRole: 'user' },
   ...{ email: `${name}@contoso.com`, userPrincipalName: `${name}@contoso.com` },
+});
+
+const htmlOf = (text: string): object => ({
+  ...{ contentType: 'text/html', content: `<p>${escaped(text)}</p>` },
 });
 
 function mentioning(text: string, bot: { readonly id: string; readonly name: string }) {

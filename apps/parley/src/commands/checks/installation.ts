@@ -8,7 +8,7 @@ import { type DatabaseState, databaseState } from '@parley/store/schema-state';
 import type { Cli } from '../../cli.ts';
 import { type DataFolder, findInstance, type Instance } from '../../data-folder.ts';
 import { askGateway, type FoundGateway, findGateway } from '../../running-gateway.ts';
-import type { LoadedSettings } from '../../settings.ts';
+import { type LoadedSettings, withHosted } from '../../settings.ts';
 import { checkWithPlugins } from '../config.ts';
 
 /** The installation under examination, with the clocks. */
@@ -57,7 +57,7 @@ export async function inspectInstallation(
     checked: result,
     loaded,
     pluginReport: report,
-    definitions: definitions ?? CHANNEL_DEFINITIONS,
+    definitions: withHosted(definitions ?? CHANNEL_DEFINITIONS, loaded ?? { hosted: {} }),
     database,
     gateway,
     clocks: [],

@@ -11,6 +11,7 @@ import {
   chosenAgent,
   type LoadedSettings,
   readSettings,
+  withHosted,
 } from '../../settings.ts';
 import { previewPrompt } from './preview-prompt.ts';
 import { asidesText, comparisonText, listText, promptText, turnLine } from './prompt-text.ts';
@@ -63,7 +64,7 @@ async function previewText(
   const plugged = await plugInForCommand(first, deps, deps.log);
   const chosen = chosenAgent(plugged.loaded, asked);
   const { settings } = chosen;
-  const channels = plugged.definitions.map(({ id }) => id);
+  const channels = withHosted(plugged.definitions, plugged.loaded).map(({ id }) => id);
   const agent =
     layout === undefined ? settings.agent : { ...settings.agent, layout: layoutOf(layout) };
   const { turn, change } = await previewedTurn(request, {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { settingsJsonSchema } from './json-schema.ts';
+import { settingsJsonSchema } from './editor-schema.ts';
 import { valueAt } from './source.ts';
 
 const schema = settingsJsonSchema({

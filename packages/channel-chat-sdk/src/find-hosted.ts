@@ -1,0 +1,102 @@
+import { installLine } from '@parley/core/install-line';
+import type { Block, Finding, HostedChannels } from '@parley/settings';
+import { z } from 'zod';
+import { type AdapterFacts, adapterFacts, adapterNames } from './adapter-facts.ts';
+import { isInstalled } from './installed.ts';
+
+/** What the search needs to know about this process. */
+export interface HostDeps {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The candidate that was most likely meant; undefined when none is close. */
+  readonly nearestWord: (written: string, candidates: Iterable<string>) => string | undefined;
+}
+
+type Verdict =
+  | { readonly kind: 'hosted'; readonly facts: AdapterFacts; readonly remark?: Remark }
+  | ({ readonly kind: 'refused' } & Remark);
+type Remark = Pick<Finding, 'expected' | 'nearest'>;
+
+/** Chat ids and addresses contain the name. `api` is Parley's own channel for programs. */
+const NAME = /^(?!(?:api|beat|sub)$)[a-z][a-z0-9-]{0,31}$/;
+const NAME_EXPECTED =
+  'below a name of lower-case letters, digits and -, at most 32 characters, other than api, beat and sub';
+/** A package, or a module of one: `@chat-adapter/x/chat`. */
+const PACKAGE = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*(?:\/[\w.~-]+)*$/;
+
+/**
+ * Finds the channels in the section `channels` that the settings define themselves by naming a Chat
+ * SDK adapter with `use` (F15). `own` are the channels that exist without it.
+ */
+export function findHosted(
+  sections: Block,
+  own: Readonly<Record<string, z.ZodType>>,
+  deps: HostDeps,
+): HostedChannels {
+  const channels = new Map<string, ReturnType<typeof hostedChannel>>();
+  const secrets: string[] = [];
+  const findings: Finding[] = [];
+  const warnings: Finding[] = [];
+  for (const [channel, section] of Object.entries(sections)) {
+    const written = Object(section) as Block;
+    if (!Object.hasOwn(written, 'use') || hasOwnUse(own, channel)) continue;
+    const path = ['channels', channel, 'use'];
+    const verdict = judge(channel, written.use, own, deps);
+    if (verdict.kind === 'refused') {
+      const { expected, nearest } = verdict;
+      findings.push({ kind: 'value', path, expected, nearest });
+      continue;
+    }
+    const { facts, remark } = verdict;
+    channels.set(channel, hostedChannel(facts));
+    secrets.push(...facts.secrets);
+    if (remark !== undefined && written.enabled !== false)
+      warnings.push({ kind: 'not-installed', path, ...remark });
+  }
+  return { channels, secrets, findings, warnings };
+}
+
+function hostedChannel({ use, settings: schema, ids }: AdapterFacts) {
+  return { use, schema, ids };
+}
+
+/** Whether the channel of a plugin has a setting of its own with this name. */
+function hasOwnUse(own: Readonly<Record<string, z.ZodType>>, channel: string): boolean {
+  const schema = Object.hasOwn(own, channel) ? own[channel] : undefined;
+  return schema instanceof z.ZodObject && Object.hasOwn(schema.shape, 'use');
+}
+
+function judge(
+  channel: string,
+  use: unknown,
+  own: object,
+  { env, nearestWord }: HostDeps,
+): Verdict {
+  const refused = (expected: string, nearest?: string): Verdict => {
+    return { kind: 'refused', expected, nearest };
+  };
+  if (Object.hasOwn(own, channel)) {
+    return refused(
+      `absent, because ${channel} is a channel that Parley has without it; give the hosted one another name, such as ${channel}-2`,
+    );
+  }
+  if (!NAME.test(channel)) return refused(NAME_EXPECTED);
+  if (typeof use !== 'string' || !PACKAGE.test(use))
+    return refused('the npm package of a Chat SDK adapter, such as @chat-adapter/slack');
+  const facts = adapterFacts(use, env);
+  const { library, isKnown, refusal } = facts;
+  if (refusal !== undefined) return refused(refusal);
+  if (isInstalled(library.name)) return { kind: 'hosted', facts };
+  const meant = isKnown ? undefined : meantAdapter(use, nearestWord);
+  // A misspelt name may be that of somebody else's package, so it is not offered for installation.
+  if (meant !== undefined) return refused('an adapter that is installed', meant);
+  const line = installLine([`${library.name}@${library.version}`]);
+  const remark = { expected: `a package that is installed; "${line}" installs it` };
+  return { kind: 'hosted', facts, remark };
+}
+
+/** The adapter of the catalog that was probably meant; undefined if none is close. */
+function meantAdapter(use: string, nearestWord: HostDeps['nearestWord']): string | undefined {
+  const names = adapterNames();
+  const last = use.slice(use.lastIndexOf('/') + 1);
+  return names.get(nearestWord(last, names.keys()) ?? '');
+}

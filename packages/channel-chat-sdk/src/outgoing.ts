@@ -1,0 +1,66 @@
+import type { BeforePart, ChannelAdapter, ChannelContext, ChatAddress } from '@parley/channels';
+import { BoundedMap, type OutboundPart, type Receipt } from '@parley/core';
+import { GrowingAnswers } from './growing.ts';
+import { matchSent, ownMessages } from './history.ts';
+import { createMessages, type Reword } from './messages.ts';
+import { abortable, type SendDeps, sendPart } from './send.ts';
+
+interface OutgoingDeps
+  extends SendDeps,
+    Pick<ChannelContext<unknown>, 'values' | 'log' | 'clock' | 'monotonic' | 'holdsAccount'> {
+  readonly stopping: AbortSignal;
+  readonly reword?: Reword | undefined;
+}
+
+/** What an account sends, changes, and finds again. */
+export interface Outgoing {
+  readonly sending: Pick<
+    ChannelAdapter,
+    'reportsStart' | 'send' | 'findSent' | 'streaming' | 'messages'
+  >;
+  /** Removes the buttons of a message. `plain` is its text, should this process not know it. */
+  withoutButtons(address: ChatAddress, messageId: string, plain: string | undefined): Promise<void>;
+}
+
+const MAX_OFFERED = 1_000;
+
+export function createOutgoing(deps: OutgoingDeps): Outgoing {
+  const { growMs, history } = deps.traits;
+  /** The texts of messages with buttons, by chat and message. */
+  const offered = new BoundedMap<string, string>(MAX_OFFERED);
+  const own = (address: ChatAddress) => ownMessages(deps, address);
+  const growing =
+    growMs === undefined ? undefined : new GrowingAnswers({ ...deps, ownMessages: own }, growMs);
+  const messages = createMessages(deps);
+  const send = async (
+    part: OutboundPart,
+    signal: AbortSignal,
+    onStart?: () => void,
+  ): Promise<Receipt> => {
+    const post = () => sendPart(deps, part, signal, onStart);
+    const receipt = await (growing === undefined ? post() : growing.finish(part, signal, post));
+    const key = keyOf(part.route.chatId, receipt.platformMessageId);
+    if (part.buttons !== undefined) offered.set(key, part.body.text);
+    return receipt;
+  };
+  const findSent = async (part: OutboundPart, before: BeforePart, signal: AbortSignal) => {
+    const grown = await growing?.complete(part, signal);
+    if (grown !== undefined) return grown.platformMessageId;
+    return matchSent(await abortable(own(part.route), signal), part, before);
+  };
+  return {
+    sending: {
+      reportsStart: true,
+      send,
+      ...(history !== 'none' && { findSent }),
+      ...(growing && { streaming: growing }),
+      messages,
+    },
+    async withoutButtons(address, messageId, plain) {
+      const text = offered.get(keyOf(address.chatId, messageId)) ?? plain;
+      if (text !== undefined) await messages.edit?.(address, messageId, { text, plain: text });
+    },
+  };
+}
+
+const keyOf = (chatId: string, messageId: string): string => `${chatId} ${messageId}`;

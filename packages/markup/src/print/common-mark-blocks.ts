@@ -1,0 +1,235 @@
+import type {
+  CodeLeaf,
+  Container,
+  GridLeaf,
+  Leaf,
+  Marker,
+  Run,
+  TableLeaf,
+  TextLeaf,
+} from '../document.ts';
+import { type InlineSyntax, writeInlines } from './common-mark-text.ts';
+import { ZERO_WIDTH_SPACE } from './flanking.ts';
+import { languageClass } from './html.ts';
+import { commonStart, fixedText, markerText, type Printed } from './lines.ts';
+
+/** The differences between platforms that take Markdown. */
+export interface CommonMarkDialect extends InlineSyntax {
+  readonly headings: boolean;
+  /** Whether items can have a checkbox. */
+  readonly tasks: boolean;
+  /** A thematic break. */
+  readonly rule: string;
+  /** Whether the fence of a block may have more than three backticks. */
+  readonly longFences: boolean;
+}
+
+/** Prints leaves as Markdown. */
+export function printCommonMark(leaves: readonly Leaf[], dialect: CommonMarkDialect): Printed {
+  const layout: Layout = { lists: new Map(), items: new Map() };
+  let text = '';
+  let before: Leaf | undefined;
+  for (const leaf of leaves) {
+    const gap = before === undefined ? '' : gapBefore(before, leaf, layout);
+    text += gap + printLeaf(leaf, startLeaf(leaf, before, layout, dialect), dialect);
+    before = leaf;
+  }
+  return { text, counted: text, entities: 0 };
+}
+
+type ListContainer = Container & { readonly type: 'list' };
+type ItemContainer = Container & { readonly type: 'item' };
+
+/** The lists and items of a message so far; those begun in an earlier one are not among them. */
+interface Layout {
+  /** What follows the number of an item, or its bullet. */
+  readonly lists: Map<ListContainer, Style>;
+  /** The indent of the subsequent lines of each item. */
+  readonly items: Map<ItemContainer, number>;
+}
+
+/** Lists next to each other have different characters, or they would be one. */
+type Style = 0 | 1;
+const BULLETS = ['- ', '* '] as const;
+const AFTER_NUMBER = ['. ', ') '] as const;
+
+/** Where the lines of a leaf begin. */
+interface Place {
+  /** Lines of their own before it. */
+  readonly above: readonly string[];
+  readonly first: string;
+  readonly rest: string;
+  /** Whether an item begins with it. */
+  readonly hasMarker: boolean;
+}
+
+function startLeaf(
+  leaf: Leaf,
+  before: Leaf | undefined,
+  layout: Layout,
+  dialect: CommonMarkDialect,
+): Place {
+  const above: string[] = [];
+  let first = '';
+  let rest = '';
+  let label = '';
+  let hasMarker = false;
+  // Text before the content is a paragraph of its own if the content is none.
+  const endLabel = () => {
+    if (label === '') return;
+    above.push((first + label).trimEnd(), rest.trimEnd());
+    first = rest;
+    label = '';
+  };
+  for (const [index, container] of leaf.within.entries()) {
+    if (container.type === 'quote') {
+      if (index >= leaf.fresh) endLabel();
+      first += '> ';
+      rest += '> ';
+    } else if (container.type === 'item' && index < leaf.fresh) {
+      const indent = ' '.repeat(layout.items.get(container) ?? 0);
+      first += indent;
+      rest += indent;
+    } else if (container.type === 'item') {
+      endLabel();
+      const list = leaf.within[index - 1];
+      if (container.marker.label === undefined && list?.type === 'list') {
+        const marker = itemMarker(container.marker, styleOf(list, index - 1, before, layout));
+        layout.items.set(container, marker.length);
+        first += marker;
+        rest += ' '.repeat(marker.length);
+        hasMarker = true;
+      }
+      label = labelOf(container.marker, isTask(leaf, index) && dialect.tasks, dialect);
+    }
+  }
+  if (leaf.kind !== 'text' || (leaf.heading !== undefined && dialect.headings)) endLabel();
+  return { above, first: first + label, rest, hasMarker };
+}
+
+/** Whether the content of this item is a paragraph, which a checkbox needs. */
+function isTask(leaf: Leaf, index: number): boolean {
+  return leaf.kind === 'text' && leaf.heading === undefined && index === leaf.within.length - 1;
+}
+
+function itemMarker({ number }: Marker, style: Style): string {
+  return number === undefined ? BULLETS[style] : `${number}${AFTER_NUMBER[style]}`;
+}
+
+/** What precedes the content of an item besides its bullet: a checkbox or the name of a footnote. */
+function labelOf({ label, done }: Marker, isNative: boolean, syntax: InlineSyntax): string {
+  if (label !== undefined) return syntax.escape(markerText({ label }), '');
+  if (done === undefined) return '';
+  if (isNative) return done ? '[x] ' : '[ ] ';
+  return markerText({ done });
+}
+
+function styleOf(
+  list: ListContainer,
+  index: number,
+  before: Leaf | undefined,
+  { lists }: Layout,
+): Style {
+  const known = lists.get(list);
+  if (known !== undefined) return known;
+  const neighbor = before?.within[index];
+  const isAlike =
+    neighbor?.type === 'list' && (neighbor.start === undefined) === (list.start === undefined);
+  const style = isAlike && lists.get(neighbor) === 0 ? 1 : 0;
+  lists.set(list, style);
+  return style;
+}
+
+/**
+ * Line breaks before a leaf. Only items, and what an item may contain without an empty line, follow
+ * directly; everything else would continue the paragraph before it.
+ */
+function gapBefore(before: Leaf, leaf: Leaf, layout: Layout): string {
+  if (leaf.gap === 1 && followsDirectly(before, leaf, layout)) return '\n';
+  let prefix = '';
+  for (const container of commonStart(before.within, leaf.within)) {
+    if (container.type === 'quote') prefix += '> ';
+    if (container.type === 'item') prefix += ' '.repeat(layout.items.get(container) ?? 0);
+  }
+  return `\n${prefix.trimEnd()}\n`;
+}
+
+function followsDirectly(before: Leaf, leaf: Leaf, { lists, items }: Layout): boolean {
+  if (before.kind === 'table') return false;
+  const begins = leaf.within[leaf.fresh];
+  const parent = leaf.within[leaf.fresh - 1];
+  if (begins === undefined)
+    return leaf.kind === 'code' && before.within.length === leaf.within.length;
+  if (begins.type === 'item') return parent?.type === 'list' && lists.has(parent);
+  // A list in an item, directly after its text, which only some numbers may interrupt.
+  const item = leaf.within[leaf.fresh + 1];
+  const isIn = parent?.type === 'item' && items.has(parent) && before.within.at(-1) === parent;
+  const mayInterrupt = item?.type === 'item' && (item.marker.number ?? 1) === 1;
+  return begins.type === 'list' && isIn && mayInterrupt && item.marker.label === undefined;
+}
+
+function printLeaf(leaf: Leaf, place: Place, dialect: CommonMarkDialect): string {
+  const { above, first, rest } = place;
+  const lines = leafLines(leaf, place, dialect);
+  const shown = lines.map((line, index) => {
+    const prefix = index === 0 ? first : rest;
+    return line === '' ? prefix.trimEnd() : prefix + line;
+  });
+  return [...above, ...shown].join('\n');
+}
+
+function leafLines(leaf: Leaf, { hasMarker }: Place, dialect: CommonMarkDialect): string[] {
+  switch (leaf.kind) {
+    case 'text':
+      return textLines(leaf, hasMarker, dialect);
+    case 'code':
+    case 'grid':
+      return codeLines(leaf, dialect);
+    case 'table':
+      return tableLines(leaf, dialect);
+    case 'rule':
+      return [dialect.rule];
+  }
+}
+
+function textLines(leaf: TextLeaf, hasMarker: boolean, dialect: CommonMarkDialect): string[] {
+  const text = writeInlines(leaf.runs, dialect);
+  // An item without content could be taken for a rule, and not interrupt a paragraph.
+  if (text === '') return hasMarker ? [ZERO_WIDTH_SPACE] : [''];
+  if (leaf.heading === undefined || !dialect.headings) return text.split('\n');
+  const sign = '#'.repeat(leaf.heading);
+  // A heading is one line, and signs at its end would not be shown.
+  return text
+    .split(/ {2}\n/)
+    .filter((line) => line !== ZERO_WIDTH_SPACE)
+    .map((line) => `${sign} ${line.replace(/#$/, '\\#')}`);
+}
+
+function codeLines(leaf: CodeLeaf | GridLeaf, { longFences }: CommonMarkDialect): string[] {
+  const text = fixedText(leaf);
+  const language = leaf.kind === 'code' ? languageOf(leaf) : '';
+  if (longFences) {
+    const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
+    const fence = '`'.repeat(longest + 1);
+    return [fence + language, ...text.split('\n'), fence];
+  }
+  const shown = text.replaceAll(/`{3,}/g, (ticks) => [...ticks].join(ZERO_WIDTH_SPACE));
+  return [`\`\`\`${language}`, ...shown.split('\n'), '```'];
+}
+
+function languageOf({ language }: CodeLeaf): string {
+  return languageClass(language)?.replace(/^language-/, '') ?? '';
+}
+
+const RULES = { left: ':--', center: ':-:', right: '--:' } as const;
+
+function tableLines({ header, rows, align }: TableLeaf, dialect: CommonMarkDialect): string[] {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  const row = (cells: readonly (readonly Run[])[]) =>
+    line(cells.map((cell) => writeInlines(cell, dialect, 'cell')));
+  const rules = header.map((_, column) => {
+    const side = align[column];
+    return side === undefined ? '---' : RULES[side];
+  });
+  return [row(header), line(rules), ...rows.map(row)];
+}

@@ -1,0 +1,181 @@
+import type { Mark, Run } from '../document.ts';
+import { linkOf } from '../transform/runs.ts';
+import { percentEncode } from './addresses.ts';
+import { type Delimiter, writeDelimiters, ZERO_WIDTH_SPACE } from './flanking.ts';
+import { walkRuns } from './lines.ts';
+import { isCode, moveSpaceOutside } from './outer-space.ts';
+
+/** The differences between platforms that take Markdown, in inline content. */
+export interface InlineSyntax {
+  /** Escapes literal text within a line; `before` is the character before it, if any. */
+  readonly escape: (text: string, before: string) => string;
+  /** Escapes what begins a block at the start of a line. */
+  readonly escapeStart: (line: string) => string;
+  /** Whether URLs are written as `<https://…>`. */
+  readonly autolinks: boolean;
+}
+
+/** Where inline content is; in a cell of a table it has one line, and a bar ends it. */
+export type InlinePlace = 'block' | 'cell';
+
+/**
+ * Writes inline content as Markdown. Lines are separated by `\n`, and end with the two spaces of a
+ * hard line break.
+ */
+export function writeInlines(
+  runs: readonly Run[],
+  syntax: InlineSyntax,
+  place: InlinePlace = 'block',
+): string {
+  const shown = moveSpaceOutside(runs);
+  const bare = syntax.autolinks ? bareLinks(shown) : new Set<Mark>();
+  const writer = new InlineWriter(syntax, place);
+  walkRuns(shown, {
+    open: (mark) => {
+      if (!bare.has(mark)) writer.open(mark);
+    },
+    close: (mark) => {
+      if (!bare.has(mark)) writer.close(mark);
+    },
+    text: (text, index) => {
+      const run = shown[index];
+      const link = linkOf(run);
+      if (run !== undefined && isCode(run)) writer.code(text);
+      else if (link !== undefined && bare.has(link)) writer.markup(`<${text}>`);
+      else writer.text(text);
+    },
+  });
+  return writer.end();
+}
+
+/** The links that can be written as a URL, or an address, in angle brackets. */
+function bareLinks(runs: readonly Run[]): ReadonlySet<Mark> {
+  const texts = new Map<Mark & { type: 'link' }, string[]>();
+  for (const run of runs) {
+    const link = linkOf(run);
+    if (link === undefined) continue;
+    const own = texts.get(link) ?? [];
+    own.push(run.text);
+    texts.set(link, own);
+  }
+  const bare = [...texts].filter(([{ url }, [text = '', ...others]]) => {
+    if (others.length > 0) return false;
+    return text === url ? AUTOLINK.test(url) : url === `mailto:${text}` && MAIL.test(text);
+  });
+  return new Set(bare.map(([link]) => link));
+}
+
+/** Without characters that end it, and without what would be read as a character reference. */
+const AUTOLINK = /^https?:(?!.*&#?\w+;)[^\s<>\\\p{Cc}\p{Cf}]+$/iu;
+const MAIL = /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/;
+
+const DELIMITERS = { bold: '**', italic: '*', strike: '~~' } as const;
+
+class InlineWriter {
+  readonly #syntax: InlineSyntax;
+  readonly #place: InlinePlace;
+  #out = '';
+  #closing: Delimiter[] = [];
+  #opening: Delimiter[] = [];
+
+  constructor(syntax: InlineSyntax, place: InlinePlace) {
+    this.#syntax = syntax;
+    this.#place = place;
+  }
+
+  open(mark: Mark): void {
+    if (mark.type === 'link') this.#openLink();
+    else if (isDelimited(mark.type)) this.#opening.push(DELIMITERS[mark.type]);
+  }
+
+  close(mark: Mark): void {
+    if (mark.type === 'link') this.markup(`](${linkTarget(mark.url)})`);
+    else if (isDelimited(mark.type)) this.#closing.push(DELIMITERS[mark.type]);
+  }
+
+  /** Writes markup that is neither whitespace nor a mark at its ends. */
+  markup(text: string): void {
+    this.#settle(text[0] ?? '');
+    this.#out += text;
+  }
+
+  code(text: string): void {
+    const shown = text.replaceAll('\n', ' ');
+    // In a table, a bar ends even code, and a backslash before it would be visible.
+    if (this.#place === 'cell' && /\\\|/.test(shown)) this.text(shown);
+    else this.markup(codeSpan(this.#place === 'cell' ? shown.replaceAll('|', '\\|') : shown));
+  }
+
+  text(text: string): void {
+    for (const [index, line] of text.split('\n').entries()) {
+      if (index > 0) this.#breakLine();
+      this.#literal(line);
+    }
+  }
+
+  end(): string {
+    this.#settle('');
+    return this.#out.replace(/[ \t]+$/, '');
+  }
+
+  #openLink(): void {
+    this.markup('[');
+    // An exclamation mark before a link would make it a picture.
+    this.#out = this.#out.replace(/!\[$/, '\\![');
+  }
+
+  #literal(line: string): void {
+    const startsLine = this.#startsLine();
+    const literal = startsLine ? line.replace(/^[ \t]+/, '') : line;
+    if (literal === '') return;
+    const text = this.#syntax.escape(literal, startsLine ? '' : this.#last());
+    this.#settle(text[0] ?? '');
+    this.#out += startsLine ? this.#syntax.escapeStart(text) : text;
+  }
+
+  #breakLine(): void {
+    this.#settle('');
+    this.#out = this.#out.replace(/[ \t]+$/, '');
+    if (this.#place === 'cell') this.#out += '<br>';
+    // An empty line would end the paragraph.
+    else this.#out += this.#startsLine() ? `${ZERO_WIDTH_SPACE}  \n` : '  \n';
+  }
+
+  #startsLine(): boolean {
+    return this.#out === '' || this.#out.endsWith('\n') || this.#out.endsWith('<br>');
+  }
+
+  #last(): string {
+    return [...this.#out.slice(-2)].at(-1) ?? '';
+  }
+
+  /** Writes the marks that end and begin before the next character. */
+  #settle(next: string): void {
+    if (this.#closing.length === 0 && this.#opening.length === 0) return;
+    const before = this.#startsLine() ? '' : this.#last();
+    this.#out += writeDelimiters({ closing: this.#closing, opening: this.#opening }, before, next);
+    this.#closing = [];
+    this.#opening = [];
+  }
+}
+
+function isDelimited(type: Mark['type']): type is keyof typeof DELIMITERS {
+  return type in DELIMITERS;
+}
+
+/** A code span whose backticks are longer or shorter than all in the code. */
+function codeSpan(text: string): string {
+  const inside = new Set((text.match(/`+/g) ?? []).map(({ length }) => length));
+  let ticks = 1;
+  while (inside.has(ticks)) ticks += 1;
+  const isPadded = /^`|`$/.test(text) || (/^ .* $/.test(text) && text.trim() !== '');
+  const fence = '`'.repeat(ticks);
+  return isPadded ? `${fence} ${text} ${fence}` : fence + text + fence;
+}
+
+/** A URL as the target of a link; a bar would end the cell of a table. */
+function linkTarget(url: string): string {
+  return percentEncode(url, /[\s<>()|\p{Cc}\p{Cf}]/gu)
+    .replaceAll('\\', '\\\\')
+    .replaceAll(/&(?=#?\w+;)/g, '&amp;');
+}

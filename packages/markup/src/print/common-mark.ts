@@ -1,0 +1,85 @@
+import type { Leaf } from '../document.ts';
+import { type CommonMarkDialect, printCommonMark } from './common-mark-blocks.ts';
+import { ZERO_WIDTH_SPACE } from './flanking.ts';
+import { type Printed, RULE } from './lines.ts';
+
+/**
+ * Prints GitHub Flavored Markdown as GitHub and Linear understand it: headings, tables, tasks and
+ * code with a language stay what they are. Line breaks are written so that they are breaks in every
+ * Markdown, and no HTML is used but `<br>` in tables.
+ */
+export function printGfm(leaves: readonly Leaf[]): Printed {
+  return printCommonMark(leaves, GFM);
+}
+
+/**
+ * Prints the Markdown of a text message in Teams (`textFormat: markdown`). Rules observed here: no
+ * headings, tables, tasks and rules; HTML is interpreted; words with underscores are.
+ */
+export function printTeams(leaves: readonly Leaf[]): Printed {
+  return printCommonMark(leaves, TEAMS);
+}
+
+const GFM: CommonMarkDialect = {
+  headings: true,
+  tasks: true,
+  rule: '___',
+  longFences: true,
+  autolinks: true,
+  escape: (text, before) =>
+    text
+      .replaceAll(EMOJI, `:${ZERO_WIDTH_SPACE}`)
+      .replaceAll(/[\\`*_[\]<&~|$:]|(?<=\bwww)\./gi, (sign, at: number, shown: string) =>
+        isGfmMarkup(sign, at, shown, before) ? `\\${sign}` : sign,
+      ),
+  escapeStart: (line) => line.replace(BLOCK_START, '\\$&').replace(NUMBER_START, '$1\\$2'),
+};
+
+const TEAMS: CommonMarkDialect = {
+  headings: false,
+  tasks: false,
+  rule: RULE,
+  longFences: false,
+  autolinks: false,
+  escape: (text) =>
+    text
+      .replaceAll(/[\\`*_[\]{]|~(?=~)|(?<=~)~/g, '\\$&')
+      .replaceAll(/&(?=#?\w+;)/g, '&amp;')
+      .replaceAll('<', '&lt;'),
+  escapeStart: (line) =>
+    line.replace(/^>/, '&gt;').replace(BLOCK_START, '\\$&').replace(NUMBER_START, '$1\\$2'),
+};
+
+/** GitHub and Linear show an emoji for such a name if they know it. */
+const EMOJI = /:(?=(?:[a-z\d_+-]{0,60}[a-z][a-z\d_+-]{0,60}|[+-]1|100|1234):)/gi;
+
+/** A heading, a quote, an item, or a line below which the one before would be a heading or table. */
+const BLOCK_START = /^(?:#(?=#{0,5}(?:\s|$))|>|[-+](?=\s|$)|[-=:](?=[-=:\s]*$))/;
+const NUMBER_START = /^(\d{1,9})([.)])(?=\s|$)/;
+
+function isGfmMarkup(sign: string, at: number, text: string, before: string): boolean {
+  const next = text[at + 1] ?? '';
+  switch (sign) {
+    case '_':
+      // Between letters or digits it is no mark.
+      return !isWord(text[at - 1] ?? before) || !isWord(next);
+    case '<':
+      return /[A-Za-z/!?]/.test(next);
+    case '&':
+      return /^&#?\w+;/.test(text.slice(at, at + MAX_REFERENCE));
+    case ':':
+      return text.startsWith('://', at);
+    case '$':
+      // GitHub shows text between two as a formula.
+      return /\S/.test(next) || /\S/.test(text[at - 1] ?? before);
+    default:
+      return true;
+  }
+}
+
+/** The longest name of a character reference, with its signs. */
+const MAX_REFERENCE = 34;
+
+function isWord(character: string): boolean {
+  return /[\p{L}\p{N}]/u.test(character);
+}

@@ -1,0 +1,155 @@
+import type { Container, Leaf, Run } from '../document.ts';
+import { fixedText, isFixedWidth, markerText, type Printed, RULE } from './lines.ts';
+import { type MarkerSyntax, markedLines } from './marker-text.ts';
+import { WORD_JOINER } from './word-edges.ts';
+
+/**
+ * A dialect of messages in lines: marks that are single characters, quotes and items that begin a
+ * line, fixed-width text between three backticks, nothing nested.
+ */
+export interface MarkerDialect extends MarkerSyntax {
+  /** Prepares inline content, such as for links that the dialect cannot show. */
+  readonly prepare?: (runs: readonly Run[]) => readonly Run[];
+  /** The bullet of an item at the start of a line; all others are written as `•`. */
+  readonly bullet: '-' | '•';
+  /** A written line that the platform would take for a quote or an item. */
+  readonly blockStart: RegExp;
+  /** Writes fixed-width text. */
+  readonly monospace: (text: string) => string;
+  /** Whether fixed-width text works in a quote, line by line; otherwise it interrupts the quote. */
+  readonly quotesMonospace: boolean;
+}
+
+/** Prints leaves in such a dialect. */
+export function printMarkerBlocks(leaves: readonly Leaf[], dialect: MarkerDialect): Printed {
+  let text = '';
+  let before: Leaf | undefined;
+  for (const leaf of leaves) {
+    if (before !== undefined) text += printGap(before, leaf, dialect);
+    text += printLeaf(leaf, dialect);
+    before = leaf;
+  }
+  return { text, counted: text, entities: 0 };
+}
+
+/** The empty line between two leaves of one quote belongs to the quote. */
+function printGap(before: Leaf, leaf: Leaf, dialect: MarkerDialect): string {
+  if (leaf.gap === 1) return '\n';
+  const quote = quoteIndex(leaf);
+  const isSame = quote >= 0 && before.within[quote] === leaf.within[quote];
+  const isQuoted = isSame && [before, leaf].every((each) => isShownQuoted(each, dialect));
+  return isQuoted ? `\n${quoteLine('')}\n` : '\n\n';
+}
+
+function quoteIndex({ within }: Leaf): number {
+  return within.findIndex(({ type }) => type === 'quote');
+}
+
+function isShownQuoted(leaf: Leaf, { quotesMonospace }: MarkerDialect): boolean {
+  return quoteIndex(leaf) >= 0 && (quotesMonospace || !isFixedWidth(leaf));
+}
+
+function printLeaf(leaf: Leaf, dialect: MarkerDialect): string {
+  const quoted = isShownQuoted(leaf, dialect);
+  const position = { ...positionOf(leaf, dialect), quoted };
+  const lines = isFixedWidth(leaf)
+    ? monospaceLines(position, fixedText(leaf), dialect)
+    : textLines(position, leaf.kind === 'rule' ? [RULE] : linesOf(leaf.runs, dialect), dialect);
+  const shown = quoted ? lines.map(quoteLine) : lines;
+  return (position.above === '' ? shown : [position.above, ...shown]).join('\n');
+}
+
+function linesOf(runs: readonly Run[], dialect: MarkerDialect): string[] {
+  return markedLines(dialect.prepare?.(runs) ?? runs, dialect);
+}
+
+/** A bullet gets a separate line, because fixed-width lines must all start in the same column. */
+function monospaceLines(
+  { quoted, first, hasMarker }: Position,
+  text: string,
+  { monospace }: MarkerDialect,
+): string[] {
+  // In a quote each line is monospace separately, because clients disagree about one that spans
+  // quoted lines.
+  const lines = quoted ? text.split('\n').map(monospace) : [monospace(text)];
+  return hasMarker ? [bareMarker(first), ...lines] : lines;
+}
+
+function textLines(
+  { first, rest, hasMarker }: Position,
+  lines: readonly string[],
+  { blockStart }: MarkerDialect,
+): string[] {
+  // An invisible character precedes a line that looks like a quote or an item but is neither.
+  const makeInert = (line: string, prefix: string) =>
+    prefix === '' && blockStart.test(line) ? WORD_JOINER + line : line;
+  return lines.map((line, index) => {
+    if (index > 0) return line.trim() === '' ? '' : rest + makeInert(line, rest);
+    if (line.trim() === '') return bareMarker(first);
+    return hasMarker ? first + line.trimStart() : first + makeInert(line, first);
+  });
+}
+
+/** Deeper lists are not indented further, because a phone has no space for it. */
+const MAX_INDENTED_LEVELS = 4;
+/** In a proportional font four spaces are about as wide as a bullet with its margin. */
+const INDENT = '    ';
+const QUOTE = '> ';
+
+interface Position {
+  /** Bullets of items that need a separate line, before a quote. */
+  readonly above: string;
+  readonly quoted: boolean;
+  /** Precedes the first line; ends with a bullet or number if `hasMarker`. */
+  readonly first: string;
+  readonly rest: string;
+  readonly hasMarker: boolean;
+}
+
+/**
+ * Lists exist only at the very start of a line, if at all: an item there has the dialect's bullet,
+ * while nested and quoted items get a bullet character and an indent. A quote must also start its
+ * line, so the bullet of an item that begins with one is above it.
+ */
+function positionOf(leaf: Leaf, { bullet }: MarkerDialect): Omit<Position, 'quoted'> {
+  const quote = quoteIndex(leaf);
+  const begins = (index: number) => index >= leaf.fresh;
+  const outer = itemPrefix(leaf.within.slice(0, Math.max(quote, 0)), begins, '•');
+  const inside = leaf.within.slice(quote + 1);
+  const inner = itemPrefix(inside, (index) => begins(index + quote + 1), quote < 0 ? bullet : '•');
+  return { above: outer.hasMarker ? bareMarker(outer.first) : '', ...inner };
+}
+
+function itemPrefix(
+  within: readonly Container[],
+  begins: (index: number) => boolean,
+  bullet: MarkerDialect['bullet'],
+): { first: string; rest: string; hasMarker: boolean } {
+  let first = '';
+  let levels = 0;
+  let hasMarker = false;
+  for (const [index, container] of within.entries()) {
+    if (container.type !== 'item') continue;
+    if (begins(index)) first += markerText(container.marker, levels === 0 ? bullet : '•');
+    else if (levels < MAX_INDENTED_LEVELS) first += INDENT;
+    hasMarker ||= begins(index);
+    levels += 1;
+  }
+  return { first, rest: INDENT.repeat(Math.min(levels, MAX_INDENTED_LEVELS)), hasMarker };
+}
+
+/** A bullet with nothing after it; platforms show their own only before text. */
+function bareMarker(prefix: string): string {
+  const marker = prefix.trimEnd();
+  return marker.endsWith('-') ? `${marker.slice(0, -1)}•` : marker;
+}
+
+/**
+ * A line in a quote. WhatsApp requires exactly one space and then something, so an indent consists
+ * of no-break spaces and an empty line has an invisible character.
+ */
+function quoteLine(content: string): string {
+  if (content.trim() === '') return QUOTE + WORD_JOINER;
+  const text = content.trimStart();
+  return QUOTE + '\u00a0'.repeat(content.length - text.length) + text;
+}

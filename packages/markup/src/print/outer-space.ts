@@ -1,0 +1,36 @@
+import type { Mark, Run } from '../document.ts';
+import { commonMarks, joinEqual } from '../transform/runs.ts';
+
+/** Rewrites runs so that no mark begins or ends with whitespace, except code. */
+export function moveSpaceOutside(runs: readonly Run[]): Run[] {
+  const cut = runs.flatMap(cutSpace);
+  if (!cut.some(isSpace)) return joinEqual(cut);
+  return joinEqual(spaceOutside(spaceOutside(cut).toReversed()).toReversed());
+}
+
+export function isCode({ marks }: Run): boolean {
+  return marks.some(({ type }) => type === 'code');
+}
+
+/** Whitespace keeps only the marks of the text before it. */
+function spaceOutside(runs: readonly Run[]): Run[] {
+  let before: readonly Mark[] = [];
+  return runs.map((run) => {
+    const marks = isSpace(run) ? commonMarks(run.marks, before) : run.marks;
+    before = marks;
+    return marks === run.marks ? run : { ...run, marks };
+  });
+}
+
+function cutSpace(run: Run): Run | Run[] {
+  if (run.marks.length === 0 || isCode(run)) return run;
+  const core = run.text.trim();
+  if (core === run.text || core === '') return [run];
+  const from = run.text.indexOf(core);
+  const texts = [run.text.slice(0, from), core, run.text.slice(from + core.length)];
+  return texts.filter((text) => text !== '').map((text) => ({ ...run, text }));
+}
+
+function isSpace(run: Run): boolean {
+  return !isCode(run) && run.text.trim() === '';
+}

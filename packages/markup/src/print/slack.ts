@@ -1,0 +1,72 @@
+import type { Leaf } from '../document.ts';
+import { percentEncode } from './addresses.ts';
+import type { Printed } from './lines.ts';
+import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
+import type { TextPlace } from './marker-text.ts';
+import { WORD_JOINER } from './word-edges.ts';
+
+const SLACK: MarkerDialect = {
+  escape: (text, place) => escapeEntities(place === 'code' ? text : defuse(text, place)),
+  link: (url, text) => {
+    const target = escapeEntities(percentEncode(url, UNFIT_IN_TOKEN));
+    return text === undefined ? `<${target}>` : `<${target}|${text}>`;
+  },
+  guards: 'around',
+  bullet: '•',
+  // Slack accepts the entity for a quote, too, and needs no space after it.
+  blockStart: /^\s*(?:>|&gt;)/,
+  monospace,
+  quotesMonospace: false,
+};
+
+const LIVE: MarkerDialect = { ...SLACK, escape: escapeAroundMentions };
+
+/**
+ * Prints Slack's mrkdwn, for the field `text` of a message. Rules observed here: three characters
+ * are written as entities, in code too, so that no text is a token; no lists, and no code in quotes;
+ * code without a language; marks and emoji names have no escape character.
+ * @param mentions `live`: Slack's tokens for mentions, and names after `@`, remain mentions.
+ */
+export function printSlack(leaves: readonly Leaf[], mentions?: 'live'): Printed {
+  return printMarkerBlocks(leaves, mentions === 'live' ? LIVE : SLACK);
+}
+
+function escapeEntities(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** Characters that would end the token of a link, or that the sending library would interpret. */
+const UNFIT_IN_TOKEN = /[\s<>|`\p{Cc}\p{Cf}]/gu;
+
+const ZERO_WIDTH_SPACE = '\u200b';
+/** Names of emoji; only Slack knows which exist. */
+const EMOJI = /:(?=(?:[\w'+-]{0,60}\p{L}[\p{L}\d_'+-]{0,60}|[+-]1|100|1234):)/gu;
+/** The Chat SDK turns such names into mentions, but not in what it takes for code. */
+const NAME = /(?<![A-Za-z0-9_])@(?=[A-Za-z0-9_])/g;
+
+function defuse(text: string, place: TextPlace): string {
+  const defused = text.replaceAll(NAME, `@${ZERO_WIDTH_SPACE}`);
+  return place === 'text' ? defused.replaceAll(EMOJI, `:${ZERO_WIDTH_SPACE}`) : defused;
+}
+
+const MENTION =
+  /(<(?:@[A-Z0-9]+|#[A-Z0-9]+|!here|!channel|!everyone|!subteam\^[A-Z0-9]+)(?:\|[^<>|\n]*)?>)/;
+
+function escapeAroundMentions(text: string, place: TextPlace): string {
+  if (place !== 'text') return escapeEntities(text);
+  return text
+    .split(MENTION)
+    .map((piece, at) =>
+      at % 2 === 1 ? piece : escapeEntities(piece.replaceAll(EMOJI, `:${ZERO_WIDTH_SPACE}`)),
+    )
+    .join('');
+}
+
+const FENCE = '```';
+
+/** Slack hides the line breaks next to the fences. */
+function monospace(text: string): string {
+  if (text.trim() === '') return text;
+  const content = text.includes(FENCE) ? text.replaceAll(/`(?=`)/g, `\`${WORD_JOINER}`) : text;
+  return `${FENCE}\n${escapeEntities(content)}\n${FENCE}`;
+}

@@ -1,0 +1,40 @@
+import { createRequire } from 'node:module';
+import type { z } from 'zod';
+import { ACCOUNT_NAME, CommonAccountSettings } from './channels.ts';
+import { CoreSettings } from './core-schema.ts';
+import type * as Json from './json-schema.ts';
+import type { Allowed, SettingsPath } from './source.ts';
+
+const require = createRequire(import.meta.url);
+
+/** The schemas of which, with those of channels and models, the JSON Schema is composed. */
+export const OWN_SCHEMAS: Json.OwnSchemas = {
+  core: CoreSettings,
+  account: CommonAccountSettings,
+  accountName: ACCOUNT_NAME,
+};
+
+/**
+ * What is allowed at each path of the settings. The JSON Schema is loaded and composed only when a
+ * mistake has to be explained.
+ */
+export function allowedInSettings(foreign: Json.ForeignSchemas): (path: SettingsPath) => Allowed {
+  return allowedIn(({ composeJsonSchema }) => composeJsonSchema(OWN_SCHEMAS, foreign));
+}
+
+/** The same for a profile. */
+export function allowedInProfile(
+  profile: z.ZodType,
+  model: z.ZodType,
+): (path: SettingsPath) => Allowed {
+  return allowedIn(({ profileJsonSchema }) => profileJsonSchema(profile, model));
+}
+
+function allowedIn(compose: (json: typeof Json) => Json.JsonSchema) {
+  let shape: Json.JsonSchema | undefined;
+  return (path: SettingsPath): Allowed => {
+    const json: typeof Json = require('./json-schema.ts');
+    shape ??= compose(json);
+    return json.allowedAt(shape, path);
+  };
+}

@@ -1,0 +1,215 @@
+/** A field with its arguments, a fragment by name, or an inline fragment. */
+type Selection =
+  | {
+      readonly kind: 'field';
+      readonly as: string;
+      readonly name: string;
+      readonly args: Readonly<Record<string, ArgumentValue>>;
+      readonly selections: readonly Selection[] | undefined;
+    }
+  | { readonly kind: 'spread'; readonly name: string }
+  | {
+      readonly kind: 'inline';
+      readonly type: string | undefined;
+      readonly selections: readonly Selection[];
+    };
+
+type ArgumentValue =
+  | { readonly kind: 'variable'; readonly name: string }
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'list'; readonly items: readonly ArgumentValue[] }
+  | { readonly kind: 'object'; readonly fields: Readonly<Record<string, ArgumentValue>> };
+
+interface GraphQlDocument {
+  readonly operation: 'query' | 'mutation';
+  readonly selections: readonly Selection[];
+  readonly fragments: ReadonlyMap<string, readonly Selection[]>;
+}
+
+type Args = Readonly<Record<string, unknown>>;
+
+/** The fields of an object; functions are called with the arguments of the field. */
+export type GraphQlObject = { readonly [field: string]: unknown };
+
+/** The schema's entry points, by operation. */
+export type GraphQlRoots = Readonly<Record<'query' | 'mutation', GraphQlObject>>;
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|\.\.\.|[A-Za-z_]\w*|-?\d+(?:\.\d+)?|[{}()[\]:=!$@]/g;
+
+/**
+ * Runs a query or mutation on plain objects. Only the requested fields are returned; a field that an
+ * object does not have is null, and an entry point that does not exist is an error, as is a query
+ * that cannot be read. Directives are not supported.
+ */
+export async function runGraphQl(
+  roots: GraphQlRoots,
+  text: string,
+  variables: Args,
+): Promise<unknown> {
+  const document = new Parser(text).read();
+  const root = roots[document.operation];
+  for (const selection of document.selections) {
+    if (selection.kind === 'field' && !(selection.name in root)) {
+      throw new Error(`Cannot query field "${selection.name}" on type "${document.operation}".`);
+    }
+  }
+  return project(root, document.selections, { document, variables });
+}
+
+interface Run {
+  readonly document: GraphQlDocument;
+  readonly variables: Args;
+}
+
+async function project(value: unknown, wanted: readonly Selection[], run: Run): Promise<unknown> {
+  if (value === null || value === undefined) return null;
+  if (Array.isArray(value)) return Promise.all(value.map((item) => project(item, wanted, run)));
+  const object = value as GraphQlObject;
+  const shown: Record<string, unknown> = {};
+  for (const selection of wanted) {
+    if (selection.kind !== 'field') {
+      Object.assign(shown, await project(value, fragmentFor(object, selection, run), run));
+      continue;
+    }
+    const { as, name, selections } = selection;
+    const field = object[name];
+    const args = () => resolve({ kind: 'object', fields: selection.args }, run.variables);
+    const result: unknown = typeof field === 'function' ? await field(args()) : field;
+    shown[as] =
+      selections === undefined ? (result ?? null) : await project(result, selections, run);
+  }
+  return shown;
+}
+
+function fragmentFor(
+  object: GraphQlObject,
+  selection: Exclude<Selection, { readonly kind: 'field' }>,
+  { document }: Run,
+): readonly Selection[] {
+  if (selection.kind === 'spread') {
+    const found = document.fragments.get(selection.name);
+    if (found === undefined) throw new Error(`Unknown fragment "${selection.name}".`);
+    return found;
+  }
+  const { type } = selection;
+  return type === undefined || type === object.__typename ? selection.selections : [];
+}
+
+function resolve(value: ArgumentValue, variables: Args): unknown {
+  switch (value.kind) {
+    case 'variable':
+      return variables[value.name];
+    case 'value':
+      return value.value;
+    case 'list':
+      return value.items.map((item) => resolve(item, variables));
+    case 'object': {
+      const entries = Object.entries(value.fields);
+      return Object.fromEntries(entries.map(([name, one]) => [name, resolve(one, variables)]));
+    }
+  }
+}
+
+/** Reads a document with one operation and its fragments. */
+class Parser {
+  readonly #tokens: readonly string[];
+  #at = 0;
+
+  constructor(text: string) {
+    this.#tokens = text.replaceAll(/#.*/g, '').match(TOKEN) ?? [];
+  }
+
+  read(): GraphQlDocument {
+    let operation: GraphQlDocument['operation'] = 'query';
+    let selections: readonly Selection[] | undefined;
+    const fragments = new Map<string, readonly Selection[]>();
+    while (this.#at < this.#tokens.length) {
+      const word = this.#tokens[this.#at];
+      if (word === 'fragment') {
+        this.#at += 1;
+        const name = this.#next();
+        this.#skipUntil('{');
+        fragments.set(name, this.#selections());
+        continue;
+      }
+      if (word !== '{') {
+        if (word !== 'query' && word !== 'mutation') throw new Error(`Unexpected "${word}".`);
+        operation = word;
+        this.#skipUntil('{');
+      }
+      selections = this.#selections();
+    }
+    if (selections === undefined) throw new Error('There is no operation.');
+    return { operation, selections, fragments };
+  }
+
+  /** Names and declarations of variables contain no braces, unless a variable has a default. */
+  #skipUntil(token: string): void {
+    while (this.#tokens[this.#at] !== token) this.#next();
+  }
+
+  #selections(): readonly Selection[] {
+    this.#expect('{');
+    const found: Selection[] = [];
+    while (!this.#takes('}')) found.push(this.#selection());
+    return found;
+  }
+
+  #selection(): Selection {
+    if (this.#takes('...')) {
+      if (this.#takes('on')) {
+        return { kind: 'inline', type: this.#next(), selections: this.#selections() };
+      }
+      if (this.#tokens[this.#at] === '{') {
+        return { kind: 'inline', type: undefined, selections: this.#selections() };
+      }
+      return { kind: 'spread', name: this.#next() };
+    }
+    const as = this.#next();
+    const name = this.#takes(':') ? this.#next() : as;
+    const args = this.#takes('(') ? this.#fields(')') : {};
+    const selections = this.#tokens[this.#at] === '{' ? this.#selections() : undefined;
+    return { kind: 'field', as, name, args, selections };
+  }
+
+  #fields(end: string): Record<string, ArgumentValue> {
+    const fields: Record<string, ArgumentValue> = {};
+    while (!this.#takes(end)) {
+      const name = this.#next();
+      this.#expect(':');
+      fields[name] = this.#value();
+    }
+    return fields;
+  }
+
+  #value(): ArgumentValue {
+    const token = this.#next();
+    if (token === '$') return { kind: 'variable', name: this.#next() };
+    if (token === '{') return { kind: 'object', fields: this.#fields('}') };
+    if (token === '[') {
+      const items: ArgumentValue[] = [];
+      while (!this.#takes(']')) items.push(this.#value());
+      return { kind: 'list', items };
+    }
+    const isLiteral = /^["\d-]|^(?:true|false|null)$/.test(token);
+    return { kind: 'value', value: isLiteral ? JSON.parse(token) : token };
+  }
+
+  #next(): string {
+    const token = this.#tokens[this.#at];
+    if (token === undefined) throw new Error('Unexpected end of the document.');
+    this.#at += 1;
+    return token;
+  }
+
+  #takes(token: string): boolean {
+    if (this.#tokens[this.#at] !== token) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #expect(token: string): void {
+    const found = this.#next();
+    if (found !== token) throw new Error(`Expected "${token}", found "${found}".`);
+  }
+}
