@@ -85,12 +85,7 @@ export function toPlainText(parts: readonly RichText[], names: Names): string {
         })
         .join('\n');
     })
-    .reduce((text, part) => join(text, part), '');
-}
-
-/** Each part begins on a new line. */
-function join(before: string, part: string): string {
-  return before === '' || before.endsWith('\n') ? before + part : `${before}\n${part}`;
+    .join('\n');
 }
 
 /** The marker before an item of a list. */
@@ -121,7 +116,7 @@ export function toMrkdwn(parts: readonly RichText[]): string {
       }
       return '';
     })
-    .reduce((text, part) => join(text, part), '');
+    .join('\n');
 }
 
 /** A line as mrkdwn. */
