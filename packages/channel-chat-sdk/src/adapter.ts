@@ -8,9 +8,9 @@ import {
 import { type Capabilities, ChannelError, reasonOf } from '@parley/core';
 import { type Adapter, type Message, ThreadHistoryCache } from 'chat';
 import { filesOf } from './attachments.ts';
+import { besideOf } from './beside.ts';
 import { Connection } from './connection.ts';
 import { CurrentEvent } from './event-scope.ts';
-import { keyedGoogleChat } from './google-chat.ts';
 import { createHost } from './host.ts';
 import { Intake } from './intake.ts';
 import { type AdapterFactory, makeAdapter } from './library.ts';
@@ -18,8 +18,6 @@ import { ChatNames } from './names.ts';
 import { createOutgoing } from './outgoing.ts';
 import { Places } from './places.ts';
 import type { ChatSdkSettings } from './settings.ts';
-import { slackDownload, slackReword, slackUpload } from './slack.ts';
-import { SlackSocket, type SocketDeps, socketToken } from './slack-socket.ts';
 import { ChatState } from './state.ts';
 import { type NamedTraits, traitsOf } from './traits.ts';
 import { Webhook } from './webhook.ts';
@@ -73,17 +71,15 @@ function hostAdapter(
   const names = new ChatNames(adapter, log);
   const current = new CurrentEvent();
   const state = new ChatState({ ...context, newId, current, assume });
-  const webhook = new Webhook({ adapter, state, current, log });
+  const beside = besideOf(adapter, context);
+  const webhook = new Webhook({ adapter, state, current, log, heard: beside.heard });
   const intake: Intake = new Intake({
     ...{ ...context, channel, adapter, places, names },
     bot: () => connection.bot,
     seen: keepLast(adapter, state),
     withoutButtons: (...of) => outgoing.withoutButtons(...of),
   });
-  const slack =
-    adapter.name === 'slack' ? slackParts(adapter, context.settings.options) : undefined;
-  const keyed = traits.keyed === true ? keyedGoogleChat(adapter) : undefined;
-  const socket = slack?.socketOf({ secret, log, deliver: (event) => webhook.deliver(event) });
+  const socket = beside.socketOf?.({ secret, log, deliver: (event) => webhook.deliver(event) });
   const userName = () => connection.bot.userName;
   const stopping = stop.signal;
   const host = createHost({ ...context, ...env, state, intake, current, userName, stopping });
@@ -91,7 +87,7 @@ function hostAdapter(
   const parts = { adapter, host, webhook, platform, socket };
   const connection: Connection = new Connection({ ...context, ...env, ...parts });
   const outgoing = createOutgoing({
-    ...{ ...context, adapter, places, traits, stopping, keyed, ...slack },
+    ...{ ...context, adapter, places, traits, stopping, ...beside },
     accountIs: (...is) => connection.accountIs(...is),
   });
   let running: Promise<void> | undefined;
@@ -119,7 +115,7 @@ function hostAdapter(
         show: async (address) => adapter.startTyping(await places.threadIdOf(address)),
       },
     }),
-    files: filesOf(adapter, slack?.download ?? (() => undefined)),
+    files: filesOf(adapter, beside.download),
     ...(socket === undefined && { http: webhook }),
   };
 }
@@ -137,19 +133,6 @@ function keepLast(adapter: Adapter, state: ChatState) {
   const kept = new ThreadHistoryCache(state, { maxMessages: 1 });
   return async (threadId: string, message: Message): Promise<void> => {
     if (adapter.persistThreadHistory === true) await kept.append(threadId, message);
-  };
-}
-
-/** What Slack's own client does instead of the adapter. */
-function slackParts(adapter: Adapter, options: ChatSdkSettings['options']) {
-  const appToken = socketToken(options);
-  const apiUrl = typeof options.apiUrl === 'string' ? options.apiUrl : undefined;
-  return {
-    upload: slackUpload(adapter),
-    reword: slackReword(adapter),
-    download: slackDownload(options),
-    socketOf: (deps: Pick<SocketDeps, 'secret' | 'log' | 'deliver'>) =>
-      appToken === undefined ? undefined : new SlackSocket({ ...deps, appToken, apiUrl }),
   };
 }
 

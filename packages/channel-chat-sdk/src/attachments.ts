@@ -2,6 +2,8 @@ import { type FilesCapability, unreadText } from '@parley/channels';
 import { ChannelError, type InboundMessage } from '@parley/core';
 import type { Adapter, Attachment } from 'chat';
 import { z } from 'zod';
+import { abortable } from './abortable.ts';
+import { type Download, tooLarge } from './download.ts';
 import { sendErrorOf } from './failures.ts';
 
 /** The fields of an attachment from which its adapter can fetch it again. */
@@ -10,7 +12,7 @@ const Ref = z.object({
   name: z.string().optional(),
   mimeType: z.string().optional(),
   url: z.string().optional(),
-  fetchMetadata: z.looseObject({ url: z.string().optional() }).catchall(z.string()).optional(),
+  fetchMetadata: z.record(z.string(), z.string()).optional(),
 });
 
 type Inbound = NonNullable<InboundMessage['attachments']>[number];
@@ -18,6 +20,9 @@ const MAX_REF = 4_096;
 const MAX_ATTACHMENTS = 32;
 /** The largest file that adapters load into memory, in bytes. */
 const MAX_BYTES = 25 * 1_024 * 1_024;
+/** How long a file may take that is fetched before its message is stored, in ms. */
+const NOW_WITHIN_MS = 10_000;
+const LOCATION = 'application/geo+json';
 
 /** The attachments of a message, the bytes of those that cannot be fetched later, and the rest. */
 export interface ReadAttachments {
@@ -41,10 +46,11 @@ export async function readAttachments(
   const attachments: Inbound[] = [];
   const files: Uint8Array[] = [];
   const unread: string[] = [];
-  for (const attachment of all) {
+  // The text of a message names its location.
+  for (const attachment of all.filter(({ mimeType }) => mimeType !== LOCATION)) {
     const ref = JSON.stringify(Ref.parse(attachment));
-    const isReachable = attachment.fetchMetadata !== undefined || attachment.url !== undefined;
-    const bytes = canFetchLater ? undefined : await bytesOf(attachment).catch(() => undefined);
+    const isReachable = adapter.rehydrateAttachment?.(attachment).fetchData !== undefined;
+    const bytes = canFetchLater ? undefined : await bytesNow(attachment);
     const isThere = canFetchLater ? isReachable && ref.length <= MAX_REF : bytes !== undefined;
     if (!isThere || attachments.length === MAX_ATTACHMENTS) {
       unread.push(attachment.name ?? attachment.type);
@@ -76,28 +82,29 @@ function toInbound({ type, name, mimeType, size }: Attachment, ref: string): Inb
   };
 }
 
+async function bytesNow(attachment: Attachment): Promise<Uint8Array | undefined> {
+  try {
+    const bytes = await abortable(bytesOf(attachment), AbortSignal.timeout(NOW_WITHIN_MS));
+    return (bytes?.length ?? 0) > MAX_BYTES ? undefined : bytes;
+  } catch {
+    return undefined;
+  }
+}
+
 async function bytesOf({ data, fetchData }: Attachment): Promise<Uint8Array | undefined> {
   const content = data ?? (await fetchData?.());
   if (content === undefined) return undefined;
   return new Uint8Array(content instanceof Blob ? await content.arrayBuffer() : content);
 }
 
-/** Downloads a file itself, for platforms whose adapter could neither stop nor limit a download. */
-export type Download = (
-  url: string,
-  limit: number,
-  signal: AbortSignal,
-) => Promise<Uint8Array> | undefined;
-
 /** Fetches files by their ref, in this process or a later one. */
-export function filesOf(adapter: Adapter, download: Download): FilesCapability {
+export function filesOf(adapter: Adapter, download: Download = () => undefined): FilesCapability {
   return {
     maxBytes: MAX_BYTES,
     async fetch(ref, limit, signal) {
-      const attachment = Ref.parse(JSON.parse(ref));
-      const url = attachment.fetchMetadata?.url ?? attachment.url;
+      const attachment = attachmentOf(Ref.parse(JSON.parse(ref)));
       try {
-        const own = url === undefined ? undefined : download(url, limit, signal);
+        const own = download(attachment, limit, signal);
         const bytes = (await own) ?? (await bytesOf(rehydrated(adapter, attachment)));
         if (bytes === undefined) throw gone();
         if (bytes.length > limit) throw tooLarge(limit);
@@ -109,20 +116,24 @@ export function filesOf(adapter: Adapter, download: Download): FilesCapability {
   };
 }
 
-function rehydrated(adapter: Adapter, attachment: z.infer<typeof Ref>): Attachment {
-  const { name, mimeType, url, fetchMetadata, type } = attachment;
-  const known: Attachment = {
+function rehydrated(adapter: Adapter, attachment: Attachment): Attachment {
+  return adapter.rehydrateAttachment?.(attachment) ?? attachment;
+}
+
+function attachmentOf({
+  type,
+  name,
+  mimeType,
+  url,
+  fetchMetadata,
+}: z.infer<typeof Ref>): Attachment {
+  return {
     type,
     ...(name !== undefined && { name }),
     ...(mimeType !== undefined && { mimeType }),
     ...(url !== undefined && { url }),
     ...(fetchMetadata !== undefined && { fetchMetadata }),
   };
-  return adapter.rehydrateAttachment?.(known) ?? known;
 }
 
 const gone = () => new ChannelError({ kind: 'gone' }, 'The file can no longer be fetched.');
-
-function tooLarge(limit: number): ChannelError {
-  return new ChannelError({ kind: 'refused' }, `The file is larger than ${limit} bytes.`);
-}

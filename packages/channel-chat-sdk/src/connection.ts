@@ -7,12 +7,12 @@ import {
 } from '@parley/channels';
 import { reasonOf } from '@parley/core';
 import type { Adapter, ChatInstance } from 'chat';
+import { abortable } from './abortable.ts';
 import { callFailureOf } from './failures.ts';
-import { abortable } from './send.ts';
+import type { BotNames } from './reading.ts';
 import { identifySlack } from './slack.ts';
 import type { SlackSocket } from './slack-socket.ts';
 import type { Webhook } from './webhook.ts';
-import type { BotNames } from './words.ts';
 
 interface ConnectionDeps
   extends ChannelEnv,

@@ -8,12 +8,12 @@ import type {
 import { BoundedMap, type OutboundPart, type Receipt, reasonOf } from '@parley/core';
 import type { Adapter, Message } from 'chat';
 import { z } from 'zod';
+import { abortable } from './abortable.ts';
 import { callFailureOf, repeatableErrorOf } from './failures.ts';
 import { wordsOf } from './history.ts';
 import { createLanes } from './lanes.ts';
 import type { Places } from './places.ts';
 import { postableOf, postableText } from './postable.ts';
-import { abortable } from './send.ts';
 import type { NamedTraits } from './traits.ts';
 
 const Stored = z.object({

@@ -10,8 +10,9 @@ import { type Adapter, type ChatInstance, defaultEmojiResolver, type Message } f
 import { readAttachments } from './attachments.ts';
 import type { ChatNames } from './names.ts';
 import { chatOf, type Place, type Places } from './places.ts';
+import type { BotNames } from './reading.ts';
 import { pressId, toInbound, toSender } from './to-inbound.ts';
-import { type BotNames, readWords } from './words.ts';
+import { readWords } from './words.ts';
 
 interface IntakeDeps
   extends Pick<

@@ -2,6 +2,7 @@ import { type Logger, ParleyError } from '@parley/core';
 import type { Adapter } from 'chat';
 import { factoryOf } from './catalog.ts';
 import { chatLogger } from './logs.ts';
+import { quietGitHub, quietVariables } from './quiet.ts';
 import type { ChatSdkSettings } from './settings.ts';
 import { slackOptions } from './slack.ts';
 
@@ -41,7 +42,10 @@ export function makeAdapter(
 ): Adapter {
   const logger = chatLogger(deps.log);
   const own = use === '@chat-adapter/slack' ? slackOptions(options, deps) : options;
-  return withVariables(env, () => factory({ ...own, logger }));
+  const variables = { ...quietVariables(use), ...env };
+  const adapter = withVariables(variables, () => factory({ ...own, logger }));
+  quietGitHub(adapter);
+  return adapter;
 }
 
 /** Some adapters read their secrets only from the environment. Nothing else runs meanwhile. */

@@ -1,15 +1,18 @@
 import type { BeforePart, ChannelAdapter, ChannelContext, ChatAddress } from '@parley/channels';
 import { BoundedMap, type OutboundPart, type Receipt } from '@parley/core';
+import { abortable } from './abortable.ts';
+import type { Beside } from './beside.ts';
 import { GrowingAnswers } from './growing.ts';
 import { matchSent, ownMessages } from './history.ts';
 import { createMessages, type Reword } from './messages.ts';
-import { abortable, type SendDeps, sendPart } from './send.ts';
+import { type SendDeps, sendPart } from './send.ts';
 
 interface OutgoingDeps
   extends SendDeps,
     Pick<ChannelContext<unknown>, 'values' | 'log' | 'clock' | 'monotonic' | 'holdsAccount'> {
   readonly stopping: AbortSignal;
   readonly reword?: Reword | undefined;
+  readonly findByKey?: Beside['findByKey'];
 }
 
 /** What an account sends, changes, and finds again. */
@@ -25,6 +28,7 @@ export interface Outgoing {
 const MAX_OFFERED = 1_000;
 
 export function createOutgoing(deps: OutgoingDeps): Outgoing {
+  const { findByKey } = deps;
   const { growMs, history } = deps.traits;
   /** The texts of messages with buttons, by chat and message. */
   const offered = new BoundedMap<string, string>(MAX_OFFERED);
@@ -46,13 +50,14 @@ export function createOutgoing(deps: OutgoingDeps): Outgoing {
   const findSent = async (part: OutboundPart, before: BeforePart, signal: AbortSignal) => {
     const grown = await growing?.complete(part, signal);
     if (grown !== undefined) return grown.platformMessageId;
+    if (findByKey !== undefined) return findByKey(part.idempotencyKey, signal);
     return matchSent(await abortable(own(part.route), signal), part, before);
   };
   return {
     sending: {
       reportsStart: true,
       send,
-      ...(history !== 'none' && { findSent }),
+      ...((history !== 'none' || findByKey !== undefined) && { findSent }),
       ...(growing && { streaming: growing }),
       messages,
     },

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { ChannelError, type OutboundPart, outboundFilePath, type Receipt } from '@parley/core';
 import type { Adapter, AdapterPostableMessage, FileUpload } from 'chat';
+import { abortable } from './abortable.ts';
 import { callFailureOf, sendErrorOf } from './failures.ts';
 import type { Places } from './places.ts';
 import { isCard, literal, postableOf, postableText } from './postable.ts';
@@ -97,17 +98,4 @@ async function postText(
       ? await adapter.postMessage(threadId, message)
       : await adapter.reply(threadId, quoted, message);
   return { platformMessageId: sent.id };
-}
-
-/** Adapters cannot be stopped: what they send after the signal has an unknown outcome. */
-export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const giveUp = () => reject(new Error('no answer in time'));
-  if (signal.aborted) giveUp();
-  signal.addEventListener('abort', giveUp, { once: true });
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    signal.removeEventListener('abort', giveUp);
-  }
 }

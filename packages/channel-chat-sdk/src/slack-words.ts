@@ -1,6 +1,6 @@
 import type { Message } from 'chat';
 import { z } from 'zod';
-import type { Reading, Words } from './words.ts';
+import type { Reading, Words } from './reading.ts';
 
 const Attachment = z.object({
   author_name: z.string().optional(),

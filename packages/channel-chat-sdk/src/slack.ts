@@ -1,8 +1,7 @@
-import { readUpTo } from '@parley/channels';
 import { ChannelError, type Logger, ParleyError, reasonOf } from '@parley/core';
 import type { Adapter } from 'chat';
 import { z } from 'zod';
-import type { Download } from './attachments.ts';
+import { type Download, downloadFile } from './download.ts';
 import type { Reword } from './messages.ts';
 import type { Upload } from './send.ts';
 
@@ -121,26 +120,13 @@ export function slackUpload(adapter: Adapter): Upload {
 export function slackDownload(options: Readonly<Record<string, unknown>>): Download {
   const { botToken, apiUrl } = options;
   const ownHost = typeof apiUrl === 'string' ? new URL(apiUrl).host : undefined;
-  return (url, limit, signal) => {
+  return ({ url: plain, fetchMetadata }, limit, signal) => {
+    const url = fetchMetadata?.url ?? plain;
+    if (url === undefined) return undefined;
     const { host, hostname, protocol } = new URL(url);
     const isOwn = host === ownHost;
     const isSlack = protocol === 'https:' && SLACK_HOSTS.test(hostname);
     if (typeof botToken !== 'string' || !(isOwn || isSlack)) return undefined;
-    return download(url, botToken, limit, signal);
+    return downloadFile(url, { platform: 'Slack', token: botToken }, limit, signal);
   };
-}
-
-async function download(url: string, token: string, limit: number, signal: AbortSignal) {
-  const headers = { authorization: `Bearer ${token}` };
-  const response = await fetch(url, { headers, signal, redirect: 'error' });
-  const isPage = response.headers.get('content-type')?.includes('text/html') === true;
-  if (!response.ok || isPage || response.body === null) {
-    await response.body?.cancel();
-    const why = isPage ? 'the app lacks the permission files:read' : `HTTP ${response.status}`;
-    const kind = response.status >= 500 ? 'transient' : 'gone';
-    throw new ChannelError({ kind }, `Slack did not hand over the file: ${why}.`);
-  }
-  const bytes = await readUpTo(response.body, limit);
-  if (bytes !== undefined) return bytes;
-  throw new ChannelError({ kind: 'refused' }, `The file is larger than ${limit} bytes.`);
 }

@@ -2,8 +2,8 @@ import type { InboundMessage } from '@parley/core';
 import type { Author, Message } from 'chat';
 import { type ReadAttachments, unreadFiles } from './attachments.ts';
 import { chatOf, type Place } from './places.ts';
+import type { BotNames, Words } from './reading.ts';
 import { isFromOutside } from './slack-words.ts';
-import type { BotNames, Words } from './words.ts';
 
 /** What is known about a message besides itself. */
 export interface MessageFacts {

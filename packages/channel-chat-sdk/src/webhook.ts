@@ -9,6 +9,8 @@ interface WebhookDeps {
   readonly state: Pick<ChatState, 'apply'>;
   readonly current: CurrentEvent;
   readonly log: Logger;
+  /** Reads the body of a request that was accepted. */
+  readonly heard?: ((body: string) => void) | undefined;
 }
 
 /** The largest accepted request, in bytes. */
@@ -53,6 +55,7 @@ export class Webhook implements HttpCapability {
     }
     const copy = new Request(url, { method, headers, ...(body !== undefined && { body }) });
     const response = await this.deliver(copy);
+    if (response.ok && body !== undefined) this.#deps.heard?.(body);
     if (response.status !== 401 && response.status !== 403) return response;
     const waitSeconds = door?.refuseWrong() ?? 0;
     if (waitSeconds === 0) return response;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { Refusal } from './api-server.ts';
 import { visibleChatText } from './visible-chat.ts';
+import { visibleMarkdown } from './visible-markdown.ts';
 
 /** A person or an app, as messages name them. */
 export interface ChatUser {
@@ -25,6 +26,8 @@ export interface ChatMessage {
   readonly createTime: string;
   lastUpdateTime: string | undefined;
   text: string;
+  /** How readers' clients read the text: as Chat's own syntax, or as Markdown. */
+  syntax: 'chat' | 'markdown';
   cards: readonly ChatCard[];
   readonly mentionsApp: boolean;
   readonly files: readonly (ChatFile & { readonly resourceName: string })[];
@@ -78,6 +81,8 @@ export const SentMessage = z.looseObject({
   text: z.string().optional(),
   cardsV2: z.array(CardV2).optional(),
   thread: z.looseObject({ name: z.string().optional() }).optional(),
+  /** New apps are configured for Markdown, so a message that says nothing is read as that. */
+  markupSyntax: z.enum(['MARKUP_SYNTAX_CHAT', 'MARKUP_SYNTAX_MARKDOWN']).optional(),
 });
 type SentMessage = z.infer<typeof SentMessage>;
 
@@ -85,16 +90,15 @@ type SentMessage = z.infer<typeof SentMessage>;
 const MAX_MESSAGE_BYTES = 32_000;
 
 /** @throws Refusal when Google Chat would not accept this message */
-export function contentOf({
-  text = '',
-  cardsV2 = [],
-}: SentMessage): Pick<ChatMessage, 'text' | 'cards'> {
+export function contentOf(sent: SentMessage): Pick<ChatMessage, 'text' | 'syntax' | 'cards'> {
+  const { text = '', cardsV2 = [], markupSyntax } = sent;
   if (text.trim() === '' && cardsV2.length === 0) {
     throw refuse(400, 'INVALID_ARGUMENT', 'Message cannot be empty.');
   }
   const size = Buffer.byteLength(text) + (cardsV2.length > 0 ? sizeOf(cardsV2) : 0);
   if (size > MAX_MESSAGE_BYTES) throw refuse(400, 'INVALID_ARGUMENT', 'Message is too long.');
-  return { text, cards: cardsV2.map(readCard) };
+  const syntax = markupSyntax === 'MARKUP_SYNTAX_CHAT' ? 'chat' : 'markdown';
+  return { text, syntax, cards: cardsV2.map(readCard) };
 }
 
 const sizeOf = (content: unknown) => Buffer.byteLength(JSON.stringify(content));
@@ -114,8 +118,9 @@ function withoutTags(html: string): string {
 }
 
 /** The whole text of a message as its readers see it. */
-export function visibleMessage({ text, cards }: ChatMessage): string {
-  return [visibleChatText(text), ...cards.map((card) => card.text)].filter(Boolean).join('\n');
+export function visibleMessage({ text, syntax, cards }: ChatMessage): string {
+  const shown = syntax === 'chat' ? visibleChatText(text) : visibleMarkdown(text);
+  return [shown, ...cards.map((card) => card.text)].filter(Boolean).join('\n');
 }
 
 /** A button that calls the app. */

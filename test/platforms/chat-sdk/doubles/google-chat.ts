@@ -94,6 +94,7 @@ export class GoogleChatDouble {
     const message = this.state.add(space, thread, {
       sender,
       text: mention ? `@${this.app.displayName} ${saying.text}` : saying.text,
+      syntax: 'chat',
       cards: [],
       mentionsApp: mention,
       files: files.map((file) => ({ ...file, resourceName: crypto.randomUUID() })),
@@ -197,7 +198,11 @@ export class GoogleChatDouble {
     const one = `${messages}/:message`;
     return {
       'POST /token': (call) => this.#issueToken(call),
-      'GET /oauth2/v1/certs': () => ok({ [this.#google.id]: this.#google.publicPem }),
+      'GET /oauth2/v1/certs': () => ({
+        status: 200,
+        headers: { 'cache-control': 'public, max-age=21600' },
+        body: { [this.#google.id]: this.#google.publicPem },
+      }),
       'GET /v1/spaces:findDirectMessage': (call) => this.#findDirect(call),
       'GET /v1/spaces/:space': (call) => ok(this.state.showSpace(this.#space(call))),
       'GET /v1/spaces/:space/members': (call) => {
@@ -285,8 +290,9 @@ export class GoogleChatDouble {
     const all = mask.includes('*');
     const text = all || mask.includes('text') ? sent.text : message.text;
     const isCards = all || mask.includes('cardsV2') || mask.includes('cards_v2');
-    const content = contentOf({ text, cardsV2: isCards ? sent.cardsV2 : undefined });
+    const content = contentOf({ ...sent, text, cardsV2: isCards ? sent.cardsV2 : undefined });
     message.text = content.text;
+    message.syntax = content.syntax;
     if (isCards) message.cards = content.cards;
     message.lastUpdateTime = new Date().toISOString();
     return ok(this.#payload(space, message).message);

@@ -1,0 +1,45 @@
+import { readUpTo } from '@parley/channels';
+import { ChannelError } from '@parley/core';
+import type { Attachment } from 'chat';
+
+/**
+ * Downloads a file itself, for platforms whose adapter could neither stop nor limit a download.
+ * Returns undefined for a file that it leaves to the adapter.
+ */
+export type Download = (
+  attachment: Pick<Attachment, 'url' | 'fetchMetadata'>,
+  limit: number,
+  signal: AbortSignal,
+) => Promise<Uint8Array> | undefined;
+
+interface Source {
+  /** The platform's name for people. */
+  readonly platform: string;
+  readonly token: string;
+}
+
+/** Fetches at most `limit` bytes. Throws only `ChannelError`, unless there is no connection. */
+export async function downloadFile(
+  url: string,
+  { platform, token }: Source,
+  limit: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(url, { headers, signal, redirect: 'error' });
+  // Slack answers with its sign-in page when the app may not read files.
+  const isPage = response.headers.get('content-type')?.includes('text/html') === true;
+  if (!response.ok || isPage || response.body === null) {
+    await response.body?.cancel();
+    const why = isPage ? 'the app may not read files' : `HTTP ${response.status}`;
+    const kind = response.status >= 500 ? 'transient' : 'gone';
+    throw new ChannelError({ kind }, `${platform} did not hand over the file: ${why}.`);
+  }
+  const bytes = await readUpTo(response.body, limit);
+  if (bytes === undefined) throw tooLarge(limit);
+  return bytes;
+}
+
+export function tooLarge(limit: number): ChannelError {
+  return new ChannelError({ kind: 'refused' }, `The file is larger than ${limit} bytes.`);
+}

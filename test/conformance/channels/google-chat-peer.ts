@@ -1,0 +1,177 @@
+import { untilConnected } from '../../e2e/channel-states.ts';
+import { GoogleChatDouble } from '../../platforms/chat-sdk/doubles/google-chat.ts';
+import {
+  type ChatSpace,
+  pressable,
+  visibleMessage,
+} from '../../platforms/chat-sdk/doubles/google-chat-state.ts';
+import { FILES } from './files.ts';
+import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
+import { rerouteEverywhere } from './rerouting.ts';
+
+const OWNER = '1000000';
+const ROBOT = '9000000';
+const FAULTS = {
+  'rate-limited': {
+    kind: 'answer',
+    answer: { status: 429, headers: { 'retry-after': '1' }, body: {} },
+  },
+  'server-error': { kind: 'answer', answer: { status: 503, body: {} } },
+  'lost-before': { kind: 'reset' },
+  'lost-after': { kind: 'reset', after: true },
+} as const;
+
+/**
+ * Google Chat: direct chats and rooms with threads, all of them subscribed, so that Pub/Sub repeats
+ * what was not accepted. A reply is a message in the thread of the other.
+ */
+export async function googleChatPeer(): Promise<Peer> {
+  const double = await new GoogleChatDouble().start();
+  double.isSubscribed = () => true;
+  const rerouting = rerouteEverywhere(double.hosts);
+  let next = 1_000_000;
+  const fresh = (): string => {
+    next += 1;
+    return String(next);
+  };
+  const direct = (person: string): Place => {
+    const { name } = double.state.open(`direct-${person}`, 'DIRECT_MESSAGE', [person]);
+    return { id: name, kind: 'direct' };
+  };
+  const group = (): Place => {
+    const { name } = double.state.open(`room-${fresh()}`, 'SPACE', [fresh()]);
+    return { id: name, kind: 'group' };
+  };
+  const { apiUrl, credentials, endpointUrl, pubsubAccount, app } = double;
+  return {
+    channel: 'google-chat',
+    program: rerouting.program,
+    traits: new Set([
+      ...(['direct-chats', 'groups', 'threads', 'bots', 'quotes', 'buttons'] as const),
+      ...(['twice', 'out-of-order', 'rate-limited', 'server-error', 'lost-before'] as const),
+      ...(['lost-after', 'thrown-out', 'albums', 'documents', 'idempotent'] as const),
+    ]),
+    longest: 30_000,
+    settings: {
+      use: '@chat-adapter/gchat',
+      options: {
+        ...{ apiUrl, credentials, endpointUrl, botUserId: app.name },
+        ...{ pubsubAudience: endpointUrl, pubsubServiceAccountEmail: pubsubAccount },
+      },
+    },
+    owner: `google-chat:users/${OWNER}`,
+    ownerPlace: direct(OWNER),
+    async link(parley) {
+      await untilConnected(parley);
+      const url = `${parley.address}/channels/google-chat/default/`;
+      double.interactions.sendTo(url);
+      double.pushes.sendTo(url);
+    },
+    direct: () => direct(fresh()),
+    group,
+    thread() {
+      const { space } = find(double, group());
+      const [sender] = space.members.values();
+      if (sender === undefined) throw new Error('The room is empty.');
+      const facts = {
+        text: 'a thread',
+        syntax: 'chat' as const,
+        cards: [],
+        mentionsApp: false,
+        files: [],
+      };
+      const { thread } = double.state.add(space, undefined, { ...facts, sender });
+      return { id: thread, kind: 'thread' };
+    },
+    other: () => fresh(),
+    say: (place, saying) => say(double, place, saying),
+    edit: () => Promise.reject(new Error('the adapter reads no edits')),
+    erase: () => Promise.reject(new Error('the adapter reads no deletions')),
+    press: (place, id, label, from) =>
+      void double.press(find(double, place).space, id, label, from.replace('users/', '')),
+    seen: (place) => seen(double, place),
+    trouble: (place, trouble) => makeTrouble(double, place, trouble),
+    tellTwice: () => double.pushes.repeatNext(),
+    tellSwapped() {
+      double.interactions.swapNext();
+      double.pushes.swapNext();
+    },
+    disconnect() {
+      double.dropConnections();
+      double.interactions.loseNext();
+      double.pushes.loseNext();
+    },
+    waitFor: (look, ms) => double.waitFor(look, ms),
+    async close() {
+      rerouting.end();
+      await double.close();
+    },
+  };
+}
+
+/** A thread has the name of its space before its own. */
+function find(double: GoogleChatDouble, { id }: Pick<Place, 'id'>) {
+  const [, space = '', thread] = /^(spaces\/[^/]+)(\/threads\/.+)?$/.exec(id) ?? [];
+  const found = double.state.spaces.get(space);
+  if (found === undefined) throw new Error(`There is no space ${id}.`);
+  return { space: found, thread: thread === undefined ? undefined : id };
+}
+
+async function say(
+  double: GoogleChatDouble,
+  place: Place,
+  { text, from, mention, replyTo, files = [], bot }: Saying,
+): Promise<string> {
+  const { space, thread } = find(double, place);
+  const answered = space.messages.find(({ name }) => name === replyTo);
+  const message = await double.say({
+    ...{ space, text, mention: mention === true, isBot: bot === true },
+    // Messages of direct chats begin no threads.
+    thread:
+      thread ??
+      answered?.thread ??
+      (place.kind === 'direct' ? `${space.name}/threads/all` : undefined),
+    from: bot ? ROBOT : (from?.replace('users/', '') ?? memberOf(space)),
+    files: files.map((file) =>
+      file === 'picture'
+        ? { name: 'a.png', type: 'image/png', bytes: FILES.picture }
+        : { name: 'a.txt', type: 'text/plain', bytes: FILES.document },
+    ),
+  });
+  return message.name;
+}
+
+function memberOf({ members }: ChatSpace): string {
+  const [first] = members.keys();
+  return first?.replace('users/', '') ?? '';
+}
+
+function seen(double: GoogleChatDouble, place: Place): Seen[] {
+  const { space, thread } = find(double, place);
+  return space.messages
+    .filter((message) => thread === undefined || message.thread === thread)
+    .map((message) => {
+      const { name, sender } = message;
+      const id = message.thread.split('/').at(-1);
+      const root = `${space.name}/messages/${id}.${id}`;
+      const buttons = pressable(message).map(({ text }) => text);
+      return {
+        id: name,
+        from: sender.name === double.app.name ? 'bot' : sender.name,
+        text: visibleMessage(message),
+        ...(root !== name && place.kind !== 'direct' && { replyTo: root }),
+        ...(buttons.length > 0 && { buttons }),
+      };
+    });
+}
+
+function makeTrouble(double: GoogleChatDouble, place: Place, trouble: Trouble): void {
+  const { space } = find(double, place);
+  if (trouble === 'format-refused') throw new Error('Google Chat refuses no format');
+  if (trouble === 'thrown-out') space.hasApp = false;
+  else {
+    const where = ({ params }: { readonly params: Readonly<Record<string, string>> }) =>
+      `spaces/${params.space}` === space.name;
+    double.fault({ ...FAULTS[trouble], route: 'POST /v1/spaces/:space/messages', where });
+  }
+}
