@@ -49,7 +49,7 @@ export interface Names {
 }
 
 /** The line as people see it, without formats. */
-export function toPlainInline(elements: readonly Inline[], names: Names): string {
+function toPlainInline(elements: readonly Inline[], names: Names): string {
   return elements.map((element) => toPlainElement(element, names)).join('');
 }
 
@@ -120,7 +120,7 @@ export function toMrkdwn(parts: readonly RichText[]): string {
 }
 
 /** A line as mrkdwn. */
-export function toMrkdwnInline(elements: readonly Inline[]): string {
+function toMrkdwnInline(elements: readonly Inline[]): string {
   return elements
     .map((element) => {
       const text = toMrkdwnElement(element);
