@@ -1,6 +1,6 @@
 import type { SlackServers } from './servers.ts';
 import type { Json, WireMessage } from './wire.ts';
-import { type Channel, getChannelType } from './workspace.ts';
+import { applyOptional, type Channel, getChannelType } from './workspace.ts';
 
 /**
  * Tells the bot about an event, in the envelope of the Events API. Each event has an id of its own,
@@ -36,7 +36,7 @@ export function emit(
     event_context: `4-${event.type}-${ids.next('E')}`,
   };
   dispatcher.deliver({
-    ...{ type: 'events_api', what: event.type, payload: envelope },
+    ...{ type: 'events_api', what: event.type, payload: applyOptional(workspace, envelope) },
     ...(isOwn !== undefined && { isOwn }),
   });
 }

@@ -6,18 +6,19 @@ export function parseMrkdwn(source: string): RichText[] {
   const parts: RichText[] = [];
   let end = 0;
   for (const match of source.matchAll(/```([\s\S]+?)```/g)) {
-    parts.push(...readLines(source.slice(end, match.index)));
+    parts.push(...readLines(trimLineEnds(source.slice(end, match.index), end > 0, true)));
     const code = (match[1] ?? '').replace(/^\n/, '').replace(/\n$/, '');
     parts.push({ type: 'rich_text_preformatted', elements: readVerbatim(code) });
     end = match.index + match[0].length;
   }
-  parts.push(...readLines(source.slice(end).replace(end > 0 ? /^\n/ : /^$/, '')));
+  parts.push(...readLines(trimLineEnds(source.slice(end), end > 0, false)));
   return parts;
 }
 
-/** Reads one line or paragraph without quotes and code blocks. */
-export function parseMrkdwnInline(source: string): Inline[] {
-  return readInline(source, {});
+/** A code block starts and ends a line by itself, so the line ends next to it are not shown. */
+function trimLineEnds(text: string, isAfterCode: boolean, isBeforeCode: boolean): string {
+  const rest = isAfterCode ? text.replace(/^\n/, '') : text;
+  return isBeforeCode ? rest.replace(/\n$/, '') : rest;
 }
 
 /** Reads mentions and emoji in a text without escapes and marks, as in standard Markdown. */

@@ -144,7 +144,7 @@ function addParagraphGaps(parts: readonly RichText[]): RichText[] {
   return parts.map((part, index) => {
     const next = parts[index + 1];
     if (part.type !== 'rich_text_section' || next?.type !== 'rich_text_section') return part;
-    return { ...part, elements: [...part.elements, { type: 'text', text: '\n\n' }] };
+    return { ...part, elements: [...part.elements, { type: 'text', text: '\n' }] };
   });
 }
 

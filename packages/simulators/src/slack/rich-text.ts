@@ -49,7 +49,7 @@ export interface Names {
 }
 
 /** The line as people see it, without formats. */
-export function toPlainInline(elements: readonly Inline[], names: Names): string {
+function toPlainInline(elements: readonly Inline[], names: Names): string {
   return elements.map((element) => toPlainElement(element, names)).join('');
 }
 
@@ -85,12 +85,7 @@ export function toPlainText(parts: readonly RichText[], names: Names): string {
         })
         .join('\n');
     })
-    .reduce((text, part) => join(text, part), '');
-}
-
-/** Each part begins on a new line. */
-function join(before: string, part: string): string {
-  return before === '' || before.endsWith('\n') ? before + part : `${before}\n${part}`;
+    .join('\n');
 }
 
 /** The marker before an item of a list. */
@@ -121,11 +116,11 @@ export function toMrkdwn(parts: readonly RichText[]): string {
       }
       return '';
     })
-    .reduce((text, part) => join(text, part), '');
+    .join('\n');
 }
 
 /** A line as mrkdwn. */
-export function toMrkdwnInline(elements: readonly Inline[]): string {
+function toMrkdwnInline(elements: readonly Inline[]): string {
   return elements
     .map((element) => {
       const text = toMrkdwnElement(element);

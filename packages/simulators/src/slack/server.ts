@@ -14,6 +14,7 @@ import {
 import { respond } from './responding.ts';
 import type { SlackServers } from './servers.ts';
 import type { SocketMode } from './socket-mode.ts';
+import { applyOptional } from './workspace.ts';
 
 /** A response with the error code for the transcript, if it is a refusal. */
 type SlackAnswer = Answer & { readonly error?: string };
@@ -95,7 +96,7 @@ export class WebApiServer {
       method === undefined
         ? { url: this.#socket.open(workspace.origin) }
         : method(this.#servers, args);
-    return json(200, { ok: true, ...fields });
+    return json(200, applyOptional(workspace, { ok: true, ...fields }));
   }
 
   #respond(path: string, args: RequestArguments): SlackAnswer {

@@ -1,3 +1,4 @@
+import type { Optional } from '../optional-fields.ts';
 import type { ButtonPress, FormSubmission, SlashCommand } from './acting.ts';
 import type { Retries } from './dispatcher.ts';
 import type { Fault } from './faults.ts';
@@ -13,6 +14,8 @@ import type { ChannelKind, NewMember, View } from './workspace.ts';
 export interface SlackDoubleOptions {
   /** The loopback port; a free one when absent. */
   readonly port?: number;
+  /** How optional fields are sent; included with their values when absent. */
+  readonly optional?: Optional;
   /** Rate limits; none when absent. `REAL_LIMITS` has the published ones. */
   readonly limits?: SlackLimits;
   /** When events are delivered again; `REAL_RETRIES` when absent. */

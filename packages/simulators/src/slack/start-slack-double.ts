@@ -138,7 +138,10 @@ function createReaders({ workspace, interactions }: SlackServers) {
   } satisfies Partial<SlackDouble>;
 }
 
-function newWorkspace({ limits = {} }: SlackDoubleOptions, clock: () => number): Workspace {
+function newWorkspace(
+  { limits = {}, optional = 'present' }: SlackDoubleOptions,
+  clock: () => number,
+): Workspace {
   const bot: Member = {
     ...{ id: 'U0DBLBOT', name: 'Parley', teamId: 'T0DOUBLE' },
     ...{ isBot: true, isGuest: false, isAdmin: false, isDeactivated: false },
@@ -156,7 +159,7 @@ function newWorkspace({ limits = {} }: SlackDoubleOptions, clock: () => number):
     ...{ channels: new Map(), files: new Files(), statuses: new Map(), views: new Map() },
     transcript: new Transcript(clock, () => describeState(workspace)),
     limits: new RateLimits(limits, clock),
-    ...{ clock, ids: new IdSequence(clock), origin: '' },
+    ...{ clock, optional, ids: new IdSequence(clock), origin: '' },
   };
   return workspace;
 }

@@ -50,7 +50,7 @@ export async function verifyUrl(url: string, token: string, signing: Signing): P
 }
 
 /** The signature of a request: `v0=` and an HMAC of version, timestamp and body. */
-export function sign(secret: string, timestamp: string, body: string): string {
+function sign(secret: string, timestamp: string, body: string): string {
   return `v0=${createHmac('sha256', secret).update(`v0:${timestamp}:${body}`).digest('hex')}`;
 }
 

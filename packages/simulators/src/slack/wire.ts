@@ -1,5 +1,3 @@
-import type { RichText } from './rich-text.ts';
-
 /** An object of the wire whose fields are read one by one. */
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -7,11 +5,6 @@ export type Json = Readonly<Record<string, unknown>>;
 export interface WireBlock extends Json {
   readonly type: string;
   readonly block_id?: string;
-}
-
-export interface WireRichTextBlock extends WireBlock {
-  readonly type: 'rich_text';
-  readonly elements: readonly RichText[];
 }
 
 export interface WireFile extends Json {

@@ -1,4 +1,6 @@
+import { type Optional, sentWith } from '../optional-fields.ts';
 import type { Files } from './file-store.ts';
+import { OPTIONAL_FIELDS } from './optional-fields.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { refuse } from './request.ts';
 import type { Names } from './rich-text.ts';
@@ -86,6 +88,8 @@ export interface Workspace {
   readonly views: Map<string, View>;
   readonly clock: () => number;
   readonly ids: IdSequence;
+  /** How optional fields are sent. */
+  readonly optional: Optional;
   /** The address of the double, without a slash at the end. */
   origin: string;
 }
@@ -217,6 +221,12 @@ export function storeMessage(
   place.set(wire.ts, stored);
   workspace.transcript.changes.changed();
   return stored;
+}
+
+/** A document with its optional fields as the workspace sends them. */
+export function applyOptional<T extends Json>({ optional }: Workspace, document: T): T {
+  // Fields are only left out or null, which their types allow.
+  return sentWith(optional, OPTIONAL_FIELDS, document) as T;
 }
 
 /** How events name the kind of a conversation. */
