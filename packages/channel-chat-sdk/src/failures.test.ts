@@ -45,6 +45,27 @@ describe('an error of an adapter', () => {
       named('WhatsAppApiError', { status: 401, errorCode: 190 }),
       account,
     ],
+    [
+      'a rate limit of Linear',
+      failed({ type: 'Ratelimited', status: 400, retryAfter: 7 }),
+      limited(7_000),
+    ],
+    ['a wrong key of Linear', failed({ type: 'AuthenticationError', status: 400 }), account],
+    [
+      'a missing right on Linear',
+      failed({ type: 'Forbidden', status: 200 }),
+      { failure: { kind: 'forbidden' } },
+    ],
+    [
+      'a missing issue of Linear',
+      failed({ type: 'InvalidInput', status: 200 }),
+      { failure: { kind: 'refused' } },
+    ],
+    [
+      'a refused connection to Linear',
+      failed({ type: 'Unknown', raw: failed({ code: 'ECONNREFUSED' }) }),
+      { failure: { kind: 'transient', untried: true } },
+    ],
     ['a status of GitHub', failed({ status: 422 }), { failure: { kind: 'refused' } }],
     [
       'too many writes on GitHub',
