@@ -67,7 +67,7 @@ channels:
     ]);
     expect(platforms.map(({ id }) => id)).not.toContain('gmail');
     expect(platforms.find(({ id }) => id === 'resend')).toMatchObject({
-      name: 'Resend (not tested)',
+      ...{ name: 'Resend', isUntested: true },
       fields: [
         { key: 'RESEND_API_KEY', isSecret: true, isOptional: false },
         { key: 'RESEND_WEBHOOK_SECRET', isSecret: true, isOptional: false },

@@ -18,8 +18,8 @@ export async function hostedPlatforms(
   publicUrl: string | undefined,
 ): Promise<readonly SetupPlatform[]> {
   const { offeredPlatforms } = await loadSetUp();
-  return offeredPlatforms().map(({ channel: id, name, needs, asks: fields, notDurable }) => ({
-    ...{ id, name, asks: 'options', needs, fields, notDurable },
+  return offeredPlatforms().map(({ channel: id, asks: fields, use: _, ...facts }) => ({
+    ...{ ...facts, id, asks: 'options', fields },
     webhook: webhookAddress(webhookPath(id, 'default'), publicUrl),
   }));
 }

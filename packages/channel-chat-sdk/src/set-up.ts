@@ -30,6 +30,8 @@ export interface OfferedPlatform {
   readonly asks: readonly AskedValue[];
   /** What cannot be durable there. */
   readonly notDurable: readonly string[];
+  /** Present for adapters that Parley's tests do not cover. */
+  readonly isUntested?: true;
 }
 
 /** The platforms that can be set up: those that Parley's tests host, then all others. */
@@ -72,7 +74,7 @@ function untestedPlatform(adapter: CatalogAdapter): OfferedPlatform {
     isOptional: optional.includes(one),
   }));
   return {
-    ...{ channel, use, asks, name: `${name} (not tested)`, notDurable: [] },
+    ...{ channel, use, asks, name, notDurable: [], isUntested: true },
     needs: `${description} Its adapter ${use} is not covered by Parley's tests; its own documentation says where to find these values.`,
   };
 }

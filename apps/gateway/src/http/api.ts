@@ -127,6 +127,8 @@ export interface SetupPlatform {
   readonly fields?: readonly SetupField[];
   /** What cannot be durable on the platform. */
   readonly notDurable?: readonly string[];
+  /** Present for platforms that Parley's tests do not cover. */
+  readonly isUntested?: true;
   /** The address that the platform has to call, or how it becomes known. */
   readonly webhook?: string;
 }

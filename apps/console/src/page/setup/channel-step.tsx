@@ -48,7 +48,10 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
     <Step place={place} title="Connect a channel" done={connectedAs(accounts, bot)}>
       <Chooser
         label="Channel"
-        options={platforms.map((one) => [one.id, one.name])}
+        options={platforms.map((one) => [
+          one.id,
+          one.isUntested ? `${one.name} (not tested)` : one.name,
+        ])}
         value={chosen?.id ?? ''}
         onChoose={(next) => {
           setId(next);

@@ -185,14 +185,20 @@ async function askChannel(
   show: (answer: SetupAnswer) => void,
 ): Promise<StepAnswer> {
   const names = [...new Set(channels)].join(', ');
-  const options = platforms.map(({ id, name }) => ({ value: id, label: name }));
+  const options = [
+    ...platforms.flatMap(({ id, name, isUntested }) =>
+      isUntested ? [] : [{ value: id, label: name }],
+    ),
+    OTHER_PLATFORM,
+  ];
   const keep = { ...LATER, hint: names === '' ? 'only the page and the terminal' : names };
   const chosen = await askChoice(prompts, 'Where do people write to the agent?', [
     ...(names === '' ? options : []),
     keep,
     ...(names === '' ? [] : options),
   ]);
-  const platform = platforms.find(({ id }) => id === chosen);
+  const id = chosen === OTHER_PLATFORM.value ? await askOther(prompts, platforms) : chosen;
+  const platform = platforms.find((one) => one.id === id);
   if (platform === undefined) return null;
   prompts.log.info(platform.needs);
   switch (platform.asks) {
@@ -203,6 +209,19 @@ async function askChannel(
     case 'options':
       return askOptions(prompts, installation, platform, show);
   }
+}
+
+const OTHER_PLATFORM = {
+  value: 'other',
+  label: 'Another one, with an adapter of Chat SDK',
+} as const;
+
+/** Chooses among the platforms that are not tested. */
+function askOther(prompts: Prompts, platforms: SetupState['platforms']): Promise<string> {
+  const others = platforms.filter(({ isUntested }) => isUntested);
+  const options = others.map(({ id, name }) => ({ value: id, label: name }));
+  const message = "Which one? Parley's tests do not cover these.";
+  return askChoice(prompts, message, [...options, LATER]);
 }
 
 async function askOptions(
