@@ -35,8 +35,9 @@ function textOf({ formatted, text }: Message): string {
         type: 'root',
         children: [{ type: 'paragraph', children: node.children }],
       });
-      const isPlain = label === '' || label === node.url || `mailto:${label}` === node.url;
-      return { type: 'text', value: isPlain ? node.url : `${label} (${node.url})` };
+      const address = node.url.replace(/^mailto:/, '');
+      const isPlain = label === '' || label === address || label === node.url;
+      return { type: 'text', value: isPlain ? address : `${label} (${node.url})` };
     }),
   ).trim();
   return shown === '' ? text : shown;

@@ -28,7 +28,7 @@ export async function slackPeer(mode: 'webhook' | 'socket'): Promise<Peer> {
   return {
     channel: 'slack',
     traits: new Set([
-      ...(['direct-chats', 'groups'] as const),
+      ...(['direct-chats', 'groups', 'bot-edits'] as const),
       ...(['threads', 'albums', 'edits', 'deletes', 'documents', 'bots', 'quotes'] as const),
       ...(['buttons', 'pings', 'twice', 'out-of-order', 'thrown-out'] as const),
       ...(['rate-limited', 'server-error', 'lost-before', 'lost-after'] as const),

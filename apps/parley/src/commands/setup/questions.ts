@@ -1,6 +1,13 @@
+import { readFileSync, statSync } from 'node:fs';
 import type { CANCEL_SYMBOL } from '@clack/prompts';
 import type { SetupModel, SetupSteps } from '@parley/gateway';
-import type { SetupAnswer, SetupPlatform, SetupProvider, SetupState } from '@parley/gateway/api';
+import type {
+  SetupAnswer,
+  SetupField,
+  SetupPlatform,
+  SetupProvider,
+  SetupState,
+} from '@parley/gateway/api';
 
 /** Thrown when the person ends the questions with Ctrl-C or Esc. */
 export class Cancelled extends Error {
@@ -14,6 +21,8 @@ export type Questions = Awaited<ReturnType<typeof openQuestions>>;
 
 type Prompts = typeof import('@clack/prompts');
 
+/** The largest key file that is read, in bytes. */
+const MAX_KEY_BYTES = 16_384;
 /** The number of models shown at once; longer lists scroll, so that they fit on a small screen. */
 const SHOWN_MODELS = 8;
 
@@ -186,9 +195,59 @@ async function askChannel(
   const platform = platforms.find(({ id }) => id === chosen);
   if (platform === undefined) return null;
   prompts.log.info(platform.needs);
-  return platform.asks === 'token'
-    ? askToken(prompts, installation, platform, show)
-    : askPhone(prompts, installation, platform);
+  switch (platform.asks) {
+    case 'token':
+      return askToken(prompts, installation, platform, show);
+    case 'phone':
+      return askPhone(prompts, installation, platform);
+    case 'options':
+      return askOptions(prompts, installation, platform, show);
+  }
+}
+
+async function askOptions(
+  prompts: Prompts,
+  installation: SetupSteps,
+  { id: channel, fields = [], notDurable = [], webhook }: SetupPlatform,
+  show: (answer: SetupAnswer) => void,
+): Promise<StepAnswer> {
+  if (notDurable.length > 0) prompts.log.info(['What is not durable:', ...notDurable].join('\n'));
+  if (webhook !== undefined)
+    prompts.log.info(`If the platform calls Parley, its address is ${webhook}`);
+  const options: Record<string, string> = {};
+  for (const field of fields) {
+    const typed = await askField(prompts, field);
+    if (typed !== '') options[field.key] = typed;
+  }
+  const chosen = { channel, options };
+  const tried = await installation.tryChannel(chosen);
+  show(tried);
+  return tried.kind === 'problem' ? 'again' : () => installation.saveChannel(chosen);
+}
+
+/** The value of a field; empty if the person leaves it out. */
+async function askField(prompts: Prompts, field: SetupField): Promise<string> {
+  const { label, help, isSecret, isOptional, isFile = false } = field;
+  const what = isFile ? `${label}: the path of its file` : label;
+  const message = `${what}${isOptional ? ', or nothing' : ''}\n${help}`;
+  const validate = (typed: string | undefined) => {
+    const text = typed?.trim() ?? '';
+    if (text === '') return isOptional ? undefined : 'It is needed.';
+    return isFile && readKeyFile(text) === undefined ? 'There is no such file.' : undefined;
+  };
+  const ask = isSecret && !isFile ? prompts.password : prompts.text;
+  const typed = ((await answerOrCancel(prompts, ask({ message, validate }))) ?? '').trim();
+  return isFile ? (readKeyFile(typed) ?? '') : typed;
+}
+
+/** The content of a key file; undefined if it cannot be read. */
+function readKeyFile(path: string): string | undefined {
+  try {
+    if (statSync(path).size > MAX_KEY_BYTES) return undefined;
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
 }
 
 async function askPhone(
