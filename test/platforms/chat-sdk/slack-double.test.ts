@@ -15,13 +15,16 @@ afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close();
 });
 
-/** The log of Slack's own client, which writes to the console. */
+/** A logger for Slack's client, which otherwise writes to the console. */
 const CLIENT_LOG = {
   ...{ debug() {}, info() {}, warn() {}, error() {}, setLevel() {}, setName() {} },
   getLevel: () => 'error' as never,
 };
 
-/** The adapter behind a request URL, or in Socket Mode, with a person and a channel. */
+/**
+ * Starts a double with a person and a channel, and the adapter behind a request URL or in Socket
+ * Mode.
+ */
 async function start(mode: Mode, options?: SlackDoubleOptions) {
   const double: SlackDouble = await startSlackDouble(options);
   closing.push(() => double.close());
@@ -73,7 +76,7 @@ describe.each<Mode>(['webhook', 'socket'])(
       expect(await host.waitFor(() => host.deletions[0])).toMatchObject({ messageId: ts });
     });
 
-    it('takes messages, edits, reactions and files, and shows them in the history', async () => {
+    it('receives messages, edits, reactions and files, and returns them as history', async () => {
       const { double, adapter, host, ann, direct } = await start(mode);
       double.say({ channel: direct, text: 'hello' });
       const { threadId, message } = await host.waitFor(() => host.messages[0]);
@@ -91,7 +94,7 @@ describe.each<Mode>(['webhook', 'socket'])(
       expect(messages.find(({ text }) => text === 'two')?.author.isMe).toBe(true);
     });
 
-    it('tells people of other workspaces and other bots apart', async () => {
+    it('distinguishes people of other workspaces and other bots', async () => {
       const { double, host } = await start(mode);
       const eve = double.addMember({ name: 'Eve', teamId: 'T0OTHER' });
       const robot = double.addMember({ name: 'Robot', isBot: true });
@@ -107,7 +110,7 @@ describe.each<Mode>(['webhook', 'socket'])(
     });
 
     it.each(['null', 'absent'] as const)(
-      'sends messages with optional fields %s',
+      'sends messages whose optional fields are %s',
       async (optional) => {
         const { double, host, channel, ann } = await start(mode, { optional });
         const file = { name: 'a.txt', bytes: new Uint8Array([1]) };

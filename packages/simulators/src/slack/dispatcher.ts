@@ -4,7 +4,7 @@ import type { SocketMode } from './socket-mode.ts';
 import type { Transcript } from './transcript.ts';
 import { callWebhook, type Signing } from './webhook.ts';
 
-/** When events are delivered again. */
+/** The retry schedule for events. */
 export interface Retries {
   /** The wait before each further attempt, in ms. */
   readonly delaysMs: readonly number[];
@@ -12,10 +12,13 @@ export interface Retries {
   readonly answerWithinMs: number;
 }
 
-/** As documented: at once, after a minute and after five; each attempt may take three seconds. */
+/**
+ * The documented schedule: retries at once, after one minute and after five minutes, with three
+ * seconds for each response.
+ */
 export const REAL_RETRIES: Retries = { delaysMs: [0, 60_000, 300_000], answerWithinMs: 3_000 };
 
-/** How long a swapped event waits for the event that is to overtake it, in ms. */
+/** How long a swapped event waits for the next event, in ms. */
 const SWAP_WITHIN_MS = 3_000;
 
 /**
@@ -47,7 +50,7 @@ export class Dispatcher {
     this.#requestUrl = url;
   }
 
-  /** Delivers an event, again and again until it is acknowledged or given up. */
+  /** Delivers an event and retries until it is acknowledged or no retries are left. */
   deliver(delivery: Delivery): void {
     if (delivery.isOwn === true) {
       void this.#tryEvent(delivery, 0, '');
@@ -65,12 +68,12 @@ export class Dispatcher {
     }
   }
 
-  /** Delivers an interaction or a command, which is not tried again. */
+  /** Delivers an interaction or a command without retries. */
   async deliverOnce(delivery: Delivery): Promise<DeliveryResult> {
     return this.#attempt(delivery, 0, '');
   }
 
-  /** Forgets everything that is not delivered yet. */
+  /** Cancels all pending deliveries. */
   close(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();

@@ -88,7 +88,7 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
   return double;
 }
 
-/** What people do, and what happens to the workspace. */
+/** Creates the methods with which tests act as people and change the workspace. */
 function createControls(servers: SlackServers) {
   const { workspace } = servers;
   return {
@@ -119,7 +119,7 @@ function createControls(servers: SlackServers) {
   } satisfies Partial<SlackDouble>;
 }
 
-/** What people see, and what was said between the servers and the bot. */
+/** Creates the methods with which tests read the workspace and the recorded traffic. */
 function createReaders({ workspace, interactions }: SlackServers) {
   const { transcript } = workspace;
   return {
@@ -164,7 +164,7 @@ function newWorkspace(
   return workspace;
 }
 
-/** The newest messages, for the error of a wait that timed out. */
+/** Lists the newest messages, for the error of a wait that timed out. */
 function describeState(workspace: Workspace): string {
   const all = [...workspace.channels.values()].flatMap((channel) =>
     listVisibleMessages(workspace, channel),

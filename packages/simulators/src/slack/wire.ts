@@ -1,4 +1,4 @@
-/** An object of the wire whose fields are read one by one. */
+/** An object of the wire format with unchecked fields. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** A block of Block Kit; every block of a message has an id. */
