@@ -3,6 +3,8 @@ import { z } from 'zod';
 import type { SetupAnswer, SetupState } from './http/api.ts';
 
 const Word = z.string().trim().min(1).max(4_000);
+/** Also the content of a key file. */
+const Text = z.string().trim().min(1).max(20_000);
 
 const Model = {
   provider: z.enum(['openai-compatible', 'openai', 'anthropic']),
@@ -12,8 +14,10 @@ const Model = {
   model: Word.optional(),
 };
 const Channel = {
-  channel: z.enum(['telegram', 'discord', 'whatsapp']),
+  channel: z.string().regex(/^[a-z][a-z0-9-]{0,31}$/),
   token: Word.optional(),
+  /** The values of a platform that asks for several, by their keys. */
+  options: z.record(z.string().regex(/^\w{1,64}$/), Text).optional(),
   /** The phone on which the linking code is typed. */
   phone: Word.optional(),
 };

@@ -1,3 +1,4 @@
+import type { OfferedPlatform } from '@parley/channel-chat-sdk/set-up';
 import type { ChannelDefinition } from '@parley/channels';
 import type { ChannelProbe } from '@parley/channels/probe';
 import type { SetupChannel, SetupModel, SetupSteps } from '@parley/gateway';
@@ -20,6 +21,13 @@ import type { OpenLog, StartOptions } from './process-options.ts';
 import { replaceSecret, secretReference } from './secret-files.ts';
 import { checkAs, type LoadedSettings } from './settings.ts';
 import { SETUP_FIELDS, SETUP_PLATFORMS, setupProviders } from './setup-choices.ts';
+import {
+  type Given,
+  hostedChanges,
+  hostedPlatform,
+  hostedPlatforms,
+  nextSteps,
+} from './setup-hosted.ts';
 
 /** How long a server or platform may take to respond. After that, the user can try again. In ms. */
 const ANSWER_WITHIN_MS = 20_000;
@@ -64,7 +72,7 @@ export class Setup implements SetupSteps {
       model: model.line(),
       isOffline: model.line().startsWith('offline'),
       providers,
-      platforms: SETUP_PLATFORMS,
+      platforms: [...SETUP_PLATFORMS, ...(await hostedPlatforms(settings.http.publicUrl))],
       channels: Object.values(channels).flatMap(({ channel }) =>
         channel === 'web' || channel === 'terminal' ? [] : [channel],
       ),
@@ -81,7 +89,7 @@ export class Setup implements SetupSteps {
 
   async addOwner(person: string): Promise<SetupAnswer> {
     const change = { kind: 'add', path: ['owners'], value: person } as const;
-    const answer = this.#write(change, 'It is yours now: write to your bot again.');
+    const answer = this.#write([change], 'It is yours now: write to your bot again.');
     if (answer.kind === 'done') await this.#deps.store.pairing.settle(...channelAndId(person));
     return answer;
   }
@@ -110,18 +118,20 @@ export class Setup implements SetupSteps {
     const parsed = ProviderChoice.safeParse(given);
     if (!parsed.success) return unfitModel(parsed.error);
     const { apiKey, ...model } = given;
-    const secret = apiKey === undefined ? null : { name: MODEL_KEY, text: apiKey };
-    const apiKeyWritten = secret && secretReference(this.#deps.folder, secret.name);
-    const written = { ...model, ...(apiKeyWritten !== null && { apiKey: apiKeyWritten }) };
+    const secrets = apiKey === undefined ? [] : [{ name: MODEL_KEY, text: apiKey }];
+    const [secret] = secrets.map(({ name }) => secretReference(this.#deps.folder, name));
+    const written = { ...model, ...(secret !== undefined && { apiKey: secret }) };
     const value: SettingsValue = Object.fromEntries(
       Object.entries(written).filter((entry): entry is [string, string] => entry[1] !== undefined),
     );
     const done = `${model.provider}/${model.model} answers from the next message on.`;
-    return this.#write({ kind: 'set', path: ['model'], value }, done, secret);
+    return this.#write([{ kind: 'set', path: ['model'], value }], done, secrets);
   }
 
-  async tryChannel({ channel, token }: SetupChannel): Promise<SetupAnswer> {
+  async tryChannel({ channel, token, options }: SetupChannel): Promise<SetupAnswer> {
     const { folder, definitions, secrets, clock } = this.#deps;
+    const hosted = await hostedPlatform(channel);
+    if (hosted !== undefined) return this.#tryHosted(hosted, options ?? {});
     if (channel === 'whatsapp') return { kind: 'works', text: LINK, models: null };
     if (token === undefined) return setupProblem('Token: it is missing.', COPY_IT);
     secrets.add([token]);
@@ -140,56 +150,95 @@ export class Setup implements SetupSteps {
     return channelAnswer(await definition.probe(parsed.data, env));
   }
 
-  async saveChannel({ channel, token, phone }: SetupChannel): Promise<SetupAnswer> {
+  async #tryHosted(platform: OfferedPlatform, given: Given): Promise<SetupAnswer> {
+    const { folder, secrets, clock, env, loaded } = this.#deps;
+    const { problemsOf, probeGiven } = await import('@parley/channel-chat-sdk/set-up');
+    secrets.add(platform.asks.flatMap(({ key, isSecret }) => (isSecret && given[key]) || []));
+    const kept = otherOptions(readWritten(folder.settingsFile).values, platform);
+    const all = { ...kept, ...given };
+    const problems = problemsOf(platform, all, env);
+    if (problems.length > 0) return setupProblem(problems.join(' '), FILL_IN);
+    const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
+    const answer = channelAnswer(await probeGiven(platform, all, { signal, clock }));
+    if (answer.kind !== 'works') return answer;
+    const steps = await nextSteps(platform, given, loaded.settings.http.publicUrl);
+    return { ...answer, text: [sentence(answer.text), steps].join(' ').trim() };
+  }
+
+  async #saveHosted(platform: OfferedPlatform, given: Given): Promise<SetupAnswer> {
+    const { folder, loaded } = this.#deps;
+    const account = { channel: platform.channel, account: 'default' };
+    const path = accountPath(folder.settingsFile, account);
+    const { changes, secrets } = await hostedChanges(folder, platform, given, path);
+    const steps = await nextSteps(platform, given, loaded.settings.http.publicUrl);
+    const labels = new Map(platform.asks.map(({ key, label }) => [key, label]));
+    return this.#write(changes, ['Saved.', steps].join(' ').trim(), secrets, labels);
+  }
+
+  async saveChannel({ channel, token, phone, options }: SetupChannel): Promise<SetupAnswer> {
     const { folder } = this.#deps;
+    const hosted = await hostedPlatform(channel);
+    if (hosted !== undefined) return this.#saveHosted(hosted, options ?? {});
+    if (!SETUP_PLATFORMS.some(({ id }) => id === channel))
+      return setupProblem(`There is no platform ${channel}.`, 'Choose one from the list.');
     const path = accountPath(folder.settingsFile, { channel, account: 'default' });
     const done = 'Saved. Connecting…';
     if (token !== undefined) {
       const secret = { name: `${channel}-token`, text: token };
       const value = secretReference(folder, secret.name);
-      return this.#write({ kind: 'set', path: [...path, 'token'], value }, done, secret);
+      return this.#write([{ kind: 'set', path: [...path, 'token'], value }], done, [secret]);
     }
     return phone === undefined
-      ? this.#write({ kind: 'set', path, value: {} }, done)
-      : this.#write({ kind: 'set', path: [...path, 'phone'], value: phone }, done);
+      ? this.#write([{ kind: 'set', path, value: {} }], done)
+      : this.#write([{ kind: 'set', path: [...path, 'phone'], value: phone }], done);
   }
 
-  #write(change: SettingsChange, done: string, secret: NewSecret | null = null): SetupAnswer {
-    if (secret !== null) this.#deps.secrets.add([secret.text]);
-    const problems = secret === null ? this.#edit(change) : this.#editWithSecret(change, secret);
+  #write(
+    changes: readonly SettingsChange[],
+    done: string,
+    secrets: readonly NewSecret[] = [],
+    labels: ReadonlyMap<string, string> = SETUP_FIELDS,
+  ): SetupAnswer {
+    this.#deps.secrets.add(secrets.map(({ text }) => text));
+    const problems =
+      secrets.length === 0 ? this.#edit(changes) : this.#editWithSecrets(changes, secrets);
     if (problems.length === 0) return { kind: 'done', text: done };
-    const reason = problems.map(describeFieldProblem).join('\n');
+    const reason = problems.map((problem) => describeFieldProblem(problem, labels)).join('\n');
     return setupProblem(reason, 'Correct that and try again.');
   }
 
   /** Edits the settings, or returns the problems because of which nothing was written. */
-  #edit(change: SettingsChange, before?: SettingsResult): readonly SettingsProblem[] {
+  #edit(changes: readonly SettingsChange[], before?: SettingsResult): readonly SettingsProblem[] {
     const { folder, clock } = this.#deps;
     const file = folder.settingsFile;
     const check = (path: string) => (path === file && before) || this.#check(path);
-    const edited = editSettings([change], { file, check, now: new Date(clock()) });
+    const edited = editSettings(changes, { file, check, now: new Date(clock()) });
     return edited.kind === 'refused' ? edited.problems : [];
   }
 
   /**
-   * Writes the secret before the settings that refer to it, because they are checked together with
-   * it. Only problems that did not exist before count. If the settings are refused, the previous
-   * secret is restored.
+   * Writes secrets before the settings that refer to them, because they are checked together. Only
+   * problems that did not exist before count. If the settings are refused, the previous secrets are
+   * restored.
    */
-  #editWithSecret(change: SettingsChange, secret: NewSecret): readonly SettingsProblem[] {
+  #editWithSecrets(
+    changes: readonly SettingsChange[],
+    secrets: readonly NewSecret[],
+  ): readonly SettingsProblem[] {
     const { folder } = this.#deps;
     const before = this.#check(folder.settingsFile);
-    const undo = replaceSecret(folder, secret.name, secret.text);
+    const undo: (() => void)[] = [];
     let isKept = false;
     try {
-      const refused = this.#edit(change, before);
+      for (const { name, text } of secrets) undo.push(replaceSecret(folder, name, text));
+      const refused = this.#edit(changes, before);
       // If the settings already refer to the file, the edit changes nothing and checks nothing.
       const problems =
         refused.length > 0 ? refused : newProblems(before, this.#check(folder.settingsFile));
       isKept = problems.length === 0;
       return problems;
     } finally {
-      if (!isKept) undo();
+      if (!isKept) for (const one of undo.toReversed()) one();
     }
   }
 
@@ -229,8 +278,11 @@ const ADDRESS = 'it must be a URL such as http://127.0.0.1:8080/v1';
  * Describes a problem by the label of its field in the form, or by its path in the settings file if
  * it has none.
  */
-function describeFieldProblem(problem: SettingsProblem): string {
-  const field = SETUP_FIELDS.get(problem.path.split('.').at(-1) ?? '');
+function describeFieldProblem(
+  problem: SettingsProblem,
+  labels: ReadonlyMap<string, string>,
+): string {
+  const field = labels.get(problem.path.split('.').at(-1) ?? '');
   return field === undefined ? describeProblem(problem) : `${field}: expected ${problem.expected}.`;
 }
 
@@ -279,6 +331,26 @@ function serverOf(values: object | null, channel: string): { readonly apiRoot?: 
   const block: unknown = isSettingsBlock(all) ? all[channel] : undefined;
   const apiRoot = isSettingsBlock(block) ? block.apiRoot : undefined;
   return typeof apiRoot === 'string' ? { apiRoot } : {};
+}
+
+/** Options in the settings that *Set up* does not ask for, such as the address of a server. */
+function otherOptions(values: object | null, { channel, asks }: OfferedPlatform): Given {
+  const path = ['channels', channel, 'options'];
+  const options = path.reduce<unknown>(
+    (block, key) => (isSettingsBlock(block) ? block[key] : undefined),
+    values,
+  );
+  const asked = new Set(asks.map(({ key }) => key));
+  return Object.fromEntries(
+    Object.entries(isSettingsBlock(options) ? options : {}).filter(
+      (entry): entry is [string, string] =>
+        !asked.has(entry[0]) && typeof entry[1] === 'string' && !entry[1].includes('${'),
+    ),
+  );
+}
+
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
 function isSettingsBlock(value: unknown): value is Readonly<Record<string, unknown>> {

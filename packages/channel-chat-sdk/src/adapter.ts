@@ -19,7 +19,7 @@ import { createOutgoing } from './outgoing.ts';
 import { Places } from './places.ts';
 import type { ChatSdkSettings } from './settings.ts';
 import { ChatState } from './state.ts';
-import { type NamedTraits, traitsOf } from './traits.ts';
+import { type NamedTraits, traitsOf, traitsWithin } from './traits.ts';
 import { Webhook } from './webhook.ts';
 
 /** An adapter of the Chat SDK that one account of a channel uses. */
@@ -46,7 +46,8 @@ export function createChatSdkAdapter(
   try {
     const { log, settings } = context;
     const adapter = makeAdapter(hosted.factory, settings, { log, secret });
-    return hostAdapter({ ...hosted, adapter, traits, secret }, context, env);
+    const within = traitsWithin(traits, adapter);
+    return hostAdapter({ ...hosted, adapter, traits: within, secret }, context, env);
   } catch (thrown) {
     return refusedAccount(traits, context, reasonOf(thrown));
   }

@@ -46,6 +46,11 @@ export function chatSdkChannel(id: string, use: string) {
       settings,
       ...(ids !== undefined && { ids }),
       ...(platform?.answersStrangers === false && { answersStrangers: false }),
+      async probe(given, env) {
+        import.meta.resolve(use);
+        const { probePlatform } = await import('./probe.ts');
+        return probePlatform({ use, name, options: settings.parse(given).options }, env);
+      },
       async load(): Promise<ConnectChatSdk> {
         const { loadFactory } = await import('./library.ts');
         const factory = await loadFactory(use);

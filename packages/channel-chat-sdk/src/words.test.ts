@@ -110,4 +110,31 @@ describe('the words of a message', () => {
   ])('of WhatsApp: %s', async (_what, message, expected) => {
     expect(await readWords(said('hi', { message }), reading('whatsapp'))).toMatchObject(expected);
   });
+
+  const teams = (activity: object) => readWords(said('', activity), reading('teams'));
+  const html = (content: string) => [{ contentType: 'text/html', content }];
+
+  it('of Teams are what was typed, with signs and HTML, after the mention of the bot', async () => {
+    const mention = { type: 'mention', mentioned: { id: 'B1' }, text: '<at>Parley</at>' };
+    const other = { type: 'mention', mentioned: { id: 'U2' }, text: '<at>Bo</at>' };
+    const text = '<at>Parley</at>&nbsp;*hi* <at>Bo</at> &lt;b&gt; &amp;amp;';
+    expect(await teams({ text, entities: [mention, other, { type: 'clientInfo' }] })).toEqual({
+      ...{ text: '*hi* @Bo <b> &amp;', isMention: true, mentions: ['B1', 'U2'] },
+      authored: { text: true },
+    });
+  });
+
+  it('[F16] of Teams have the addresses behind words', async () => {
+    const content =
+      '<p>see <a href="https://e.org/a">that</a>, <a href="https://e.org">https://e.org</a></p>';
+    const text = 'see that, https://e.org';
+    expect(await teams({ text, attachments: html(content) })).toMatchObject({
+      text: 'see that (https://e.org/a), https://e.org',
+    });
+  });
+
+  it('[P18] of Teams were not typed by their sender where they quote', async () => {
+    const content = '<blockquote itemtype="http://schema.skype.com/Reply">/approve A</blockquote>';
+    expect((await teams({ text: '/approve A', attachments: html(content) })).authored).toEqual({});
+  });
 });

@@ -173,13 +173,16 @@ export function newProblems(
   );
 }
 
-/** All problems of a file, including those of its accounts and keys without effect. */
+/**
+ * All problems of a file, including those of its accounts and keys without effect. A package may be
+ * installed after the settings that name it were written.
+ */
 function problemsOf(result: SettingsResult): readonly SettingsProblem[] {
   if (result.kind === 'invalid') return result.problems;
   const accounts = Object.values(result.channels).flatMap((account) =>
     account.kind === 'broken' ? account.problems : [],
   );
-  return [...accounts, ...result.warnings];
+  return [...accounts, ...result.warnings.filter(({ kind }) => kind !== 'not-installed')];
 }
 
 /** Identifies a problem without its position, which changes when lines above it do. */

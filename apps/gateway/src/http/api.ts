@@ -113,15 +113,36 @@ export interface SetupProvider {
 }
 
 export interface SetupPlatform {
-  readonly id: 'telegram' | 'discord' | 'whatsapp';
+  /** The name of the channel. */
+  readonly id: string;
   readonly name: string;
   /**
    * What the person has to provide for an account; without a phone number it is linked with a QR
    * code.
    */
-  readonly asks: 'token' | 'phone';
+  readonly asks: 'token' | 'phone' | 'options';
   /** What is needed, and where to get it. */
   readonly needs: string;
+  /** The values that are asked for as `options`. */
+  readonly fields?: readonly SetupField[];
+  /** What cannot be durable on the platform. */
+  readonly notDurable?: readonly string[];
+  /** Present for platforms that Parley's tests do not cover. */
+  readonly isUntested?: true;
+  /** The address that the platform has to call, or how it becomes known. */
+  readonly webhook?: string;
+}
+
+/** A value to fill in. */
+export interface SetupField {
+  readonly key: string;
+  readonly label: string;
+  /** What it is and where to find it. */
+  readonly help: string;
+  readonly isSecret: boolean;
+  readonly isOptional: boolean;
+  /** Whether it is the content of a file. */
+  readonly isFile?: true;
 }
 
 /** The result of a set-up step. `models` lists those that the server offers, if known. */

@@ -106,7 +106,7 @@ export const googleChat: Platform = {
   page: 'channel-google-chat.md',
   ids: { person, group, direct, role: null, thread },
   options: {
-    credentials: { variable: 'GOOGLE_CHAT_CREDENTIALS', schema: credentials },
+    credentials: { variable: 'GOOGLE_CHAT_CREDENTIALS', schema: credentials, isFile: true },
     useApplicationDefaultCredentials: {
       variable: 'GOOGLE_CHAT_USE_ADC',
       schema: z

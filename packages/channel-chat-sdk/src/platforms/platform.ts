@@ -6,6 +6,8 @@ export interface OptionFacts {
   readonly schema: z.ZodType;
   /** The variable of the catalog that holds the same value; absent if it has none. */
   readonly variable?: string;
+  /** Whether it is the content of a file. */
+  readonly isFile?: true;
 }
 
 /** Facts about an adapter that Parley's tests host, and about its platform. */

@@ -311,6 +311,10 @@ export class WhatsAppCloudDouble {
   #describe(call: Call): Answer {
     this.#checkToken(call);
     const id = call.params.media ?? '';
+    if (id === this.phoneNumberId) {
+      const number = { display_phone_number: '+1 555-078-3881', verified_name: 'Parley' };
+      return { status: 200, body: { ...number, id } };
+    }
     const file = this.#media.get(id);
     if (file === undefined) throw refuse(400, 100, 'Invalid parameter', 'No such media.');
     const url = `https://lookaside.fbsbx.com/whatsapp_business/attachments/?mid=${id}&ext=1`;

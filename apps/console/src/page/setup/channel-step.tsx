@@ -1,4 +1,4 @@
-import type { SetupBot, SetupPlatform, SetupState } from '@parley/gateway/api';
+import type { SetupBot, SetupField, SetupPlatform, SetupState } from '@parley/gateway/api';
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -15,90 +15,194 @@ interface ChannelProps {
   readonly onSaved: () => void;
 }
 
+/** What a person has typed for the chosen platform. */
+interface Typed {
+  readonly token: string;
+  readonly phone: string;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+const NOTHING: Typed = { token: '', phone: '', options: {} };
+
 /**
- * Connects a channel: its token is tested and the bot's name and picture are shown before it is
+ * Connects a channel: its secrets are tested and the bot's name and picture are shown before it is
  * saved.
  */
 export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): VNode {
   const { channels, platforms } = state;
   const [id, setId] = useState('');
   const chosen = platforms.find((one) => one.id === id) ?? firstUnlinked(platforms, accounts);
-  const [token, setToken] = useState('');
-  const [phone, setPhone] = useState('');
+  const [typed, setTyped] = useState(NOTHING);
   const [bot, setBot] = useState<SetupBot | null>(null);
-  const hasToken = chosen?.asks === 'token';
   const { answer, isBusy, take, forget } = useStep(() => {
-    setToken('');
-    // The step stays open to show the code for a phone.
-    if (hasToken) onSaved();
+    setTyped(NOTHING);
+    // The step stays open to show the code for a phone, or the address for a platform.
+    if (chosen?.asks === 'token') onSaved();
   });
   const tried = (answer?.kind === 'works' && answer.bot) || null;
   useEffect(() => {
     if (tried !== null) setBot(tried);
   }, [tried]);
-  const takeAs = (step: 'setup/try-channel' | 'setup/save-channel'): void => {
-    if (chosen === undefined) return;
-    const { id: channel, asks } = chosen;
-    void take(step, {
-      channel,
-      ...(token !== '' && { token }),
-      ...(phone !== '' && asks === 'phone' && { phone }),
-    });
-  };
   const isSaved = chosen !== undefined && channels.includes(chosen.id);
   return (
     <Step place={place} title="Connect a channel" done={connectedAs(accounts, bot)}>
       <Chooser
         label="Channel"
-        options={platforms.map((one) => [one.id, one.name])}
+        options={platforms.map((one) => [
+          one.id,
+          one.isUntested ? `${one.name} (not tested)` : one.name,
+        ])}
         value={chosen?.id ?? ''}
         onChoose={(next) => {
           setId(next);
           forget();
-          setToken('');
+          setTyped(NOTHING);
         }}
       />
-      <p class="facts">{chosen?.needs}</p>
-      {hasToken && <Field label="Token" value={token} isSecret onInput={setToken} />}
-      {!hasToken && !isSaved && (
+      {chosen && <PlatformFields {...{ platform: chosen, typed, isSaved }} onType={setTyped} />}
+      <AnswerNote answer={answer} />
+      {tried !== null && <BotCard {...tried} />}
+      {(answer === undefined || answer.kind === 'done') && (
+        <Failures accounts={accounts} channel={chosen?.id} />
+      )}
+      {chosen && <Actions {...{ platform: chosen, typed, isSaved, isBusy, take }} />}
+      {isSaved && chosen.asks === 'phone' && <LinkPhone accounts={accounts} channel={chosen.id} />}
+    </Step>
+  );
+}
+
+interface FieldsProps {
+  readonly platform: SetupPlatform;
+  readonly typed: Typed;
+  readonly isSaved: boolean;
+  readonly onType: (typed: Typed) => void;
+}
+
+/** What a person needs for a platform, and the fields to fill in. */
+function PlatformFields({ platform, typed, isSaved, onType }: FieldsProps): VNode {
+  const { asks, needs, webhook, fields = [], notDurable = [] } = platform;
+  return (
+    <>
+      <p class="facts">{needs}</p>
+      {webhook !== undefined && (
+        <p class="facts">Where the platform asks for an address to call: {webhook}.</p>
+      )}
+      <NotDurable sentences={notDurable} />
+      {asks === 'token' && (
+        <Field
+          label="Token"
+          value={typed.token}
+          isSecret
+          onInput={(token) => onType({ ...typed, token })}
+        />
+      )}
+      {asks === 'phone' && !isSaved && (
         <Field
           label="Phone number"
           hint="Leave it empty to scan a QR code instead."
-          value={phone}
-          onInput={setPhone}
+          value={typed.phone}
+          onInput={(phone) => onType({ ...typed, phone })}
         />
       )}
-      <AnswerNote answer={answer} />
-      {tried !== null && <BotCard {...tried} />}
-      {accounts.map(
-        ({ channel, account, state: { kind }, reason, fix }) =>
-          kind === 'failed' &&
-          (answer === undefined || answer.kind === 'done') &&
-          channel === chosen?.id && (
-            <p key={account} class="trouble">
-              {reason} {fix}
-            </p>
-          ),
+      {fields.map(({ key, label, help, isSecret, isOptional }) => (
+        <Field
+          key={`${platform.id} ${key}`}
+          label={isOptional ? `${label} (if you use it)` : label}
+          hint={help}
+          value={typed.options[key] ?? ''}
+          isSecret={isSecret}
+          onInput={(value) => onType({ ...typed, options: { ...typed.options, [key]: value } })}
+        />
+      ))}
+    </>
+  );
+}
+
+interface FailuresProps {
+  readonly accounts: ShownAccounts;
+  readonly channel: string | undefined;
+}
+
+/** Why the saved accounts of a channel do not work. */
+function Failures({ accounts, channel }: FailuresProps): VNode {
+  const failed = accounts.filter((one) => one.channel === channel && one.state.kind === 'failed');
+  return (
+    <>
+      {failed.map(({ account, reason, fix }) => (
+        <p key={account} class="trouble">
+          {reason} {fix}
+        </p>
+      ))}
+    </>
+  );
+}
+
+interface ActionsProps extends Omit<FieldsProps, 'onType'> {
+  readonly isBusy: boolean;
+  readonly take: ReturnType<typeof useStep>['take'];
+}
+
+/** Tries what was typed, and saves it. */
+function Actions({ platform, typed, isSaved, isBusy, take }: ActionsProps): VNode {
+  const { id: channel, asks, fields = [] } = platform;
+  const isTried = asks !== 'phone';
+  const isFilled =
+    asks === 'token'
+      ? typed.token !== ''
+      : fields.every(({ key, isOptional }) => isOptional || filledIn(typed.options[key]));
+  const takeAs = (step: 'setup/try-channel' | 'setup/save-channel'): void =>
+    void take(step, {
+      channel,
+      ...(typed.token !== '' && { token: typed.token }),
+      ...(typed.phone !== '' && asks === 'phone' && { phone: typed.phone }),
+      ...(asks === 'options' && { options: valuesOf(fields, typed.options) }),
+    });
+  return (
+    <div class="actions">
+      {isTried && (
+        <ActionButton
+          label={asks === 'token' ? 'Try the token' : 'Try it'}
+          isBusy={isBusy || !isFilled}
+          onPress={() => takeAs('setup/try-channel')}
+        />
       )}
-      <div class="actions">
-        {hasToken && (
-          <ActionButton
-            label="Try the token"
-            isBusy={isBusy || token === ''}
-            onPress={() => takeAs('setup/try-channel')}
-          />
-        )}
-        {(hasToken || !isSaved) && (
-          <ActionButton
-            label="Connect"
-            look="is-main"
-            isBusy={isBusy || (hasToken && token === '')}
-            onPress={() => takeAs('setup/save-channel')}
-          />
-        )}
-      </div>
-      {isSaved && !hasToken && <LinkPhone accounts={accounts} channel={chosen.id} />}
-    </Step>
+      {(isTried || !isSaved) && (
+        <ActionButton
+          label="Connect"
+          look="is-main"
+          isBusy={isBusy || !isFilled}
+          onPress={() => takeAs('setup/save-channel')}
+        />
+      )}
+    </div>
+  );
+}
+
+function filledIn(value: string | undefined): boolean {
+  return value !== undefined && value.trim() !== '';
+}
+
+/** The fields of a platform that are filled in. */
+function valuesOf(
+  fields: readonly SetupField[],
+  options: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const keys = fields.map(({ key }) => key).filter((key) => filledIn(options[key]));
+  return Object.fromEntries(keys.map((key) => [key, options[key] ?? '']));
+}
+
+/** What cannot be durable on a platform, which a person should know before connecting it. */
+function NotDurable({ sentences }: { readonly sentences: readonly string[] }): VNode | null {
+  if (sentences.length === 0) return null;
+  return (
+    <details class="facts">
+      <summary>What is not durable there</summary>
+      <ul>
+        {sentences.map((sentence) => (
+          <li key={sentence}>{sentence}</li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

@@ -1,6 +1,13 @@
+import { readFileSync, statSync } from 'node:fs';
 import type { CANCEL_SYMBOL } from '@clack/prompts';
 import type { SetupModel, SetupSteps } from '@parley/gateway';
-import type { SetupAnswer, SetupPlatform, SetupProvider, SetupState } from '@parley/gateway/api';
+import type {
+  SetupAnswer,
+  SetupField,
+  SetupPlatform,
+  SetupProvider,
+  SetupState,
+} from '@parley/gateway/api';
 
 /** Thrown when the person ends the questions with Ctrl-C or Esc. */
 export class Cancelled extends Error {
@@ -14,6 +21,8 @@ export type Questions = Awaited<ReturnType<typeof openQuestions>>;
 
 type Prompts = typeof import('@clack/prompts');
 
+/** The largest key file that is read, in bytes. */
+const MAX_KEY_BYTES = 16_384;
 /** The number of models shown at once; longer lists scroll, so that they fit on a small screen. */
 const SHOWN_MODELS = 8;
 
@@ -176,19 +185,88 @@ async function askChannel(
   show: (answer: SetupAnswer) => void,
 ): Promise<StepAnswer> {
   const names = [...new Set(channels)].join(', ');
-  const options = platforms.map(({ id, name }) => ({ value: id, label: name }));
+  const options = [
+    ...platforms.flatMap(({ id, name, isUntested }) =>
+      isUntested ? [] : [{ value: id, label: name }],
+    ),
+    OTHER_PLATFORM,
+  ];
   const keep = { ...LATER, hint: names === '' ? 'only the page and the terminal' : names };
   const chosen = await askChoice(prompts, 'Where do people write to the agent?', [
     ...(names === '' ? options : []),
     keep,
     ...(names === '' ? [] : options),
   ]);
-  const platform = platforms.find(({ id }) => id === chosen);
+  const id = chosen === OTHER_PLATFORM.value ? await askOther(prompts, platforms) : chosen;
+  const platform = platforms.find((one) => one.id === id);
   if (platform === undefined) return null;
   prompts.log.info(platform.needs);
-  return platform.asks === 'token'
-    ? askToken(prompts, installation, platform, show)
-    : askPhone(prompts, installation, platform);
+  switch (platform.asks) {
+    case 'token':
+      return askToken(prompts, installation, platform, show);
+    case 'phone':
+      return askPhone(prompts, installation, platform);
+    case 'options':
+      return askOptions(prompts, installation, platform, show);
+  }
+}
+
+const OTHER_PLATFORM = {
+  value: 'other',
+  label: 'Another one, with an adapter of Chat SDK',
+} as const;
+
+/** Chooses among the platforms that are not tested. */
+function askOther(prompts: Prompts, platforms: SetupState['platforms']): Promise<string> {
+  const others = platforms.filter(({ isUntested }) => isUntested);
+  const options = others.map(({ id, name }) => ({ value: id, label: name }));
+  const message = "Which one? Parley's tests do not cover these.";
+  return askChoice(prompts, message, [...options, LATER]);
+}
+
+async function askOptions(
+  prompts: Prompts,
+  installation: SetupSteps,
+  { id: channel, fields = [], notDurable = [], webhook }: SetupPlatform,
+  show: (answer: SetupAnswer) => void,
+): Promise<StepAnswer> {
+  if (notDurable.length > 0) prompts.log.info(['What is not durable:', ...notDurable].join('\n'));
+  if (webhook !== undefined)
+    prompts.log.info(`If the platform calls Parley, its address is ${webhook}`);
+  const options: Record<string, string> = {};
+  for (const field of fields) {
+    const typed = await askField(prompts, field);
+    if (typed !== '') options[field.key] = typed;
+  }
+  const chosen = { channel, options };
+  const tried = await installation.tryChannel(chosen);
+  show(tried);
+  return tried.kind === 'problem' ? 'again' : () => installation.saveChannel(chosen);
+}
+
+/** The value of a field; empty if the person leaves it out. */
+async function askField(prompts: Prompts, field: SetupField): Promise<string> {
+  const { label, help, isSecret, isOptional, isFile = false } = field;
+  const what = isFile ? `${label}: the path of its file` : label;
+  const message = `${what}${isOptional ? ', or nothing' : ''}\n${help}`;
+  const validate = (typed: string | undefined) => {
+    const text = typed?.trim() ?? '';
+    if (text === '') return isOptional ? undefined : 'It is needed.';
+    return isFile && readKeyFile(text) === undefined ? 'There is no such file.' : undefined;
+  };
+  const ask = isSecret && !isFile ? prompts.password : prompts.text;
+  const typed = ((await answerOrCancel(prompts, ask({ message, validate }))) ?? '').trim();
+  return isFile ? (readKeyFile(typed) ?? '') : typed;
+}
+
+/** The content of a key file; undefined if it cannot be read. */
+function readKeyFile(path: string): string | undefined {
+  try {
+    if (statSync(path).size > MAX_KEY_BYTES) return undefined;
+    return readFileSync(path, 'utf8').trim();
+  } catch {
+    return undefined;
+  }
 }
 
 async function askPhone(

@@ -1,0 +1,275 @@
+import { createSign } from 'node:crypto';
+import { withoutNulls } from '@parley/channels';
+import { type ChannelProbe, type ProbeEnv, readClock } from '@parley/channels/probe';
+import { reasonOf } from '@parley/core';
+import { z } from 'zod';
+import type { GivenOptions } from './platforms/platform.ts';
+
+type Env = Pick<ProbeEnv, 'signal' | 'clock'>;
+
+/** The answer of a platform to the question who the bot is. */
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+  readonly headers: Headers;
+}
+
+/** What a platform is asked, and how its answer is read. */
+interface Question {
+  readonly url: string;
+  readonly init: RequestInit;
+  readonly read: (answer: Answer) => Reading;
+}
+
+type Reading =
+  | {
+      readonly kind: 'works';
+      readonly as: string;
+      readonly warning?: string;
+      readonly fix?: string;
+    }
+  /** The platform refuses the secrets; `fix` says where to get the right ones. */
+  | { readonly kind: 'refused'; readonly reason: string; readonly fix: string };
+
+/** The largest answer that is read, in characters. */
+const MAX_ANSWER = 100_000;
+
+/**
+ * Asks the platform of an account once who the bot is. Nothing is asked of platforms without a
+ * cheap answer; they are `unknown`.
+ */
+export async function probePlatform(
+  {
+    use,
+    name,
+    options,
+  }: { readonly use: string; readonly name: string; readonly options: GivenOptions },
+  { signal, clock }: Env,
+): Promise<ChannelProbe> {
+  const question = Object.hasOwn(QUESTIONS, use) ? QUESTIONS[use]?.(options, clock) : undefined;
+  if (question !== undefined && 'kind' in question) return question;
+  if (question === undefined) {
+    return { kind: 'unknown', reason: `only messages show whether the secrets of ${name} work` };
+  }
+  const { host } = new URL(question.url);
+  const asked = clock();
+  try {
+    const response = await fetch(question.url, { ...question.init, redirect: 'manual', signal });
+    const answered = clock();
+    const text = (await response.text()).slice(0, MAX_ANSWER);
+    const answer = { status: response.status, body: parse(text), headers: response.headers };
+    if (response.status >= 500 || response.status === 429) return notNow(name, response.status);
+    const reading = question.read(answer);
+    if (reading.kind === 'refused') {
+      return { kind: 'problem', reason: reading.reason, fix: reading.fix, retryable: false };
+    }
+    const { as, warning: reason, fix = '' } = reading;
+    const time = readClock(host, response.headers.get('date'), { asked, answered });
+    return {
+      ...{ kind: 'works', as, clock: time },
+      warnings: reason === undefined ? [] : [{ reason, fix }],
+    };
+  } catch (thrown) {
+    return {
+      kind: 'problem',
+      reason: `${host} cannot be reached: ${withoutSecrets(reasonOf(thrown), options)}`,
+      fix: `Check the network and DNS of this machine: ${host} must be reachable.`,
+      retryable: true,
+    };
+  }
+}
+
+/** The message of a failed request may contain the header that it could not send. */
+function withoutSecrets(reason: string, options: GivenOptions): string {
+  return Object.values(options)
+    .filter((value) => typeof value === 'string' && value !== '')
+    .reduce<string>((shown, value) => shown.replaceAll(String(value), '(hidden)'), reason);
+}
+
+function notNow(name: string, status: number): ChannelProbe {
+  const reason = `${name} answered with status ${status}`;
+  return { kind: 'problem', reason, fix: 'Try again later.', retryable: true };
+}
+
+function parse(text: string): unknown {
+  try {
+    return withoutNulls(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+type Problem = Extract<ChannelProbe, { readonly kind: 'problem' }>;
+type Ask = (options: GivenOptions, clock: () => number) => Question | Problem | undefined;
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const bearer = (token: unknown) => ({ authorization: `Bearer ${textOf(token)}` });
+
+const QUESTIONS: Readonly<Record<string, Ask>> = {
+  '@chat-adapter/slack': askSlack,
+  '@chat-adapter/github': askGitHub,
+  '@chat-adapter/linear': askLinear,
+  '@chat-adapter/whatsapp': askWhatsApp,
+};
+
+const SlackAnswer = z.object({
+  ok: z.boolean().default(false),
+  error: z.string().optional(),
+  user: z.string().default('the bot'),
+  team: z.string().default('a workspace'),
+});
+/** Without them the bot neither hears people nor answers. */
+const SLACK_SCOPES = ['chat:write', 'app_mentions:read', 'im:history'];
+
+function askSlack({ botToken, apiUrl }: GivenOptions): Question {
+  const url = `${(textOf(apiUrl) || 'https://slack.com/api/').replace(/\/*$/, '/')}auth.test`;
+  return {
+    url,
+    init: { method: 'POST', headers: bearer(botToken) },
+    read({ body, headers }) {
+      const { ok, error = 'an answer that cannot be read', user, team } = SlackAnswer.parse(body);
+      if (!ok) {
+        return {
+          kind: 'refused',
+          reason: `Slack refuses the bot token (${error})`,
+          fix: 'Copy it again from the page OAuth & Permissions of your app at api.slack.com/apps; if the app was removed, install it to the workspace first.',
+        };
+      }
+      const scopes = headers
+        .get('x-oauth-scopes')
+        ?.split(',')
+        .map((one) => one.trim());
+      const missing = scopes ? SLACK_SCOPES.filter((one) => !scopes.includes(one)) : [];
+      if (missing.length === 0) return { kind: 'works', as: `@${user} in ${team}` };
+      return {
+        ...{ kind: 'works', as: `@${user} in ${team}` },
+        warning: `The app has no ${missing.join(' and no ')}`,
+        fix: 'Add that under OAuth & Permissions, Bot Token Scopes, and install the app again.',
+      };
+    },
+  };
+}
+
+const GitHubUser = z.object({ login: z.string() });
+const GitHubApp = z.object({ slug: z.string() });
+
+function askGitHub(options: GivenOptions, clock: () => number): Question | Problem {
+  const { token, appId, privateKey, userName, apiUrl } = options;
+  const root = (textOf(apiUrl) || 'https://api.github.com').replace(/\/+$/, '');
+  const isApp = token === undefined;
+  const bearerToken = isApp ? appToken(textOf(appId), textOf(privateKey), clock()) : token;
+  if (bearerToken === null) {
+    const fix = 'Generate a private key on the page of the GitHub App, and use its file as it is.';
+    return { kind: 'problem', reason: 'the private key cannot be used', fix, retryable: false };
+  }
+  return {
+    url: `${root}/${isApp ? 'app' : 'user'}`,
+    init: {
+      headers: {
+        ...bearer(bearerToken),
+        accept: 'application/vnd.github+json',
+        'user-agent': 'parley',
+      },
+    },
+    read({ status, body }) {
+      const found = isApp
+        ? GitHubApp.safeParse(body).data?.slug
+        : GitHubUser.safeParse(body).data?.login;
+      if (status !== 200 || found === undefined) {
+        const what = isApp ? 'the app id with this private key' : 'the token';
+        return {
+          kind: 'refused',
+          reason: `GitHub refuses ${what} (status ${status})`,
+          fix: isApp
+            ? 'Copy the App ID, and generate a private key, on the page of the GitHub App.'
+            : 'Create a token under Settings, Developer settings, Personal access tokens.',
+        };
+      }
+      const named = textOf(userName).replace(/^@|\[bot\]$/g, '');
+      if (named.toLowerCase() === found.toLowerCase()) return { kind: 'works', as: `@${found}` };
+      return {
+        ...{ kind: 'works', as: `@${found}` },
+        warning: `userName is ${named}, so mentions of @${found} are not seen`,
+        fix: `Set userName to ${found}.`,
+      };
+    },
+  };
+}
+
+/** How long the token of an app is valid; GitHub allows ten minutes. In s. */
+const APP_TOKEN_SECONDS = 300;
+
+/** The signed claim with which a GitHub App identifies itself; null if the key cannot be used. */
+function appToken(appId: string, privateKey: string, now: number): string | null {
+  const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const at = Math.floor(now / 1_000);
+  // A minute earlier, because the clock of GitHub may be behind.
+  const claims = { iss: appId, iat: at - 60, exp: at + APP_TOKEN_SECONDS };
+  const signed = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode(claims)}`;
+  try {
+    return `${signed}.${createSign('RSA-SHA256').update(signed).sign(privateKey, 'base64url')}`;
+  } catch {
+    return null;
+  }
+}
+
+const LinearAnswer = z.object({
+  data: z.object({
+    viewer: z.object({ displayName: z.string().optional(), name: z.string() }),
+    organization: z.object({ name: z.string() }),
+  }),
+});
+
+function askLinear({ apiKey, accessToken, apiUrl }: GivenOptions): Question | undefined {
+  if (apiKey === undefined && accessToken === undefined) return undefined;
+  const query = '{ viewer { name displayName } organization { name } }';
+  const authorization = apiKey === undefined ? bearer(accessToken).authorization : textOf(apiKey);
+  return {
+    url: textOf(apiUrl) || 'https://api.linear.app/graphql',
+    init: {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ query }),
+    },
+    read({ status, body }) {
+      const found = LinearAnswer.safeParse(body).data?.data;
+      if (found === undefined) {
+        return {
+          kind: 'refused',
+          reason: `Linear refuses the ${apiKey === undefined ? 'access token' : 'API key'} (status ${status})`,
+          fix: 'Create an API key under Settings, Security & access, with the account that answers.',
+        };
+      }
+      const { viewer, organization } = found;
+      return { kind: 'works', as: `@${viewer.displayName ?? viewer.name} in ${organization.name}` };
+    },
+  };
+}
+
+const WhatsAppNumber = z.object({
+  display_phone_number: z.string(),
+  verified_name: z.string().optional(),
+});
+const GRAPH_VERSION = 'v25.0';
+
+function askWhatsApp(options: GivenOptions): Question {
+  const { accessToken, phoneNumberId, apiUrl, apiVersion } = options;
+  const root = (textOf(apiUrl) || 'https://graph.facebook.com').replace(/\/+$/, '');
+  const version = textOf(apiVersion) || GRAPH_VERSION;
+  return {
+    url: `${root}/${version}/${textOf(phoneNumberId)}?fields=display_phone_number,verified_name`,
+    init: { headers: bearer(accessToken) },
+    read({ status, body }) {
+      const found = WhatsAppNumber.safeParse(body).data;
+      if (found !== undefined) {
+        const { display_phone_number: number, verified_name: name } = found;
+        return { kind: 'works', as: name === undefined ? number : `${name} (${number})` };
+      }
+      return {
+        kind: 'refused',
+        reason: `Meta refuses the access token, or does not know the phone number id (status ${status})`,
+        fix: 'Create a permanent token of a system user that has the app and the WhatsApp account, and copy the phone number id from the page API Setup.',
+      };
+    },
+  };
+}
