@@ -8,6 +8,7 @@ everyChannel('the example of docs/new-channel.md', linesPeer, [
     'documents',
     'edits',
     'deletes',
+    'bot-edits',
     'buttons',
     'forms',
     'pings',

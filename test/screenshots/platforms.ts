@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Act, Platform } from '@parley/simulators';
+import { type Act, PLATFORMS, type Platform } from '@parley/simulators';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { makeDataFolder, startSimulation } from '../e2e/parley-process.ts';
@@ -66,7 +66,7 @@ export async function shootPlatforms(chromiumUrl: string): Promise<void> {
   rmSync(PLATFORM_PICTURES, { recursive: true, force: true });
   mkdirSync(PLATFORM_PICTURES, { recursive: true });
   try {
-    for (const platform of ['telegram', 'discord', 'whatsapp'] as const) {
+    for (const platform of PLATFORMS) {
       const simulation = await startSimulation(['--data', folder.path, 'simulate', platform]);
       const page = await browser.newPage({ viewport: SIZE, locale: 'en-GB' });
       await page.goto(`${simulation.address}/#token=${simulation.token}`);

@@ -19,7 +19,7 @@ import { createOutgoing } from './outgoing.ts';
 import { Places } from './places.ts';
 import type { ChatSdkSettings } from './settings.ts';
 import { ChatState } from './state.ts';
-import { type NamedTraits, traitsOf } from './traits.ts';
+import { type NamedTraits, traitsOf, traitsWithin } from './traits.ts';
 import { Webhook } from './webhook.ts';
 
 /** An adapter of the Chat SDK that one account of a channel uses. */
@@ -46,7 +46,8 @@ export function createChatSdkAdapter(
   try {
     const { log, settings } = context;
     const adapter = makeAdapter(hosted.factory, settings, { log, secret });
-    return hostAdapter({ ...hosted, adapter, traits, secret }, context, env);
+    const within = traitsWithin(traits, adapter);
+    return hostAdapter({ ...hosted, adapter, traits: within, secret }, context, env);
   } catch (thrown) {
     return refusedAccount(traits, context, reasonOf(thrown));
   }
@@ -82,13 +83,18 @@ function hostAdapter(
   const socket = beside.socketOf?.({ secret, log, deliver: (event) => webhook.deliver(event) });
   const userName = () => connection.bot.userName;
   const stopping = stop.signal;
-  const host = createHost({ ...context, ...env, state, intake, current, userName, stopping });
+  const laneOf = (threadId: string) =>
+    threadId === '' ? '' : adapter.channelIdFromThreadId(threadId);
+  const hosting = { state, intake, current, userName, stopping, laneOf };
+  const host = createHost({ ...context, ...env, ...hosting });
   const { platform } = traits;
   const parts = { adapter, host, webhook, platform, socket };
   const connection: Connection = new Connection({ ...context, ...env, ...parts });
   const outgoing = createOutgoing({
     ...{ ...context, adapter, places, traits, stopping, ...beside },
     accountIs: (...is) => connection.accountIs(...is),
+    isReady: () => connection.isReady,
+    ready: (signal) => connection.ready(signal),
   });
   let running: Promise<void> | undefined;
   return {
@@ -146,7 +152,7 @@ function capabilitiesOf(adapter: Adapter | undefined, traits: NamedTraits): Capa
     edit: adapter !== undefined && edit,
     delete: adapter !== undefined && traits.delete,
     react: adapter !== undefined && react,
-    threads: true,
+    threads: adapter?.lockScope !== 'channel',
     ...(adapter?.reply !== undefined && { quotes: true as const }),
     buttons: adapter !== undefined && buttons,
     streaming: adapter === undefined || growMs === undefined ? 'none' : 'replace',

@@ -36,6 +36,7 @@ const NEEDS_ID: ReadonlySet<string> = new Set(['slack', 'github', 'linear']);
 /** Initializes an adapter, holds its connection, and reports how that goes. */
 export class Connection {
   readonly #deps: ConnectionDeps;
+  readonly #ready = Promise.withResolvers<void>();
   #bot: BotNames | undefined;
   #isRefused = false;
 
@@ -47,6 +48,16 @@ export class Connection {
   get bot(): BotNames {
     const { userName, botUserId: userId } = this.#deps.adapter;
     return this.#bot ?? { userName, userId };
+  }
+
+  /** Whether the adapter is initialized: before, it cannot send, nor recognize its own messages. */
+  get isReady(): boolean {
+    return this.#bot !== undefined;
+  }
+
+  /** Resolves once the adapter is initialized; rejects when the signal is aborted before. */
+  ready(signal: AbortSignal): Promise<void> {
+    return abortable(this.#ready.promise, signal);
   }
 
   /** Connects, again after each failure, until the signal is aborted. Never rejects. */
@@ -78,7 +89,8 @@ export class Connection {
 
   async #serve(signal: AbortSignal, opened: () => void): Promise<void> {
     const { adapter, webhook, socket } = this.#deps;
-    this.#bot ??= await this.#initialize(adapter);
+    this.#bot ??= await this.#initialize(adapter, signal);
+    this.#ready.resolve();
     webhook.start();
     const connected = (): void => {
       opened();
@@ -93,9 +105,9 @@ export class Connection {
     if (!signal.aborted) throw new Error('the connection ended');
   }
 
-  async #initialize(adapter: Adapter): Promise<BotNames> {
+  async #initialize(adapter: Adapter, signal: AbortSignal): Promise<BotNames> {
     const { host, platform } = this.#deps;
-    const limit = AbortSignal.timeout(INITIALIZE_WITHIN_MS);
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(INITIALIZE_WITHIN_MS)]);
     const slack =
       adapter.name === 'slack' ? await abortable(identifySlack(adapter), limit) : undefined;
     await abortable(adapter.initialize(host), limit);

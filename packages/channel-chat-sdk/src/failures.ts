@@ -21,6 +21,8 @@ const Fields = z.object({
   data: z.object({ error: z.string().optional() }).optional().catch(undefined),
   /** The code of Meta. */
   errorCode: z.number().optional().catch(undefined),
+  /** The kind of an error of Linear. */
+  type: z.string().optional().catch(undefined),
 });
 type Fields = z.infer<typeof Fields>;
 
@@ -40,7 +42,12 @@ export function callFailureOf(thrown: unknown): CallFailure {
   const chain = causesOf(thrown);
   const reason = chain.map(reasonOf).find((text) => text !== '') ?? 'it failed';
   for (const fields of chain.map((error) => Fields.safeParse(error).data ?? {})) {
-    const found = ofSlack(fields) ?? ofMeta(fields) ?? ofAdapter(fields) ?? ofStatus(fields);
+    const found =
+      ofSlack(fields) ??
+      ofMeta(fields) ??
+      ofLinear(fields) ??
+      ofAdapter(fields) ??
+      ofStatus(fields);
     if (found !== undefined) return { ...found, reason };
   }
   const outcome = callOutcome({ error: chain.at(-1) });
@@ -69,8 +76,10 @@ function causesOf(thrown: unknown): readonly unknown[] {
   let error: unknown = thrown;
   while (error != null && chain.length < MAX_CAUSES && !chain.includes(error)) {
     chain.push(error);
-    const inner = error as { original?: unknown; originalError?: unknown; cause?: unknown };
-    error = inner.original ?? inner.originalError ?? inner.cause;
+    const inner = error as Record<'original' | 'originalError' | 'cause' | 'raw', unknown>;
+    // The client of Linear keeps it in `raw`, where others have the answer.
+    const raw = inner.raw instanceof Error ? inner.raw : undefined;
+    error = inner.original ?? inner.originalError ?? inner.cause ?? raw;
   }
   return chain;
 }
@@ -110,6 +119,29 @@ function ofMeta({ errorCode }: Fields): Found | undefined {
   if ([3, 10, 131_005, 131_031, 131_047].includes(errorCode)) return of({ kind: 'forbidden' });
   if ([1, 2, 131_000, 131_016].includes(errorCode)) return of({ kind: 'unknown-outcome' });
   return errorCode >= 200 && errorCode < 300 ? of({ kind: 'forbidden' }) : undefined;
+}
+
+/**
+ * Linear answers in the way of GraphQL: with status 200 or 400, whatever was wrong.
+ * https://linear.app/developers/sdk-errors
+ */
+function ofLinear({ type, retryAfter }: Fields): Found | undefined {
+  switch (type) {
+    case 'Ratelimited':
+      return limited(retryAfter);
+    case 'AuthenticationError':
+      return ACCOUNT;
+    case 'Forbidden':
+    case 'FeatureNotAccessible':
+    case 'UsageLimitExceeded':
+      return of({ kind: 'forbidden' });
+    case 'InvalidInput':
+    case 'UserError':
+    case 'GraphqlError':
+      return of({ kind: 'refused' });
+    default:
+      return undefined;
+  }
 }
 
 function ofAdapter({ name, retryAfter }: Fields): Found | undefined {

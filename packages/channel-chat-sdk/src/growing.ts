@@ -40,7 +40,7 @@ interface GrowingDeps
   readonly places: Places;
   readonly traits: NamedTraits;
   readonly stopping: AbortSignal;
-  readonly ownMessages: (address: ChatAddress) => Promise<readonly Message[]>;
+  readonly ownMessages: (address: ChatAddress, signal: AbortSignal) => Promise<readonly Message[]>;
 }
 
 /** A shorter answer is sent as one message that is never edited. In characters. */
@@ -223,7 +223,7 @@ export class GrowingAnswers implements StreamingCapability {
   async #found(growing: Growing): Promise<string | undefined> {
     const { messageId, at, begins, turnId } = growing;
     if (messageId !== null) return messageId;
-    const own = await this.#deps.ownMessages(growing);
+    const own = await this.#deps.ownMessages(growing, this.#limit());
     const found = own.find(
       ({ text, metadata }) =>
         metadata.dateSent.getTime() >= at - SKEW_MS && wordsOf(text).startsWith(begins),

@@ -18,6 +18,7 @@ function hostWith(message: Intake['message'], current = new CurrentEvent()) {
     userName: () => 'bot',
     stopping: new AbortController().signal,
     wait: async () => {},
+    laneOf: (threadId) => threadId,
   });
 }
 

@@ -13,6 +13,8 @@ interface HostDeps extends Pick<ChannelEnv, 'wait'>, Pick<ChannelContext<unknown
   readonly current: CurrentEvent;
   readonly userName: () => string;
   readonly stopping: AbortSignal;
+  /** The chat of a thread: what is said in one is stored in order. */
+  readonly laneOf: (threadId: string) => string;
 }
 
 /** How long an event of an adapter with a loop of its own is tried again, and how often. In ms. */
@@ -76,14 +78,14 @@ type Take = (
   work: () => Promise<void>,
 ) => Promise<void>;
 
-/** Runs what an adapter hands over, in order within a thread, and lets its event wait for it. */
-function createTake({ current, log, wait, stopping }: HostDeps): Take {
+/** Runs what an adapter hands over, in order within a chat, and lets its event wait for it. */
+function createTake({ current, log, wait, stopping, laneOf }: HostDeps): Take {
   const inLanes = createLanes();
   return (threadId, options, work) => {
     const { scope } = current;
     // Adapters with a loop of their own cannot give an event back.
     const task = scope === undefined ? () => untilStored(work, { log, wait, stopping }) : work;
-    const taken = inLanes(threadId, task).catch((error: unknown) => {
+    const taken = inLanes(laneOf(threadId), task).catch((error: unknown) => {
       log.error({ reason: reasonOf(error) }, 'an event could not be stored');
       scope?.fail(error);
     });

@@ -90,6 +90,7 @@ export class Intake {
   /** A pressed button is a message with its data. */
   async pressed(event: Event<'processAction'>): Promise<void> {
     const { value, actionId, user, raw, threadId } = event;
+    // A button of a home page belongs to no chat.
     if (threadId === '') return;
     const pressed = pressedMessage(event);
     const place = await this.#placeOfMessage(threadId, pressed, raw);
@@ -145,6 +146,7 @@ export class Intake {
   /** A command of the platform: one of Parley's, or the app's own with a request after it. */
   async command(event: Event<'processSlashCommand'>): Promise<void> {
     const { command, text, user, channelId, triggerId } = event;
+    if (channelId === '') return;
     const place = await this.#deps.places.of(channelId);
     const isOurs = isCommandOf(command, this.#deps.commands);
     await this.#receive({

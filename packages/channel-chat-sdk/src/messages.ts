@@ -4,6 +4,7 @@ import { type Adapter, defaultEmojiResolver, type EmojiValue } from 'chat';
 import { callFailureOf, repeatableErrorOf } from './failures.ts';
 import type { Places } from './places.ts';
 import { postableText } from './postable.ts';
+import { notReady } from './send.ts';
 import type { NamedTraits } from './traits.ts';
 
 /** Replaces the text of a message and removes its buttons, where the adapter leaves them. */
@@ -14,19 +15,21 @@ interface MessageDeps {
   readonly places: Places;
   readonly traits: NamedTraits;
   readonly reword?: Reword | undefined;
+  readonly isReady: () => boolean;
 }
 
 const MAX_REACTED = 5_000;
 
 /** Edits and deletes the bot's own messages and reacts to others, as far as the platform can. */
 export function createMessages(deps: MessageDeps): MessageCapability {
-  const { adapter, places, traits, reword } = deps;
+  const { adapter, places, traits, reword, isReady } = deps;
   const repeatable = async ({ chatId }: ChatAddress, work: () => Promise<unknown>) => {
+    const what = `${traits.platform} chat ${chatId}`;
+    if (!isReady()) throw notReady(what);
     try {
       await work();
     } catch (thrown) {
-      if (thrown instanceof ChannelError) throw thrown;
-      throw repeatableErrorOf(thrown, `${traits.platform} chat ${chatId}`);
+      throw thrown instanceof ChannelError ? thrown : repeatableErrorOf(thrown, what);
     }
   };
   return {

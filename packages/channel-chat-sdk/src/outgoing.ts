@@ -13,6 +13,8 @@ interface OutgoingDeps
   readonly stopping: AbortSignal;
   readonly reword?: Reword | undefined;
   readonly findByKey?: Beside['findByKey'];
+  /** Resolves once the adapter can recognize its own messages. */
+  readonly ready: (signal: AbortSignal) => Promise<void>;
 }
 
 /** What an account sends, changes, and finds again. */
@@ -32,7 +34,10 @@ export function createOutgoing(deps: OutgoingDeps): Outgoing {
   const { growMs, history } = deps.traits;
   /** The texts of messages with buttons, by chat and message. */
   const offered = new BoundedMap<string, string>(MAX_OFFERED);
-  const own = (address: ChatAddress) => ownMessages(deps, address);
+  const own = async (address: ChatAddress, signal: AbortSignal) => {
+    await deps.ready(signal);
+    return abortable(ownMessages(deps, address), signal);
+  };
   const growing =
     growMs === undefined ? undefined : new GrowingAnswers({ ...deps, ownMessages: own }, growMs);
   const messages = createMessages(deps);
@@ -51,7 +56,7 @@ export function createOutgoing(deps: OutgoingDeps): Outgoing {
     const grown = await growing?.complete(part, signal);
     if (grown !== undefined) return grown.platformMessageId;
     if (findByKey !== undefined) return findByKey(part.idempotencyKey, signal);
-    return matchSent(await abortable(own(part.route), signal), part, before);
+    return matchSent(await own(part.route, signal), part, before);
   };
   return {
     sending: {

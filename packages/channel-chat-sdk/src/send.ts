@@ -22,6 +22,7 @@ export interface SendDeps {
   readonly upload?: Upload | undefined;
   /** Runs a send whose message carries a key, where the platform knows keys. */
   readonly keyed?: (<T>(key: string, send: () => Promise<T>) => Promise<T>) | undefined;
+  readonly isReady: () => boolean;
   /** The platform refused the account itself, or accepted a call of it. */
   readonly accountIs: (state: 'refused' | 'accepted', reason: string) => void;
 }
@@ -34,6 +35,7 @@ export async function sendPart(
   onStart: (() => void) | undefined,
 ): Promise<Receipt> {
   const what = `${deps.traits.platform} chat ${part.route.chatId}`;
+  if (!deps.isReady()) throw notReady(what);
   let isStarted = false;
   const started = (): void => {
     isStarted = true;
@@ -85,6 +87,12 @@ async function post(
   onStart();
   const sent = await adapter.postMessage(threadId, { raw: literal(body.text), files });
   return { platformMessageId: sent.id };
+}
+
+/** Nothing was tried, because the account is not connected yet. */
+export function notReady(what: string): ChannelError {
+  const message = `${what}: not connected yet. It will be done once it is.`;
+  return new ChannelError({ kind: 'transient', untried: true }, message);
 }
 
 async function postText(

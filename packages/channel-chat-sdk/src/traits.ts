@@ -1,4 +1,5 @@
 import type { Capabilities, RenderTarget } from '@parley/core';
+import type { Adapter } from 'chat';
 
 /**
  * What a platform can do, as far as the interface of its adapter does not show it: every adapter
@@ -147,4 +148,21 @@ const TRAITS: Readonly<Record<string, Traits>> = {
 /** The traits of an adapter, by the name of its package. */
 export function traitsOf(use: string): Traits {
   return TRAITS[use] ?? UNKNOWN;
+}
+
+/** The traits without what the adapter has no method for: an adapter may be older than its type. */
+export function traitsWithin(traits: NamedTraits, adapter: Partial<Adapter>): NamedTraits {
+  const { growMs, ...others } = traits;
+  const has = (method: keyof Adapter): boolean => typeof adapter[method] === 'function';
+  const edit = traits.edit && has('editMessage');
+  return {
+    ...others,
+    edit,
+    delete: traits.delete && has('deleteMessage'),
+    react: traits.react && has('addReaction') && has('removeReaction'),
+    typing: traits.typing && has('startTyping'),
+    history: has('fetchMessages') ? traits.history : 'none',
+    // An unfinished answer may have to be deleted.
+    ...(growMs !== undefined && edit && has('deleteMessage') && { growMs }),
+  };
 }

@@ -2,6 +2,7 @@ import { type Message, toPlainText, walkAst } from 'chat';
 import { z } from 'zod';
 import type { BotNames, Reading, Words } from './reading.ts';
 import { readSlack } from './slack-words.ts';
+import { readTeams } from './teams-words.ts';
 
 /**
  * Reads the words of a message. Adapters hand over text without its formatting; what that loses
@@ -20,7 +21,7 @@ export async function readWords(message: Message, reading: Reading): Promise<Wor
     case 'gchat':
       return readGoogleChat(message, reading);
     case 'teams':
-      return { ...readText(message, reading, textOf(message)), authored: { text: true } };
+      return readTeams(message, reading);
     default:
       return readText(message, reading, textOf(message));
   }
@@ -35,8 +36,9 @@ function textOf({ formatted, text }: Message): string {
         type: 'root',
         children: [{ type: 'paragraph', children: node.children }],
       });
-      const isPlain = label === '' || label === node.url || `mailto:${label}` === node.url;
-      return { type: 'text', value: isPlain ? node.url : `${label} (${node.url})` };
+      const address = node.url.replace(/^mailto:/, '');
+      const isPlain = label === '' || label === address || label === node.url;
+      return { type: 'text', value: isPlain ? address : `${label} (${node.url})` };
     }),
   ).trim();
   return shown === '' ? text : shown;

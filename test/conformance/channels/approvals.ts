@@ -174,7 +174,7 @@ export const APPROVALS: readonly Behaviour[] = [
   },
   {
     title: '[F04] [G05] an edit removes the buttons of a message',
-    needs: ['buttons'],
+    needs: ['buttons', 'bot-edits'],
     run: rewords,
   },
 ];

@@ -18,7 +18,7 @@ export async function discordPeer(): Promise<Peer> {
   return {
     channel: 'discord',
     traits: new Set([
-      ...(['direct-chats', 'groups'] as const),
+      ...(['direct-chats', 'groups', 'bot-edits'] as const),
       ...([
         'threads',
         'albums',

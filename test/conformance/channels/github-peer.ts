@@ -43,7 +43,7 @@ export async function githubPeer(): Promise<Peer> {
     channel: 'github',
     traits: new Set([
       ...(['groups', 'threads', 'bots', 'pings', 'twice', 'out-of-order', 'thrown-out'] as const),
-      ...(['rate-limited', 'server-error', 'lost-before', 'lost-after'] as const),
+      ...(['bot-edits', 'rate-limited', 'server-error', 'lost-before', 'lost-after'] as const),
     ]),
     longest: 65_536,
     settings: {

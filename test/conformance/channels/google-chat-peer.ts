@@ -49,7 +49,7 @@ export async function googleChatPeer(): Promise<Peer> {
     traits: new Set([
       ...(['direct-chats', 'groups', 'threads', 'bots', 'quotes', 'buttons'] as const),
       ...(['twice', 'out-of-order', 'rate-limited', 'server-error', 'lost-before'] as const),
-      ...(['lost-after', 'thrown-out', 'albums', 'documents', 'idempotent'] as const),
+      ...(['lost-after', 'thrown-out', 'albums', 'documents', 'idempotent', 'bot-edits'] as const),
     ]),
     longest: 30_000,
     settings: {

@@ -57,8 +57,11 @@ export type Trait =
   | 'groups'
   | 'threads'
   | 'albums'
+  /** People can edit and delete what they wrote, and the bot learns it. */
   | 'edits'
   | 'deletes'
+  /** The bot can edit what it has sent. */
+  | 'bot-edits'
   | 'documents'
   | 'bots'
   | 'quotes'

@@ -5,9 +5,9 @@ import type { TestParley } from '../../e2e/parley-here.ts';
 import { FILES } from './files.ts';
 import type { Peer, Place, Saying, Seen, Trouble } from './peer.ts';
 
-/** The commands that the app has in its settings; Slack sends what else begins with `/` as text. */
+/** The commands in the app's settings; other text that starts with `/` is sent as a message. */
 const REGISTERED = new Set(COMMANDS.map(({ name }) => name));
-/** How often Slack tries an event in these tests: for about a minute, and not only three times. */
+/** The retry schedule of the tests: for about a minute, instead of Slack's three retries. */
 const RETRIES = { delaysMs: Array.from({ length: 240 }, () => 250), answerWithinMs: 3_000 };
 /** How long the gateway may take to serve its request URL, in ms. */
 const VERIFY_WITHIN_MS = 30_000;
@@ -28,7 +28,7 @@ export async function slackPeer(mode: 'webhook' | 'socket'): Promise<Peer> {
   return {
     channel: 'slack',
     traits: new Set([
-      ...(['direct-chats', 'groups'] as const),
+      ...(['direct-chats', 'groups', 'bot-edits'] as const),
       ...(['threads', 'albums', 'edits', 'deletes', 'documents', 'bots', 'quotes'] as const),
       ...(['buttons', 'pings', 'twice', 'out-of-order', 'thrown-out'] as const),
       ...(['rate-limited', 'server-error', 'lost-before', 'lost-after'] as const),
@@ -64,7 +64,7 @@ export async function slackPeer(mode: 'webhook' | 'socket'): Promise<Peer> {
   };
 }
 
-/** Enters the address of this start in the settings of the app, once the gateway serves it. */
+/** Sets the request URL of this start as soon as the gateway serves it. */
 async function verify(double: SlackDouble, { address }: TestParley): Promise<void> {
   const url = `${address}/channels/slack/default/events`;
   const until = Date.now() + VERIFY_WITHIN_MS;
@@ -88,7 +88,7 @@ function say(double: SlackDouble, place: Place, saying: Saying, robot: string): 
   const { text, mention, replyTo, files = [], from, bot } = saying;
   const { channel, threadTs } = placeOf(place);
   const [, name = '', rest] = /^\/(\w+)\s*(.*)$/s.exec(text) ?? [];
-  // In a thread, Slack runs no commands; what looks like one is a message.
+  // Slack runs no commands in threads, so text that starts with `/` is sent as a message there.
   const isCommand = !mention && replyTo === undefined && threadTs === undefined;
   if (isCommand && REGISTERED.has(name))
     return double.slash({ channel, command: `/${name}`, text: rest, from });
@@ -128,7 +128,9 @@ function makeTrouble(double: SlackDouble, channel: string, trouble: Trouble): vo
   }
 }
 
-/** In a channel, replies are seen below the message that they answer. */
+/**
+ * Replies are listed with the messages of the channel, as answers to the thread's first message.
+ */
 function seen(double: SlackDouble, place: Place): Seen[] {
   const { channel, threadTs } = placeOf(place);
   return double

@@ -55,7 +55,7 @@ export async function teamsPeer(): Promise<Peer> {
     traits: new Set([
       ...(['direct-chats', 'groups', 'threads', 'albums', 'quotes', 'buttons'] as const),
       ...(['twice', 'out-of-order', 'rate-limited', 'server-error', 'lost-before'] as const),
-      ...(['lost-after', 'thrown-out'] as const),
+      ...(['lost-after', 'thrown-out', 'bot-edits'] as const),
     ]),
     longest: 12_000,
     settings: { use: '@chat-adapter/teams', options: { appId, appPassword, appTenantId } },

@@ -31,7 +31,7 @@ export async function telegramPeer(): Promise<Peer> {
   return {
     channel: 'telegram',
     traits: new Set([
-      ...(['direct-chats', 'groups'] as const),
+      ...(['direct-chats', 'groups', 'bot-edits'] as const),
       ...([
         'threads',
         'albums',

@@ -23,7 +23,7 @@ export async function whatsappPeer(): Promise<Peer> {
   return {
     channel: 'whatsapp',
     traits: new Set([
-      ...(['direct-chats', 'groups'] as const),
+      ...(['direct-chats', 'groups', 'bot-edits'] as const),
       ...(['administrators', 'edits', 'deletes', 'quotes', 'idempotent', 'twice'] as const),
       ...(['lost-before', 'lost-after', 'server-error', 'thrown-out'] as const),
     ]),

@@ -114,7 +114,9 @@ describe('a message of Slack', () => {
       kind: 'edited',
       message: { messageId: ts, text: 'second', chat: { id: direct } },
     });
-    for (const name of ['+1', 'heart']) double.react({ channel: direct, ts, name });
+    double.react({ channel: direct, ts, name: '+1' });
+    await double.waitFor(() => reactions.length === 1);
+    double.react({ channel: direct, ts, name: 'heart' });
     await double.waitFor(() => reactions.length === 2);
     double.react({ channel: direct, ts, name: '+1', gone: true });
     await double.waitFor(() => reactions.length === 3);

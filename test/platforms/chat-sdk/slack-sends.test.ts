@@ -132,16 +132,18 @@ describe('a part sent to Slack', () => {
 
   it('[D04] says when it starts, and is found in the history by another process', async () => {
     const scene = await slackScene();
-    const { adapter, double, direct, part, again } = scene;
+    const { adapter, direct, part, again } = scene;
     const lost = part('See https://example.org/x, *now* :tada: & <you>');
     await sent(scene, part('another'));
     const starts: string[] = [];
     const ts = (await adapter.send(lost, soon(), () => starts.push('started'))).platformMessageId;
     expect(starts).toEqual(['started']);
     const later = await again();
+    expect(await failureOf(later.send(part('too early'), soon()))).toMatchObject({ untried: true });
+    // Its own messages are recognized once it is connected.
+    const finding = later.findSent?.(lost, nothing, soon());
     await later.start();
-    await double.waitFor(() => scene.states.at(-1)?.kind === 'connected');
-    expect(await later.findSent?.(lost, nothing, soon())).toBe(ts);
+    expect(await finding).toBe(ts);
     const known = [{ chatId: direct, messageId: ts, direction: 'out' as const, at: 0 }];
     expect(await later.findSent?.(lost, { known, uncertainAt: null }, soon())).toBeUndefined();
     expect(await later.findSent?.(part('never sent'), nothing, soon())).toBeUndefined();
@@ -201,6 +203,8 @@ describe('a message that the bot has sent to Slack', () => {
     await adapter.streaming?.update(address, 'turn', show('One two three'));
     expect(double.conversation(direct)).toMatchObject([{ text: 'One two three', edits: 1 }]);
     const later = await again();
+    await later.start();
+    await double.waitFor(() => scene.states.at(-1)?.kind === 'connected');
     const answer = part('One two three four', { turnId: 'turn', index: 0 });
     const ts = (await later.send(answer, soon())).platformMessageId;
     expect(double.conversation(direct)).toMatchObject([{ ts, text: 'One two three four' }]);
@@ -228,7 +232,8 @@ describe('the connection to Slack', () => {
       reason: expect.stringContaining('invalid_auth'),
       fix: expect.stringContaining('"options"'),
     });
-    expect(await failureOf(adapter.send(part('x'), soon()))).toEqual({ kind: 'transient' });
+    const failure = await failureOf(adapter.send(part('x'), soon()));
+    expect(failure).toEqual({ kind: 'transient', untried: true });
   });
 
   it('is tried again while Slack cannot be reached', async () => {

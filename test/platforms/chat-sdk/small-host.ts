@@ -11,6 +11,9 @@ interface HostedAdapter {
 
 type Action = Parameters<ChatInstance['processAction']>[0];
 type Reaction = Parameters<ChatInstance['processReaction']>[0];
+type Edit = Parameters<ChatInstance['processMessageUpdated']>[0];
+type Deletion = Parameters<ChatInstance['processMessageDeleted']>[0];
+type Command = Parameters<ChatInstance['processSlashCommand']>[0];
 
 /** An adapter behind a web server on loopback, and everything it has passed on. */
 export interface SmallHost {
@@ -19,6 +22,9 @@ export interface SmallHost {
   readonly messages: readonly { readonly threadId: string; readonly message: Message }[];
   readonly actions: readonly Action[];
   readonly reactions: readonly Reaction[];
+  readonly edits: readonly Edit[];
+  readonly deletions: readonly Deletion[];
+  readonly commands: readonly Command[];
   waitFor<T>(look: () => T | undefined | false): Promise<T>;
   close(): Promise<void>;
 }
@@ -33,6 +39,9 @@ export async function hostAdapter(adapter: HostedAdapter): Promise<SmallHost> {
   const messages: { threadId: string; message: Message }[] = [];
   const actions: Action[] = [];
   const reactions: Reaction[] = [];
+  const edits: Edit[] = [];
+  const deletions: Deletion[] = [];
+  const commands: Command[] = [];
   const changes = new Changes(() => `${messages.length} messages, ${actions.length} actions`);
   const done = <T>(list: T[], item: T, options: WebhookOptions | undefined): Promise<void> => {
     list.push(item);
@@ -53,6 +62,9 @@ export async function hostAdapter(adapter: HostedAdapter): Promise<SmallHost> {
     },
     processAction: (action, options) => done(actions, action, options),
     processReaction: (reaction, options) => done(reactions, reaction, options),
+    processMessageUpdated: (edit, options) => done(edits, edit, options),
+    processMessageDeleted: (deletion, options) => done(deletions, deletion, options),
+    processSlashCommand: (command, options) => done(commands, command, options),
     processMemberJoinedChannel: () => {},
     processInstalled: () => {},
     processUninstalled: () => {},
@@ -78,6 +90,9 @@ export async function hostAdapter(adapter: HostedAdapter): Promise<SmallHost> {
     messages,
     actions,
     reactions,
+    edits,
+    deletions,
+    commands,
     waitFor: (look) => changes.waitFor(look, WITHIN_MS),
     close: () =>
       new Promise((resolve) => {

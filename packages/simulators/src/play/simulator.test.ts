@@ -1,5 +1,7 @@
+import { WebClient } from '@slack/web-api';
 import { Client, Events, GatewayIntentBits, Partials } from 'discord.js';
 import { afterEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { createPlayClock } from './play-clock.ts';
 import type { Simulator } from './simulator.ts';
 import { startSimulator } from './start.ts';
@@ -144,5 +146,45 @@ describe('a simulator', () => {
     );
     expect(message).toMatchObject({ text: 'note that here for @Bo', onlyFor: 'bo', key: 'bot:1' });
     expect(message.html).toContain('<span class="live">@Bo</span>');
+  });
+
+  it('[U04] Slack: draws blocks with everything escaped, and answers in other threads are replies in the channel', async () => {
+    const simulator = await started('slack');
+    const { options } = z
+      .object({ options: z.object({ apiUrl: z.string(), botToken: z.string() }) })
+      .parse(simulator.settings);
+    const web = new WebClient(options.botToken, { slackApiUrl: options.apiUrl });
+    await simulator.act({ kind: 'thread', chat: 'friends', from: 'bo', name: 'Plans' });
+    const said = { kind: 'say', chat: 'friends', from: 'ann', text: 'hm?', mention: true } as const;
+    await simulator.act(said);
+    const channel = simulator.firstGroup;
+    const { messages = [] } = await web.conversations.history({ channel });
+    const [question, plans] = messages.map(({ ts = '' }) => ts);
+    const markdown_text = '# Hi\n\n**a** <b> `c`\n\n1. one\n\n| x |\n|---|\n| y |';
+    await web.chat.postMessage({ channel, thread_ts: question ?? '', markdown_text });
+    await web.chat.postMessage({ channel, thread_ts: plans ?? '', text: 'in the thread' });
+    const friends = chatOf(simulator, 'friends')?.messages;
+    expect(friends?.map(({ key, replyTo }) => [key, replyTo])).toEqual([
+      ...[
+        ['bo:1', undefined],
+        ['ann:1', undefined],
+        ['bot:1', 'ann:1'],
+      ],
+    ]);
+    expect(friends?.at(-1)?.html).toBe(
+      '<div class="heading-1">Hi</div><div><b>a</b> &lt;b&gt; <code>c</code></div>' +
+        '<div class="item" dir="auto"><span>1.</span><div>one</div></div>' +
+        '<table><tr><td><div>x</div></td></tr><tr><td><div>y</div></td></tr></table>',
+    );
+    expect(chatOf(simulator, 'friends/plans')?.messages).toMatchObject([{ text: 'in the thread' }]);
+    const thanks = {
+      kind: 'say',
+      chat: 'friends',
+      from: 'bo',
+      text: 'ok',
+      replyTo: 'bot:1',
+    } as const;
+    await simulator.act(thanks);
+    expect(chatOf(simulator, 'friends')?.messages.at(-1)).toMatchObject({ replyTo: 'ann:1' });
   });
 });

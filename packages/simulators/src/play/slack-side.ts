@@ -29,7 +29,7 @@ export async function startSlackSide(
 
 interface Place {
   readonly channel: string;
-  /** The first message of the thread. */
+  /** The `ts` of the thread's first message. */
   readonly thread?: string;
 }
 
@@ -39,7 +39,7 @@ class SlackSide implements PlatformSide {
   readonly faults: PlatformSide['faults'];
   readonly #double: SlackDouble;
   readonly #names = new Map<string, string>();
-  /** The threads that a player has opened; replies elsewhere are shown in the channel. */
+  /** The threads that a player has opened; replies in other threads are shown in the channel. */
   readonly #threads = new Set<string>();
 
   constructor(double: SlackDouble) {
@@ -79,7 +79,7 @@ class SlackSide implements PlatformSide {
     return id;
   }
 
-  /** A thread begins with a message that carries its title. */
+  /** Opens a thread by posting a message with its title. */
   addThread(channel: string, title: string, from: string): string {
     const { ts } = this.#double.say({ channel, from, text: title });
     const id = `${channel}/${ts}`;
@@ -94,7 +94,7 @@ class SlackSide implements PlatformSide {
   say({ chat, from, text, mention, replyTo, file }: SayingOnPlatform): string | undefined {
     const { channel, thread } = parsePlace(chat);
     const [, command, rest] = /^(\/\S+)\s*(.*)$/su.exec(text) ?? [];
-    // Slack runs no commands in threads; there they are sent as text.
+    // Slack runs no commands in threads, so text that starts with `/` is sent as a message there.
     if (command !== undefined && !mention && thread === undefined && replyTo === undefined) {
       this.#double.slash({ channel, command, text: rest, from });
       return undefined;
@@ -146,7 +146,7 @@ class SlackSide implements PlatformSide {
     return this.#double.status(channel, thread) !== undefined;
   }
 
-  /** Commands are part of an app's settings on Slack, and a bot cannot register them. */
+  /** A bot cannot register commands on Slack; they are part of the app's settings. */
   commands(): never[] {
     return [];
   }
@@ -165,7 +165,7 @@ class SlackSide implements PlatformSide {
     return this.#double.close();
   }
 
-  /** The first message of the thread to which a message belongs or which it would begin. */
+  /** Returns the first message of the thread that a message belongs to or would open. */
   #rootOf(channel: string, ts: string | undefined): string | undefined {
     const message = this.#double.conversation(channel).find((one) => one.ts === ts);
     return message?.threadTs ?? ts;

@@ -107,7 +107,7 @@ export function submit(servers: SlackServers, { view: id, values }: FormSubmissi
   return interaction.id;
 }
 
-/** Asks the bot; what its acknowledgement contains is shown. */
+/** Asks the bot and shows the response that its acknowledgement contains. */
 async function askBot(
   servers: SlackServers,
   interaction: Interaction,

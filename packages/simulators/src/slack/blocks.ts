@@ -32,7 +32,7 @@ export function toTextBlocks(text: string, nextId: () => string): WireBlock[] {
   return [{ type: 'rich_text', block_id: nextId(), elements: parseMrkdwn(text) }];
 }
 
-/** The `text` of a message that was written in Markdown, in mrkdwn. */
+/** Converts the blocks of a message that was written in Markdown to mrkdwn, for its `text`. */
 export function blocksToMrkdwn(blocks: readonly WireBlock[]): string {
   return blocks
     .map((block) => {
@@ -52,7 +52,7 @@ function cellToMrkdwn(cell: Json): string {
   return cell.type === 'rich_text' ? toMrkdwn(getRichText(cell)) : String(cell.text ?? '');
 }
 
-/** What people see of blocks, as text without formats; buttons are separate. */
+/** Returns the visible text of blocks without formats and buttons. */
 export function blocksToPlainText(blocks: readonly Json[], names: Names): string {
   return blocks
     .map((block) => blockToPlainText(block, names))
@@ -88,7 +88,6 @@ function blockToPlainText(block: Json, names: Names): string {
   }
 }
 
-/** The cells of a table, row by row. */
 export function getTableRows({ rows }: Json): readonly (readonly Json[])[] {
   return Array.isArray(rows) ? rows.map(recordsIn) : [];
 }
@@ -99,7 +98,7 @@ function cellToPlainText(cell: Json, names: Names): string {
     : String(cell.text ?? '');
 }
 
-/** A text object as people see it. */
+/** Returns the visible text of a text object. */
 function textObjectToPlainText({ type, text }: Json, names: Names): string {
   const source = String(text ?? '');
   return type === 'mrkdwn' ? toPlainText(parseMrkdwn(source), names) : source;
@@ -109,9 +108,8 @@ function getText(value: unknown): string {
   return isRecord(value) ? String(value.text ?? '') : '';
 }
 
-/** The rich text of a block or a cell. */
 export function getRichText({ elements }: Json): readonly RichText[] {
-  // The form was checked, or written, by the double itself.
+  // The double itself has checked or written these elements.
   return recordsIn(elements) as readonly Json[] as readonly RichText[];
 }
 
@@ -121,7 +119,7 @@ export interface Pressable {
   readonly label: string;
   readonly block: WireBlock;
   readonly element: Json;
-  /** The option, if it belongs to a menu. */
+  /** The chosen option of a menu. */
   readonly option?: Json;
 }
 

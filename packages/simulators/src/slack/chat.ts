@@ -49,7 +49,10 @@ export function postEphemeral({ workspace }: SlackServers, args: RequestArgument
   return { message_ts: ts };
 }
 
-/** `chat.update`; without `blocks`, blocks that a message was given stay. */
+/**
+ * `chat.update`: without `blocks` or `markdown_text`, a message keeps the blocks that it was posted
+ * with.
+ */
 export function updateMessage(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
   const channel = findWritable(workspace, args.required('channel'));
@@ -92,7 +95,7 @@ export function getPermalink({ workspace }: SlackServers, args: RequestArguments
   };
 }
 
-/** Warnings, where the servers put them. */
+/** Returns warnings in the two fields in which Slack reports them. */
 function toWarnings({ warnings }: Content): Json {
   if (warnings.length === 0) return {};
   return { warning: warnings.join(','), response_metadata: { warnings } };

@@ -1,18 +1,19 @@
 import { isRecord, type Json, recordsIn } from './wire.ts';
 
-/** The most blocks of a message. */
+/** The maximum number of blocks in a message. */
 const MAX_BLOCKS = 50;
-/** The most characters of all Markdown blocks of a message together. */
+/** The maximum length of all Markdown blocks of a message together, in characters. */
 const MAX_MARKDOWN = 12_000;
 /**
- * The servers refuse a message whose blocks are too long together, which is not documented. Measured
- * by others (slackapi/bolt-js#2509): 13,297 characters in one block, 125 fewer for each further one.
+ * Slack refuses a message whose blocks are too long together, but does not document the limit.
+ * Measured in slackapi/bolt-js#2509: 13,297 characters in one block, and 125 fewer for each further
+ * block.
  */
 const MAX_TOGETHER = 13_422;
 const PER_BLOCK = 125;
 
 /**
- * What is wrong with the blocks of a message, in the words of the servers: a reason and the place,
+ * Returns the errors in the blocks of a message, worded as Slack does: a reason and a JSON pointer,
  * such as `must be less than 3001 characters [json-pointer:/blocks/0/text/text]`.
  */
 export function checkBlocks(blocks: readonly unknown[], at = '/blocks'): string[] {
@@ -37,7 +38,7 @@ export function checkBlocks(blocks: readonly unknown[], at = '/blocks'): string[
   return check.errors;
 }
 
-/** Whether the blocks are too long together. */
+/** Whether the blocks exceed Slack's limit for all blocks together. */
 export function isTooLong(blocks: readonly unknown[]): boolean {
   return countText(blocks) + PER_BLOCK * blocks.length > MAX_TOGETHER;
 }
@@ -52,7 +53,7 @@ function countText(value: unknown): number {
   );
 }
 
-/** Collects what is wrong. */
+/** Collects errors. */
 class Check {
   readonly errors: string[] = [];
 

@@ -5,23 +5,24 @@ import { normalizeText } from './text.ts';
 import { isRecord, type Json, recordsIn, type WireBlock } from './wire.ts';
 import type { Workspace } from './workspace.ts';
 
-/** The most characters of a text; the servers cut longer ones. */
+/** The maximum length of `text`, in characters; Slack truncates longer texts. */
 const MAX_TEXT = 40_000;
-/** The most characters of `markdown_text`. */
+/** The maximum length of `markdown_text`, in characters. */
 const MAX_MARKDOWN = 12_000;
 /**
- * The most characters of a text in one message. Not documented, but `chat.update` refuses longer
- * texts (seratch/ChatGPT-in-Slack#102), and new messages are split.
+ * The maximum length of the text of one message, in characters. This limit is not documented, but
+ * `chat.update` refuses longer texts (seratch/ChatGPT-in-Slack#102), and `chat.postMessage` splits
+ * them.
  */
 const MAX_SHOWN_TEXT = 4_000;
 
-/** What a message shows, as stored. */
+/** The content of a message as stored. */
 export interface Content {
   readonly text: string;
   readonly blocks: readonly WireBlock[];
-  /** Whether the blocks were given, and not made from the text. */
+  /** Whether the call contained these blocks; otherwise they were derived from the text. */
   readonly hasOwnBlocks: boolean;
-  /** Whether it is only a text in mrkdwn. */
+  /** Whether the call contained only a text in mrkdwn. */
   readonly isPlain?: boolean;
   readonly attachments?: readonly Json[];
   readonly metadata?: Json;
@@ -30,7 +31,7 @@ export interface Content {
 
 /**
  * Reads and checks the content of a message to be sent.
- * @throws Refusal as on the servers
+ * @throws Refusal with the error that Slack would return
  */
 export function readContent(workspace: Workspace, args: RequestArguments): Content {
   const nextId = () => workspace.ids.next('b');
@@ -58,8 +59,8 @@ export function readContent(workspace: Workspace, args: RequestArguments): Conte
 }
 
 /**
- * Splits a text of more than 4,000 characters into several messages, which is not documented, but
- * what the servers do (slackapi/java-slack-sdk#704). Formats that are cut in two are lost.
+ * Splits a text of more than 4,000 characters into several messages, as Slack does without
+ * documenting it (slackapi/java-slack-sdk#704). A format that spans two messages is lost.
  */
 export function splitContent(
   { ids }: Workspace,
@@ -76,7 +77,7 @@ export function splitContent(
   return pieces;
 }
 
-/** Like `readContent`, for `chat.update`. */
+/** Reads and checks the content for `chat.update`. */
 export function readUpdate(workspace: Workspace, args: RequestArguments): Content {
   const isPlain = !args.has('blocks') && !args.has('markdown_text');
   if (isPlain && (args.text('text')?.length ?? 0) > MAX_SHOWN_TEXT) throw refuse('msg_too_long');

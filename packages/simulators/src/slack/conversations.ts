@@ -63,7 +63,7 @@ export function listMembers({ workspace }: SlackServers, args: RequestArguments)
   return { members: page, ...rest };
 }
 
-/** `conversations.list`: what the bot can know about. */
+/** `conversations.list`: the conversations that the bot can see. */
 export function listConversations({ workspace }: SlackServers, args: RequestArguments): Json {
   const types = (args.text('types') ?? 'public_channel').split(',').map((type) => type.trim());
   const kinds = {
@@ -141,7 +141,7 @@ function filterByTime(messages: readonly StoredMessage[], args: RequestArguments
   });
 }
 
-/** A page of a list; the cursor names the position of the next one. */
+/** Returns one page of a list; the cursor encodes the position of the next page. */
 function takePage<T>(all: readonly T[], args: RequestArguments, usual: number) {
   const limit = Math.min(Math.max(1, args.number('limit', usual)), 1_000);
   const cursor = args.text('cursor');

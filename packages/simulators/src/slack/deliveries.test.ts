@@ -18,7 +18,7 @@ const eventIn = ({ body }: Received) => JSON.parse(body).event;
 const payloadIn = ({ body }: Received) =>
   JSON.parse(new URLSearchParams(body).get('payload') ?? '');
 
-/** A double that calls a request URL, which answers with the status that `answer` returns. */
+/** Starts a double with a request URL that responds with the status returned by `answer`. */
 async function withUrl(answer: (request: Received, nth: number) => number | 'hang' = () => 200) {
   const all = await start(QUICK);
   const receiver = await startReceiver(answer);
@@ -51,7 +51,7 @@ describe('requests to the bot', () => {
     });
   });
 
-  it('tells about a mention twice, about replies, edits, deletions and what the bot did', async () => {
+  it("sends two events for a mention, and events for edits, deletions and the bot's own messages", async () => {
     const { double, web, channel, requests } = await withUrl();
     const { ts } = double.say({ channel, text: `<@${double.me.id}> hi` });
     double.reword(channel, ts, 'changed');
@@ -70,7 +70,7 @@ describe('requests to the bot', () => {
     ]);
   });
 
-  it('says when people or a channel belong to another workspace', async () => {
+  it('marks people and channels of another workspace', async () => {
     const { double, requests } = await withUrl();
     const eve = double.addMember({ name: 'Eve', teamId: 'T0OTHER' });
     const channel = double.addChannel({ name: 'both', members: [eve], sharedWith: 'T0OTHER' });
@@ -85,22 +85,19 @@ describe('requests to the bot', () => {
   it.each<[string, number | 'hang', string]>([
     ['an error', 503, 'http_error'],
     ['silence', 'hang', 'http_timeout'],
-  ])(
-    'delivers again after %s, with the same event id, three times at most',
-    async (_name, status, reason) => {
-      const { double, channel, requests } = await withUrl(() => status);
-      double.say({ channel, text: 'again' });
-      await double.waitFor(() => double.deliveries('message').at(3)?.outcome === reason, 5_000);
-      const ids = new Set(requests.map(({ body }) => JSON.parse(body).event_id));
-      expect(ids.size).toBe(1);
-      expect(requests.map(({ headers }) => headers['x-slack-retry-num'])).toEqual([
-        ...[undefined, '1', '2', '3'],
-      ]);
-      expect(requests[1]?.headers['x-slack-retry-reason']).toBe(reason);
-    },
-  );
+  ])('retries up to three times with the same event id after %s', async (_name, status, reason) => {
+    const { double, channel, requests } = await withUrl(() => status);
+    double.say({ channel, text: 'again' });
+    await double.waitFor(() => double.deliveries('message').at(3)?.outcome === reason, 5_000);
+    const ids = new Set(requests.map(({ body }) => JSON.parse(body).event_id));
+    expect(ids.size).toBe(1);
+    expect(requests.map(({ headers }) => headers['x-slack-retry-num'])).toEqual([
+      ...[undefined, '1', '2', '3'],
+    ]);
+    expect(requests[1]?.headers['x-slack-retry-reason']).toBe(reason);
+  });
 
-  it('delivers twice, late, in the wrong order, or again because the answer was lost', async () => {
+  it('duplicates, reorders, drops and repeats deliveries on demand', async () => {
     const { double, channel, requests } = await withUrl();
     const heard = () => requests.map((request) => eventIn(request).text);
     double.fault({ kind: 'duplicate' });
@@ -120,7 +117,7 @@ describe('requests to the bot', () => {
     expect(requests.at(-1)?.headers['x-slack-retry-num']).toBe('2');
   });
 
-  it('sends presses and commands as forms, once, and shows responses', async () => {
+  it('sends presses and commands once, as forms, and shows their responses', async () => {
     const { double, web, channel, ann, requests } = await withUrl();
     const button = {
       type: 'button',
@@ -161,14 +158,14 @@ describe('requests to the bot', () => {
     });
   });
 
-  it('does not send presses again when the bot does not answer', async () => {
+  it('does not retry presses and commands when the bot does not respond', async () => {
     const { double, channel, requests } = await withUrl(() => 500);
     const id = double.slash({ channel, command: '/ask' });
     await double.waitFor(() => double.interaction(id) === 'failed');
     expect(requests).toHaveLength(1);
   });
 
-  it('opens forms for a fresh trigger, once', async () => {
+  it('opens a form once for a trigger that is not older than three seconds', async () => {
     const { double, web, channel, ann, requests } = await withUrl();
     double.slash({ channel, command: '/form', from: ann });
     await double.waitFor(() => requests.length > 0);
@@ -193,7 +190,10 @@ describe('requests to the bot', () => {
 });
 
 describe('Socket Mode', () => {
-  /** A double and a client that acknowledges unless `isSilent` says otherwise. */
+  /**
+   * Starts a double and a Socket Mode client that acknowledges events unless `isSilent` returns
+   * true.
+   */
   async function withSocket(
     isSilent: (event: SocketEvent, nth: number) => boolean = () => false,
     options = QUICK,
@@ -222,7 +222,7 @@ describe('Socket Mode', () => {
     ]);
   });
 
-  it('delivers an envelope again when it is not acknowledged', async () => {
+  it('redelivers an envelope that is not acknowledged', async () => {
     const { double, channel, events } = await withSocket((_event, nth) => nth === 1);
     double.say({ channel, text: 'again' });
     await double.waitFor(() => double.deliveries('message').at(1)?.outcome === 'acknowledged');
@@ -232,7 +232,7 @@ describe('Socket Mode', () => {
     ]);
   });
 
-  it('shows what an acknowledgement of a command contains', async () => {
+  it('shows the response in the acknowledgement of a command', async () => {
     const { double, channel, ann } = await start(QUICK);
     await connectSocket(double, ({ ack }) => void ack({ text: 'at your service' }));
     double.slash({ channel, command: '/ask', from: ann });
@@ -241,7 +241,7 @@ describe('Socket Mode', () => {
   });
 
   it.each(['warning', 'refresh_requested'] as const)(
-    'asks the client to connect again (%s) and delivers what was said meanwhile',
+    'asks the client to reconnect (%s) and then delivers earlier events',
     async (reason) => {
       const delaysMs = Array.from({ length: 100 }, () => 20);
       const patient = { retries: { ...QUICK.retries, delaysMs } };
@@ -255,7 +255,7 @@ describe('Socket Mode', () => {
     },
   );
 
-  it('keeps quiet after `mute` until the client connects again', async () => {
+  it('delivers nothing after `mute` until the client reconnects', async () => {
     const { double, channel, events } = await withSocket();
     double.mute();
     double.say({ channel, text: 'into the void' });

@@ -1,12 +1,12 @@
 import type { Json } from './wire.ts';
 
-/** Something for the bot: an event, an interaction or a command. */
+/** An event, an interaction or a command for the bot. */
 export interface Delivery {
   readonly type: 'events_api' | 'interactive' | 'slash_commands';
   /** The type of the event, for the transcript. */
   readonly what: string;
   readonly payload: Json;
-  /** Whether it tells the bot what the bot itself did. */
+  /** Whether the event reports an action of the bot itself. */
   readonly isOwn?: boolean;
 }
 
@@ -15,7 +15,7 @@ export type DeliveryResult =
   | { readonly isAccepted: true; readonly body: unknown }
   | { readonly isAccepted: false; readonly reason: string; readonly isFinal?: boolean };
 
-/** Which attempt this is, and why the one before failed. */
+/** The number of the attempt, and the reason why the previous one failed. */
 export interface RetryInfo {
   readonly attempt: number;
   readonly reason: string;

@@ -4,7 +4,7 @@ import type { SocketMode } from './socket-mode.ts';
 import type { Transcript } from './transcript.ts';
 import { callWebhook, type Signing } from './webhook.ts';
 
-/** When events are delivered again. */
+/** The retry schedule for events. */
 export interface Retries {
   /** The wait before each further attempt, in ms. */
   readonly delaysMs: readonly number[];
@@ -12,13 +12,18 @@ export interface Retries {
   readonly answerWithinMs: number;
 }
 
-/** As documented: at once, after a minute and after five; each attempt may take three seconds. */
+/**
+ * The documented schedule: retries at once, after one minute and after five minutes, with three
+ * seconds for each response.
+ */
 export const REAL_RETRIES: Retries = { delaysMs: [0, 60_000, 300_000], answerWithinMs: 3_000 };
 
-/** How long a swapped event waits for the event that is to overtake it, in ms. */
+/** How long a swapped event waits for the next event, in ms. */
 const SWAP_WITHIN_MS = 3_000;
 
-/** Brings everything to the bot: to its request URL, or through Socket Mode while it has none. */
+/**
+ * Delivers everything to the bot: to its request URL, or through Socket Mode when it has none.
+ */
 export class Dispatcher {
   readonly #signing: Signing;
   readonly #socket: SocketMode;
@@ -45,7 +50,7 @@ export class Dispatcher {
     this.#requestUrl = url;
   }
 
-  /** Brings an event, again and again until it is acknowledged or given up. */
+  /** Delivers an event and retries until it is acknowledged or no retries are left. */
   deliver(delivery: Delivery): void {
     if (delivery.isOwn === true) {
       void this.#tryEvent(delivery, 0, '');
@@ -54,18 +59,21 @@ export class Dispatcher {
     const overtaken = this.#swapped;
     this.#swapped = undefined;
     const late = this.#faults.takeForEvent('late');
-    if (late !== undefined) this.#later(late.ms, () => this.#start(delivery));
+    if (late !== undefined) this.#later(late.ms, () => void this.#start(delivery));
     else if (overtaken === undefined && this.#faults.takeForEvent('swap')) this.#hold(delivery);
-    else this.#start(delivery);
-    if (overtaken !== undefined) this.#start(overtaken);
+    else {
+      // Two connections would race each other, so the second event waits for the first.
+      const isDelivered = this.#start(delivery);
+      if (overtaken !== undefined) void isDelivered.then(() => this.#start(overtaken));
+    }
   }
 
-  /** Brings an interaction or a command, which is not tried again. */
+  /** Delivers an interaction or a command without retries. */
   async deliverOnce(delivery: Delivery): Promise<DeliveryResult> {
     return this.#attempt(delivery, 0, '');
   }
 
-  /** Forgets everything that is not delivered yet. */
+  /** Cancels all pending deliveries. */
   close(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
@@ -76,14 +84,16 @@ export class Dispatcher {
     this.#later(SWAP_WITHIN_MS, () => {
       if (this.#swapped !== delivery) return;
       this.#swapped = undefined;
-      this.#start(delivery);
+      void this.#start(delivery);
     });
   }
 
-  #start(delivery: Delivery): void {
+  /** Resolves after the first attempt. */
+  #start(delivery: Delivery): Promise<void> {
     const losesAnswer = this.#faults.takeForEvent('lost-acknowledgement') !== undefined;
-    void this.#tryEvent(delivery, 0, '', losesAnswer);
+    const first = this.#tryEvent(delivery, 0, '', losesAnswer);
     if (this.#faults.takeForEvent('duplicate')) void this.#tryEvent(delivery, 0, '');
+    return first;
   }
 
   async #tryEvent(

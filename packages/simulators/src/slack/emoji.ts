@@ -1,4 +1,4 @@
-/** Slack's names of common emoji; the servers know all of them. */
+/** Slack's names of common emoji; the real servers have a complete list. */
 const EMOJI: Readonly<Record<string, string>> = {
   '+1': '👍',
   '-1': '👎',
@@ -53,7 +53,7 @@ const EMOJI: Readonly<Record<string, string>> = {
   zap: '⚡',
 };
 
-/** Other names of the same emoji, which the servers replace. */
+/** Aliases that Slack replaces with the main name. */
 const ALIASES: Readonly<Record<string, string>> = {
   thumbsup: '+1',
   thumbsdown: '-1',
@@ -63,23 +63,23 @@ const ALIASES: Readonly<Record<string, string>> = {
 
 const NAMES = new Map(Object.entries(EMOJI).map(([name, emoji]) => [emoji, name]));
 
-/** Matches every emoji of the table; the variation selector is optional. */
+/** Matches every emoji in the table, with or without the variation selector. */
 export const KNOWN_EMOJI: RegExp = new RegExp(
   [...NAMES.keys()].map((emoji) => emoji.replace('\uFE0F', '\uFE0F?')).join('|'),
   'u',
 );
 
-/** The name of an emoji, if it is one that the double knows. */
+/** Returns the name of an emoji, or undefined when it is not in the table. */
 export function findEmojiName(emoji: string): string | undefined {
   return NAMES.get(emoji) ?? NAMES.get(`${emoji}\uFE0F`);
 }
 
-/** The emoji with this name or alias; undefined for custom and unknown ones. */
+/** Returns the emoji with this name or alias, or undefined for custom and unknown emoji. */
 export function findEmoji(name: string): string | undefined {
   return EMOJI[resolveEmojiAlias(name)];
 }
 
-/** The name under which the servers store an emoji. */
+/** Returns the main name of an emoji. */
 export function resolveEmojiAlias(name: string): string {
   return ALIASES[name] ?? name;
 }

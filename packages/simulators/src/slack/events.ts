@@ -1,10 +1,10 @@
 import type { SlackServers } from './servers.ts';
 import type { Json, WireMessage } from './wire.ts';
-import { type Channel, getChannelType } from './workspace.ts';
+import { applyOptional, type Channel, getChannelType } from './workspace.ts';
 
 /**
- * Tells the bot about an event, in the envelope of the Events API. Each event has an id of its own,
- * which stays the same when it is delivered again.
+ * Sends the bot an event in the envelope of the Events API. The id of an event stays the same when
+ * the event is delivered again.
  */
 export function emit(
   { workspace, dispatcher }: SlackServers,
@@ -36,14 +36,14 @@ export function emit(
     event_context: `4-${event.type}-${ids.next('E')}`,
   };
   dispatcher.deliver({
-    ...{ type: 'events_api', what: event.type, payload: envelope },
+    ...{ type: 'events_api', what: event.type, payload: applyOptional(workspace, envelope) },
     ...(isOwn !== undefined && { isOwn }),
   });
 }
 
 /**
- * Tells the bot about a new message in a conversation of which it is a member, and again as a
- * mention when it is mentioned there, as an app that subscribes to both is told.
+ * Sends the bot a `message` event for a conversation of which it is a member, and also an
+ * `app_mention` event when the message mentions it.
  */
 export function emitMessage(servers: SlackServers, channel: Channel, message: WireMessage): void {
   const { bot } = servers.workspace;
@@ -57,7 +57,7 @@ export function emitMessage(servers: SlackServers, channel: Channel, message: Wi
   emit(servers, { ...mention, type: 'app_mention' }, { channel });
 }
 
-/** Tells the bot that a message was edited; `by` is who did it. */
+/** Sends the bot an event about an edit by the member `by`. */
 export function emitChanged(
   servers: SlackServers,
   channel: Channel,
@@ -71,7 +71,7 @@ export function emitChanged(
   });
 }
 
-/** Tells the bot that a message was deleted; `by` is who did it. */
+/** Sends the bot an event about a deletion by the member `by`. */
 export function emitDeleted(
   servers: SlackServers,
   channel: Channel,
@@ -96,7 +96,7 @@ function emitHidden(servers: SlackServers, channel: Channel, by: string, fields:
   emit(servers, event, { channel, isOwn: by === bot.id });
 }
 
-/** Tells the bot about a reaction to a message of a conversation of which it is a member. */
+/** Sends the bot an event about a reaction in a conversation of which it is a member. */
 export function emitReaction(
   servers: SlackServers,
   channel: Channel,

@@ -7,7 +7,9 @@ const aim = {
   method: z.string().optional(),
   /** Only calls about this conversation. */
   channel: z.string().optional(),
-  /** The call takes effect first: the message is sent, but the bot does not learn it. */
+  /**
+   * The call takes effect before the fault: the message is posted, but the bot gets no response.
+   */
   after: z.boolean().optional(),
 };
 
@@ -21,20 +23,20 @@ export const CallFault = z.discriminatedUnion('kind', [
 ]);
 export type CallFault = z.infer<typeof CallFault>;
 
-/** How many deliveries a fault hits. */
+/** The number of deliveries that a fault affects. */
 const count = { times: FAULT_AIM.times };
 
-/** A fault of the next deliveries; events about what the bot itself did are never hit. */
+/** A fault of the next deliveries; events about the bot's own actions are not affected. */
 export const EventFault = z.discriminatedUnion('kind', [
-  /** Delivers the event twice, without saying so. */
+  /** Delivers the event twice, without the headers of a retry. */
   z.strictObject({ kind: z.literal('duplicate'), ...count }),
-  /** Delivers it after a pause. */
+  /** Delays the event. */
   z.strictObject({ kind: z.literal('late'), ms: z.number(), ...count }),
-  /** Delivers it after the event that follows it. */
+  /** Delivers the event after the next event. */
   z.strictObject({ kind: z.literal('swap'), ...count }),
-  /** The attempt does not reach the bot. */
+  /** The attempt fails before it reaches the bot. */
   z.strictObject({ kind: z.literal('undelivered'), ...count }),
-  /** The bot's acknowledgement does not reach the servers, so they deliver again. */
+  /** The servers do not receive the bot's acknowledgement and deliver the event again. */
   z.strictObject({ kind: z.literal('lost-acknowledgement'), ...count }),
 ]);
 type EventFault = z.infer<typeof EventFault>;

@@ -15,9 +15,11 @@ export interface StoredFile {
   readonly created: number;
   title: string;
   bytes: Uint8Array<ArrayBuffer> | undefined;
-  /** Whether the upload is complete; only once. */
+  /**
+   * Whether `files.completeUploadExternal` was called for the file, which is possible only once.
+   */
   isComplete: boolean;
-  /** Where it was shared: the `ts` of the message by conversation. */
+  /** The `ts` of the messages with the file, by conversation. */
   readonly shares: Map<string, string[]>;
 }
 

@@ -6,14 +6,13 @@ import type { SlackServers } from './servers.ts';
 import { type Json, recordsIn, type WireFile } from './wire.ts';
 import { type Channel, findWritable, type Workspace } from './workspace.ts';
 
-/** Stores a file of a person. */
 export function addPersonFile(workspace: Workspace, user: string, sent: SentFile): WireFile {
   const { ids, clock } = workspace;
   const common = { id: ids.next('F'), user, created: Math.floor(clock() / 1_000) };
   return toWireFile(workspace, workspace.files.add({ ...common, ...sent, isComplete: true }));
 }
 
-/** `files.getUploadURLExternal`: where to send the bytes. */
+/** `files.getUploadURLExternal`: creates a file and the address for its bytes. */
 export function createUpload({ workspace }: SlackServers, args: RequestArguments): Json {
   const { ids, clock, bot } = workspace;
   const name = args.required('filename');
@@ -27,7 +26,7 @@ export function createUpload({ workspace }: SlackServers, args: RequestArguments
 
 /**
  * Receives the bytes of a file.
- * @returns whether the address is known
+ * @returns whether an upload with this id is pending
  */
 export function receiveUpload(
   { files }: Workspace,
@@ -40,7 +39,7 @@ export function receiveUpload(
   return true;
 }
 
-/** `files.completeUploadExternal`: shares the files, as a message of the bot. */
+/** `files.completeUploadExternal`: posts the files as a message of the bot. */
 export function completeUpload(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
   const wanted = recordsIn(args.json('files'));
@@ -92,7 +91,6 @@ export function getFile({ workspace }: SlackServers, args: RequestArguments): Js
   return { file: { ...toWireFile(workspace, file), shares: { private: shares } } };
 }
 
-/** A file as messages contain it. */
 function toWireFile({ origin, team }: Workspace, file: StoredFile): WireFile {
   const { id, name, title, type, user, created, bytes, shares } = file;
   const path = `${team.id}-${id}`;

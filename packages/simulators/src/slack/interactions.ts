@@ -1,19 +1,19 @@
 import type { Json } from './wire.ts';
 import type { Channel, StoredMessage, Workspace } from './workspace.ts';
 
-/** What a person did with a part of a message, a command or a form. */
+/** A press, a command or a submitted form. */
 export interface Interaction {
   readonly id: string;
   readonly user: string;
   readonly channel: Channel | undefined;
-  /** The message whose part was used. */
+  /** The message with the pressed button or the menu. */
   readonly message: StoredMessage | undefined;
-  /** The address of the `response_url`, and how often it was used. */
+  /** The path of the `response_url`, and how often the bot has used it. */
   readonly path: string;
   readonly startedAt: number;
   uses: number;
   triggerUses: number;
-  /** Whether the bot has acknowledged it in time; people see a warning otherwise. */
+  /** Whether the bot has acknowledged the interaction in time; otherwise people see a warning. */
   state: 'pending' | 'acknowledged' | 'failed';
 }
 
@@ -21,7 +21,7 @@ const MAX_USES = 5;
 const URL_LASTS_MS = 30 * 60_000;
 const TRIGGER_LASTS_MS = 3_000;
 
-/** The interactions so far, whose addresses and triggers are valid for a while. */
+/** All interactions, with the expiry of their response URLs and triggers. */
 export class Interactions {
   readonly #all = new Map<string, Interaction>();
   readonly #workspace: Workspace;
@@ -60,7 +60,7 @@ export class Interactions {
     };
   }
 
-  /** Why a trigger cannot open a form; undefined when it can, once. */
+  /** Uses a trigger once; returns an error code when the trigger is invalid, expired or used. */
   useTrigger(trigger: string): string | undefined {
     const interaction = this.#all.get(trigger.split('.')[0] ?? '');
     if (interaction === undefined) return 'invalid_trigger_id';
@@ -70,7 +70,7 @@ export class Interactions {
     return interaction.triggerUses > 1 ? 'exchanged_trigger_id' : undefined;
   }
 
-  /** Who may use an address, five times within half an hour. */
+  /** Finds the interaction of a response URL, which is valid for 30 minutes and five responses. */
   useAddress(path: string): Interaction | 'expired_url' | 'used_url' | undefined {
     const interaction = this.#all.get(path.split('/')[3] ?? '');
     if (interaction?.path !== path) return undefined;

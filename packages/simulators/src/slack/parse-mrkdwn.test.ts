@@ -7,7 +7,7 @@ import { normalizeText } from './text.ts';
 
 const NAMES = { user: (id: string) => `user ${id}`, channel: (id: string) => `channel ${id}` };
 
-/** The text that people see, and which pieces of it have a format. */
+/** Returns the visible text and its formatted pieces. */
 function look(source: string) {
   const parts = parseMrkdwn(source);
   const styled = parts.flatMap((part) => {
@@ -44,7 +44,7 @@ describe('mrkdwn', () => {
     ['see\n&gt; quoted\n&gt; more\nafter', 'see\nquoted\nmore\nafter', []],
     ['&gt;&gt;&gt; all\nof it', 'all\nof it', []],
     ['x\n```\ncode *a*\n```\ny', 'x\ncode *a*\ny', []],
-  ])('reads %s as clients draw it', (source, text, styled) => {
+  ])("renders %s as Slack's clients do", (source, text, styled) => {
     expect(look(source)).toEqual({ text, styled });
   });
 
@@ -52,11 +52,11 @@ describe('mrkdwn', () => {
     ['see https://a.example/b, ok', 'see <https://a.example/b>, ok'],
     ['`https://a.example` <https://b.example>', '`https://a.example` <https://b.example>'],
     ['well done 👍 🎉', 'well done :+1: :tada:'],
-  ])('stores %s with links and names of emoji', (typed, stored) => {
+  ])('normalizes %s', (typed, stored) => {
     expect(normalizeText(typed)).toBe(stored);
   });
 
-  it('becomes the same mrkdwn again', () => {
+  it('converts parsed mrkdwn back to the same source', () => {
     const source = '*bold* and <@U1> with <https://a.example|a link> &amp; `code`\n&gt; quote';
     expect(toMrkdwn(parseMrkdwn(source))).toBe(source);
   });

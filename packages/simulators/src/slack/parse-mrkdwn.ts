@@ -1,26 +1,27 @@
 import { findEmoji, findEmojiName, KNOWN_EMOJI, resolveEmojiAlias } from './emoji.ts';
 import type { Inline, RichText, TextStyle } from './rich-text.ts';
 
-/** Reads mrkdwn, the format of the field `text`, as Slack's clients draw it. */
+/** Parses mrkdwn, the format of the field `text`, as Slack's clients do. */
 export function parseMrkdwn(source: string): RichText[] {
   const parts: RichText[] = [];
   let end = 0;
   for (const match of source.matchAll(/```([\s\S]+?)```/g)) {
-    parts.push(...readLines(source.slice(end, match.index)));
+    parts.push(...readLines(trimLineEnds(source.slice(end, match.index), end > 0, true)));
     const code = (match[1] ?? '').replace(/^\n/, '').replace(/\n$/, '');
     parts.push({ type: 'rich_text_preformatted', elements: readVerbatim(code) });
     end = match.index + match[0].length;
   }
-  parts.push(...readLines(source.slice(end).replace(end > 0 ? /^\n/ : /^$/, '')));
+  parts.push(...readLines(trimLineEnds(source.slice(end), end > 0, false)));
   return parts;
 }
 
-/** Reads one line or paragraph without quotes and code blocks. */
-export function parseMrkdwnInline(source: string): Inline[] {
-  return readInline(source, {});
+/** A code block starts and ends a line itself, so adjacent line ends are not visible. */
+function trimLineEnds(text: string, isAfterCode: boolean, isBeforeCode: boolean): string {
+  const rest = isAfterCode ? text.replace(/^\n/, '') : text;
+  return isBeforeCode ? rest.replace(/\n$/, '') : rest;
 }
 
-/** Reads mentions and emoji in a text without escapes and marks, as in standard Markdown. */
+/** Parses mentions and emoji in standard Markdown text, which has no mrkdwn escapes. */
 export function parseMentions(source: string, style: TextStyle): Inline[] {
   const found: Inline[] = [];
   let end = 0;
@@ -66,7 +67,7 @@ function readLines(source: string): RichText[] {
   }));
 }
 
-/** Code keeps every character, but links and escapes in it are read. */
+/** Code is kept verbatim except for links and escapes. */
 function readVerbatim(source: string, style?: TextStyle): Inline[] {
   const found: Inline[] = [];
   let end = 0;
@@ -150,8 +151,8 @@ function readPiece(source: string, at: number, style: TextStyle): Piece | undefi
 }
 
 /**
- * The position of the mark that closes the one at `at`. Marks stand at the edges of words and on
- * one line; formats have no spaces at their ends.
+ * Finds the mark that closes the mark at `at`. Marks must be at word boundaries on the same line,
+ * and formatted text has no spaces at its ends.
  */
 function findClosingMark(source: string, at: number, mark: string): number | undefined {
   if (/[\p{L}\p{N}]/u.test(source[at - 1] ?? '') || source[at - 1] === mark) return undefined;
@@ -163,7 +164,7 @@ function findClosingMark(source: string, at: number, mark: string): number | und
   return undefined;
 }
 
-/** What stands between angle brackets: a mention or a link. */
+/** Parses the content of angle brackets: a mention or a link. */
 function readReference(source: string, style: TextStyle | undefined): Inline | undefined {
   const [target = '', label] = source.split(/\|(.*)/s);
   const more = style && { style };
@@ -178,7 +179,7 @@ function readReference(source: string, style: TextStyle | undefined): Inline | u
   return { type: 'link', url: unescapeMrkdwn(target), ...text, ...more };
 }
 
-/** Plain text; emoji become elements of their own, as on the servers. */
+/** Converts plain text; known emoji become separate elements, as in Slack. */
 function readText(text: string, style: TextStyle): Inline[] {
   const found: Inline[] = [];
   let rest = text;

@@ -18,18 +18,21 @@ import {
 /** A message of a person. */
 export interface PersonMessage {
   readonly channel: string;
-  /** The author; when absent, the person of a direct chat, or the first member elsewhere. */
+  /**
+   * The author; the person of a direct chat, or the first member of another conversation, when
+   * absent.
+   */
   readonly from?: string | undefined;
-  /** As typed; `<@U1>` mentions somebody, and the formats of mrkdwn are applied. */
+  /** The text as typed: `<@U1>` mentions a member, and mrkdwn formats are applied. */
   readonly text?: string | undefined;
-  /** The first message of the thread in which it is a reply. */
+  /** The `ts` of the thread's first message, for a reply. */
   readonly threadTs?: string | undefined;
   readonly files?: readonly SentFile[] | undefined;
   /** Further fields of the message, for example `subtype`. */
   readonly extra?: Json | undefined;
 }
 
-/** Sends a message as a member: it becomes visible, and the bot is told. */
+/** Posts a message as a member and sends the bot an event. */
 export function say(servers: SlackServers, saying: PersonMessage): WireMessage {
   const { workspace } = servers;
   const channel = getChannel(workspace, saying.channel);
@@ -52,7 +55,9 @@ export function say(servers: SlackServers, saying: PersonMessage): WireMessage {
   return message;
 }
 
-/** Bots are recognized by `bot_id`, and people of other workspaces by their team. */
+/**
+ * Messages of bots have a `bot_id`, and messages of people from other workspaces have their team.
+ */
 function getAuthorFields({ team, ids }: Workspace, { id, name, teamId, isBot }: Member): Json {
   const home = teamId === team.id ? {} : { user_team: teamId, source_team: teamId };
   if (!isBot) return { team: team.id, client_msg_id: ids.next('m'), ...home };
@@ -99,7 +104,7 @@ export interface Reaction {
   /** The name of the emoji, such as `thumbsup`. */
   readonly name: string;
   readonly from?: string | undefined;
-  /** Whether it is taken back. */
+  /** Whether the reaction is removed. */
   readonly gone?: boolean | undefined;
 }
 
@@ -115,7 +120,7 @@ export function react(
   setReaction(servers, channel, stored, { user, name, isAdded: gone !== true });
 }
 
-/** Adds the bot to a conversation or removes it; the bot is told. */
+/** Adds the bot to a conversation or removes it, and sends the bot an event. */
 export function setBot(servers: SlackServers, channelId: string, isIn: boolean): void {
   const { bot, ids, team, members } = servers.workspace;
   const channel = getChannel(servers.workspace, channelId);
@@ -136,7 +141,7 @@ export function setBot(servers: SlackServers, channelId: string, isIn: boolean):
   emit(servers, { type, actor_id: actor, ...common }, { channel });
 }
 
-/** Removes the app from the workspace: its tokens are invalid from now on. */
+/** Removes the app from the workspace, which invalidates its tokens. */
 export function uninstall(servers: SlackServers): void {
   const { app, bot } = servers.workspace;
   app.isUninstalled = true;
@@ -158,7 +163,7 @@ export function getMessage(channel: Channel, ts: string): StoredMessage {
   return stored;
 }
 
-/** The member who acts, who joins the conversation if necessary. */
+/** Returns the acting member and adds it to the conversation if necessary. */
 export function findAuthor(
   workspace: Workspace,
   channel: Channel,

@@ -11,7 +11,7 @@ import {
   type Workspace,
 } from './workspace.ts';
 
-/** Posts a message of the bot and tells the bot about it, as the servers do. */
+/** Posts a message as the bot; like Slack, also sends the bot an event about it. */
 export function postAsBot(
   servers: SlackServers,
   channel: Channel,
@@ -59,7 +59,7 @@ export function changeMessage(
   emitChanged(servers, channel, { message: stored.wire, before, by: workspace.bot.id });
 }
 
-/** Removes a message as `by`. */
+/** Removes a message; `by` is the member who deletes it. */
 export function eraseMessage(
   servers: SlackServers,
   channel: Channel,
@@ -85,8 +85,8 @@ export function getBotFields({ app, bot, team }: Workspace) {
 }
 
 /**
- * The thread that a call names; undefined for none.
- * @throws Refusal when the message is missing, or is itself a reply
+ * Returns the thread of a call, or undefined when the call names none.
+ * @throws Refusal when the thread's first message is missing or is itself a reply
  */
 export function findThread(channel: Channel, ts: string | undefined): string | undefined {
   if (ts === undefined) return undefined;
@@ -104,7 +104,7 @@ export function getReplyFields(channel: Channel, thread: string | undefined): Js
   return { thread_ts: thread, ...(user !== undefined && { parent_user_id: user }) };
 }
 
-/** A message as responses contain it; metadata is left out unless asked for. */
+/** Removes the metadata, which responses contain only on request. */
 export function omitMetadata({ metadata: _metadata, ...message }: WireMessage): Json {
   return message;
 }

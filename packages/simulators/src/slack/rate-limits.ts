@@ -6,7 +6,7 @@ interface Rate {
   readonly perMinute: number;
 }
 
-/** Calls per minute; no limit when absent. */
+/** Rate limits; there is no limit for an absent field. */
 export interface SlackLimits {
   /** New messages in one conversation. */
   readonly messages?: Rate;
@@ -14,14 +14,14 @@ export interface SlackLimits {
   readonly methods?: Readonly<Record<string, Rate>>;
 }
 
-/** The tiers of the documentation, whose bursts are not published. */
+/** Slack's documented tiers; the burst sizes are not published. */
 const TIER_2: Rate = { burst: 20, perMinute: 20 };
 const TIER_3: Rate = { burst: 50, perMinute: 50 };
 const TIER_4: Rate = { burst: 100, perMinute: 100 };
 
 /**
- * The published limits for an app of one workspace: a message a second in each conversation, and a
- * tier for each method.
+ * Slack's published limits for an internal app: one message per second in each conversation, and
+ * the tier of each method.
  */
 export const REAL_LIMITS: SlackLimits = {
   messages: { burst: 5, perMinute: 60 },

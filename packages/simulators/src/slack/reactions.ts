@@ -34,7 +34,7 @@ interface ReactionChange {
   readonly isAdded: boolean;
 }
 
-/** Adds or removes a reaction and tells the bot; returns false when nothing changes. */
+/** Adds or removes a reaction and sends the bot an event; returns false when nothing changes. */
 export function setReaction(
   servers: SlackServers,
   channel: Channel,

@@ -14,8 +14,8 @@ import type { Inline, RichSection, RichText, TextStyle } from './rich-text.ts';
 import type { WireBlock } from './wire.ts';
 
 /**
- * Translates standard Markdown (`markdown_text`, Markdown blocks) as the servers do: mostly to rich
- * text, and to blocks of their own for headings, tables and dividers.
+ * Converts standard Markdown (`markdown_text`, Markdown blocks) as Slack does: to rich text, and to
+ * separate blocks for headings, tables and dividers.
  */
 export function readMarkdown(source: string): WireBlock[] {
   const { children } = fromMarkdown(source, {
@@ -40,7 +40,7 @@ export function readMarkdown(source: string): WireBlock[] {
   return blocks;
 }
 
-/** The nodes that become blocks of their own. */
+/** Converts the nodes that become separate blocks. */
 function toOwnBlock(node: RootContent): WireBlock | undefined {
   switch (node.type) {
     case 'heading':
@@ -92,7 +92,7 @@ function toRichText(
   }
 }
 
-/** Quotes hold lines only, so their blocks are written below each other. */
+/** A quote contains only lines, so its blocks are joined by line ends. */
 function toQuotedInline(children: readonly (BlockContent | DefinitionContent)[]): Inline[] {
   return children.flatMap((child, index) => {
     const inner = toRichText(child, 0).flatMap((part) =>
@@ -107,7 +107,7 @@ function toQuotedInline(children: readonly (BlockContent | DefinitionContent)[])
   });
 }
 
-/** Nested lists are lists of their own with a larger indent. */
+/** A nested list becomes a separate list with a larger indent. */
 function toRichTextLists({ ordered, start, children }: List, indent: number): RichText[] {
   const style = ordered === true ? 'ordered' : 'bullet';
   const first = (start ?? 1) - 1;
@@ -139,12 +139,12 @@ function toSection(elements: readonly Inline[]): RichSection {
   return { type: 'rich_text_section', elements };
 }
 
-/** An empty line stays between two paragraphs. */
+/** Keeps an empty line between two paragraphs. */
 function addParagraphGaps(parts: readonly RichText[]): RichText[] {
   return parts.map((part, index) => {
     const next = parts[index + 1];
     if (part.type !== 'rich_text_section' || next?.type !== 'rich_text_section') return part;
-    return { ...part, elements: [...part.elements, { type: 'text', text: '\n\n' }] };
+    return { ...part, elements: [...part.elements, { type: 'text', text: '\n' }] };
   });
 }
 

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { isRecord, type Json } from './wire.ts';
 
-/** An error of the Web API: a code in the body of a response with status 200, or another status. */
+/** An error response of the Web API: usually an error code in a body with status 200. */
 export class Refusal extends Error {
   readonly status: number;
-  /** Further fields of the body. */
+  /** Further fields of the response body. */
   readonly details: Json;
-  /** Seconds for the header `retry-after`. */
+  /** The value of the `retry-after` header, in seconds. */
   readonly retryAfter: number | undefined;
 
   constructor(code: string, details: Json = {}, status = 200, retryAfter?: number) {
@@ -21,12 +21,12 @@ export function refuse(code: string, details?: Json): Refusal {
   return new Refusal(code, details);
 }
 
-/** The refusal of a call that comes too soon. */
+/** Creates the refusal of a rate-limited call. */
 export function rateLimited(seconds: number): Refusal {
   return new Refusal('ratelimited', {}, 429, seconds);
 }
 
-/** The refusal of blocks, with the reasons where the servers put them. */
+/** Creates the refusal of invalid blocks, with the reasons in both fields that Slack uses. */
 export function invalidBlocks(errors: readonly string[]): Refusal {
   return refuse('invalid_blocks', {
     errors,
@@ -49,7 +49,7 @@ export class RequestArguments {
     return typeof value === 'string' && value !== '' ? value : undefined;
   }
 
-  /** A text that must be there. */
+  /** Returns a required argument. */
   required(name: string): string {
     const value = this.text(name);
     if (value === undefined) {
@@ -110,7 +110,6 @@ export async function readArguments(
   return new RequestArguments({ ...fromQuery, ...form });
 }
 
-/** The whole body of a request. */
 export async function readBody(request: IncomingMessage): Promise<Buffer<ArrayBuffer>> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);

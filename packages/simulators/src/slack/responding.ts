@@ -14,9 +14,9 @@ import { isRecord, type Json, type WireMessage } from './wire.ts';
 import { storeMessage } from './workspace.ts';
 
 /**
- * Does what the bot wants as the response to an interaction: a message for the person or for all,
- * or another content of the message, or its deletion.
- * @throws Refusal when the content is not allowed
+ * Applies the bot's response to an interaction: posts a message for the person or for everyone,
+ * replaces the original message or deletes it.
+ * @throws Refusal when the content of the response is invalid
  */
 export function respond(servers: SlackServers, interaction: Interaction, wish: Json): void {
   const { workspace } = servers;
@@ -48,7 +48,10 @@ export function respond(servers: SlackServers, interaction: Interaction, wish: J
   storeMessage(workspace, channel, wire, { onlyFor: user });
 }
 
-/** The response in an acknowledgement: an object with content, or plain text; undefined for none. */
+/**
+ * Returns the response in an acknowledgement, which is an object with content or plain text;
+ * undefined when there is none.
+ */
 export function findResponse(body: unknown): Json | undefined {
   if (typeof body === 'string') return body.trim() === '' ? undefined : { text: body };
   if (!isRecord(body)) return undefined;

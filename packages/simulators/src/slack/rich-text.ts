@@ -35,7 +35,7 @@ export type RichText =
       readonly type: 'rich_text_list';
       readonly style: 'bullet' | 'ordered';
       readonly indent: number;
-      /** The number before the first item, minus one. */
+      /** The number of the first item minus one. */
       readonly offset?: number;
       readonly elements: readonly RichSection[];
     }
@@ -48,12 +48,12 @@ export interface Names {
   channel(id: string): string;
 }
 
-/** The line as people see it, without formats. */
-export function toPlainInline(elements: readonly Inline[], names: Names): string {
+/** Returns the visible text of a line without formats. */
+function toPlainInline(elements: readonly Inline[], names: Names): string {
   return elements.map((element) => toPlainElement(element, names)).join('');
 }
 
-/** One element as people see it. */
+/** Returns the visible text of one element. */
 export function toPlainElement(element: Inline, names: Names): string {
   switch (element.type) {
     case 'text':
@@ -73,7 +73,7 @@ export function toPlainElement(element: Inline, names: Names): string {
   }
 }
 
-/** Rich text as people see it, without formats. */
+/** Returns the visible text of rich text without formats. */
 export function toPlainText(parts: readonly RichText[], names: Names): string {
   return parts
     .map((part) => {
@@ -85,12 +85,7 @@ export function toPlainText(parts: readonly RichText[], names: Names): string {
         })
         .join('\n');
     })
-    .reduce((text, part) => join(text, part), '');
-}
-
-/** Each part begins on a new line. */
-function join(before: string, part: string): string {
-  return before === '' || before.endsWith('\n') ? before + part : `${before}\n${part}`;
+    .join('\n');
 }
 
 /** The marker before an item of a list. */
@@ -100,7 +95,7 @@ export function getListMarker(style: 'bullet' | 'ordered', index: number): strin
 
 const MARKS = { code: '`', strike: '~', italic: '_', bold: '*' } as const;
 
-/** Rich text as mrkdwn: what the field `text` of a message holds. */
+/** Converts rich text to mrkdwn, the format of the field `text`. */
 export function toMrkdwn(parts: readonly RichText[]): string {
   return parts
     .map((part) => {
@@ -121,11 +116,11 @@ export function toMrkdwn(parts: readonly RichText[]): string {
       }
       return '';
     })
-    .reduce((text, part) => join(text, part), '');
+    .join('\n');
 }
 
-/** A line as mrkdwn. */
-export function toMrkdwnInline(elements: readonly Inline[]): string {
+/** Converts a line to mrkdwn. */
+function toMrkdwnInline(elements: readonly Inline[]): string {
   return elements
     .map((element) => {
       const text = toMrkdwnElement(element);

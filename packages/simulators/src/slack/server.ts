@@ -14,11 +14,12 @@ import {
 import { respond } from './responding.ts';
 import type { SlackServers } from './servers.ts';
 import type { SocketMode } from './socket-mode.ts';
+import { applyOptional } from './workspace.ts';
 
-/** A response with the error code for the transcript, if it is a refusal. */
+/** A response, with the error code for the transcript when it is a refusal. */
 type SlackAnswer = Answer & { readonly error?: string };
 
-/** One HTTP request of the bot: the name under which faults and the transcript know it. */
+/** An HTTP request of the bot; `name` identifies it in faults and in the transcript. */
 interface Call {
   readonly name: string;
   readonly args: RequestArguments;
@@ -26,8 +27,8 @@ interface Call {
 }
 
 /**
- * Answers `/api/<method>`, uploads, downloads and response URLs; anything else is not found.
- * Records every call in the transcript.
+ * Answers `/api/<method>`, uploads, downloads and response URLs with the double's state, and other
+ * paths with 404. Records every call in the transcript.
  */
 export class WebApiServer {
   readonly #servers: SlackServers;
@@ -95,7 +96,7 @@ export class WebApiServer {
       method === undefined
         ? { url: this.#socket.open(workspace.origin) }
         : method(this.#servers, args);
-    return json(200, { ok: true, ...fields });
+    return json(200, applyOptional(workspace, { ok: true, ...fields }));
   }
 
   #respond(path: string, args: RequestArguments): SlackAnswer {
@@ -123,7 +124,9 @@ export class WebApiServer {
     await this.#perform({ name: 'upload', args, run }, response);
   }
 
-  /** Serves a file to the bot; without its token, the page to sign in, as on the servers. */
+  /**
+   * Serves a file to the bot; without the bot token, responds with a sign-in page, as Slack does.
+   */
   #download(request: IncomingMessage, response: ServerResponse, url: URL): void {
     const { app, files } = this.#servers.workspace;
     const id = /\/T\w+-(F\w+)\//.exec(url.pathname)?.[1] ?? '';

@@ -4,7 +4,7 @@ import { endAll, refusal, start, webClient } from './testing/slack-client.ts';
 afterEach(endAll);
 
 describe('the Web API', () => {
-  it('recognizes its tokens', async () => {
+  it('accepts each token only for its own methods', async () => {
     const { double, web } = await start();
     expect(await web.auth.test()).toMatchObject({
       ok: true,
@@ -43,7 +43,7 @@ describe('the Web API', () => {
     });
   });
 
-  it('translates Markdown into blocks, as the servers do', async () => {
+  it('converts Markdown into blocks', async () => {
     const { double, web, channel } = await start();
     const markdown_text =
       '# Title\n\nSome **bold** and `code` for <@U0DBLBOT>.\n\n- one\n- two\n  1. deep\n\n' +
@@ -68,7 +68,7 @@ describe('the Web API', () => {
     });
   });
 
-  it('lists history and replies as pages, newest and oldest first', async () => {
+  it('returns pages of history (newest first) and of replies (oldest first)', async () => {
     const { double, web, channel, ann } = await start();
     const first = double.say({ channel, text: 'first' }).ts;
     for (const text of ['r1', 'r2', 'r3'])
@@ -89,7 +89,7 @@ describe('the Web API', () => {
     expect(double.conversation(channel)[1]).toMatchObject({ threadTs: first, text: 'r1' });
   });
 
-  it('keeps metadata, which history contains on request', async () => {
+  it('returns message metadata only on request', async () => {
     const { web, channel } = await start();
     const metadata = { event_type: 'part', event_payload: { key: 'k1' } };
     await web.chat.postMessage({ channel, text: 'a', metadata });
@@ -99,7 +99,7 @@ describe('the Web API', () => {
     expect(all.messages?.[0]).toMatchObject({ metadata });
   });
 
-  it('sends files in three steps and serves files only with the token', async () => {
+  it('receives files in three steps and serves files only with the bot token', async () => {
     const { double, web, channel } = await start();
     const { ts } = double.say({ channel, text: 'a thread' });
     await web.filesUploadV2({
@@ -121,7 +121,7 @@ describe('the Web API', () => {
     expect(denied.headers.get('content-type')).toBe('text/html');
   });
 
-  it('streams a message that grows in a thread', async () => {
+  it('shows a streamed message while it grows', async () => {
     const { double, web, direct } = await start();
     const { ts: thread_ts } = double.say({ channel: direct, text: 'tell me' });
     await web.assistant.threads.setStatus({ channel_id: direct, thread_ts, status: 'is thinking' });
@@ -135,7 +135,7 @@ describe('the Web API', () => {
     expect(double.status(direct, thread_ts)).toBeUndefined();
   });
 
-  it('shows private messages to one person and opens conversations', async () => {
+  it('shows an ephemeral message to one person and opens conversations', async () => {
     const { double, web, channel, ann, direct } = await start();
     await web.chat.postEphemeral({ channel, user: ann, text: 'only you' });
     expect(double.conversation(channel)).toMatchObject([{ text: 'only you', onlyFor: ann }]);
@@ -152,7 +152,7 @@ describe('the Web API', () => {
     });
   });
 
-  it('adds and removes reactions once', async () => {
+  it('refuses to add or remove the same reaction twice', async () => {
     const { double, web, channel, ann } = await start();
     const { ts: timestamp } = double.say({ channel, text: 'nice' });
     const reaction = { channel, timestamp, name: 'thumbsup' };
@@ -168,7 +168,7 @@ describe('the Web API', () => {
   });
 });
 
-describe('refusals as on the servers', () => {
+describe('refusals of the Web API', () => {
   const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });
   const button = (text: string, id: number) => {
     return { type: 'button', text: { type: 'plain_text', text }, action_id: `a${id}` };
@@ -226,7 +226,7 @@ describe('refusals as on the servers', () => {
     if (reason !== undefined) expect(JSON.stringify(found.errors)).toMatch(reason);
   });
 
-  it('cuts a text at 40,000 characters, splits it at 4,000, and refuses long edits', async () => {
+  it('truncates a text at 40,000 characters, splits it at 4,000, and refuses long edits', async () => {
     const { double, web, channel } = await start();
     const sent = await web.chat.postMessage({ channel, text: 'x'.repeat(40_001) });
     expect(sent.response_metadata).toMatchObject({ warnings: ['message_truncated'] });
@@ -247,7 +247,7 @@ describe('refusals as on the servers', () => {
     expect(double.conversation(channel)).toMatchObject([{ text: 'Done.', buttons: [] }]);
   });
 
-  it('hides what the bot is not a member of', async () => {
+  it('hides conversations of which the bot is not a member', async () => {
     const { double, web, channel } = await start();
     const secret = double.addChannel({ name: 'secret', kind: 'private' });
     for (const one of [channel, secret]) double.setBot(one, false);
@@ -260,7 +260,7 @@ describe('refusals as on the servers', () => {
     expect(await post(channel)).toMatchObject({ error: 'is_archived' });
   });
 
-  it('shows Markdown that Slack does not read as a violation', async () => {
+  it('reports Markdown that Slack does not render as a violation', async () => {
     const { double, web, channel } = await start();
     await web.chat.postMessage({ channel, text: '**no** [link](https://a.example)\n# no' });
     expect(double.conversation(channel)[0]?.violations).toEqual([

@@ -1,3 +1,4 @@
+import type { Optional } from '../optional-fields.ts';
 import type { ButtonPress, FormSubmission, SlashCommand } from './acting.ts';
 import type { Retries } from './dispatcher.ts';
 import type { Fault } from './faults.ts';
@@ -13,6 +14,8 @@ import type { ChannelKind, NewMember, View } from './workspace.ts';
 export interface SlackDoubleOptions {
   /** The loopback port; a free one when absent. */
   readonly port?: number;
+  /** How optional fields are sent; included with their values when absent. */
+  readonly optional?: Optional;
   /** Rate limits; none when absent. `REAL_LIMITS` has the published ones. */
   readonly limits?: SlackLimits;
   /** When events are delivered again; `REAL_RETRIES` when absent. */
@@ -37,9 +40,9 @@ export interface SlackDouble {
   readonly me: { readonly id: string; readonly name: string; readonly botId: string };
   readonly transcript: Transcript;
   /**
-   * Enters the request URL for events, interactions and commands in the app's settings, which calls
-   * it with a challenge; undefined turns on Socket Mode instead.
-   * @throws Error when the bot does not return the challenge
+   * Sets the request URL for events, interactions and commands, which is first called with a
+   * challenge; undefined enables Socket Mode instead.
+   * @throws Error when the response does not contain the challenge
    */
   setRequestUrl(url: string | undefined): Promise<void>;
   /** Adds a member and returns its id. */
@@ -99,7 +102,10 @@ export interface SlackDouble {
   askToLeave(reason: DisconnectReason): void;
   /** Cuts every connection, like a network failure. */
   dropConnections(): void;
-  /** Nothing more arrives at the clients that are connected in Socket Mode. */
+  /**
+   * Stops all traffic to the clients that are connected in Socket Mode, without closing their
+   * connections.
+   */
   mute(): void;
   /** Resolves with the first result of `look` that is neither undefined nor false. */
   waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;

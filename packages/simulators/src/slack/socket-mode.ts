@@ -4,14 +4,14 @@ import { type WebSocket, WebSocketServer } from 'ws';
 import type { Delivery, DeliveryResult, RetryInfo } from './delivery.ts';
 import { isRecord } from './wire.ts';
 
-/** Why the servers ask a client to connect again. */
+/** The reason in a `disconnect` message. */
 export type DisconnectReason = 'warning' | 'refresh_requested' | 'link_disabled';
 
 interface Connection {
   readonly socket: WebSocket;
-  /** Whether nothing more arrives at the client, as behind a broken network. */
+  /** Whether the server sends nothing more to the client, as if the network were broken. */
   isMute: boolean;
-  /** Whether the client was asked to leave; new envelopes use other connections. */
+  /** Whether the client was asked to reconnect; new envelopes use other connections. */
   isLeaving: boolean;
 }
 
@@ -22,7 +22,9 @@ interface Waiting {
 
 /** How many connections an app may have at a time. */
 const MAX_CONNECTIONS = 10;
-/** How often the servers ping, and how long they keep a connection after asking the client to leave. */
+/**
+ * The ping interval, and how long a connection stays open after the client was asked to reconnect.
+ */
 const PING_EVERY_MS = 10_000;
 const LEAVE_WITHIN_MS = 10_000;
 
@@ -37,7 +39,7 @@ export class SocketMode {
   #number = 0;
   #next = 0;
 
-  /** @param changed is called whenever a client connects or leaves */
+  /** @param changed is called when a client connects or disconnects */
   constructor(appId: string, changed: () => void) {
     this.#appId = appId;
     this.#changed = changed;
@@ -96,7 +98,7 @@ export class SocketMode {
     });
   }
 
-  /** Asks every client to connect again; connections that stay are closed later. */
+  /** Asks every client to reconnect; old connections are closed after a while. */
   askToLeave(reason: DisconnectReason): void {
     for (const connection of this.#connections) {
       connection.isLeaving = true;
@@ -114,7 +116,7 @@ export class SocketMode {
     for (const { socket } of this.#connections) socket.terminate();
   }
 
-  /** From now on, nothing arrives at the clients that are connected, not even answers to pings. */
+  /** Stops sending to the currently connected clients, including answers to their pings. */
   mute(): void {
     for (const connection of this.#connections) connection.isMute = true;
   }
@@ -155,7 +157,7 @@ export class SocketMode {
     this.#changed();
   }
 
-  /** Any connection may receive an envelope; here they take turns. */
+  /** Connections receive envelopes in turn; Slack may choose any of them. */
   #nextConnection(): Connection | undefined {
     const open = this.#connections.filter(({ isLeaving }) => !isLeaving);
     this.#next += 1;

@@ -88,7 +88,7 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
   return double;
 }
 
-/** What people do, and what happens to the workspace. */
+/** Creates the methods with which tests act as people and change the workspace. */
 function createControls(servers: SlackServers) {
   const { workspace } = servers;
   return {
@@ -119,7 +119,7 @@ function createControls(servers: SlackServers) {
   } satisfies Partial<SlackDouble>;
 }
 
-/** What people see, and what was said between the servers and the bot. */
+/** Creates the methods with which tests read the workspace and the recorded traffic. */
 function createReaders({ workspace, interactions }: SlackServers) {
   const { transcript } = workspace;
   return {
@@ -138,7 +138,10 @@ function createReaders({ workspace, interactions }: SlackServers) {
   } satisfies Partial<SlackDouble>;
 }
 
-function newWorkspace({ limits = {} }: SlackDoubleOptions, clock: () => number): Workspace {
+function newWorkspace(
+  { limits = {}, optional = 'present' }: SlackDoubleOptions,
+  clock: () => number,
+): Workspace {
   const bot: Member = {
     ...{ id: 'U0DBLBOT', name: 'Parley', teamId: 'T0DOUBLE' },
     ...{ isBot: true, isGuest: false, isAdmin: false, isDeactivated: false },
@@ -156,12 +159,12 @@ function newWorkspace({ limits = {} }: SlackDoubleOptions, clock: () => number):
     ...{ channels: new Map(), files: new Files(), statuses: new Map(), views: new Map() },
     transcript: new Transcript(clock, () => describeState(workspace)),
     limits: new RateLimits(limits, clock),
-    ...{ clock, ids: new IdSequence(clock), origin: '' },
+    ...{ clock, optional, ids: new IdSequence(clock), origin: '' },
   };
   return workspace;
 }
 
-/** The newest messages, for the error of a wait that timed out. */
+/** Lists the newest messages, for the error of a wait that timed out. */
 function describeState(workspace: Workspace): string {
   const all = [...workspace.channels.values()].flatMap((channel) =>
     listVisibleMessages(workspace, channel),

@@ -15,10 +15,10 @@ import {
   type Workspace,
 } from './workspace.ts';
 
-/** The most characters of one call. */
+/** The maximum length of the text in one call, in characters. */
 const MAX_APPENDED = 12_000;
 
-/** `chat.startStream`: a message in a thread that grows. */
+/** `chat.startStream`: posts a growing message in a thread. */
 export function startStream(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
   const channel = findWritable(workspace, args.required('channel'));
@@ -72,7 +72,7 @@ function findStream(workspace: Workspace, args: RequestArguments) {
   return { channel, stored };
 }
 
-/** Adds Markdown, given as text or in chunks, and draws all of it again. */
+/** Appends Markdown from `markdown_text` or chunks and converts the whole text again. */
 function grow({ workspace }: SlackServers, stored: StoredMessage, args: RequestArguments): void {
   const chunks = recordsIn(args.json('chunks', 'invalid_chunks'));
   const more = [args.text('markdown_text'), ...chunks.map(({ text }) => text)]

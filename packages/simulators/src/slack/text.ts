@@ -1,11 +1,11 @@
 import { findEmojiName, KNOWN_EMOJI } from './emoji.ts';
 import { escapeMrkdwn } from './rich-text.ts';
 
-/** Everything whose content the servers leave alone: references and code. */
+/** References and code, whose content Slack does not change. */
 const KEPT = /(<[^<>\n]+>|```[\s\S]+?```|`[^`\n]+`)/;
 const ADDRESS = /\b(?:https?:\/\/|mailto:)[^\s<>"]*[^\s<>".,;:!?)\]}'*_~`]/g;
 
-/** Makes plain addresses links and replaces emoji with their names, as in every stored text. */
+/** Normalizes a text for storage: plain addresses become links, and emoji become their names. */
 export function normalizeText(text: string): string {
   return text
     .split(KEPT)
@@ -13,7 +13,7 @@ export function normalizeText(text: string): string {
     .join('');
 }
 
-/** What a person typed, with reserved characters escaped; mentions such as `<@U1>` stay. */
+/** Escapes the reserved characters of a typed text, except in mentions such as `<@U1>`. */
 export function escapeTyped(text: string): string {
   return text
     .split(/(<[@#!][^<>\s]+>)/)

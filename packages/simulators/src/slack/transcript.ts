@@ -22,7 +22,7 @@ export interface RecordedDelivery {
   readonly what: string;
   readonly attempt: number;
   readonly payload: Json;
-  /** The status of the answer, `acknowledged`, or why there was none. */
+  /** The HTTP status, `acknowledged`, or the reason why the attempt failed. */
   outcome: number | 'acknowledged' | 'pending' | string;
 }
 
@@ -34,7 +34,7 @@ export class Transcript {
   readonly #clock: () => number;
   #seq = 0;
 
-  /** @param summary describes what is visible, for the error of a wait that timed out */
+  /** @param summary describes the visible messages, for the error of a wait that timed out */
   constructor(clock: () => number, summary: () => string) {
     this.#clock = clock;
     this.changes = new Changes(summary);
@@ -50,7 +50,7 @@ export class Transcript {
     this.changes.changed();
   }
 
-  /** Records an attempt, whose outcome is set later. */
+  /** Records an attempt and returns a function that sets its outcome. */
   recordDelivery(
     delivery: Omit<RecordedDelivery, 'seq' | 'at' | 'outcome'>,
   ): (outcome: RecordedDelivery['outcome']) => void {

@@ -8,7 +8,7 @@ import { runLine } from './typed-commands.ts';
 afterEach(endAll);
 
 describe('typing to the bot by hand', () => {
-  it('writes in the direct chat, in a channel and in a thread, and edits and deletes', async () => {
+  it('writes in the direct chat, in a channel and in a thread, edits a message and deletes it', async () => {
     const { double, web, ann, direct, channel } = await start();
     const places = { you: ann, direct, channel };
     const type = (line: string) => runLine(double, places, line);

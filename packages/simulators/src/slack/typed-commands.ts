@@ -13,7 +13,7 @@ export const TYPED_HELP = `Write to talk to the bot in a direct chat. Commands:
   !file PATH [WORDS] send a file             !react EMOJI     react to the bot's newest message
   !kick, !invite     remove the bot from the channel and add it again`;
 
-/** Where the person at the terminal writes. */
+/** The person at the terminal and the conversations of the typed commands. */
 export interface TypedPlaces {
   readonly you: string;
   readonly direct: string;
@@ -84,7 +84,7 @@ function findOwn(double: SlackDouble, { direct, you }: TypedPlaces): VisibleMess
   return own;
 }
 
-/** The newest message of the bot for which `isWanted` holds. */
+/** Finds the newest message of the bot that satisfies `isWanted`. */
 function findNewest(
   double: SlackDouble,
   { direct, channel }: Omit<TypedPlaces, 'you'>,

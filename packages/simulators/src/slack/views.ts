@@ -4,7 +4,7 @@ import type { SlackServers } from './servers.ts';
 import { isRecord, type Json } from './wire.ts';
 import type { View } from './workspace.ts';
 
-/** `views.open` and `views.push`: a form for the person who did something in the last 3 s. */
+/** `views.open` and `views.push`: opens a form for the person whose trigger it is. */
 export function openView({ workspace, interactions }: SlackServers, args: RequestArguments): Json {
   const trigger = args.required('trigger_id');
   const content = readView(args, 'modal');
@@ -26,7 +26,7 @@ export function updateView({ workspace }: SlackServers, args: RequestArguments):
   return { view: toWireView(view) };
 }
 
-/** `views.publish`: the home page of the app for a person. */
+/** `views.publish`: sets the home page of the app for a person. */
 export function publishView({ workspace }: SlackServers, args: RequestArguments): Json {
   const user = args.required('user_id');
   if (!workspace.members.has(user)) throw refuse('invalid_user_id');

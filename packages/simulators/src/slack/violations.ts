@@ -3,7 +3,7 @@ import { parseMrkdwn } from './parse-mrkdwn.ts';
 import type { Inline, RichText } from './rich-text.ts';
 import { isRecord, type Json, recordsIn } from './wire.ts';
 
-/** Markup of other platforms that Slack shows as plain characters, by name. */
+/** Names and patterns of markup that Slack does not render. */
 const FOREIGN: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['**bold** of Markdown', /\*\*[^\s*][^\n]*?\*\*/],
   ['a [link](…) of Markdown', /\[[^\]\n]+\]\(https?:[^)\s]+\)/],
@@ -12,7 +12,7 @@ const FOREIGN: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['an HTML tag', /<\/?(?:b|i|u|s|a|p|br|code|pre|strong|em|ul|li)\b[^>]*>/i],
 ];
 
-/** What looks wrong in the texts of blocks; code is not looked at. */
+/** Finds markup in the texts of blocks that Slack does not render; code is skipped. */
 export function findViolations(blocks: readonly Json[]): string[] {
   const text = toUnformattedText(blocks);
   return FOREIGN.filter(([, pattern]) => pattern.test(text)).map(([name]) => name);
@@ -31,7 +31,7 @@ function toUnformattedText(blocks: readonly Json[]): string {
     .join('\n');
 }
 
-/** The plain pieces of rich text, without code. */
+/** Returns the plain pieces of rich text without code. */
 function toUnformattedRichText(parts: readonly RichText[]): string {
   const inline = (elements: readonly Inline[]) => elements.map(toUnformattedPiece).join('');
   return parts

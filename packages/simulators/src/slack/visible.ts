@@ -4,7 +4,7 @@ import { findViolations } from './violations.ts';
 import { recordsIn, type WireBlock, type WireMessage } from './wire.ts';
 import { type Channel, createNames, type StoredMessage, type Workspace } from './workspace.ts';
 
-/** A message as people see it now. */
+/** A message as currently visible. */
 export interface VisibleMessage {
   /** Increases over all conversations, in the order the messages appeared. */
   readonly seq: number;
@@ -21,18 +21,18 @@ export interface VisibleMessage {
   readonly files: readonly { readonly id: string; readonly name: string; readonly type: string }[];
   /** The labels of its buttons and of the options of its menus. */
   readonly buttons: readonly string[];
-  /** Emoji (or the name of one that the double does not know) and who added them. */
+  /** Emoji and who added them; an emoji that is not in the table is given by its name. */
   readonly reactions: readonly (readonly [emoji: string, by: 'bot' | string])[];
   readonly edits: number;
   readonly isGrowing: boolean;
-  /** The only person who sees it. */
+  /** The only person who sees the message. */
   readonly onlyFor?: string;
-  /** What looks wrong in it: Markdown that Slack shows as it is. */
+  /** Names of markup in the message that Slack does not render. */
   readonly violations: readonly string[];
   readonly wire: WireMessage;
 }
 
-/** The messages of a conversation, with those for one person only, oldest first. */
+/** Returns the messages of a conversation including ephemeral ones, oldest first. */
 export function listVisibleMessages(workspace: Workspace, channel: Channel): VisibleMessage[] {
   return [...channel.messages.values(), ...channel.ephemeral.values()]
     .sort((a, b) => a.seq - b.seq)

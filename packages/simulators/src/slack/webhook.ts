@@ -3,7 +3,7 @@ import { request } from 'node:http';
 import type { Delivery, DeliveryResult, RetryInfo } from './delivery.ts';
 import { isRecord } from './wire.ts';
 
-/** What requests to the bot are signed with. */
+/** The secret and the clock for signatures. */
 export interface Signing {
   readonly secret: string;
   readonly clock: () => number;
@@ -17,7 +17,7 @@ interface WebhookCall {
   readonly withinMs: number;
 }
 
-/** Calls the request URL once. Redirects are not followed. */
+/** Calls the request URL once, without following redirects. */
 export async function callWebhook(call: WebhookCall): Promise<DeliveryResult> {
   const { url, delivery, retry, signing, withinMs } = call;
   const [type, body] = encode(delivery);
@@ -32,8 +32,9 @@ export async function callWebhook(call: WebhookCall): Promise<DeliveryResult> {
 }
 
 /**
- * Does what entering a request URL in the app's settings does: the bot must return the challenge.
- * @throws Error worded for people when it does not
+ * Calls a request URL with a challenge, as Slack does when the URL is entered in the app's
+ * settings.
+ * @throws Error worded for people when the response does not contain the challenge
  */
 export async function verifyUrl(url: string, token: string, signing: Signing): Promise<void> {
   const challenge = createHmac('sha256', signing.secret)
@@ -50,7 +51,7 @@ export async function verifyUrl(url: string, token: string, signing: Signing): P
 }
 
 /** The signature of a request: `v0=` and an HMAC of version, timestamp and body. */
-export function sign(secret: string, timestamp: string, body: string): string {
+function sign(secret: string, timestamp: string, body: string): string {
   return `v0=${createHmac('sha256', secret).update(`v0:${timestamp}:${body}`).digest('hex')}`;
 }
 

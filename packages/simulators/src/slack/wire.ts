@@ -1,17 +1,10 @@
-import type { RichText } from './rich-text.ts';
-
-/** An object of the wire whose fields are read one by one. */
+/** An object of the wire format with unchecked fields. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** A block of Block Kit; every block of a message has an id. */
 export interface WireBlock extends Json {
   readonly type: string;
   readonly block_id?: string;
-}
-
-export interface WireRichTextBlock extends WireBlock {
-  readonly type: 'rich_text';
-  readonly elements: readonly RichText[];
 }
 
 export interface WireFile extends Json {

@@ -1,4 +1,6 @@
+import { type Optional, sentWith } from '../optional-fields.ts';
 import type { Files } from './file-store.ts';
+import { OPTIONAL_FIELDS } from './optional-fields.ts';
 import type { RateLimits } from './rate-limits.ts';
 import { refuse } from './request.ts';
 import type { Names } from './rich-text.ts';
@@ -19,18 +21,18 @@ export interface Member {
 
 export type ChannelKind = 'public' | 'private' | 'group-dm' | 'dm';
 
-/** A message and what is known about it beyond the wire. */
+/** A message with its metadata in the double. */
 export interface StoredMessage {
   wire: WireMessage;
   /** Increases over all channels, in the order the messages appeared. */
   readonly seq: number;
   readonly at: number;
   edits: number;
-  /** The only person who sees it. */
+  /** The only person who sees the message. */
   readonly onlyFor?: string;
-  /** Whether the bot gave it blocks of its own. */
+  /** Whether the bot posted the message with blocks. */
   hasOwnBlocks?: boolean;
-  /** Whether it is still being streamed, and the Markdown so far. */
+  /** Whether the message is still being streamed, and its Markdown so far. */
   isGrowing?: boolean;
   markdown?: string;
 }
@@ -41,10 +43,10 @@ export interface Channel {
   readonly kind: ChannelKind;
   name: string;
   readonly members: Set<string>;
-  /** The workspace with which it is shared by Slack Connect. */
+  /** The id of the workspace that shares the conversation by Slack Connect. */
   readonly sharedWith: string | undefined;
   isArchived: boolean;
-  /** By `ts`, oldest first; deleted messages are gone. */
+  /** Messages by `ts`, oldest first, without deleted ones. */
   readonly messages: Map<string, StoredMessage>;
   readonly ephemeral: Map<string, StoredMessage>;
 }
@@ -56,7 +58,7 @@ export interface View {
   content: Json;
 }
 
-/** What an app is, with its secrets. */
+/** An app with its tokens and secrets. */
 export interface App {
   readonly id: string;
   readonly botId: string;
@@ -65,7 +67,7 @@ export interface App {
   readonly signingSecret: string;
   /** The deprecated token in every payload. */
   readonly verificationToken: string;
-  /** Whether it was removed from the workspace, which makes its tokens invalid. */
+  /** Whether the app was removed from the workspace, which invalidates its tokens. */
   isUninstalled: boolean;
 }
 
@@ -86,11 +88,13 @@ export interface Workspace {
   readonly views: Map<string, View>;
   readonly clock: () => number;
   readonly ids: IdSequence;
+  /** How optional fields are sent. */
+  readonly optional: Optional;
   /** The address of the double, without a slash at the end. */
   origin: string;
 }
 
-/** Numbers ids and timestamps. */
+/** Generates ids and timestamps. */
 export class IdSequence {
   readonly #clock: () => number;
   #last = 0;
@@ -100,13 +104,13 @@ export class IdSequence {
     this.#clock = clock;
   }
 
-  /** A new `ts`, later than all before: seconds and six digits, which are unique. */
+  /** Returns a new unique `ts`, later than all previous ones: seconds and six digits. */
   ts(): string {
     this.#last = Math.max(Math.floor(this.#clock()) * 1_000, this.#last + 1);
     return formatTs(this.#last);
   }
 
-  /** A new id with this first letter, such as `C0DBL00007`. */
+  /** Returns a new id with the given prefix, such as `C0DBL00007`. */
   next(letter: string): string {
     this.#number += 1;
     return `${letter}0DBL${String(this.#number).padStart(5, '0')}`;
@@ -118,7 +122,7 @@ function formatTs(micros: number): string {
   return `${seconds}.${String(micros % 1_000_000).padStart(6, '0')}`;
 }
 
-/** What people are called, for mentions. */
+/** Creates the lookup of names for mentions. */
 export function createNames({ members, channels }: Workspace): Names {
   return {
     user: (id) => members.get(id)?.name ?? id,
@@ -127,8 +131,8 @@ export function createNames({ members, channels }: Workspace): Names {
 }
 
 /**
- * The conversation that a call names by id.
- * @throws Refusal when there is none, or the bot cannot know that there is one
+ * Finds the conversation of a call.
+ * @throws Refusal when the conversation does not exist or is hidden from the bot
  */
 export function findChannel(workspace: Workspace, id: string | undefined): Channel {
   const channel = workspace.channels.get(id ?? '');
@@ -139,8 +143,8 @@ export function findChannel(workspace: Workspace, id: string | undefined): Chann
 }
 
 /**
- * Like `findChannel`, for calls that write; a person's id means their direct chat.
- * @throws Refusal when the bot cannot write there
+ * Finds the conversation of a call that writes; the id of a person means their direct chat.
+ * @throws Refusal when the bot cannot write in the conversation
  */
 export function findWritable(workspace: Workspace, id: string | undefined): Channel {
   const person = workspace.members.get(id ?? '');
@@ -151,7 +155,7 @@ export function findWritable(workspace: Workspace, id: string | undefined): Chan
   return channel;
 }
 
-/** The direct chat with a person; opened if new. */
+/** Returns the direct chat with a person and opens it if necessary. */
 export function openDirect(workspace: Workspace, person: string): Channel {
   if (workspace.members.get(person)?.isBot === true) throw refuse('cannot_dm_bot');
   for (const channel of workspace.channels.values())
@@ -162,7 +166,7 @@ export function openDirect(workspace: Workspace, person: string): Channel {
 /** A person or another bot to be added. */
 export interface NewMember {
   readonly name: string;
-  /** Another workspace, whose people are here by Slack Connect. */
+  /** The id of another workspace, for a person who is here by Slack Connect. */
   readonly teamId?: string | undefined;
   readonly isBot?: boolean | undefined;
   readonly isGuest?: boolean | undefined;
@@ -219,17 +223,22 @@ export function storeMessage(
   return stored;
 }
 
-/** How events name the kind of a conversation. */
+/** Applies the setting for optional fields to a document. */
+export function applyOptional<T extends Json>({ optional }: Workspace, document: T): T {
+  // The fields are only omitted or null, which their types allow.
+  return sentWith(optional, OPTIONAL_FIELDS, document) as T;
+}
+
+/** Returns the kind of a conversation as events name it. */
 export function getChannelType({ kind }: Channel): string {
   return { public: 'channel', private: 'group', 'group-dm': 'mpim', dm: 'im' }[kind];
 }
 
-/** The key of a thread. */
 export function toThreadKey(channel: string, ts: string): string {
   return `${channel} ${ts}`;
 }
 
-/** Fields about the number of replies, which the first message of a thread has. */
+/** Returns the reply counts, which only the first message of a thread has. */
 export function getThreadFields(channel: Channel, ts: string): Json {
   const replies = [...channel.messages.values()].filter(
     ({ wire }) => wire.thread_ts === ts && wire.ts !== ts,

@@ -15,6 +15,8 @@ export interface LinearComment {
   readonly id: string;
   readonly issueId: string;
   readonly user: LinearUser;
+  /** An integration wrote it, so it has no user. */
+  readonly isByApp: boolean;
   readonly parentId: string | undefined;
   readonly createdAt: string;
   updatedAt: string;
@@ -37,6 +39,7 @@ export class LinearState {
   readonly comments = new Map<string, LinearComment>();
   readonly users = new Map<string, LinearUser>();
   readonly #issues = new Map<string, LinearIssue>();
+  readonly #closed = new Set<string>();
   readonly bot: LinearUser = this.user('parley');
 
   user(name: string): LinearUser {
@@ -61,8 +64,15 @@ export class LinearState {
     return [...this.comments.values()].filter((comment) => comment.issueId === issueId);
   }
 
-  add({ id, issueId = '', body, parentId }: CommentInput, user: LinearUser): LinearComment {
-    if (!this.#issues.has(issueId)) throw notFound('Issue');
+  /** The bot loses its access to the team of an issue, which then does not exist for it. */
+  close(issueId: string): void {
+    this.#closed.add(issueId);
+  }
+
+  add(input: CommentInput, user: LinearUser, isByApp = false): LinearComment {
+    const { id, issueId = '', body, parentId } = input;
+    const isVisible = user !== this.bot || !this.#closed.has(issueId);
+    if (!this.#issues.has(issueId) || !isVisible) throw notFound('Issue');
     const root = parentId === undefined || parentId === null ? undefined : this.find(parentId);
     if (root?.parentId !== undefined) {
       throw refuse(200, 'INVALID_INPUT', 'Parent comment must be a top level comment.');
@@ -72,7 +82,8 @@ export class LinearState {
     }
     const createdAt = new Date().toISOString();
     const comment: LinearComment = {
-      ...{ id: id ?? crypto.randomUUID(), issueId, user, parentId: root?.id, reactions: [] },
+      ...{ id: id ?? crypto.randomUUID(), issueId, user, isByApp },
+      ...{ parentId: root?.id, reactions: [] },
       ...{ createdAt, updatedAt: createdAt, body: checkedBody(body) },
     };
     this.comments.set(comment.id, comment);
@@ -111,14 +122,15 @@ export class LinearState {
   }
 
   show(comment: LinearComment): GraphQlObject {
-    const { user, issueId, parentId, reactions, ...plain } = comment;
+    const { user, isByApp, issueId, parentId, reactions, ...plain } = comment;
     const parent = parentId === undefined ? null : { id: parentId };
     return {
       ...plain,
       url: `https://linear.app/acme/issue#comment-${comment.id}`,
       ...{ issueId, parentId: parentId ?? null, parent },
       issue: () => this.showIssue(issueId),
-      user: () => this.showUser(user),
+      user: () => (isByApp ? null : this.showUser(user)),
+      botActor: isByApp ? appOf(user) : null,
       reactions: reactions.map(showReaction),
       reactionData: [],
       children: (args: PageArgs) =>
@@ -131,11 +143,12 @@ export class LinearState {
 
   /** A comment as webhooks show it. */
   showInWebhook(comment: LinearComment): object {
-    const { user, reactions: _, ...plain } = comment;
+    const { user, isByApp, reactions: _, ...plain } = comment;
     const { displayName: __, ...author } = user;
+    const by = isByApp ? { botActor: appOf(user) } : { userId: user.id, user: author };
     const url = 'https://linear.app/acme/issue/ENG-1';
     const issue = { ...this.#issues.get(comment.issueId), teamId: 'team', url };
-    return { ...plain, userId: user.id, reactionData: [], issue, user: author };
+    return { ...plain, ...by, reactionData: [], issue };
   }
 
   /** Newest first, as Linear orders comments by default. */
@@ -180,6 +193,8 @@ export interface ReactionInput {
   readonly commentId: string;
   readonly emoji: string;
 }
+
+const appOf = ({ id, name }: LinearUser): object => ({ id, name, type: 'integration' });
 
 const EPOCH = '2026-01-01T00:00:00.000Z';
 

@@ -22,6 +22,7 @@ export interface LinearSaying {
   readonly text: string;
   /** The comment that it answers; only one that answers none itself. */
   readonly parentId?: string | undefined;
+  readonly isByApp?: boolean;
 }
 
 /** Linear waits 5 s and tries three more times: after a minute, an hour and six hours. Here sooner. */
@@ -64,8 +65,12 @@ export class LinearDouble {
   }
 
   /** A person comments; resolves with the comment once its delivery was attempted. */
-  async say({ issueId, from, text, parentId }: LinearSaying): Promise<LinearComment> {
-    const comment = this.state.add({ issueId, body: text, parentId }, this.state.user(from));
+  async say({ issueId, from, text, parentId, isByApp }: LinearSaying): Promise<LinearComment> {
+    const comment = this.state.add(
+      { issueId, body: text, parentId },
+      this.state.user(from),
+      isByApp,
+    );
     await this.#tell('Comment', 'create', comment.user, this.state.showInWebhook(comment));
     return comment;
   }

@@ -69,7 +69,8 @@ function drawRichText(parts: readonly RichText[], names: Names): string {
       const content = drawInline(part.elements, names);
       if (part.type === 'rich_text_quote') return `<blockquote><div>${content}</div></blockquote>`;
       if (part.type === 'rich_text_preformatted') return `<pre>${content}</pre>`;
-      return `<div>${content}</div>`;
+      // HTML does not draw a line end at the end of a block.
+      return `<div>${content.replace(/\n$/, '\n\u200b')}</div>`;
     })
     .join('');
 }

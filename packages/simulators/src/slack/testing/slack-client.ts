@@ -6,21 +6,21 @@ import type { SlackDouble, SlackDoubleOptions } from '../slack-double.ts';
 import { startSlackDouble } from '../start-slack-double.ts';
 import { isRecord, type Json } from '../wire.ts';
 
-/** The clients log every refusal. */
+/** Slack's clients log every refusal. */
 const nothing = () => undefined;
-export const SILENT: Logger = {
+const SILENT: Logger = {
   ...{ debug: nothing, info: nothing, warn: nothing, error: nothing },
   ...{ setLevel: nothing, setName: nothing, getLevel: () => LogLevel.ERROR },
 };
 
 const closing: (() => unknown)[] = [];
 
-/** Closes everything that the functions here have started, newest first. */
+/** Closes everything that these helpers have started, newest first. */
 export async function endAll(): Promise<void> {
   for (const close of closing.splice(0).reverse()) await close();
 }
 
-/** A double with a person, a channel and a real WebClient, which does not retry. */
+/** Starts a double with a person and a channel, and creates a real WebClient without retries. */
 export async function start(options: SlackDoubleOptions = {}) {
   const double = await startSlackDouble(options);
   closing.push(() => double.close());
@@ -38,7 +38,7 @@ export function webClient({ apiUrl, botToken }: SlackDouble, token = botToken): 
   });
 }
 
-/** What the bot received in Socket Mode. */
+/** An event that arrived in Socket Mode. */
 export interface SocketEvent {
   readonly type: string;
   readonly body: Json;
@@ -47,7 +47,7 @@ export interface SocketEvent {
   ack(response?: object): Promise<void>;
 }
 
-/** A connected SocketModeClient; `onEvent` is called for everything that arrives. */
+/** Connects a SocketModeClient; `onEvent` is called for every event. */
 export async function connectSocket(
   { apiUrl, appToken }: SlackDouble,
   onEvent: (event: SocketEvent) => unknown,
@@ -67,7 +67,10 @@ export interface Received {
   readonly body: string;
 }
 
-/** A request URL; `answer` returns the status, and the challenge is returned by itself. */
+/**
+ * Starts a server with a request URL; it returns challenges, and `answer` decides the status of
+ * other responses.
+ */
 export async function startReceiver(answer: (request: Received, nth: number) => number | 'hang') {
   const requests: Received[] = [];
   const server = createServer(async (request, response) => {
@@ -91,7 +94,7 @@ function isJson(body: string): boolean {
   return body.startsWith('{');
 }
 
-/** The error of a call that must be refused: its code, and what came with it. */
+/** Returns the error data of a call that must be refused. */
 export async function refusal(call: Promise<unknown>): Promise<Json> {
   const error: unknown = await call.then(
     () => undefined,
