@@ -48,7 +48,6 @@ const NAMED: Readonly<Record<string, string>> = {
   'apps/parley/src/compose-worker.ts: turnServices':
     'the model checks run turns with models of their own',
   'apps/console/src/server/page-files.ts: readBuiltPage': 'tests serve the page of the bundle',
-  'packages/settings/src/json-schema.ts: settingsJsonSchema': 'makes config/parley.schema.json',
   'packages/store/src/inbox-reads.ts: CHATS': 'its plan is checked on PostgreSQL',
 };
 const CODE = /^(packages|apps|examples|test)\/.*\.tsx?$/;

@@ -32,6 +32,10 @@ interface Node {
 const SECRETS: Readonly<Record<string, string>> = {
   DISCORD_BOT_TOKEN: `${'k'.repeat(24)}.${'k'.repeat(6)}.${'k'.repeat(27)}`,
   TELEGRAM_BOT_TOKEN: `123456789:${'k'.repeat(35)}`,
+  SLACK_BOT_TOKEN: `xoxb-${'k'.repeat(30)}`,
+  SLACK_APP_TOKEN: `xapp-${'k'.repeat(30)}`,
+  GOOGLE_CHAT_CREDENTIALS: JSON.stringify({ client_email: 'a@example.com', private_key: 'k' }),
+  GITHUB_PRIVATE_KEY: '"-----BEGIN PRIVATE KEY-----"',
 };
 const trees = new Map<string, Node>();
 

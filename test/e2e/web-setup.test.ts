@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startDiscordDouble } from '@parley/simulators/discord';
+import { startSlackDouble } from '@parley/simulators/slack';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openView, startWebScene, type WebScene } from './web-scene.ts';
@@ -154,6 +155,44 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
       await page.context().close();
     } finally {
       await discord.close();
+    }
+  });
+
+  it('[U02] [F15] connects a workspace of Slack, and shows the address and what is not durable', async () => {
+    const slack = await startSlackDouble();
+    try {
+      const { port } = new URL(scene.parley.address);
+      writeFileSync(
+        file(),
+        `http: { port: ${port} }\nmodel: offline\nchannels:\n  slack:\n    use: '@chat-adapter/slack'\n    options: { apiUrl: "${slack.apiUrl}" }\n`,
+      );
+      const page = await scene.open();
+      await openView(page, 'Set up');
+      const channel = page.getByRole('region', { name: 'Connect a channel' });
+      await channel.getByRole('button', { name: /^(Open|Change): Connect a channel/ }).click();
+      await channel.getByRole('combobox', { name: 'Channel' }).selectOption('Slack');
+      await channel.getByText('/channels/slack/default/').waitFor();
+      await channel.getByText('What is not durable there').click();
+      await channel.getByText('Modals are not used').waitFor();
+      const tryIt = channel.getByRole('button', { name: 'Try it' });
+      expect(await tryIt.isDisabled()).toBe(true);
+      await channel.getByLabel('Bot token').fill('xoxb-wrong');
+      await channel.getByLabel('App-level token').fill(slack.appToken);
+      await tryIt.click();
+      await channel.getByText('Slack refuses the bot token').waitFor();
+      await channel.getByLabel('Bot token').fill(slack.botToken);
+      await tryIt.click();
+      await channel.getByText(`It is @${slack.me.name}`).waitFor();
+      await channel.getByRole('button', { name: 'Connect', exact: true }).click();
+      await slack.waitFor(() => slack.connections() > 0);
+      await channel.getByText('Connected as').waitFor();
+      expect(readFileSync(file(), 'utf8')).not.toContain(slack.botToken);
+      expect(await call('settings/schema', {})).toMatchObject({
+        properties: { channels: { properties: { slack: { title: 'Slack' } } } },
+      });
+      await page.context().close();
+    } finally {
+      await slack.close();
     }
   });
 });

@@ -204,7 +204,7 @@ export type ShownAccount = ReturnType<typeof shownAccount>;
 /** A channel account with its state and the access that its settings permit. */
 function shownAccount(
   { accounts, settings }: OperatorChannels,
-  { channel, account, state, defects }: AccountStatus,
+  { channel, account, state, defects, webhook }: AccountStatus,
 ) {
   // These rules do not decide who may write on the page and in the terminal.
   const rules = LOCAL.has(channel) ? undefined : accounts.planOf({ channel, account })?.rules;
@@ -216,6 +216,7 @@ function shownAccount(
   };
   return {
     ...{ channel, account, state },
+    ...(webhook !== undefined && { webhook }),
     ...(defects && { defects, reason: `Its adapter has ${defectsText(defects)}.` }),
     ...reasonAndFix(state),
     ...(access && { access }),

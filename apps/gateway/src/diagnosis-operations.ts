@@ -54,7 +54,7 @@ export const report = {
 
 /** Checks whose findings contain no names of people, chats, workspace files or rules. */
 const NAMELESS =
-  /^(?:exec|files|mcp|web)\.|^access\.(?:always-in-open-groups|direct-open|groups-open|live-mentions|no-cap)$|^access\.(?:database-password|page-exposed|redis-password|servers-without-tls|weak-token|webhook-secret)$/;
+  /^(?:exec|files|mcp|web)\.|^access\.(?:always-in-open-groups|direct-open|groups-open|live-mentions|no-cap)$|^access\.(?:database-password|page-exposed|redis-password|servers-without-tls|unverified-webhook|weak-token|webhook-secret)$/;
 
 /**
  * The audit for people who are not owners: of all other checks they see only that there is a

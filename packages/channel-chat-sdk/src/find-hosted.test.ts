@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadSettings, nearestWord } from '@parley/settings';
+import { clearSecretsIn, loadSettings, nearestWord } from '@parley/settings';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { findHostedChannels } from './index.ts';
@@ -178,6 +178,19 @@ describe('[F15] [G18] the secrets of a hosted channel', () => {
   ])('are known when they are %s', (_where, options, env, secret) => {
     const yaml = `channels: { slack: { use: '@chat-adapter/slack', options: ${options} } }`;
     expect(load(yaml, env).secrets).toContain(secret);
+  });
+
+  it('are reported if they are written in the settings', () => {
+    load(`channels:
+  slack: { use: '@chat-adapter/slack', options: { botToken: xoxb-1234567890, userName: helper } }
+  chat: { use: '@chat-adapter/gchat', options: { credentials: '${file}' } }
+  mail: { use: '@resend/chat-sdk-adapter', env: { RESEND_API_KEY: re_1234567890 } }
+`);
+    expect(clearSecretsIn(join(folder, 'parley.yaml'))).toEqual([
+      'channels.slack.options.botToken (line 2)',
+      'channels.chat.options.credentials (line 3)',
+      'channels.mail.env.RESEND_API_KEY (line 4)',
+    ]);
   });
 
   it('are known inside the key file of a service account', () => {

@@ -19,7 +19,10 @@ export const OWN_SCHEMAS: Json.OwnSchemas = {
  * mistake has to be explained.
  */
 export function allowedInSettings(foreign: Json.ForeignSchemas): (path: SettingsPath) => Allowed {
-  return allowedIn(({ composeJsonSchema }) => composeJsonSchema(OWN_SCHEMAS, foreign));
+  return allowedIn(() => {
+    const { composeJsonSchema }: typeof import('./json-schema.ts') = require('./json-schema.ts');
+    return composeJsonSchema(OWN_SCHEMAS, foreign);
+  });
 }
 
 /** The same for a profile. */
@@ -27,14 +30,17 @@ export function allowedInProfile(
   profile: z.ZodType,
   model: z.ZodType,
 ): (path: SettingsPath) => Allowed {
-  return allowedIn(({ profileJsonSchema }) => profileJsonSchema(profile, model));
+  return allowedIn(() => {
+    const { profileJsonSchema }: typeof import('./json-schema.ts') = require('./json-schema.ts');
+    return profileJsonSchema(profile, model);
+  });
 }
 
-function allowedIn(compose: (json: typeof Json) => Json.JsonSchema) {
+function allowedIn(compose: () => Json.JsonSchema) {
   let shape: Json.JsonSchema | undefined;
   return (path: SettingsPath): Allowed => {
-    const json: typeof Json = require('./json-schema.ts');
-    shape ??= compose(json);
-    return json.allowedAt(shape, path);
+    const { allowedAt }: typeof import('./json-schema.ts') = require('./json-schema.ts');
+    shape ??= compose();
+    return allowedAt(shape, path);
   };
 }

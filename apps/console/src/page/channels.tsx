@@ -125,7 +125,7 @@ const STATES: Readonly<Record<ShownAccount['state']['kind'], string>> = {
 function Account({ shown, run, showsCode }: AccountProps): VNode {
   const [isOpen, setOpen] = useState(showsCode);
   const [unlinked] = pairingOf([shown]).unlinked;
-  const { state, reason, fix, canPause } = shown;
+  const { state, reason, fix, canPause, webhook } = shown;
   const name = accountLabel(shown);
   const isPaused = state.kind === 'paused';
   const isConnected = state.kind === 'connected' || state.kind === 'standby';
@@ -147,6 +147,9 @@ function Account({ shown, run, showsCode }: AccountProps): VNode {
       )}
       {reason !== undefined && <p>{reason}</p>}
       {fix !== undefined && <p class="facts">{fix}</p>}
+      {webhook !== undefined && (
+        <p class="facts">Its platform calls {webhook} below the public address.</p>
+      )}
       <Rules {...shown} />
       {unlinked && isOpen && <PairingView account={unlinked} />}
       <p class="actions">

@@ -107,7 +107,6 @@ export const github: Platform = {
     'Create an account for the bot, and with it a fine-grained token that may read and write issues and pull requests (Settings, Developer settings). In the repository, under Settings, Webhooks, add the address of this gateway with content type application/json, a secret of your own, and the events Issue comments and Pull request review comments. A GitHub App works as well: docs/channel-github.md.',
   notDurable: [
     'GitHub does not repeat a call that was not accepted by itself; press Redeliver under Recent Deliveries of the webhook, which keeps calls for three days.',
-    'Each edit of a growing answer is visible in the history of the comment.',
     'There is no typing indicator, and there are no buttons: an approval is answered in words.',
   ],
   isCalled: () => true,

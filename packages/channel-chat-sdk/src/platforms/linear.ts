@@ -121,8 +121,7 @@ export const linear: Platform = {
     'Invite an account for the bot, and with it create an API key under Settings, Security & access. Under Settings, API, create a webhook with the address of this gateway and the events Comments, and copy its signing secret.',
   notDurable: [
     'Linear repeats a call that was not accepted after a minute, an hour and six hours; what is older than that is lost.',
-    'Each edit of a growing answer marks the comment as edited.',
-    'There is no typing indicator, and there are no buttons: an approval is answered in words.',
+    'There are no buttons: an approval is answered in words.',
   ],
   isCalled: () => true,
 };

@@ -73,6 +73,9 @@ function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
       />
     </label>
   );
+  const served = useOperation('channels/report', {}).value?.accounts ?? [];
+  const channels = new Set([...CHOICES.channel, ...served.map(({ channel }) => channel)]);
+  const choices = { ...CHOICES, channel: [...channels] };
   const choice = (name: keyof typeof CHOICES, label: string): VNode => (
     <label class="hint">
       {label}
@@ -83,7 +86,7 @@ function PreviewForm({ preview, change, submit }: PreviewFormProps): VNode {
         disabled={name === 'mode' && preview.heartbeat === '1'}
         onChange={({ currentTarget }) => change({ [name]: currentTarget.value }, true)}
       >
-        {CHOICES[name].map((value) => (
+        {choices[name].map((value) => (
           <option key={value}>{value}</option>
         ))}
       </select>

@@ -1,6 +1,7 @@
 import { strangerCap } from '@parley/settings';
 import { audit, type Check, type Finding } from './check.ts';
 import type { FactsFor } from './facts.ts';
+import { unverifiedAccounts } from './unverified-calls.ts';
 
 /** Access unused for this many days is reported, so that it is renewed deliberately. */
 const UNUSED_DAYS = 90;
@@ -204,6 +205,16 @@ export const ACCESS_CHECKS: readonly Check[] = [
         if (secretLength >= 24) return [];
         return [`The secret of the webhook of ${name} has only ${secretLength} characters.`];
       }),
+  }),
+  audit('settings', {
+    id: 'access.unverified-webhook',
+    severity: 'critical',
+    title: 'Calls of platforms are verified.',
+    advice: 'Remove that setting: anyone who finds the address can write in the name of any user.',
+    run: ({ channels }) =>
+      unverifiedAccounts(channels).map(
+        ({ name, setting }) => `${name} accepts calls that nobody has signed (${setting}).`,
+      ),
   }),
   audit('settings', {
     id: 'access.weak-hook-token',

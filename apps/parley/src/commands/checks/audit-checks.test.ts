@@ -67,6 +67,11 @@ function fileOf(kind: FileFact['kind'], mode: number, more: Partial<FileFact> = 
 const HOOK_TOKEN = '4f9c1b7a83e05d26'.repeat(3);
 const hooks = (token: string): object => ({ hooks: { ci: { token, instruction: 'Look.' } } });
 
+const googleChat = (more: object): object => {
+  const options = { useApplicationDefaultCredentials: true, endpointUrl: 'https://a.b', ...more };
+  return { channels: { chat: { use: '@chat-adapter/gchat', options } } };
+};
+
 type Case = readonly [settings: object, more?: (facts: AuditFacts) => Partial<AuditFacts>];
 interface Row {
   readonly bad: Case;
@@ -222,6 +227,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   'access.webhook-secret': {
     bad: [{}, () => ({ webhooks: [{ name: 'telegram/default', secretLength: 16 }] })],
     good: [{}, () => ({ webhooks: [{ name: 'telegram/default', secretLength: 48 }] })],
+  },
+  'access.unverified-webhook': {
+    bad: [googleChat({ disableSignatureVerification: true })],
+    good: [googleChat({ disableSignatureVerification: false })],
   },
   'access.weak-hook-token': {
     bad: [hooks('ab'.repeat(20))],
