@@ -130,6 +130,78 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(takeovers).toMatchObject([{ by: 'Bo', endedBy: 'Ann' }]);
     });
 
+    const rename = (title: string) =>
+      store.conversationMarks.change('Bo', LANE, { kind: 'rename', title });
+    const takeOver = () =>
+      store.takeovers.takeOver({ conversationId: LANE, by: 'Bo', lastsMs: 60_000 });
+    const reply = () =>
+      store.takeovers.reply({
+        ...{ conversationId: LANE, by: 'Bo', as: 'self', requestKey: 'k' },
+        ...{ parts: [part('Hi')], entries: () => [] },
+      });
+
+    it('[U12] is not changed by requests that arrive after its deletion', async () => {
+      await say('m1');
+      await remove();
+      for (const change of [
+        { kind: 'rename', title: 'Harbor' },
+        { kind: 'pin', to: true },
+        { kind: 'archive', to: true },
+        { kind: 'read', upTo: null },
+        { kind: 'unread' },
+      ] as const) {
+        expect(await store.conversationMarks.change('Bo', LANE, change)).toBe(false);
+      }
+      const named = { pinned: [LANE], archived: [LANE], unread: [LANE], titles: { [LANE]: 'Old' } };
+      await store.conversationMarks.begin('Bo', named);
+      for (const action of [
+        { kind: 'mode', to: 'plan' },
+        { kind: 'model', change: { to: 'm2' } },
+        { kind: 'new-session' },
+        { kind: 'stop' },
+      ] as const) {
+        expect(await store.conversations.act(LANE, action, 4)).toBeNull();
+      }
+      expect([await takeOver(), await reply()]).toEqual([null, null]);
+      expect(await store.takeovers.newestRoute(LANE)).toBeNull();
+      expect(await store.takeovers.handBack(LANE, 'Bo')).toBe(false);
+      await say('m2');
+      expect((await store.conversationMarks.of('Bo')).marks).toEqual([]);
+      const [one] = await store.conversations.list({ before: null, limit: 9, reader: 'Bo' });
+      expect(one).toMatchObject({ mode: 'agent', model: null, takenOver: null, isNew: false });
+      expect(
+        await store.outbox.recent({ channel: 'web', account: 'default', chatId: 'c1' }, 9),
+      ).toEqual([]);
+      expect([await rename('Harbor'), await takeOver()]).toEqual([true, { until: 60_000 }]);
+    });
+
+    it('[U12] keeps no mark that a person set while it was being deleted', async () => {
+      await say('m1');
+      let isDeleted = false;
+      const renaming = (async () => {
+        while (!isDeleted) await rename('Harbor');
+      })();
+      await remove();
+      isDeleted = true;
+      await renaming;
+      expect((await store.conversationMarks.of('Bo')).marks).toEqual([]);
+    });
+
+    it('[U12] lets nobody lead it, write into it or start its turns while it is being deleted', async () => {
+      await say('m1');
+      await claim(store, await hold(store), 't1');
+      let meanwhile: Promise<unknown> = Promise.resolve();
+      await remove(LANE, () => {
+        meanwhile = (async () => [
+          await store.takeovers.handBack(LANE, 'Bo'),
+          await takeOver(),
+          await reply(),
+          await hold(store, LANE, 'w2').catch(() => 'no lease'),
+        ])();
+      });
+      expect(await meanwhile).toEqual([false, null, null, 'no lease']);
+    });
+
     it('[U12] does not affect other topics in its group', async () => {
       for (const topic of ['1', '2']) {
         const one = message(`m${topic}`, 'g', { threadId: topic, type: 'group' });

@@ -88,6 +88,8 @@ export async function deleteConversation(
   const counts = await emptyLane(database, conversation, mark, { only: OLD_ROWS, values });
   await database.write(async (sql) => {
     sql.send(END, { ...values, heldUntil });
+    // A mark that was set meanwhile would belong to the next conversation.
+    sql.send(DROP_MARKS, { conversation });
   });
   return {
     messages: counts.get('inbox') ?? 0,
@@ -142,7 +144,9 @@ const NEWEST = statement(`
 
 const HOLD = statement('update conversation set taken_over_until = :heldUntil where id = :id');
 
-/** A person may have taken over the conversation in the meantime. */
+const DROP_MARKS = statement(`delete from conversation_mark where ${OF_CONVERSATION}`);
+
+/** If the hold ended too early, a person may have taken the conversation over since. */
 const END = statement(`
   update conversation
   set deleted_message = :message, deleted_part = :part, session = session + 1, plan = null, model = null,
