@@ -29,9 +29,6 @@ const Ids = z.array(Id).max(MAX_BROWSER_MARKS).default([]);
 const Seq = z.coerce.number<number | string>().int().nonnegative();
 const Title = z.string().trim().max(MAX_TITLE);
 
-/** Replaces the text of a deleted conversation in rows that have to be kept. */
-const DELETED = '[deleted]';
-
 /**
  * The caller's inbox (U12): names, pins, archive and unread state, the same on all of their
  * devices.
@@ -118,7 +115,7 @@ async function remove(
   { caller }: Call,
 ): Promise<{ readonly messages: number; readonly cronJobs: number; readonly rows: number }> {
   const by = caller.person ?? 'The owner';
-  const order = { conversationId: id, by, mark: DELETED, now: clock() };
+  const order = { conversationId: id, by, now: clock() };
   const onStopped = (conversationId: string): void =>
     bus.publish({ type: 'stop-turn', conversationId });
   const deleted =

@@ -109,7 +109,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it("[G15] [U12] forgets a conversation's title together with its text", async () => {
       await mark('c1', { kind: 'rename', title: 'About amaranth' });
       const phrases = ['amaranth'];
-      const words = { conversations: ['web:c1'], ownersToo: false, phrases, mark: '[forgotten]' };
+      const words = { conversations: ['web:c1'], ownersToo: false, phrases };
       await store.forgetting.forget(words);
       const [{ title } = { title: '' }] = (await store.conversationMarks.of('')).marks;
       expect(title).toBe('About [forgotten]');

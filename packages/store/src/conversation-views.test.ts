@@ -329,7 +329,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await say('2', 'c2', 'apples for all', { name: 'Bo' });
       expect(await found('amaranth')).toHaveLength(2);
       await store.forgetting.forget({
-        ...{ conversations: ['web:c1'], ownersToo: false, phrases: ['amaranth'], mark: '[gone]' },
+        ...{ conversations: ['web:c1'], ownersToo: false, phrases: ['amaranth'] },
       });
       expect(await entriesWith('amaranth')).toBe(0);
       expect(await found('amaranth')).toEqual([]);
@@ -342,7 +342,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[G15] leaves no forgotten word in the index when a search runs during forgetting', async () => {
       for (let nth = 0; nth < 250; nth += 1) await say(`${nth}`, 'c1', `the amaranth ${nth}`);
-      const words = { phrases: ['amaranth'], mark: '[gone]' };
+      const words = { phrases: ['amaranth'] };
       const forget = () =>
         store.forgetting.forget({ conversations: ['web:c1'], ownersToo: false, ...words });
       await Promise.all([search('amaranth'), forget(), search('amaranth'), search('the')]);
@@ -357,13 +357,50 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await say('2', 'c2', 'no amaranth for me', { name: 'Bo' });
       expect(await found('amaranth')).toHaveLength(3);
       await store.forgetting.forgetPerson({
-        ...{ persons: ['web:u1'], ownersToo: false, only: 'web:c1', mark: '[gone]', now: NOW },
+        ...{ persons: ['web:u1'], ownersToo: false, only: 'web:c1', now: NOW },
         onStopped() {},
         retell: () => '',
       });
       expect(await entriesWith('amaranth')).toBe(0);
       expect(await found('amaranth')).toEqual(['Bo: no amaranth for me']);
       expect(await entriesWith('amaranth')).toBe(1);
+    });
+
+    it('[G15] [U12] does not find the marks that replace removed text, but the words beside them', async () => {
+      await say('1', 'c1', 'amaranth');
+      await reply('c1', 'deleted amaranth');
+      await say('2', 'c2', 'a forgotten rose, and a deleted one');
+      await say('3', 'c3', 'tulips');
+      await reply('c3', 'more tulips');
+      const words = { conversations: ['web:c1'], ownersToo: false, phrases: ['amaranth'] };
+      await store.forgetting.forget(words);
+      await store.forgetting.deleteConversation({
+        ...{ conversationId: 'web:c3', by: 'Ann', now: NOW },
+        onStopped() {},
+      });
+      expect(await found('forgotten')).toEqual(['Ann: a forgotten rose, and a deleted one']);
+      expect(await found('deleted')).toEqual([
+        'Ann: deleted [forgotten]',
+        'Ann: a forgotten rose, and a deleted one',
+      ]);
+      expect(await found('[deleted]')).toEqual([]);
+      expect(await entriesWith('forgotten')).toBe(1);
+    });
+
+    it('[U12] does not find what other chats sent into a conversation before its deletion', async () => {
+      await say('1', 'c1', 'hello');
+      await say('2', 'c2', 'tell c1 about the tulips');
+      await claim(store, await hold(store, 'web:c2'), 't2');
+      const parts = [part('tulips for c1', 'c1')] as const;
+      await store.outbox.post({ key: 'k', parts, turn: { id: 't2', most: 9 } }, NOW);
+      expect((await search('tulips for')).hits).toMatchObject([{ conversationId: 'web:c1' }]);
+      await store.forgetting.deleteConversation({
+        ...{ conversationId: 'web:c1', by: 'Ann', now: NOW },
+        onStopped() {},
+      });
+      expect(await found('tulips for')).toEqual([]);
+      await say('3', 'c1', 'hello again');
+      expect(await found('tulips for')).toEqual([]);
     });
 
     it('[D15] removes index entries for rows that retention deletes', async () => {

@@ -162,7 +162,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[H08] [G15] lose forgotten text but stay', async () => {
       await add('a');
       const phrases = ['water the plants'];
-      const here = { conversations: ['web:c1'], ownersToo: false, phrases, mark: '[forgotten]' };
+      const here = { conversations: ['web:c1'], ownersToo: false, phrases };
       await store.forgetting.forget(here);
       expect(await got('a')).toMatchObject({ task: 'Remind me to [forgotten].', state: 'on' });
     });

@@ -94,7 +94,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[G15] contains nothing that was forgotten, here or by another process', async () => {
-      const forgetting = { conversations: ['web:c1'], ownersToo: false, mark: '[forgotten]' };
+      const forgetting = { conversations: ['web:c1'], ownersToo: false };
       await store.forgetting.forget({ ...forgetting, phrases: ['says'] });
       expect(await sameHistory()).toEqual(['[forgotten] 1']);
       await other.forgetting.forget({ ...forgetting, phrases: ['1'] });

@@ -103,7 +103,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await claim(store, await hold(store), 't2');
       await store.inbox.command(message('stop2'), (command) => command.stop());
       await store.forgetting.forgetPerson({
-        ...{ persons: ['web:u1'], ownersToo: false, only: null, mark: '[forgotten]', now: 9 },
+        ...{ persons: ['web:u1'], ownersToo: false, only: null, now: 9 },
         onStopped: () => undefined,
         retell: () => '',
       });

@@ -170,7 +170,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const found = await store.forgetting.searchFiles([secret]);
       if (database.name === 'SQLite') expect(found).toEqual({ found: 1, complete: true });
       await store.forgetting.forgetPerson({
-        ...{ persons: ['web:u1'], ownersToo: false, only: null, mark: '[forgotten]', now: 9 },
+        ...{ persons: ['web:u1'], ownersToo: false, only: null, now: 9 },
         onStopped: () => undefined,
         retell: () => null,
       });

@@ -41,7 +41,6 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
           persons: ['web:bob'],
           ownersToo: false,
           only,
-          mark: '[forgotten]',
           now: 9,
           onStopped() {},
           retell: (rows) => ({ text: rows.map((row) => row.message.text).join() }),
@@ -178,7 +177,6 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
           conversations: ['web:bob'],
           ownersToo: false,
           phrases: [SECRET],
-          mark: '[forgotten]',
         });
         expect(forgotten.answers).toBe(1);
         expect(await bodies()).toContain('May I? [forgotten] now');

@@ -5,7 +5,6 @@ import { answer, claim, hold, message, part, routeTo } from '../testing/messages
 
 const LANE = 'web:c1';
 const SECRET = 'amaranth';
-const MARK = '[deleted]';
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a deleted conversation on ${database.name}`, () => {
@@ -29,7 +28,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     };
     const remove = (conversationId = LANE, onStopped = (lane: string) => void stopped.push(lane)) =>
       store.forgetting.deleteConversation({
-        ...{ conversationId, by: 'Ann', mark: MARK, now: 3 },
+        ...{ conversationId, by: 'Ann', now: 3 },
         onStopped,
       });
     const listed = async () =>

@@ -15,14 +15,13 @@ import {
 import { dropDeadLetters } from './copies.ts';
 import { emptyLane, sumOf } from './empty-lane.ts';
 import { subAgentsOf } from './person.ts';
+import { MARKS } from './phrase-redactor.ts';
 
 /** A request to delete a conversation. */
 export interface Deletion {
   readonly conversationId: string;
   /** The name of the person who deletes it. */
   readonly by: string;
-  /** Replaces text in rows that have to stay. */
-  readonly mark: string;
   /** In ms. */
   readonly now: number;
   /**
@@ -68,7 +67,8 @@ export async function deleteConversation(
   deletion: Deletion,
   sharedClock: SharedClock,
 ): Promise<Deleted | null> {
-  const { conversationId: conversation, mark, onStopped } = deletion;
+  const { conversationId: conversation, onStopped } = deletion;
+  const mark = MARKS.deleted;
   const stopped = await database.write((sql) => stopAndHold(sql, deletion, sharedClock()));
   if (stopped === null) return null;
   for (const lane of stopped.lanes) onStopped(lane);

@@ -24,7 +24,6 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         conversations: [CHAT.conversationId],
         ownersToo: false,
         phrases: [SECRET],
-        mark: '[forgotten]',
       });
 
     it('[G15] includes to-dos, delegated tasks and approvals', async () => {
@@ -89,7 +88,6 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
           persons: ['web:bob'],
           ownersToo: false,
           only,
-          mark: '[forgotten]',
           now: 9,
           onStopped: (lane) => void stopped.push(lane),
           retell: (rows) => ({ text: rows.map((row) => row.message.text).join() }),

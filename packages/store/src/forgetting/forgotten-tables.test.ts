@@ -100,7 +100,6 @@ describe('tables with human text', () => {
       conversations: [CHAT],
       ownersToo: true,
       phrases: [SECRET],
-      mark: '[forgotten]',
     });
 
     expect(JSON.stringify(everything())).not.toMatch(/amaranth/i);
@@ -126,7 +125,6 @@ describe('tables with human text', () => {
       persons: ['web:u1'],
       ownersToo: false,
       only: null,
-      mark: '[forgotten]',
       now: 5,
       onStopped() {},
       retell: () => '',
@@ -164,7 +162,6 @@ describe('tables with human text', () => {
       persons: ['web:u1'],
       ownersToo: false,
       only: CHAT,
-      mark: '[forgotten]',
       now: 5,
       onStopped() {},
       retell: () => '',

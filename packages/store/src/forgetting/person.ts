@@ -17,6 +17,7 @@ import {
 import { BATCH, deleteRows, dropDeadLetters, dropUnusedTexts } from './copies.ts';
 import { emptyLane, sumOf } from './empty-lane.ts';
 import { forgottenTable } from './forgotten-tables.ts';
+import { MARKS } from './phrase-redactor.ts';
 import {
   type PersonLeaving,
   type PersonMessages,
@@ -83,7 +84,7 @@ export async function forgetPerson(
   const sums = { rows: 0, cronJobs: 0 };
   for (const [conversation, one] of all) {
     const removed = one.isDirect
-      ? await emptyConversation(database, conversation, one, forgetting)
+      ? await emptyConversation(database, conversation, one)
       : await redactPersonInGroup(database, conversation, one, forgetting);
     sums.rows += removed.rows;
     sums.cronJobs += removed.cronJobs;
@@ -187,22 +188,21 @@ async function emptyConversation(
   database: Database,
   conversation: string,
   { seqs, texts }: PersonMessages,
-  { mark }: PersonForgetting,
 ): Promise<Removed> {
   const subAgents = await subAgentsOf(database, conversation);
   const lanes = [...subAgents, conversation];
   const turns = await turnsOf(database, lanes);
   const elsewhere = await findOutsideQuestions(database, turns, lanes);
   const parts = await partsWithWords(database, { turns, seqs, people: [] });
-  let rows = await forgetParts(database, parts, mark);
+  let rows = await forgetParts(database, parts, MARKS.forgotten);
   const phrases = texts.filter((text) => text.length >= SAMPLE_LENGTH);
-  rows += await forgetOutside(database, elsewhere, phrases, mark);
+  rows += await forgetOutside(database, elsewhere, phrases, MARKS.forgotten);
   let cronJobs = 0;
   for (const lane of lanes) {
     await dropDeadLetters(database, OF_CONVERSATION, forgottenTable('outbox').of, {
       conversation: lane,
     });
-    const counts = await emptyLane(database, lane, mark);
+    const counts = await emptyLane(database, lane, MARKS.forgotten);
     cronJobs += counts.get('cron_job') ?? 0;
     rows += sumOf(counts, (table) => table !== 'cron_job' && table !== 'inbox');
   }
@@ -284,11 +284,11 @@ const SUB_AGENTS = statement(`
  */
 async function forgetTraces(
   database: Database,
-  { persons, only, mark }: PersonForgetting,
+  { persons, only }: PersonForgetting,
 ): Promise<void> {
   if (only !== null) return;
   const values = { persons: toJson(persons) };
   await deleteRows(database, 'ingress_decision', { where: IS_THEIRS, values });
   const notices = await partsWithWords(database, { turns: [], seqs: [], people: persons });
-  await forgetParts(database, notices, mark);
+  await forgetParts(database, notices, MARKS.forgotten);
 }
