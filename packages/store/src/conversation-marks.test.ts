@@ -74,6 +74,30 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await list(null)).some(({ isNew }) => isNew)).toBe(false);
     });
 
+    it('[U12] never moves the read position back, whatever a late request of another tab says', async () => {
+      const [{ newest: first } = { newest: 0 }] = await list();
+      await say('m2', 'c3');
+      await begin();
+      const readUpTo = (message: number) =>
+        mark('c3', { kind: 'read', upTo: { message, part: 0 } });
+      // The inbox was begun after that tab had shown the chat.
+      await readUpTo(first);
+      expect(await unread()).toEqual([]);
+      const seqs: number[] = [];
+      for (let nth = 3; nth < 10; nth += 1) {
+        await say(`m${nth}`, 'c3');
+        seqs.push((await list())[0]?.newest ?? 0);
+      }
+      // Requests at the same moment, often enough for one to overtake another.
+      for (let round = 0; round < 12; round += 1) {
+        await Promise.all([...seqs, ...seqs.toReversed()].map(readUpTo));
+        expect(await unread()).toEqual([]);
+        await mark('c3', { kind: 'unread' });
+      }
+      await readUpTo(first);
+      expect(await unread()).toEqual(['c3']);
+    });
+
     it('[U12] counts only answers in web chats, because the reader wrote the rest', async () => {
       await store.inbox.accept(message('p1', 'page'));
       await begin();

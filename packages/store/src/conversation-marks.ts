@@ -119,7 +119,8 @@ async function applyMark(
     case 'read': {
       const { message, part } = change.upTo ?? newest;
       const before = await sql.get(READ, key);
-      // Another device may have reported a later position in the meantime.
+      // A device reports late what it had shown before: another one may have reported more since,
+      // or the person may have begun their inbox, which counts everything as read.
       const furthest = {
         message: Math.max(Math.min(message, newest.message), before?.message ?? 0),
         part: Math.max(Math.min(part, newest.part), before?.part ?? 0),
@@ -141,9 +142,13 @@ const NEWEST = statement(`
   from inbox as newest
   where newest.seq = (select max(seq) from inbox where conversation_id = :id)`).rows<Newest>();
 
+const OF_MARK = 'from conversation_mark where reader = :reader and conversation_id = :id';
+const OF_READER = 'from inbox_reader where reader = :reader';
+
+/** The position that counts now, as `FACTS` of the list reads it. */
 const READ = statement(`
-  select read_message as message, read_part as part from conversation_mark
-  where reader = :reader and conversation_id = :id`).rows<{
+  select coalesce((select read_message ${OF_MARK}), (select read_message ${OF_READER})) as message,
+    coalesce((select read_part ${OF_MARK}), (select read_part ${OF_READER})) as part`).rows<{
   readonly message: number | null;
   readonly part: number | null;
 }>();
