@@ -261,7 +261,8 @@ async function listTakeovers(
     ...found.replies.map((one) => ({ kind: 'reply' as const, ...one })),
   ].toSorted((one, other) => other.at - one.at);
   const page = entries.slice(0, limit);
-  const titles = await store.conversations.titles(page.map((one) => one.conversationId));
+  const named = new Set(page.map((one) => one.conversationId));
+  const titles = await store.conversations.titles([...named]);
   return {
     entries: page.map((one) => ({
       ...one,

@@ -159,6 +159,24 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       }
     });
 
+    it('[U08] adds the Markdown of the answers on a page, which is the last text of each turn', async () => {
+      const texts = { t1: ['I will look', '**found**'], t2: ['_second_'], t3: [] };
+      for (const [turnId, answers] of Object.entries(texts)) {
+        await say(turnId, 'c1', 'a question');
+        const lease = await hold(store, 'web:c1', 'w', NOW);
+        await claim(store, lease, turnId);
+        const entries = answers.map((text) => ({ role: 'assistant' as const, content: { text } }));
+        await store.lanes.commit(lease, { ...answer(turnId, ['sent']), entries }, NOW + 1);
+        await store.lanes.release(lease);
+      }
+      const query = { conversationId: 'web:c1', before: null, until: null, limit: 9 };
+      const { answers } = await store.conversations.messages(query);
+      expect([...answers].toSorted()).toEqual([
+        ['t1', '**found**'],
+        ['t2', '_second_'],
+      ]);
+    });
+
     it('[U08] keeps the threads in a chat separate', async () => {
       const inThread = async (id: string, threadId: string) => {
         const one = message(id, 'g', { at: NOW, threadId });

@@ -49,15 +49,8 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
     },
     /** Titles by conversation id; unknown ids are left out. */
     async titles(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-      const { findConversation } = await lists();
-      return database.read(async (sql) => {
-        const titles = new Map<string, string>();
-        for (const id of ids) {
-          const found = await findConversation(sql, id);
-          if (found !== null) titles.set(id, found.title);
-        }
-        return titles;
-      });
+      const { readTitles } = await lists();
+      return database.read((sql) => readTitles(sql, ids));
     },
     /** One page of messages. */
     async messages(query: MessageQuery) {

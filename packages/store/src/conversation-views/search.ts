@@ -1,6 +1,6 @@
 import { type Sql, statement } from '../database.ts';
 import { IS_NOT_DELETED } from '../inbox-reads.ts';
-import { findConversation, hasPeople, NO_PEOPLE } from './list.ts';
+import { hasPeople, NO_PEOPLE, readTitles } from './list.ts';
 import {
   mergeNewestFirst,
   NEWEST,
@@ -59,14 +59,16 @@ export async function searchMessages(
     ...NO_PEOPLE,
   });
   const { taken, older } = mergeNewestFirst(said, sent, before, limit);
-  const titles = new Map<string, string>();
+  const titles = await readTitles(
+    sql,
+    taken.flatMap(({ conversationId }) => conversationId ?? []),
+  );
   const hits: SearchHit[] = [];
   for (const row of taken) {
     const { conversationId: id } = row;
     const text = row.direction === 'in' ? textOfMessage(row.stored) : textOfPart(row.stored);
     if (id === null || text === null || !isFoundIn(text, terms)) continue;
-    const title = titles.get(id) ?? (await findConversation(sql, id))?.title ?? row.chatId;
-    titles.set(id, title);
+    const title = titles.get(id) ?? row.chatId;
     const excerpt = excerptOf(scrub(text), terms);
     hits.push({ ...hitOf(row), conversationId: id, title, excerpt });
   }
