@@ -14,6 +14,7 @@ import {
 } from './carried-words.ts';
 import { dropDeadLetters } from './copies.ts';
 import { emptyLane, sumOf } from './empty-lane.ts';
+import { forgottenTable } from './forgotten-tables.ts';
 import { subAgentsOf } from './person.ts';
 import { MARKS } from './phrase-redactor.ts';
 
@@ -84,7 +85,7 @@ export async function deleteConversation(
   for (const lane of subAgents) {
     rows += sumOf(await emptyLane(database, lane, mark, OF_SUB_AGENT), () => true);
   }
-  await dropDeadLetters(database, OF_CONVERSATION, OWN_PARTS, values);
+  await dropDeadLetters(database, OF_CONVERSATION, FOUND_PARTS, values);
   const counts = await emptyLane(database, conversation, mark, { only: OLD_ROWS, values });
   await database.write(async (sql) => {
     sql.send(END, { ...values, heldUntil });
@@ -167,6 +168,9 @@ const OWN_PARTS = `(turn_id in (select id from turn where conversation_id = :con
       and other.account = outbox.account and other.chat_id = outbox.chat_id
       and other.conversation_id <> :conversation))) and seq <= :part`;
 
+/** `OWN_PARTS` where no other condition names the chats, which an index finds. */
+const FOUND_PARTS = `${forgottenTable('outbox').of} and ${OWN_PARTS}`;
+
 /** Sub-agents send to the conversation's chat, so their parts are identified by their turns. */
 const OF_SUB_AGENT = {
   tables: ['outbox'],
@@ -179,7 +183,7 @@ const OLD_ROWS = {
   attachment: 'inbox_seq <= :message',
   outbox: OWN_PARTS,
   agent_file: `(turn_id in (select id from turn where conversation_id = :conversation)
-    or part_id in (select id from outbox where ${OWN_PARTS}))`,
+    or part_id in (select id from outbox where ${FOUND_PARTS}))`,
 };
 
 const COUNTS = statement(`
