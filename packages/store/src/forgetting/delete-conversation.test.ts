@@ -1,10 +1,12 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from '../store.ts';
 import { bothDatabases } from '../testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo } from '../testing/messages.ts';
+import { answer, claim, hold, idsOf, message, part, routeTo } from '../testing/messages.ts';
 
 const LANE = 'web:c1';
 const SECRET = 'amaranth';
+const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
+const CLAIM = ['collect', 'new-turn', 0] as const;
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a deleted conversation on ${database.name}`, () => {
@@ -128,6 +130,142 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const { takeovers } = await store.takeovers.recent(9);
       expect(takeovers).toMatchObject([{ by: 'Bo', endedBy: 'Ann' }]);
     });
+
+    it('[U12] keeps each message whole that arrives during the deletion, whichever step it meets', async () => {
+      for (let nth = 0; nth < 20; nth += 1) await say(`old${nth}`);
+      let isDeleted = false;
+      const arriving = (async () => {
+        let count = 0;
+        for (; !isDeleted; count += 1) await say(`new${count}`);
+        return count;
+      })();
+      const deleted = await remove();
+      isDeleted = true;
+      const arrived = await arriving;
+      const left = (await store.inbox.recent(CHAT, 9_999)).map(({ message: { text } }) => text);
+      expect(left).toEqual(
+        Array.from({ length: left.length }, (_, nth) => {
+          return `${SECRET} new${arrived - left.length + nth}`;
+        }),
+      );
+      expect((deleted?.messages ?? 0) + left.length).toBe(20 + arrived);
+    });
+
+    it('[U12] takes the lane from a worker that still holds it between two turns', async () => {
+      await say('m1');
+      const lease = await hold(store);
+      await claim(store, lease, 't1');
+      await store.lanes.commit(lease, answer('t1', [`Of ${SECRET}`]), 2);
+      await remove();
+      expect(stopped).toEqual([]);
+      await say('m2');
+      expect(await store.lanes.claim(lease, 'collect', 't2', 4)).toEqual({ kind: 'fenced' });
+      expect(idsOf(await claim(store, await hold(store, LANE, 'w2'), 't3'))).toEqual(['m2']);
+      expect(await store.transcript.recent(LANE, 1, 9)).toEqual([]);
+    });
+
+    it('[U12] stays as it is if the process dies at the start, and can then be deleted again', async () => {
+      await say('m1');
+      await claim(store, await hold(store), 't1');
+      await expect(
+        remove(LANE, () => {
+          throw new Error('the process died');
+        }),
+      ).rejects.toThrow('died');
+      await say('m2');
+      expect([await texts(), await listed()]).toEqual([[`${SECRET} m1`, `${SECRET} m2`], ['c1']]);
+      const begin = async () =>
+        (await store.lanes.begin({ conversationId: LANE, owner: 'w', leaseMs: 9 }, ...CLAIM)).kind;
+      database.setTime(119_999);
+      expect([await begin(), await store.lanes.withWork(9, 9)]).toEqual(['none', []]);
+      database.setTime(120_000);
+      expect([await store.lanes.withWork(9, 9), await begin()]).toEqual([[LANE], 'turn']);
+      expect(await remove()).toMatchObject({ messages: 2 });
+      expect([await texts(), await listed()]).toEqual([[], []]);
+    });
+
+    /** Leaves a dead letter of each kind in a chat: a turn, a part, and an uncertain part. */
+    const leaveLetters = async (chat: string) => {
+      await say('q1', chat);
+      await answered(`${chat}-1`, chat);
+      await say('q2', chat);
+      await answered(`${chat}-2`, chat);
+      for (const state of ['failed', 'unknown'] as const) {
+        const due = await store.outbox.next({ ...CHAT, chatId: chat });
+        await store.outbox.markSending(due?.part.id ?? '', 2);
+        await store.outbox.markFailed(due?.part.id ?? '', state, 'down', 2, null);
+      }
+      await say('q3', chat);
+      const lease = await hold(store, `web:${chat}`);
+      await claim(store, lease, `${chat}-3`);
+      const failed = { ...answer(`${chat}-3`, [], chat), outcome: 'failed' } as const;
+      await store.lanes.commit(lease, failed, 2);
+      await store.lanes.release(lease);
+    };
+    const letters = () => store.deadLetters.open({ limit: 9 });
+    const unsent = async () => (await store.outbox.next(CHAT))?.part.body.text ?? null;
+
+    it('[U12] [D06] takes its dead letters along, and no replay brings anything back', async () => {
+      await leaveLetters('c1');
+      await leaveLetters('c2');
+      const own = (await letters()).filter((letter) => letter.conversationId === LANE);
+      expect(own.map(({ kind }) => kind).toSorted()).toEqual([
+        'refused',
+        'unanswered',
+        'uncertain',
+      ]);
+      await say('running');
+      await claim(store, await hold(store), 't9');
+      let replaying: Promise<unknown> = Promise.resolve();
+      await remove(LANE, () => {
+        replaying = Promise.all(
+          own.map(async ({ id }) => (await store.deadLetters.replay(id, 'even-twice', 3)).kind),
+        );
+      });
+      expect(await replaying).toEqual(['missing', 'missing', 'missing']);
+      expect((await letters()).map(({ conversationId }) => conversationId)).toEqual(
+        Array(3).fill('web:c2'),
+      );
+      expect([await listed(), await texts(), await unsent()]).toEqual([['c2'], [], null]);
+      expect(await store.lanes.withWork(9, 9)).toEqual([]);
+    });
+
+    it('[U12] [D06] removes what a replay has just made wait again', async () => {
+      await leaveLetters('c1');
+      const replayed = (await letters()).map(({ id }) =>
+        store.deadLetters.replay(id, 'even-twice', 3),
+      );
+      await Promise.all([...replayed, remove()]);
+      expect([await listed(), await texts(), await unsent()]).toEqual([[], [], null]);
+      expect([await letters(), await store.lanes.withWork(9, 9)]).toEqual([[], []]);
+    });
+
+    it.each([
+      ['is tried again', 'afterwards'],
+      ['fails', 'afterwards'],
+      ['is tried again', 'meanwhile'],
+      ['fails', 'meanwhile'],
+    ])(
+      '[U12] [D06] sends nothing more of a part that was being sent, if it %s %s',
+      async (what, when) => {
+        await say('m1');
+        await answered('t1');
+        const id = (await store.outbox.next(CHAT))?.part.id ?? '';
+        await store.outbox.markSending(id, 2);
+        await say('m2');
+        await claim(store, await hold(store), 't2');
+        const end = () =>
+          what === 'fails'
+            ? store.outbox.markFailed(id, 'unknown', 'down', 4, null)
+            : store.outbox.retryLater(id, { now: 4, afterMs: 0 }, 'too many', 'free');
+        let ending: Promise<void> = Promise.resolve();
+        await remove(LANE, () => {
+          if (when === 'meanwhile') ending = end();
+        });
+        await (when === 'meanwhile' ? ending : end());
+        expect([await unsent(), await letters()]).toEqual([null, []]);
+      },
+    );
 
     const rename = (title: string) =>
       store.conversationMarks.change('Bo', LANE, { kind: 'rename', title });

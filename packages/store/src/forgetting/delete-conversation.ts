@@ -12,7 +12,7 @@ import {
   partsWithWords,
   turnsOf,
 } from './carried-words.ts';
-import { dropDeadLetters } from './copies.ts';
+import { dropLettersWhere } from './copies.ts';
 import { emptyLane, sumOf } from './empty-lane.ts';
 import { forgottenTable } from './forgotten-tables.ts';
 import { subAgentsOf } from './person.ts';
@@ -85,12 +85,13 @@ export async function deleteConversation(
   for (const lane of subAgents) {
     rows += sumOf(await emptyLane(database, lane, mark, OF_SUB_AGENT), () => true);
   }
-  await dropDeadLetters(database, OF_CONVERSATION, FOUND_PARTS, values);
   const counts = await emptyLane(database, conversation, mark, { only: OLD_ROWS, values });
   await database.write(async (sql) => {
     sql.send(END, { ...values, heldUntil });
-    // A mark that was set meanwhile would belong to the next conversation.
+    // A mark that was set meanwhile would belong to the next conversation, and a part that failed
+    // meanwhile has no text to send again.
     sql.send(DROP_MARKS, { conversation });
+    sql.send(DROP_LETTERS, { conversation, part });
   });
   return {
     messages: counts.get('inbox') ?? 0,
@@ -122,8 +123,10 @@ async function stopAndHold(
   moment: number | null,
 ): Promise<Stopped | null> {
   if ((await lockConversation(sql, id)) === undefined) return null;
+  if ((await sql.get(NEWEST, { id }))?.message == null) return null;
+  await sql.run(DROP_LETTERS, { conversation: id, part: Number.MAX_SAFE_INTEGER });
+  // Read after that: a part that another process sends again in this moment has a new number.
   const newest = await sql.get(NEWEST, { id });
-  if (newest === undefined || newest.message === null) return null;
   const subAgents = await stopSubAgents(sql, id, now);
   // Without a reason: of a turn that `/stop` has ended, its worker still keeps what people had seen of the answer.
   const { stoppedTurn } = await stopLane(sql, id, now);
@@ -131,7 +134,7 @@ async function stopAndHold(
   const heldUntil = (await readMoment(sql, moment)) + HOLD_MS;
   sql.send(HOLD, { id, heldUntil });
   const lanes = [...subAgents, ...(stoppedTurn === null ? [] : [id])];
-  return { lanes, message: newest.message, part: newest.part ?? 0, heldUntil };
+  return { lanes, message: newest?.message ?? 0, part: newest?.part ?? 0, heldUntil };
 }
 
 const NEWEST = statement(`
@@ -170,6 +173,8 @@ const OWN_PARTS = `(turn_id in (select id from turn where conversation_id = :con
 
 /** `OWN_PARTS` where no other condition names the chats, which an index finds. */
 const FOUND_PARTS = `${forgottenTable('outbox').of} and ${OWN_PARTS}`;
+
+const DROP_LETTERS = dropLettersWhere(OF_CONVERSATION, FOUND_PARTS);
 
 /** Sub-agents send to the conversation's chat, so their parts are identified by their turns. */
 const OF_SUB_AGENT = {

@@ -83,13 +83,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         const written = { ...one, chat: { id: chat, type }, sender, text };
         return store.inbox.accept({ ...row, message: written });
       };
-      const forgetAll = (only: string | null = null) =>
+      const noteStopped = (lane: string) => void stopped.push(lane);
+      const forgetAll = (only: string | null = null, onStopped = noteStopped) =>
         store.forgetting.forgetPerson({
           persons: ['web:bob'],
           ownersToo: false,
           only,
           now: 9,
-          onStopped: (lane) => void stopped.push(lane),
+          onStopped,
           retell: (rows) => ({ text: rows.map((row) => row.message.text).join() }),
         });
       const entry = (role: 'user' | 'assistant', text: string) => ({ role, content: { text } });
@@ -214,6 +215,29 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
           'alone',
         );
       });
+
+      it.each([
+        ['direct', 'web:bob'],
+        ['group', GROUP],
+      ] as const)(
+        '[D06] lets no replay during it bring messages back in a %s chat',
+        async (type, lane) => {
+          await said('f1', 'bob', 'amaranth', type);
+          const held = await hold(store, lane);
+          await claim(store, held, 't-failed');
+          const failed = { ...answer('t-failed', [], 'bob'), outcome: 'failed' } as const;
+          await store.lanes.commit(held, failed, 4);
+          const [letter] = await store.deadLetters.open({ limit: 9 });
+          await said('f2', 'bob', 'more amaranth', type);
+          await claim(store, held, 't-running');
+          let replaying: Promise<{ readonly kind: string }> | undefined;
+          await forgetAll(lane, () => {
+            replaying = store.deadLetters.replay(letter?.id ?? 0, 'once', 9);
+          });
+          expect(await replaying).toEqual({ kind: 'missing' });
+          expect(await store.lanes.withWork(9, 1_000)).toEqual([]);
+        },
+      );
 
       it("in a group returns other people's messages to the next turn", async () => {
         await said('g1', 'bob', 'amaranth');

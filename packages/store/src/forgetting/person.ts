@@ -14,7 +14,7 @@ import {
   partsWithWords,
   turnsOf,
 } from './carried-words.ts';
-import { BATCH, deleteRows, dropDeadLetters, dropUnusedTexts } from './copies.ts';
+import { BATCH, deleteRows, dropDeadLetters, dropLettersWhere, dropUnusedTexts } from './copies.ts';
 import { emptyLane, sumOf } from './empty-lane.ts';
 import { forgottenTable } from './forgotten-tables.ts';
 import { MARKS } from './phrase-redactor.ts';
@@ -217,6 +217,7 @@ async function stopAll(
 ): Promise<readonly string[]> {
   return database.write(async (sql) => {
     await lockConversation(sql, conversation);
+    await sql.run(DROP_ALL_LETTERS, { conversation });
     const subAgents = await stopSubAgents(sql, conversation, now);
     const { stoppedTurn } = await stopLane(sql, conversation, now);
     return [...subAgents, ...(stoppedTurn === null ? [] : [conversation])];
@@ -235,6 +236,7 @@ async function stopTheirs(
 ): Promise<readonly string[]> {
   return database.write(async (sql) => {
     await lockConversation(sql, conversation);
+    await sql.run(DROP_THEIR_LETTERS, { turns: toJson([...turns]) });
     const running = await sql.get(RUNNING, { conversation });
     sql.send(STOP, { seqs: toJson(seqs), now });
     if (running === undefined || !turns.has(running.id)) return [];
@@ -247,6 +249,13 @@ async function stopTheirs(
     return [...lanes, conversation];
   });
 }
+
+const DROP_ALL_LETTERS = dropLettersWhere(OF_CONVERSATION, forgottenTable('outbox').of);
+
+const DROP_THEIR_LETTERS = dropLettersWhere(
+  'id in (select value from json_each(:turns))',
+  'id is null',
+);
 
 const RUNNING = statement(`
   select id from turn where conversation_id = :conversation and state = 'running'`).rows<{
