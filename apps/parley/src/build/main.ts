@@ -9,7 +9,7 @@ const ROOT = join(import.meta.dirname, '../../../..');
 try {
   const done = await buildBundle(ROOT);
   if (process.argv.includes('--pack')) removeOthers(ROOT);
-  const text = done === 'built' ? 'The bundle is built' : 'The bundle is up to date';
+  const text = done === 'built' ? 'The bundle was built' : 'The bundle is up to date';
   process.stderr.write(`${text}: dist/\n`);
 } catch (error) {
   if (process.argv.includes('--pack')) throw error;

@@ -52,7 +52,7 @@ describe('parley conversations without a running gateway', () => {
     );
     expect(await run('reply', 'web:c1', 'I am here', '--as', 'agent')).toEqual({
       code: 0,
-      out: 'It is on its way; the agent will no longer answer 1 message.',
+      out: 'The message is queued; the agent will no longer answer 1 message.',
     });
     expect((await run('hand-back', 'web:c1')).out).toBe('The agent answers there again.');
     expect((await run('hand-back', 'web:c1')).out).toBe(

@@ -99,9 +99,9 @@ function keyText(skill: string, { name, from }: NonNullable<ShownSkill['primaryE
 
 function modelText({ forModel, state, tokens, show }: ShownSkill): string {
   if (!forModel) return 'does not see it';
-  if (show === 'inline') return `has its whole text, ${tokens} tokens`;
+  if (show === 'inline') return `sees its full text, ${tokens} tokens`;
   return state === 'ready'
-    ? `may use it by itself, ${tokens} tokens in the list`
+    ? `may load it when needed, ${tokens} tokens in the list`
     : 'would see it, if it were ready';
 }
 
