@@ -11,7 +11,7 @@ import {
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { ShownApproval, Store } from '@parley/store';
 import { z } from 'zod';
-import { type Waking, wakeIfPossible } from './wake-if-possible.ts';
+import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 import { firstWords } from './why-operations.ts';
 
 /** A file that an agent wrote and that no person has released or marked as private yet. */
@@ -62,7 +62,7 @@ export interface OperatorApprovals {
   };
 }
 
-interface ApprovalNeeds extends Waking {
+interface ApprovalNeeds extends WakeServices {
   readonly store: Pick<Store, 'approvals'>;
   readonly clock: Clock;
   readonly scrub: Scrub;

@@ -14,7 +14,7 @@ import type { Store } from '@parley/store';
 import { z } from 'zod';
 import type { AccountState, AccountStatus } from './accounts/account.ts';
 import type { AccountName } from './accounts/account-rights.ts';
-import { type Waking, wakeIfPossible } from './wake-if-possible.ts';
+import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 
 /**
  * The accounts from the settings: a gateway connects them, other processes only know about them.
@@ -52,7 +52,7 @@ export interface OperatorChannels {
   readonly monotonic: Monotonic;
 }
 
-interface ChannelNeeds extends Waking {
+interface ChannelNeeds extends WakeServices {
   readonly store: Pick<Store, 'pairing' | 'seenGroups' | 'inbox' | 'links' | 'outbox'>;
   readonly clock: Clock;
   channels(): Promise<OperatorChannels>;

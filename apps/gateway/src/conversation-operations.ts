@@ -15,10 +15,10 @@ import { z } from 'zod';
 import { peopleOperations } from './conversation-people.ts';
 import { callerName, inboxOperations, missingConversation, readerOf } from './inbox-operations.ts';
 import { printMessages } from './printed-messages.ts';
-import { type Waking, wakeIfPossible } from './wake-if-possible.ts';
+import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 import { firstWords } from './why-operations.ts';
 
-interface ConversationNeeds extends Waking {
+interface ConversationNeeds extends WakeServices {
   readonly store: Pick<Store, 'conversations' | 'conversationMarks' | 'takeovers'>;
   readonly clock: Clock;
   readonly scrub: Scrub;

@@ -1,7 +1,7 @@
 import { agentOfConversation, type Clock, change, read } from '@parley/core';
 import type { ChatKey, DeadLetter, Store } from '@parley/store';
 import { z } from 'zod';
-import { type Waking, wakeIfPossible } from './wake-if-possible.ts';
+import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 
 interface AnyLetter {
   readonly id: number;
@@ -109,7 +109,7 @@ function shortenText(text: string): string {
   return letters.length <= MAX_EXCERPT ? text : `${letters.slice(0, MAX_EXCERPT).join('')}…`;
 }
 
-interface DeadLetterNeeds extends Waking {
+interface DeadLetterNeeds extends WakeServices {
   readonly store: Pick<Store, 'deadLetters'>;
   readonly clock: Clock;
   readonly defaultAgent: string;

@@ -1,9 +1,9 @@
 import { type Call, type Caller, change, type LiveBus, read, refusal } from '@parley/core';
 import type { MarkChange, Store } from '@parley/store';
 import { z } from 'zod';
-import { type Waking, wakeIfPossible } from './wake-if-possible.ts';
+import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 
-interface InboxNeeds extends Waking {
+interface InboxNeeds extends WakeServices {
   readonly store: Pick<Store, 'conversationMarks' | 'forgetting'>;
   readonly clock: () => number;
   readonly bus: Pick<LiveBus, 'publish'>;

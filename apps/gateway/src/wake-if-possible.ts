@@ -2,7 +2,7 @@ import { type Logger, reasonOf } from '@parley/core';
 import type { DeadLetterWake } from '@parley/store';
 
 /** The services that wake the processes with work to do. */
-export interface Waking {
+export interface WakeServices {
   readonly log: Logger;
   /** Wakes a lane or a delivery. */
   wake(to: DeadLetterWake): Promise<void>;
@@ -12,7 +12,10 @@ export interface Waking {
  * Wakes a lane or a delivery after its work was stored. If the queue is unavailable, the operation
  * has succeeded all the same: the next sweep finds the work.
  */
-export async function wakeIfPossible({ wake, log }: Waking, to: DeadLetterWake): Promise<void> {
+export async function wakeIfPossible(
+  { wake, log }: WakeServices,
+  to: DeadLetterWake,
+): Promise<void> {
   try {
     await wake(to);
   } catch (error) {

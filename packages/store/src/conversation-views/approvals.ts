@@ -2,7 +2,7 @@ import type { ChatType } from '@parley/core';
 import { type Approval, type ListedRow, readApprovalRow } from '../approval-rows.ts';
 import type { ChatKey } from '../conversations.ts';
 import { type Sql, statement, toJson } from '../database.ts';
-import { byPersonIn, chatTitle, personalMessage, TRIGGER } from './list.ts';
+import { chatTitle, personalMessage, selectByPerson, TRIGGER } from './list.ts';
 import { readSaid } from './messages.ts';
 
 /** A question about a tool call, with readable names. Its texts are private and complete. */
@@ -32,7 +32,7 @@ export async function showApprovals(
     (await sql.all(ASKED, { seqs, ...TRIGGER })).map((row) => [row.approval, row]),
   );
   return rows.map(({ seq, ...row }) => {
-    return { ...readApprovalRow(row), seq, ...approvalNames(asked.get(seq)) };
+    return { ...readApprovalRow(row), seq, ...toApprovalNames(asked.get(seq)) };
   });
 }
 
@@ -47,7 +47,7 @@ interface AskedRow extends ChatKey {
 
 type Names = Pick<ShownApproval, 'asker' | 'text' | 'chat' | 'decider'>;
 
-function approvalNames(asked: AskedRow | undefined): Names {
+function toApprovalNames(asked: AskedRow | undefined): Names {
   if (asked === undefined) return { asker: null, text: '', chat: null, decider: null };
   const { message, decision, channel, account, chatId } = asked;
   const said = readSaid(message);
@@ -68,7 +68,7 @@ function approvalNames(asked: AskedRow | undefined): Names {
 const ASKED = statement(`
   select approval.seq as approval, inbox.channel, inbox.account, inbox.chat_id as "chatId",
     inbox.message,
-    ${byPersonIn('approval.conversation_id')},
+    ${selectByPerson('approval.conversation_id')},
     (select decides.message from inbox as decides where decides.channel = inbox.channel
       and decides.account = inbox.account and decides.chat_id = inbox.chat_id
       and decides.seq > inbox.seq and decides.outcome = 'command'

@@ -245,7 +245,7 @@ const WITH_NEWEST = `
 export const TRIGGER = { trigger: '%,"trigger":"%' };
 
 /** The column `byPerson` of a `NewestMessage`, which is the current row of `inbox`. */
-export function byPersonIn<const Conversation extends string>(conversation: Conversation) {
+export function selectByPerson<const Conversation extends string>(conversation: Conversation) {
   return `case when inbox.message like :trigger then (select said.message from inbox as said
       where said.conversation_id = ${conversation} and said.message not like :trigger
         and said.seq > coalesce((select deleted_message from conversation
@@ -256,7 +256,7 @@ export function byPersonIn<const Conversation extends string>(conversation: Conv
 // The newest rows are looked up only for the conversations on one page.
 const FACTS = `
   select talk.id, talk.mode, talk.model, talk.newest, inbox.channel, inbox.account, inbox.chat_id as "chatId",
-    inbox.message, ${byPersonIn('talk.id')}, inbox.route, inbox.received_at as at, inbox.outcome, turn.reason,
+    inbox.message, ${selectByPerson('talk.id')}, inbox.route, inbox.received_at as at, inbox.outcome, turn.reason,
     turn.finished_at as "finishedAt", running.started_at as "runningSince", running.awaits,
     (select count(*) from inbox as waits
       where waits.conversation_id = talk.id and waits.state = 'waiting') as waiting,
@@ -295,7 +295,7 @@ const ONE = statement(
 ).rows<ListRow>();
 
 const TITLES = statement(`
-  select talk.id, inbox.chat_id as "chatId", inbox.message, ${byPersonIn('talk.id')}
+  select talk.id, inbox.chat_id as "chatId", inbox.message, ${selectByPerson('talk.id')}
   from (${WITH_NEWEST} where id in (select value from json_each(:ids))) as talk
   join inbox on inbox.seq = talk.newest where talk.newest > talk.deleted`).rows<
   Pick<ListRow, 'id' | 'chatId' | 'message' | 'byPerson'>

@@ -208,20 +208,20 @@ export interface Rows {
  * A statement that drops dead letters about removed work, because they can be neither read nor
  * replayed. Stopping a lane includes it: a replay would let its messages and parts wait again.
  */
-export function dropLettersWhere(turns: string, parts: string) {
+export function buildLetterDeletion(turns: string, parts: string) {
   return dynamicStatement(`delete from dead_letter
     where subject in (select id from turn where ${turns})
       or subject in (select id from outbox where ${parts})`);
 }
 
-/** Runs `dropLettersWhere` as a transaction of its own. */
+/** Runs `buildLetterDeletion` as a transaction of its own. */
 export async function dropDeadLetters(
   database: Database,
   turns: string,
   parts: string,
   values: Values,
 ): Promise<void> {
-  await database.change('power-cut', dropLettersWhere(turns, parts), values);
+  await database.change('power-cut', buildLetterDeletion(turns, parts), values);
 }
 
 /** Deletes rows in small transactions and returns how many. */

@@ -12,7 +12,7 @@ import {
   partsWithWords,
   turnsOf,
 } from './carried-words.ts';
-import { dropLettersWhere } from './copies.ts';
+import { buildLetterDeletion } from './copies.ts';
 import { emptyLane, sumOf } from './empty-lane.ts';
 import { forgottenTable } from './forgotten-tables.ts';
 import { subAgentsOf } from './person.ts';
@@ -174,7 +174,7 @@ const OWN_PARTS = `(turn_id in (select id from turn where conversation_id = :con
 /** `OWN_PARTS` where no other condition names the chats, which an index finds. */
 const FOUND_PARTS = `${forgottenTable('outbox').of} and ${OWN_PARTS}`;
 
-const DROP_LETTERS = dropLettersWhere(OF_CONVERSATION, FOUND_PARTS);
+const DROP_LETTERS = buildLetterDeletion(OF_CONVERSATION, FOUND_PARTS);
 
 /** Sub-agents send to the conversation's chat, so their parts are identified by their turns. */
 const OF_SUB_AGENT = {

@@ -14,7 +14,13 @@ import {
   partsWithWords,
   turnsOf,
 } from './carried-words.ts';
-import { BATCH, deleteRows, dropDeadLetters, dropLettersWhere, dropUnusedTexts } from './copies.ts';
+import {
+  BATCH,
+  buildLetterDeletion,
+  deleteRows,
+  dropDeadLetters,
+  dropUnusedTexts,
+} from './copies.ts';
 import { emptyLane, sumOf } from './empty-lane.ts';
 import { forgottenTable } from './forgotten-tables.ts';
 import { MARKS } from './phrase-redactor.ts';
@@ -250,9 +256,9 @@ async function stopTheirs(
   });
 }
 
-const DROP_ALL_LETTERS = dropLettersWhere(OF_CONVERSATION, forgottenTable('outbox').of);
+const DROP_ALL_LETTERS = buildLetterDeletion(OF_CONVERSATION, forgottenTable('outbox').of);
 
-const DROP_THEIR_LETTERS = dropLettersWhere(
+const DROP_THEIR_LETTERS = buildLetterDeletion(
   'id in (select value from json_each(:turns))',
   'id is null',
 );

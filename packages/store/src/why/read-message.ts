@@ -7,7 +7,7 @@ import {
 } from '@parley/core';
 import { StepFacts } from '@parley/core/timeline';
 import { APPROVAL_COLUMNS, type ApprovalRow, readApprovalRow } from '../approval-rows.ts';
-import { byPersonIn, chatTitle, personalMessage, TRIGGER } from '../conversation-views/list.ts';
+import { chatTitle, personalMessage, selectByPerson, TRIGGER } from '../conversation-views/list.ts';
 import { readSaid } from '../conversation-views/messages.ts';
 import type { ChatKey } from '../conversations.ts';
 import { HEARTBEAT_LANE, isLane, OF_CHAT } from '../conversations.ts';
@@ -69,7 +69,7 @@ export async function recentMessages(sql: Sql, limit: number): Promise<readonly 
   return shown;
 }
 
-const SAID_ROW = `select conversation_id as id, message, ${byPersonIn('inbox.conversation_id')}
+const SAID_ROW = `select conversation_id as id, message, ${selectByPerson('inbox.conversation_id')}
   from inbox where` as const;
 
 interface SaidRow {
