@@ -144,9 +144,10 @@ async function giveUpIfFatal(
   if (next === 'run' || isLane(conversationId, HEARTBEAT_LANE, SUB_AGENT_LANE)) return false;
   const reason = `claiming it: ${reasonToGiveUp(ends)}`;
   await recordClaim(deps, conversationId, async () => {
-    const route = await lanes.drop(lane, { turnId: newId('turn'), reason }, clock());
+    const dropped = await lanes.drop(lane, { turnId: newId('turn'), reason }, clock());
+    if (dropped.kind !== 'dropped') return;
     log.error({ conversation: conversationId, reason }, 'gave up the waiting messages');
-    if (route !== null && next === 'give-up') await deps.notifyGivenUp?.(route);
+    if (next === 'give-up') await deps.notifyGivenUp?.(dropped.route);
   });
   return true;
 }

@@ -72,7 +72,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       it('[D13] is given up unread: its messages become a dead letter, and later ones are answered', async () => {
         await store.inbox.accept(message('m1'));
         await store.inbox.accept(message('m2'));
-        expect(await drop(1)).toEqual(routeTo('c1'));
+        expect(await drop(1)).toEqual({ kind: 'dropped', route: routeTo('c1') });
         const [letter, ...others] = await store.deadLetters.open({ limit: 9 });
         expect(others).toEqual([]);
         expect(letter).toMatchObject({
@@ -89,7 +89,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await store.inbox.accept(message('m1'));
         await store.lanes.begin(work, 'followup', 't1', 1);
         await store.inbox.accept(message('m2'));
-        expect(await drop(2)).toEqual(routeTo('c1'));
+        expect(await drop(2)).toEqual({ kind: 'dropped', route: routeTo('c1') });
         const letters = await store.deadLetters.open({ limit: 9 });
         expect(letters.map((letter) => letter.kind === 'unanswered' && letter.turnId)).toEqual([
           'dropped',
@@ -101,15 +101,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       it('[D13] is left unchanged if nothing waits or another worker holds it', async () => {
         await hold(store, 'web:c1', 'w2', 0);
         await store.inbox.accept(message('m1'));
-        expect(await drop(1)).toBeNull();
+        expect(await drop(1)).toEqual({ kind: 'held' });
         expect(await store.lanes.withWork(9_000, 9)).toEqual(['web:c1']);
-        expect(
-          await store.lanes.drop(
-            { ...work, conversationId: 'web:c2' },
-            { turnId: 't', reason: '' },
-            1,
-          ),
-        ).toBeNull();
+        const empty = { ...work, conversationId: 'web:c2' };
+        expect(await store.lanes.drop(empty, { turnId: 't', reason: '' }, 1)).toEqual({
+          kind: 'none',
+        });
       });
     });
 

@@ -62,8 +62,7 @@ export function laneRepository(
 
     /**
      * Gives up a lane's waiting messages if claiming them crashes every process, and releases the
-     * lane. Returns the newest message's route, for a notice; null if nothing was waiting or
-     * another worker holds the lane.
+     * lane.
      */
     drop: (
       work: LaneRequest,
@@ -201,19 +200,27 @@ async function beginWork(
   }, 'process');
 }
 
+/**
+ * The result of giving up a lane's messages. `route`: that of the newest one, for a notice.
+ * `held`: another worker has the lane or a person leads the conversation, so everything still waits.
+ */
+type Dropped =
+  | { readonly kind: 'dropped'; readonly route: ReplyRoute }
+  | { readonly kind: 'none' | 'held' };
+
 async function dropLane(
   database: Database,
   work: LaneRequest,
   { moment, ...dropped }: Pick<Dropping, 'turnId' | 'reason' | 'now'> & Pick<LaneWork, 'moment'>,
-): Promise<ReplyRoute | null> {
+): Promise<Dropped> {
   const { dropWaiting } = await import('./drop-waiting.ts');
   return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now: dropped.now, moment });
-    if (taken.kind !== 'held') return null;
+    if (taken.kind !== 'held') return { kind: 'held' };
     const { lease, lane } = taken;
     const route = await dropWaiting(sql, { ...dropped, lease, session: lane.session });
     sql.send(LEAVE, lease);
-    return route;
+    return route === null ? { kind: 'none' } : { kind: 'dropped', route };
   });
 }
 
