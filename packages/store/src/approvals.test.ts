@@ -101,7 +101,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.inbox.accept(message('m2'));
       await store.lanes.release(lease);
       expect(await store.lanes.withWork(9, 10_000)).toEqual([]);
-      expect(await begin()).toEqual({ kind: 'none' });
+      expect(await begin()).toEqual({ kind: 'suspended' });
       expect(await store.outbox.next(part('').route)).toMatchObject({
         part: { turnId: null, body: { plain: 'May I?' } },
       });
@@ -162,7 +162,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[G05] ignore a code that was never issued', async () => {
       await ask();
       expect(await decide('approved', { code: 'QQQ777' })).toEqual({ kind: 'unknown' });
-      expect(await begin()).toEqual({ kind: 'none' });
+      expect(await begin()).toEqual({ kind: 'suspended' });
     });
 
     it('[G05] expire if nobody decides, and the turn continues', async () => {

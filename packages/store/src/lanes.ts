@@ -54,8 +54,8 @@ export function laneRepository(
       }, 'process'),
 
     /**
-     * Starts work on a lane: `acquire` and, if the lane is free, `claim` in one transaction. With
-     * `none` or `settling`, the lane is released immediately.
+     * Starts work on a lane: `acquire` and, if the lane is free, `claim` in one transaction. Without
+     * a turn, the lane is released immediately.
      */
     begin: (work: LaneRequest, busy: BusyPolicy, newTurnId: string, now: number) =>
       beginWork(database, work, { busy, newTurnId, now, moment: sharedClock() }),
@@ -99,9 +99,7 @@ export function laneRepository(
 
     /**
      * Claims the next turn: an unfinished one first (resumed, attempts + 1), otherwise the waiting
-     * messages as `newTurnId`. `none` if nothing is waiting, `settling` if a burst may be
-     * incomplete (F08); in both cases the lane is released in the same transaction. `fenced` if the
-     * lease was lost.
+     * messages as `newTurnId`. Without a turn, the lane is released in the same transaction.
      */
     claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
       database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
@@ -174,10 +172,13 @@ interface LaneRequest {
   readonly leaseMs: number;
 }
 
+/**
+ * `taken-over`: a person leads the conversation (U12), so its messages and its unfinished turn wait
+ * until the agent leads it again.
+ */
 type Begun =
-  | { kind: 'busy'; retryInMs: number }
-  | { kind: 'none' }
-  | { kind: 'settling'; retryInMs: number }
+  | { kind: 'busy' | 'settling'; retryInMs: number }
+  | { kind: 'none' | 'suspended' | 'taken-over' }
   | { kind: 'turn'; lease: Lease; turn: ClaimedTurn };
 
 async function beginWork(
@@ -187,16 +188,13 @@ async function beginWork(
 ): Promise<Begun> {
   return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now: claim.now, moment });
-    if (taken.kind === 'busy') return taken;
-    // Waiting messages keep waiting, and an unfinished turn is resumed once the agent leads the
-    // conversation again (U12).
-    if (taken.kind === 'taken-over') return { kind: 'none' };
+    if (taken.kind !== 'held') return taken;
     const { lease, lane } = taken;
     // This transaction has just raised the epoch, so no other worker can have fenced it.
     const claimed = await claimTurnInLane(sql, { lease, ...claim }, lane);
     if (claimed.kind === 'turn') return { ...claimed, lease };
     sql.send(LEAVE, lease);
-    return claimed.kind === 'settling' ? claimed : { kind: 'none' };
+    return claimed.kind === 'fenced' ? { kind: 'none' } : claimed;
   }, 'process');
 }
 
@@ -312,7 +310,7 @@ const SHORTEN = statement(`
 /** The last check and the release are one step, so no message can arrive unseen in between. */
 async function claimOrLeave(sql: Sql, claim: Claim): Promise<ClaimResult> {
   const claimed = await claimTurn(sql, claim);
-  if (claimed.kind === 'none' || claimed.kind === 'settling') sql.send(LEAVE, claim.lease);
+  if (claimed.kind !== 'turn' && claimed.kind !== 'fenced') sql.send(LEAVE, claim.lease);
   return claimed;
 }
 

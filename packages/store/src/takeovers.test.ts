@@ -62,7 +62,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[U12] hold messages and let no turn take them until the conversation is handed back', async () => {
       expect(await takeOver()).toEqual({ until: HOUR });
       await store.inbox.accept(message('m2'));
-      expect(await begin()).toEqual({ kind: 'none' });
+      expect(await begin()).toEqual({ kind: 'taken-over' });
       expect(await withWork()).toEqual([]);
       expect(await store.takeovers.handBack(LANE, 'Ben')).toBe(true);
       expect(await withWork()).toEqual([LANE]);
@@ -84,7 +84,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[U12] expire, and the sweep then finds what is waiting', async () => {
       await takeOver(60_000);
       database.setTime(59_999);
-      expect([await withWork(), await begin()]).toEqual([[], { kind: 'none' }]);
+      expect([await withWork(), await begin()]).toEqual([[], { kind: 'taken-over' }]);
       database.setTime(60_000);
       expect(await withWork()).toEqual([LANE]);
       expect((await begin()).kind).toBe('turn');
@@ -98,7 +98,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       database.setTime(10);
       expect(await takeOver(HOUR, 'Ben')).toEqual({ until: HOUR + 10 });
       database.setTime(60_001);
-      expect(await begin()).toEqual({ kind: 'none' });
+      expect(await begin()).toEqual({ kind: 'taken-over' });
       expect((await store.takeovers.recent(9)).takeovers).toMatchObject([
         { by: 'Ben', at: 10, endedAt: null },
         { by: 'Ann', at: 0, endedAt: 10, endedBy: 'Ben' },
@@ -183,7 +183,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await takeOver();
       const decision = { verdict: 'approved', by: 'console:Ann' } as const;
       await store.approvals.decide('ABC234', decision, 2);
-      expect([await approvals(), await begin()]).toEqual([['approved'], { kind: 'none' }]);
+      expect([await approvals(), await begin()]).toEqual([['approved'], { kind: 'taken-over' }]);
       await store.takeovers.handBack(LANE, 'Ann');
       expect(await begin('t2')).toMatchObject({ kind: 'turn', turn: { turnId: 't1' } });
     });

@@ -177,7 +177,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const begin = async () =>
         (await store.lanes.begin({ conversationId: LANE, owner: 'w', leaseMs: 9 }, ...CLAIM)).kind;
       database.setTime(119_999);
-      expect([await begin(), await store.lanes.withWork(9, 9)]).toEqual(['none', []]);
+      expect([await begin(), await store.lanes.withWork(9, 9)]).toEqual(['taken-over', []]);
       database.setTime(120_000);
       expect([await store.lanes.withWork(9, 9), await begin()]).toEqual([[LANE], 'turn']);
       expect(await remove()).toMatchObject({ messages: 2 });
