@@ -59,6 +59,7 @@ export interface SceneExtras
       | 'checks'
       | 'hooks'
       | 'limits'
+      | 'meter'
       | 'modelAwayMs'
       | 'subAgentLimits'
       | 'prompt'
