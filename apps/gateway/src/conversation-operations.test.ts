@@ -1,3 +1,4 @@
+import { createAnswerPrinter } from '@parley/channels';
 import type { Call, LiveEvent } from '@parley/core';
 import { recordingLogger } from '@parley/core/testing';
 import type { AdmittedMessage, DeadLetterWake, Store } from '@parley/store';
@@ -7,6 +8,7 @@ import { type OutputOf, perform, type Services } from './operations.ts';
 
 const PLACE = { channel: 'web', account: 'default' };
 const SECRET = 'sk-1234567890';
+const printer = createAnswerPrinter();
 
 function message(id: string, text: string): AdmittedMessage {
   return {
@@ -96,6 +98,7 @@ function ask<N extends Name>(
       dayAt: () => '2026-11-20',
       caps: [{ name: 'perPersonDaily', tokens: 50 }],
     }),
+    answerPrinter: async () => printer,
     situation: () => ({ agentName: 'Polly', model: 'm1', models: ['m2'] }),
   } as unknown as Services;
   return perform<`conversations/${N}`>(services, `conversations/${name}`, input, call);

@@ -1,5 +1,5 @@
 import type { NewPersonReply } from '@parley/agent/person-reply';
-import type { Situation } from '@parley/channels';
+import type { AnswerPrinter, Situation } from '@parley/channels';
 import {
   agentOfConversation,
   type Call,
@@ -24,6 +24,8 @@ interface ConversationNeeds extends WakeServices {
   readonly scrub: Scrub;
   readonly defaultAgent: string;
   readonly bus: Pick<LiveBus, 'publish'>;
+  /** Shared by everyone who views conversations. */
+  answerPrinter(): Promise<AnswerPrinter>;
   /** The models of the named agent, or of the default one. */
   situation(agent: string | undefined): Situation | Promise<Situation>;
 }
@@ -72,10 +74,11 @@ export const operations = {
   messages: read(
     'Messages and answers, oldest first; `next` is the `before` of the page before it',
     { ...Id, before: Mark.optional(), until: Count.nonnegative().optional(), limit: Limit },
-    async ({ store }: ConversationNeeds, { id, before = null, until = null, limit }) => {
+    async (needs: ConversationNeeds, { id, before = null, until = null, limit }) => {
       const asked = { conversationId: id, before, until, limit };
-      const page = await store.conversations.messages(asked);
-      return { messages: await printMessages(page), next: markOf(page.older) };
+      const page = await needs.store.conversations.messages(asked);
+      const messages = await printMessages(page, await needs.answerPrinter());
+      return { messages, next: markOf(page.older) };
     },
   ),
   search: read(

@@ -215,7 +215,9 @@ describe('a system service', () => {
     expect(readFileSync(unit, 'utf8')).toMatch(/^User=parley$/m);
     expect(await serviceStatus(cli, broken)).toBe(1);
     expect(await serviceStatus(cli, machine({ uid: 1000 }))).toBe(3);
-    expect(printed.at(-1)).toContain(`A system service is installed, ${unit}: run this command as root.`);
+    expect(printed.at(-1)).toContain(
+      `A system service is installed, ${unit}: run this command as root.`,
+    );
     expect(await uninstallService(cli, broken)).toBe(0);
     expect(printed.at(-1)).toContain('is kept, and the user parley');
     expect(await serviceStatus(cli, machine({ uid: 1000 }))).toBe(3);
