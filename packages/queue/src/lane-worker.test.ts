@@ -223,7 +223,7 @@ describe('a lane worker', () => {
     const events: LiveEvent[] = [];
     const unsubscribe = scene.bus.subscribe((event) => events.push(event));
     const { store } = scene;
-    await startWorker(async ({ turnId }, lease) => {
+    const deps = scene.laneDeps(async ({ turnId }, lease) => {
       const call = { callKey: 'k', tool: 'write', shown: '{}', askedBy: 'web:u' };
       const place = {
         place: 'web',
@@ -237,7 +237,10 @@ describe('a lane worker', () => {
         [],
         Date.now(),
       );
-    }, 'held-up');
+    });
+    // Without a sweep, each event belongs to one wake-up.
+    const options = { queue: scene.turns, bus: scene.bus, concurrency: 2, sweepMs: 60_000 };
+    workers.push(await startLaneWorker(deps, options));
     await scene.write('led');
     await store.takeovers.takeOver({ conversationId: 'led', by: 'Ann', lastsMs: 60_000 });
     await scene.turns.wake('led');

@@ -12,6 +12,12 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
+/** Starts the lane's turn as a different worker does. */
+function beginElsewhere(conversationId: string, leaseMs: number, owner = 'another') {
+  const work = { conversationId, owner, leaseMs };
+  return scene.store.lanes.begin(work, 'collect', `${owner} in ${conversationId}`, Date.now());
+}
+
 describe('a lane', () => {
   it('[D03] collects messages that arrive during a turn into the next turn', async () => {
     const turns: (readonly string[])[] = [];
@@ -146,8 +152,8 @@ describe('a lane', () => {
     );
     expect(await runLane(deps, 'leaves', new AbortController())).toBeNull();
     expect(asked).toEqual([]);
-    const again = await scene.store.lanes.acquire('leaves', 'another', Date.now(), 1);
-    expect(again.kind).toBe('held');
+    await scene.write('leaves');
+    expect((await beginElsewhere('leaves', 1)).kind).toBe('turn');
   });
 
   it('[D03] is kept by the commit of a turn while messages wait, which form the next turn', async () => {
@@ -172,8 +178,7 @@ describe('a lane', () => {
       async (turn, lease) => {
         await scene.answerAndLeave(turn, lease);
         await scene.write('after');
-        const next = await scene.store.lanes.acquire('after', 'another', Date.now(), 60_000);
-        expect(next.kind).toBe('held');
+        expect((await beginElsewhere('after', 60_000)).kind).toBe('turn');
         // Longer than the lease: it is not renewed, and it does not count as lost.
         await sleep(60);
       },
@@ -181,8 +186,7 @@ describe('a lane', () => {
     );
     await runLane(deps, 'after', stop);
     expect(stop.signal.aborted).toBe(false);
-    const held = await scene.store.lanes.acquire('after', 'a third', Date.now(), 1);
-    expect(held.kind).toBe('busy');
+    expect((await beginElsewhere('after', 1, 'a third')).kind).toBe('busy');
   });
 
   it('[D03] keeps collecting while a person writes a burst of messages', async () => {
@@ -237,7 +241,7 @@ describe('a lane', () => {
 
   it('[D02] is left to the worker that holds it, and returns when to check again', async () => {
     await scene.write('held');
-    await scene.store.lanes.acquire('held', 'other', Date.now(), 5_000);
+    await beginElsewhere('held', 5_000);
     const deps = scene.laneDeps(async () => {
       throw new Error('must not run');
     });
@@ -267,8 +271,7 @@ describe('a lane', () => {
     const deps = scene.laneDeps(
       async (turn, lease) => {
         await sleep(1_300);
-        const other = await scene.store.lanes.acquire('long', 'other', Date.now(), 100);
-        expect(other.kind).toBe('busy');
+        expect((await beginElsewhere('long', 100)).kind).toBe('busy');
         await scene.answer(turn, lease);
       },
       { leaseMs: 1_000 },

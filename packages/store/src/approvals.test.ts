@@ -6,7 +6,7 @@ import type { CommandTransaction } from './commands.ts';
 import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message, part } from './testing/messages.ts';
+import { answer, claim, idsOf, message, part, startTurn } from './testing/messages.ts';
 
 const EXPIRES = 1_000;
 const LANE = 'web:c1';
@@ -20,8 +20,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       made = 0;
       store = await database.openEmpty();
       await store.inbox.accept(message('m1'));
-      lease = await hold(store);
-      await claim(store, lease, 't1');
+      ({ lease } = await startTurn(store, 't1'));
     });
     afterAll(() => database.dispose());
 
@@ -293,8 +292,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
           store = await database.openEmpty();
           await store.inbox.accept(message('m1'));
-          lease = await hold(store);
-          await claim(store, lease, 't1');
+          ({ lease } = await startTurn(store, 't1'));
           await ask();
           await store.lanes.release(lease);
           let now = 2;

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { MarkChange } from './conversation-marks.ts';
 import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
-import { answer, claim, hold, message } from './testing/messages.ts';
+import { answer, message, startTurn } from './testing/messages.ts';
 
 const NOTHING = { pinned: [], archived: [], titles: {}, unread: [] };
 
@@ -103,8 +103,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await begin();
       await store.inbox.accept(message('p2', 'page'));
       expect(await unread()).toEqual([]);
-      const lease = await hold(store, 'web:page');
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1', 'web:page');
       await store.lanes.commit(lease, answer('t1', ['An answer'], 'page'), 5);
       expect(await unread()).toEqual(['page']);
       await mark('page', { kind: 'read', upTo: null });

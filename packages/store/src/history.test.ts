@@ -3,7 +3,7 @@ import { openStore } from './open-store.ts';
 import { RememberedHistory } from './remembered-history.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay, sqliteForTests } from './testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
+import { answer, message, part, routeTo, startTurn } from './testing/messages.ts';
 
 const PLACE = { conversationId: 'web:c1', session: 0, reader: 'owner' };
 const LIMIT = 4;
@@ -16,8 +16,7 @@ async function answered(
   text = `says ${nth}`,
 ) {
   await by.inbox.accept({ ...message(`m${nth}`), fromOwner: true });
-  const lease = await hold(by, 'web:c1', 'w1');
-  await claim(by, lease, `t${nth}`);
+  const { lease } = await startTurn(by, `t${nth}`);
   const commit = answer(`t${nth}`, [text]);
   await by.lanes.commit(lease, { ...commit, outcome }, nth);
 }

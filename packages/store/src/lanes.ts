@@ -31,31 +31,10 @@ export function laneRepository(
 ) {
   return {
     /**
-     * Takes the lane unless another live worker holds it or a person leads the conversation, and
-     * raises the epoch. `busy` returns the remaining time of the other lease in ms, which is never
-     * more than `leaseMs`, even if the clock was set back.
-     */
-    acquire: (
-      conversationId: string,
-      owner: string,
-      now: number,
-      leaseMs: number,
-    ): Promise<{ kind: 'held'; lease: Lease } | { kind: 'busy'; retryInMs: number }> =>
-      database.write(async (sql) => {
-        const taken = await acquireLane(sql, {
-          conversationId,
-          owner,
-          now,
-          leaseMs,
-          moment: sharedClock(),
-        });
-        if (taken.kind === 'held') return { kind: 'held', lease: taken.lease };
-        return { kind: 'busy', retryInMs: taken.kind === 'busy' ? taken.retryInMs : leaseMs };
-      }, 'process'),
-
-    /**
-     * Starts work on a lane: `acquire` and, if the lane is free, `claim` in one transaction. Without
-     * a turn, the lane is released immediately.
+     * Starts work on a lane: takes it and claims a turn in one transaction, unless another live
+     * worker holds it or a person leads the conversation. Taking it raises the epoch. Without a
+     * turn, the lane is released immediately. `busy` returns the remaining time of the other lease
+     * in ms, which is never more than `leaseMs`, even if the clock was set back.
      */
     begin: (work: LaneRequest, busy: BusyPolicy, newTurnId: string, now: number) =>
       beginWork(database, work, { busy, newTurnId, now, moment: sharedClock() }),

@@ -88,12 +88,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const { lease } = await started('t1', 100);
       const off = { turnId: 't1', until: UNTIL, reason: 'away' };
       database.setTime(5_000);
-      await store.lanes.acquire(LANE, 'other', 5_000, 1_000);
+      await started('unused', 5_000);
       expect(await store.lanes.putOff(lease, off, 100)).toBe('fenced');
       await store.inbox.command(message('s', 'c1', { at: 6_000 }), (command) => command.stop());
       database.setTime(7_000);
-      const again = await store.lanes.acquire(LANE, 'w', 7_000, 1_000);
-      if (again.kind !== 'held') throw new Error('the lane is busy');
+      await store.inbox.accept(message('m3', 'c1', { at: 7_000 }));
+      const again = await started('t2', 7_000);
       expect(await store.lanes.putOff(again.lease, off, 7_000)).toBe('fenced');
     });
 

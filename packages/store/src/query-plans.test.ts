@@ -13,7 +13,7 @@ import { openSqlite } from './sqlite/open-sqlite.ts';
 import { type Store, storeOn } from './store.ts';
 import { StoreState } from './store-state.ts';
 import { bothDatabases } from './testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo, useWork } from './testing/messages.ts';
+import { answer, claim, message, part, routeTo, startTurn, useWork } from './testing/messages.ts';
 import { timedIds } from './timed-ids.ts';
 import { watchDatabase } from './watch-database.ts';
 
@@ -196,11 +196,11 @@ async function useEverything(store: Store): Promise<void> {
   await store.pairing.settle('web', 'u');
   await store.pairing.isAllowed('web', 'default', 'u');
   await store.inbox.command(message('m0'), (command) => command.pair('CODE'));
-  const lease = await hold(store);
-  await store.lanes.acquire('web:c1', 'w2', 0, 1);
+  const { lease } = await startTurn(store, 't1', 'web:c1', 'w1', 'followup');
+  const other = { conversationId: 'web:c1', owner: 'w2', leaseMs: 1 };
+  await store.lanes.begin(other, 'collect', 'unused', 0);
   await store.lanes.renew([lease], 9);
   await store.lanes.newestWaiting('web:c1');
-  await claim(store, lease, 't1', 'followup');
   await store.turns.appendStep(lease, 't1', { index: 0, content: 0 }, 0);
   await claim(store, lease, 't1', 'followup');
   const joining = { turnId: 't1', mode: undefined, mayJoin: () => true };
@@ -285,8 +285,7 @@ async function useViews(store: Store): Promise<void> {
 
 async function useDeadLetters(store: Store): Promise<void> {
   await store.inbox.accept(message('d1', 'c7'));
-  const lease = await hold(store, 'web:c7');
-  await claim(store, lease, 't9');
+  const { lease } = await startTurn(store, 't9', 'web:c7');
   await store.lanes.commit(
     lease,
     { ...answer('t9', ['no', 'answer'], 'c7'), outcome: 'failed' },

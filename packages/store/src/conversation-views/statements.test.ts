@@ -5,7 +5,7 @@ import { MIGRATIONS, migrate } from '../migrate.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import { type Store, storeOn } from '../store.ts';
 import { StoreState } from '../store-state.ts';
-import { answer, claim, hold, message, part } from '../testing/messages.ts';
+import { answer, claim, message, part, startTurn } from '../testing/messages.ts';
 import { timedIds } from '../timed-ids.ts';
 import { watchDatabase } from '../watch-database.ts';
 
@@ -48,8 +48,7 @@ async function addConversation(nth: number): Promise<void> {
   const chat = `c${nth}`;
   const [lane, turnId] = [`web:${chat}`, `t${nth}`];
   await store.inbox.accept(message('q', chat));
-  await claim(store, await hold(store, lane), turnId);
-  const lease = await hold(store, lane);
+  const { lease } = await startTurn(store, turnId, lane);
   await store.lanes.commit(lease, answer(turnId, ['an answer'], chat), 1);
   await store.inbox.accept(message('again', chat));
   await claim(store, lease, `${turnId}b`);
@@ -65,8 +64,7 @@ async function addConversation(nth: number): Promise<void> {
 /** A turn that answers in the first conversation. */
 async function addAnswer(nth: number): Promise<void> {
   await store.inbox.accept(message(`q${nth}`, 'long'));
-  const lease = await hold(store, 'web:long');
-  await claim(store, lease, `long${nth}`);
+  const { lease } = await startTurn(store, `long${nth}`, 'web:long');
   await store.lanes.commit(lease, answer(`long${nth}`, [`answer ${nth}`], 'long'), 1);
   await store.lanes.release(lease);
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from '../store.ts';
 import { bothDatabases } from '../testing/databases.ts';
-import { answer, claim, hold, idsOf, message, part, routeTo } from '../testing/messages.ts';
+import { answer, idsOf, message, part, routeTo, startTurn } from '../testing/messages.ts';
 
 const LANE = 'web:c1';
 const SECRET = 'amaranth';
@@ -23,8 +23,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.inbox.accept({ ...one, message: { ...one.message, text: `${SECRET} ${id}` } });
     };
     const answered = async (turnId: string, chat = 'c1') => {
-      const lease = await hold(store, `web:${chat}`);
-      await claim(store, lease, turnId);
+      const { lease } = await startTurn(store, turnId, `web:${chat}`);
       await store.lanes.commit(lease, answer(turnId, [`Of ${SECRET}`], chat), 2);
       await store.lanes.release(lease);
     };
@@ -76,8 +75,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[U12] stops its running turn, whose worker can store nothing more', async () => {
       await say('m1');
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       await say('m2');
       await remove();
       expect(stopped).toEqual([LANE]);
@@ -96,8 +94,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[U12] loses nothing written during the deletion: it waits, and begins a conversation with no history', async () => {
       await say('m1');
       await store.conversations.act(LANE, { kind: 'mode', to: 'plan' }, 1);
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      await startTurn(store, 't1');
       let meanwhile: Promise<void> = Promise.resolve();
       let kindMeanwhile = '';
       const begin = async (turnId: string) =>
@@ -153,20 +150,19 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[U12] takes the lane from a worker that still holds it between two turns', async () => {
       await say('m1');
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       await store.lanes.commit(lease, answer('t1', [`Of ${SECRET}`]), 2);
       await remove();
       expect(stopped).toEqual([]);
       await say('m2');
       expect(await store.lanes.claim(lease, 'collect', 't2', 4)).toEqual({ kind: 'fenced' });
-      expect(idsOf(await claim(store, await hold(store, LANE, 'w2'), 't3'))).toEqual(['m2']);
+      expect(idsOf((await startTurn(store, 't3', LANE, 'w2')).turn)).toEqual(['m2']);
       expect(await store.transcript.recent(LANE, 1, 9)).toEqual([]);
     });
 
     it('[U12] stays as it is if the process dies at the start, and can then be deleted again', async () => {
       await say('m1');
-      await claim(store, await hold(store), 't1');
+      await startTurn(store, 't1');
       await expect(
         remove(LANE, () => {
           throw new Error('the process died');
@@ -196,8 +192,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await store.outbox.markFailed(due?.part.id ?? '', state, 'down', 2, null);
       }
       await say('q3', chat);
-      const lease = await hold(store, `web:${chat}`);
-      await claim(store, lease, `${chat}-3`);
+      const { lease } = await startTurn(store, `${chat}-3`, `web:${chat}`);
       const failed = { ...answer(`${chat}-3`, [], chat), outcome: 'failed' } as const;
       await store.lanes.commit(lease, failed, 2);
       await store.lanes.release(lease);
@@ -215,7 +210,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         'uncertain',
       ]);
       await say('running');
-      await claim(store, await hold(store), 't9');
+      await startTurn(store, 't9');
       let replaying: Promise<unknown> = Promise.resolve();
       await remove(LANE, () => {
         replaying = Promise.all(
@@ -253,7 +248,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         const id = (await store.outbox.next(CHAT))?.part.id ?? '';
         await store.outbox.markSending(id, 2);
         await say('m2');
-        await claim(store, await hold(store), 't2');
+        await startTurn(store, 't2');
         const end = () =>
           what === 'fails'
             ? store.outbox.markFailed(id, 'unknown', 'down', 4, null)
@@ -326,14 +321,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[U12] lets nobody lead it, write into it or start its turns while it is being deleted', async () => {
       await say('m1');
-      await claim(store, await hold(store), 't1');
+      await startTurn(store, 't1');
       let meanwhile: Promise<unknown> = Promise.resolve();
       await remove(LANE, () => {
         meanwhile = (async () => [
           await store.takeovers.handBack(LANE, 'Bo'),
           await takeOver(),
           await reply(),
-          await hold(store, LANE, 'w2').catch(() => 'no lease'),
+          await startTurn(store, 't2', LANE, 'w2').catch(() => 'no lease'),
         ])();
       });
       expect(await meanwhile).toEqual([false, null, null, 'no lease']);
@@ -343,8 +338,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       for (const topic of ['1', '2']) {
         const one = message(`m${topic}`, 'g', { threadId: topic, type: 'group' });
         await store.inbox.accept({ ...one, conversationId: `web:g:${topic}` });
-        const lease = await hold(store, `web:g:${topic}`);
-        await claim(store, lease, `t${topic}`);
+        const { lease } = await startTurn(store, `t${topic}`, `web:g:${topic}`);
         const parts = [{ ...part(`Topic ${topic}`, 'g'), route: routeTo('g', topic) }];
         await store.lanes.commit(lease, { ...answer(`t${topic}`, [], 'g'), parts }, 2);
         await store.lanes.release(lease);
