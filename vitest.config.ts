@@ -6,7 +6,7 @@ import { SlowestFirst } from './test/slowest-first.ts';
 import { asksForAll, filesOfOtherDays } from './test/turns/files-of-day.ts';
 import { TurnsReporter } from './test/turns/turns-reporter.ts';
 
-const [, , , ...args] = process.argv;
+const [, , ...args] = process.argv;
 const waiting = asksForAll(args) ? filesOfOtherDays() : [];
 
 // Files share a process per worker: nothing lives at module level, and loading the modules once more for

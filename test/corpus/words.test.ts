@@ -95,9 +95,9 @@ async function ask(
   scene.now = NOW - sentBefore - 1_000;
   const wish = { messageId: code, text: 'note it', chat: { id: asker }, sender: { id: asker } };
   await receiveWith()(aMessage(wish), CAPABILITIES);
-  const taken = await scene.store.lanes.acquire(`telegram:default:${asker}`, 'w', scene.now, 1_000);
-  if (taken.kind === 'busy') throw new Error('The lane is busy.');
-  await scene.store.lanes.claim(taken.lease, 'collect', `t-${code}`, scene.now);
+  const work = { conversationId: `telegram:default:${asker}`, owner: 'w', leaseMs: 1_000 };
+  const taken = await scene.store.lanes.begin(work, 'collect', `t-${code}`, scene.now);
+  if (taken.kind !== 'turn') throw new Error(`no turn: ${taken.kind}`);
   const buttons = [{ label: 'Approve', data: `/approve ${code}` }];
   const body = { text: 'May I?', plain: 'May I?' };
   const route = routeTo(state === 'elsewhere' ? 'other' : chatId);

@@ -42,6 +42,24 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
     expect(two.heard).toEqual([stop('a'), stop('b'), stop('c')]);
   });
 
+  it('[U12] pages at all gateways are refreshed, except for a change that concerns only the pages here', async () => {
+    const gateways = [await open({ receives: 'turns' }), await open({ receives: 'turns' })];
+    const worker = await open({ receives: 'orders' });
+    const [here, there] = gateways;
+    const changed: LiveEvent = { type: 'inbox-changed' };
+    here?.bus.publish({ ...changed, isLocal: true });
+    here?.bus.publish(delta('after it'));
+    await expect.poll(() => there?.heard).toEqual([delta('after it')]);
+    expect(here?.heard).toEqual([{ ...changed, isLocal: true }, delta('after it')]);
+    for (const { bus } of [...gateways, worker]) bus.publish(changed);
+    for (const { heard } of gateways) {
+      await expect
+        .poll(() => heard.filter(({ type }) => type === changed.type).at(-3))
+        .toBeDefined();
+    }
+    expect(there?.heard.slice(1)).toEqual([changed, changed, changed]);
+  });
+
   it("[D09] gateway and worker in separate processes receive each other's relevant events", async () => {
     const gateway = await open({ receives: 'turns' });
     const program = join(import.meta.dirname, 'bus-process.ts');

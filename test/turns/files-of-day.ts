@@ -18,10 +18,15 @@ export function filesOfOtherDays(now = Date.now()): readonly string[] {
   return TURNS.flatMap((files, nth) => (nth === due ? [] : files));
 }
 
+/** Vitest's commands that run or list all tests if nothing is named; it also starts without one. */
+const COMMANDS: ReadonlySet<string> = new Set(['run', 'watch', 'dev', 'list', 'bench']);
+
 /**
  * Whether a command line asks for all tests. A named file, folder or title always runs.
- * @param args the arguments after Vitest's command, such as `['--maxWorkers=2']`.
+ * @param args the arguments of the program, such as `['run', '--maxWorkers=2']`.
  */
 export function asksForAll(args: readonly string[]): boolean {
-  return args.every((arg) => arg.startsWith('-') && !CHOOSES.test(arg));
+  const [command = ''] = args;
+  const options = COMMANDS.has(command) ? args.slice(1) : args;
+  return options.every((arg) => arg.startsWith('-') && !CHOOSES.test(arg));
 }

@@ -96,12 +96,17 @@ describe('the titles of a test file', () => {
 describe('a command line', () => {
   it.each([
     [[], true],
-    [['--maxWorkers=2', '--reporter=dot'], true],
+    [['run'], true],
+    [['run', '--maxWorkers=2', '--reporter=dot'], true],
+    [['--run', '--maxWorkers=2'], true],
+    [['run', 'test/e2e/cron.test.ts'], false],
     [['test/e2e/cron.test.ts'], false],
-    [['--root', '../..', 'packages/store/'], false],
-    [['-t', 'never splits'], false],
+    [['--run', 'test/e2e/cron.test.ts'], false],
+    [['related', 'packages/core/src/index.ts'], false],
+    [['run', '--root', '../..', 'packages/store/'], false],
+    [['run', '-t', 'never splits'], false],
     [['--testNamePattern=never splits'], false],
-    [['--changed'], false],
+    [['run', '--changed'], false],
   ])('[U09] %j asks for all tests: %s', (args, isAll) => {
     expect(asksForAll(args)).toBe(isAll);
   });

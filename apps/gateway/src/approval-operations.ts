@@ -9,8 +9,9 @@ import {
   refusal,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
-import type { DeadLetterWake, ShownApproval, Store } from '@parley/store';
+import type { ShownApproval, Store } from '@parley/store';
 import { z } from 'zod';
+import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 import { firstWords } from './why-operations.ts';
 
 /** A file that an agent wrote and that no person has released or marked as private yet. */
@@ -61,12 +62,11 @@ export interface OperatorApprovals {
   };
 }
 
-interface ApprovalNeeds {
+interface ApprovalNeeds extends WakeServices {
   readonly store: Pick<Store, 'approvals'>;
   readonly clock: Clock;
   readonly scrub: Scrub;
   readonly defaultAgent: string;
-  wake(wake: DeadLetterWake): Promise<void>;
   /** The approvals of the named agent, or of the default one. */
   approvals(agent: string | undefined): Promise<OperatorApprovals>;
 }
@@ -157,11 +157,12 @@ function shownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: ShownAp
  * the others are told what was decided.
  */
 async function decideApproval(
-  { store, clock, wake, approvals }: ApprovalNeeds,
+  needs: ApprovalNeeds,
   code: string,
   decision: 'once' | 'always' | 'refuse',
   by: string,
 ): Promise<string> {
+  const { store, clock, approvals } = needs;
   const verdict = decision === 'refuse' ? 'denied' : 'approved';
   let askedAt: ReplyRoute | undefined;
   const decided = { verdict, by } as const;
@@ -172,8 +173,8 @@ async function decideApproval(
   const text = approvalText(found).replaceAll('`', '');
   if (found.kind !== 'decided') throw refusal('not-decided', text);
   const { conversationId, rule } = found.approval;
-  await wake({ kind: 'conversation', conversationId });
-  if (askedAt !== undefined) await wake({ kind: 'chat', chat: askedAt });
+  await wakeIfPossible(needs, { kind: 'conversation', conversationId });
+  if (askedAt !== undefined) await wakeIfPossible(needs, { kind: 'chat', chat: askedAt });
   if (decision !== 'always') return text;
   if (rule === null) throw refusal('no-rule', `${text} ${NO_RULE}`);
   try {

@@ -10,10 +10,11 @@ import {
   read,
   refusal,
 } from '@parley/core';
-import type { DeadLetterWake, Store } from '@parley/store';
+import type { Store } from '@parley/store';
 import { z } from 'zod';
 import type { AccountState, AccountStatus } from './accounts/account.ts';
 import type { AccountName } from './accounts/account-rights.ts';
+import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 
 /**
  * The accounts from the settings: a gateway connects them, other processes only know about them.
@@ -51,11 +52,9 @@ export interface OperatorChannels {
   readonly monotonic: Monotonic;
 }
 
-interface ChannelNeeds {
+interface ChannelNeeds extends WakeServices {
   readonly store: Pick<Store, 'pairing' | 'seenGroups' | 'inbox' | 'links' | 'outbox'>;
   readonly clock: Clock;
-  /** Wakes the delivery of a chat. */
-  wake(wake: DeadLetterWake): Promise<void>;
   channels(): Promise<OperatorChannels>;
 }
 
@@ -255,11 +254,12 @@ function reasonAndFix(state: AccountState): { readonly reason?: string; readonly
 }
 
 async function sendTest(
-  { store, clock, wake }: ChannelNeeds,
+  needs: ChannelNeeds,
   { accounts, monotonic }: OperatorChannels,
   name: AccountName,
   showsChat: boolean,
 ): Promise<{ readonly text: string }> {
+  const { store, clock } = needs;
   const { state } = findStatus(accounts, name);
   if (state.kind !== 'connected' && state.kind !== 'standby') {
     throw channelRefusal(
@@ -284,7 +284,7 @@ async function sendTest(
   const [first, ...others] = renderNoticeParts(text, route);
   if (first === undefined) throw channelRefusal('There is nothing to send.');
   await store.outbox.post({ key: `test:${randomUUID()}`, parts: [first, ...others] }, now);
-  await wake({ kind: 'chat', chat: route });
+  await wakeIfPossible(needs, { kind: 'chat', chat: route });
   const where = showsChat ? `in the chat ${route.channel}:${route.chatId}` : 'in an owner’s chat';
   const sent = { text: first.body.plain, at: now, where };
   return { text: await fateOf({ store, monotonic }, route, sent) };

@@ -1,4 +1,6 @@
-import { type Call, type LiveEvent, silentLogger } from '@parley/core';
+import { createAnswerPrinter } from '@parley/channels';
+import type { Call, LiveEvent } from '@parley/core';
+import { recordingLogger } from '@parley/core/testing';
 import type { AdmittedMessage, DeadLetterWake, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -6,6 +8,7 @@ import { type OutputOf, perform, type Services } from './operations.ts';
 
 const PLACE = { channel: 'web', account: 'default' };
 const SECRET = 'sk-1234567890';
+const printer = createAnswerPrinter();
 
 function message(id: string, text: string): AdmittedMessage {
   return {
@@ -34,12 +37,15 @@ let store: Store;
 const stopped: string[] = [];
 const woken: DeadLetterWake[] = [];
 let isQueueAway = false;
+let lines: readonly string[];
+let log: ReturnType<typeof recordingLogger>['log'];
 let changes = 0;
 beforeEach(async () => {
   stopped.length = 0;
   woken.length = 0;
   changes = 0;
   isQueueAway = false;
+  ({ log, lines } = recordingLogger());
   store = await openMemoryStore({ clock: () => 0 });
 });
 afterEach(() => store.close());
@@ -75,7 +81,7 @@ function ask<N extends Name>(
   call: Call = CALL,
 ): Promise<OutputOf<`conversations/${N}`>> {
   const services = {
-    ...{ store, clock: () => 9, log: silentLogger, defaultAgent: 'main' },
+    ...{ store, clock: () => 9, log, defaultAgent: 'main' },
     bus: {
       publish(event: LiveEvent) {
         if (event.type === 'stop-turn') stopped.push(event.conversationId);
@@ -92,6 +98,7 @@ function ask<N extends Name>(
       dayAt: () => '2026-11-20',
       caps: [{ name: 'perPersonDaily', tokens: 50 }],
     }),
+    answerPrinter: async () => printer,
     situation: () => ({ agentName: 'Polly', model: 'm1', models: ['m2'] }),
   } as unknown as Services;
   return perform<`conversations/${N}`>(services, `conversations/${name}`, input, call);
@@ -229,9 +236,9 @@ describe('conversations', () => {
     }
     expect(await ask('contents', { id: ID })).toMatchObject({ messages: 1, files: 0 });
     await store.lanes.begin({ conversationId: ID, owner: 'w', leaseMs: 9 }, 'collect', 't1', 0);
-    isQueueAway = true;
     expect(await ask('delete', { id: ID })).toMatchObject({ messages: 1 });
     expect(stopped).toEqual([ID]);
+    expect(woken).toEqual([{ kind: 'conversation', conversationId: ID }]);
     expect((await ask('list', {})).conversations).toEqual([]);
     for (const name of ['contents', 'delete', 'show'] as const) {
       await expect(ask(name, { id: ID })).rejects.toMatchObject({ code: 'no-conversation' });
@@ -303,7 +310,7 @@ describe('conversations', () => {
     await expect(ask(name, input)).rejects.toMatchObject({ code });
   });
 
-  it('[U12] are answered and handed back even while the queue is unavailable', async () => {
+  it('[U12] are answered, handed back and deleted even while the queue is unavailable', async () => {
     const conversationId = ID;
     await store.inbox.accept(message('1', 'hello'));
     await ask('take-over', { conversationId });
@@ -311,6 +318,22 @@ describe('conversations', () => {
     const reply = { conversationId, text: 'Hi', as: 'agent', requestId: 'r' };
     expect(await ask('reply', reply)).toMatchObject({ isRepeated: false });
     expect(await ask('hand-back', { conversationId })).toEqual({ handedBack: true });
+    expect(await ask('delete', { id: ID })).toMatchObject({ messages: 1 });
+    expect(changes).toBe(3);
+    const failed = lines.filter((line) => line.includes('the queue is away'));
+    expect(failed).toHaveLength(3);
+    expect(failed.at(-1)).toContain(ID);
+  });
+
+  it('[U12] are named by a browser at its first visit, up to a limit', async () => {
+    await store.inbox.accept(message('1', 'hello'));
+    const titles = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, nth) => [`web:${nth}`, 'x']));
+    const named = { titles: { ...titles(499), [ID]: 'Harbor' } };
+    expect(await ask('begin-inbox', named)).toEqual({ ok: true });
+    expect((await ask('list', {})).marks).toMatchObject([{ id: ID, title: 'Harbor' }]);
+    const wrong = { code: 'wrong-input' };
+    await expect(ask('begin-inbox', { titles: titles(501) })).rejects.toMatchObject(wrong);
   });
 
   it('[U12] cannot be taken over or written into when a program uses them through the API', async () => {

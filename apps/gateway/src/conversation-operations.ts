@@ -1,36 +1,33 @@
 import type { NewPersonReply } from '@parley/agent/person-reply';
-import type { Situation } from '@parley/channels';
+import type { AnswerPrinter, Situation } from '@parley/channels';
 import {
   agentOfConversation,
   type Call,
-  type Caller,
   type Clock,
   change,
   type LiveBus,
-  type Logger,
   read,
-  reasonOf,
   refusal,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { ConversationAction, DeadLetterWake, PageMark, Store } from '@parley/store';
 import { z } from 'zod';
 import { peopleOperations } from './conversation-people.ts';
-import { inboxOperations, missingConversation, readerOf } from './inbox-operations.ts';
+import { callerName, inboxOperations, missingConversation, readerOf } from './inbox-operations.ts';
 import { printMessages } from './printed-messages.ts';
+import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 import { firstWords } from './why-operations.ts';
 
-interface ConversationNeeds {
+interface ConversationNeeds extends WakeServices {
   readonly store: Pick<Store, 'conversations' | 'conversationMarks' | 'takeovers'>;
   readonly clock: Clock;
-  readonly log: Logger;
   readonly scrub: Scrub;
   readonly defaultAgent: string;
   readonly bus: Pick<LiveBus, 'publish'>;
+  /** Shared by everyone who views conversations. */
+  answerPrinter(): Promise<AnswerPrinter>;
   /** The models of the named agent, or of the default one. */
   situation(agent: string | undefined): Situation | Promise<Situation>;
-  /** Wakes a lane or a delivery; if that fails, the sweep finds the work. */
-  wake(wake: DeadLetterWake): Promise<void>;
 }
 
 const MAX_LISTED = 50;
@@ -77,10 +74,11 @@ export const operations = {
   messages: read(
     'Messages and answers, oldest first; `next` is the `before` of the page before it',
     { ...Id, before: Mark.optional(), until: Count.nonnegative().optional(), limit: Limit },
-    async ({ store }: ConversationNeeds, { id, before = null, until = null, limit }) => {
+    async (needs: ConversationNeeds, { id, before = null, until = null, limit }) => {
       const asked = { conversationId: id, before, until, limit };
-      const page = await store.conversations.messages(asked);
-      return { messages: await printMessages(page), next: markOf(page.older) };
+      const page = await needs.store.conversations.messages(asked);
+      const messages = await printMessages(page, await needs.answerPrinter());
+      return { messages, next: markOf(page.older) };
     },
   ),
   search: read(
@@ -196,11 +194,6 @@ async function listPage(
 
 const NO_MARKS = { marks: [], isKnown: true } as const;
 
-/** The holder of the data folder's token has no name. */
-function callerName({ person = 'The owner' }: Caller): string {
-  return person;
-}
-
 async function takeOver(
   { store, bus, log }: ConversationNeeds,
   { conversationId, minutes }: { readonly conversationId: string; readonly minutes: number },
@@ -232,19 +225,6 @@ async function handBack(
   bus.publish({ type: 'inbox-changed' });
   await wakeIfPossible(needs, { kind: 'conversation', conversationId });
   return { handedBack };
-}
-
-/**
- * The work is stored, so it will be done whether a worker or delivery hears of it now or finds it
- * in the next sweep.
- */
-async function wakeIfPossible(
-  { wake, log }: Pick<ConversationNeeds, 'wake' | 'log'>,
-  to: DeadLetterWake,
-): Promise<void> {
-  await wake(to).catch((error: unknown) =>
-    log.warn({ ...to, reason: reasonOf(error) }, 'nothing was woken; the sweep finds it'),
-  );
 }
 
 async function reply(
@@ -284,7 +264,8 @@ async function listTakeovers(
     ...found.replies.map((one) => ({ kind: 'reply' as const, ...one })),
   ].toSorted((one, other) => other.at - one.at);
   const page = entries.slice(0, limit);
-  const titles = await store.conversations.titles(page.map((one) => one.conversationId));
+  const named = new Set(page.map((one) => one.conversationId));
+  const titles = await store.conversations.titles([...named]);
   return {
     entries: page.map((one) => ({
       ...one,

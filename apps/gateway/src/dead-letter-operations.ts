@@ -1,6 +1,7 @@
-import { agentOfConversation, type Clock, change, type Logger, read, reasonOf } from '@parley/core';
-import type { ChatKey, DeadLetter, DeadLetterWake, Store } from '@parley/store';
+import { agentOfConversation, type Clock, change, read } from '@parley/core';
+import type { ChatKey, DeadLetter, Store } from '@parley/store';
 import { z } from 'zod';
+import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 
 interface AnyLetter {
   readonly id: number;
@@ -108,13 +109,10 @@ function shortenText(text: string): string {
   return letters.length <= MAX_EXCERPT ? text : `${letters.slice(0, MAX_EXCERPT).join('')}…`;
 }
 
-interface DeadLetterNeeds {
+interface DeadLetterNeeds extends WakeServices {
   readonly store: Pick<Store, 'deadLetters'>;
   readonly clock: Clock;
-  readonly log: Logger;
   readonly defaultAgent: string;
-  /** Wakes a lane or a delivery; if that fails, the sweep finds the work. */
-  wake(wake: DeadLetterWake): Promise<void>;
 }
 
 const KINDS = ['refused', 'uncertain', 'unanswered'] as const;
@@ -191,10 +189,11 @@ async function lettersOf(
 type Settled = 'replayed' | 'dropped' | 'uncertain' | 'settled' | 'missing';
 
 async function settleOne(
-  { store, wake, clock, log }: DeadLetterNeeds,
+  needs: DeadLetterNeeds,
   id: number,
   { action, evenTwice }: DeadLetterOrder,
 ): Promise<Settled> {
+  const { store, clock, log } = needs;
   if (action === 'drop') {
     const result = await store.deadLetters.drop(id, clock());
     if (result === 'dropped') log.info({ letter: id }, 'dead letter dropped');
@@ -203,8 +202,6 @@ async function settleOne(
   const replay = await store.deadLetters.replay(id, evenTwice ? 'even-twice' : 'once', clock());
   if (replay.kind !== 'replayed') return replay.kind;
   log.info({ letter: id }, 'dead letter replayed');
-  await wake(replay.wake).catch((error: unknown) =>
-    log.warn({ letter: id, reason: reasonOf(error) }, 'nothing was woken; the sweep finds it'),
-  );
+  await wakeIfPossible(needs, replay.wake);
   return 'replayed';
 }

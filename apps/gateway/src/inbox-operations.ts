@@ -1,23 +1,12 @@
-import {
-  type Call,
-  type Caller,
-  change,
-  type LiveBus,
-  type Logger,
-  read,
-  reasonOf,
-  refusal,
-} from '@parley/core';
-import type { DeadLetterWake, MarkChange, Store } from '@parley/store';
+import { type Call, type Caller, change, type LiveBus, read, refusal } from '@parley/core';
+import type { MarkChange, Store } from '@parley/store';
 import { z } from 'zod';
+import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 
-interface InboxNeeds {
+interface InboxNeeds extends WakeServices {
   readonly store: Pick<Store, 'conversationMarks' | 'forgetting'>;
-  readonly log: Logger;
   readonly clock: () => number;
   readonly bus: Pick<LiveBus, 'publish'>;
-  /** Wakes a lane; if that fails, the sweep finds the work. */
-  wake(wake: DeadLetterWake): Promise<void>;
 }
 
 /** The maximum number of read marks that one browser may submit. */
@@ -28,9 +17,6 @@ const Id = z.string().max(700);
 const Ids = z.array(Id).max(MAX_BROWSER_MARKS).default([]);
 const Seq = z.coerce.number<number | string>().int().nonnegative();
 const Title = z.string().trim().max(MAX_TITLE);
-
-/** Replaces the text of a deleted conversation in rows that have to be kept. */
-const DELETED = '[deleted]';
 
 /**
  * The caller's inbox (U12): names, pins, archive and unread state, the same on all of their
@@ -74,7 +60,12 @@ export const inboxOperations = {
     {
       pinned: Ids,
       archived: Ids,
-      titles: z.record(Id, Title.min(1)).default({}),
+      titles: z
+        .record(Id, Title.min(1))
+        .refine((titles) => Object.keys(titles).length <= MAX_BROWSER_MARKS, {
+          error: `At most ${MAX_BROWSER_MARKS} titles are accepted.`,
+        })
+        .default({}),
       unread: Ids,
     },
     async ({ store, bus }: InboxNeeds, marks, { caller }) => {
@@ -101,6 +92,11 @@ export function readerOf({ person = '' }: Caller): string {
   return person;
 }
 
+/** The caller's name for records and chats; the holder of the data folder's token has none. */
+export function callerName({ person = 'The owner' }: Caller): string {
+  return person;
+}
+
 async function mark(
   { store, bus }: InboxNeeds,
   caller: Caller,
@@ -113,12 +109,13 @@ async function mark(
 }
 
 async function remove(
-  { store, bus, log, clock, wake }: InboxNeeds,
+  needs: InboxNeeds,
   { id }: { readonly id: string },
   { caller }: Call,
 ): Promise<{ readonly messages: number; readonly cronJobs: number; readonly rows: number }> {
-  const by = caller.person ?? 'The owner';
-  const order = { conversationId: id, by, mark: DELETED, now: clock() };
+  const { store, bus, log, clock } = needs;
+  const by = callerName(caller);
+  const order = { conversationId: id, by, now: clock() };
   const onStopped = (conversationId: string): void =>
     bus.publish({ type: 'stop-turn', conversationId });
   const deleted =
@@ -126,12 +123,7 @@ async function remove(
   log.info({ conversation: id, by, ...deleted }, 'a person deleted a conversation');
   bus.publish({ type: 'inbox-changed' });
   // Messages that arrived in the meantime have been waiting.
-  await wake({ kind: 'conversation', conversationId: id }).catch((error: unknown) =>
-    log.warn(
-      { conversation: id, reason: reasonOf(error) },
-      'nothing was woken; the sweep finds it',
-    ),
-  );
+  await wakeIfPossible(needs, { kind: 'conversation', conversationId: id });
   return deleted;
 }
 

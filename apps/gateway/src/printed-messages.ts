@@ -1,4 +1,4 @@
-import { htmlOfPart } from '@parley/channels';
+import type { AnswerPrinter } from '@parley/channels';
 import type { MessagePage, ShownMessage } from '@parley/store';
 
 /**
@@ -15,10 +15,10 @@ type PrintedMessage = Omit<ShownMessage, 'sent'> & {
  * Messages with the HTML of the answers. The first part of an answer contains all of it; the others
  * are empty.
  */
-export async function printMessages({
-  messages,
-  answers,
-}: Pick<MessagePage, 'messages' | 'answers'>): Promise<readonly PrintedMessage[]> {
+export async function printMessages(
+  { messages, answers }: Pick<MessagePage, 'messages' | 'answers'>,
+  { htmlOfPart }: AnswerPrinter,
+): Promise<readonly PrintedMessage[]> {
   const printed: PrintedMessage[] = [];
   const shown = new Set<string>();
   for (const { sent, ...message } of messages) {

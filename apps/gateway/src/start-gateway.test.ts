@@ -306,10 +306,10 @@ describe('a gateway', () => {
     await good.say('again');
     expect(good.sent).toHaveLength(1);
     // The notice becomes part of the conversation, because the owner may ask the agent about it.
-    const lane = await store.lanes.acquire(conversationIdOf(messageIn('good', '')), 'w', 1, 10_000);
-    if (lane.kind === 'busy') throw new Error('the lane is busy');
-    const claimed = await store.lanes.claim(lane.lease, 'collect', 't1', 1);
-    const { groupContext = [] } = claimed.kind === 'turn' ? claimed.turn : {};
+    const conversationId = conversationIdOf(messageIn('good', ''));
+    const work = { conversationId, owner: 'w', leaseMs: 10_000 };
+    const begun = await store.lanes.begin(work, 'collect', 't1', 1);
+    const { groupContext = [] } = begun.kind === 'turn' ? begun.turn : {};
     expect(groupContext).toMatchObject([
       { senderId: 'Parley itself', text: expect.stringContaining('is not working') },
     ]);

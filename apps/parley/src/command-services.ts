@@ -41,6 +41,7 @@ export function commandServices(
       status: needsGateway,
     },
     wake: async () => {},
+    answerPrinter: async () => (await import('@parley/channels')).createAnswerPrinter(),
     bus: { publish() {} },
     agents: async () => (await import('./agents.ts')).shownAgents(loaded),
     async channels() {

@@ -1,4 +1,9 @@
-import { bootOfMachine, type CommandServices, openSendNotes } from '@parley/channels';
+import {
+  bootOfMachine,
+  type CommandServices,
+  createAnswerPrinter,
+  openSendNotes,
+} from '@parley/channels';
 import { newId } from '@parley/core';
 import {
   type GatewayOptions,
@@ -182,9 +187,11 @@ function operationServices(
   const channels = plugged.definitions;
   const { store, turns, deliver } = agents.shared;
   const { settings } = agents.loaded;
+  const printer = createAnswerPrinter();
   return {
     ...{ store, clock, log, newId, scrub: secrets.scrub },
     defaultAgent: settings.agent.id,
+    answerPrinter: async () => printer,
     wake: (to) =>
       to.kind === 'conversation'
         ? turns.wake(to.conversationId)

@@ -1,7 +1,7 @@
 import type { RenderTarget } from '@parley/core';
-import { render } from '@parley/markup';
+import { render, renderInSteps } from '@parley/markup';
 import { describe, expect, it } from 'vitest';
-import { htmlOfPart } from './answer-html.ts';
+import { createAnswerPrinter } from './answer-html.ts';
 
 const TABLE = 'The **7:32** is the fastest:\n\n| leaves | arrives |\n|---|---|\n| 7:32 | 9:20 |';
 
@@ -10,6 +10,8 @@ const targetOf = (dialect: RenderTarget['dialect'], maxLength = 4_000): RenderTa
   maxLength,
   unit: 'utf16',
 });
+
+const { htmlOfPart } = createAnswerPrinter();
 
 describe('a part of an answer on the page', () => {
   it.each(['telegram', 'discord', 'whatsapp', 'plain', 'markdown'] as const)(
@@ -39,6 +41,28 @@ describe('a part of an answer on the page', () => {
     const target = targetOf('telegram');
     expect(await htmlOfPart({ text: 'a &lt; b', target }, undefined)).toBeNull();
     expect(await htmlOfPart({ text: 'a notice', target }, TABLE)).toBeNull();
+  });
+
+  it('[U08] is rendered once for all of its parts and all who view it, and again when it changes', async () => {
+    const rendered: string[] = [];
+    const printer = createAnswerPrinter((markdown, target, pause) => {
+      rendered.push(`${target.dialect} ${markdown.at(-1)}`);
+      return renderInSteps(markdown, target, pause);
+    });
+    const target = targetOf('telegram', 64);
+    const view = (markdown: string) => {
+      const parts = render(markdown, target);
+      expect(parts.length).toBeGreaterThan(1);
+      return Promise.all(parts.map(({ text }) => printer.htmlOfPart({ text, target }, markdown)));
+    };
+    const answer = `${'one two three four five six seven eight. '.repeat(4)}`;
+    const [first, second] = await Promise.all([view(`${answer}A`), view(`${answer}A`)]);
+    expect(first?.[0]).toContain('eight. A');
+    expect(second).toEqual(first);
+    expect(await view(`${answer}A`)).toEqual(first);
+    expect(rendered.toSorted()).toEqual(['html A', 'telegram A']);
+    expect((await view(`${answer}B`))[0]).toContain('eight. B');
+    expect(rendered.slice(2).toSorted()).toEqual(['html B', 'telegram B']);
   });
 
   it('[U08] never contains a tag that a person or a model wrote', async () => {

@@ -53,9 +53,9 @@ describe('the history of a chat', () => {
     const message = aMessage({ messageId: 'm1', text: 'secret' });
     const conversationId = conversationIdOf(message);
     await store.inbox.accept({ conversationId, message, route, receivedAt: 10 });
-    const found = await store.lanes.acquire(conversationId, 'w', 10, 1_000);
-    if (found.kind === 'busy') throw new Error('the lane is busy');
-    await store.lanes.claim(found.lease, 'collect', 't1', 10);
+    const work = { conversationId, owner: 'w', leaseMs: 1_000 };
+    const found = await store.lanes.begin(work, 'collect', 't1', 10);
+    if (found.kind !== 'turn') throw new Error(`no turn: ${found.kind}`);
     const parts = [{ route, body: { text: 'secret', plain: 'secret' } }];
     const commit = { turnId: 't1', outcome: 'answered', entries: [], parts, usage: null } as const;
     await store.lanes.commit(found.lease, commit, 11);

@@ -17,7 +17,7 @@ export type {
   StreamingCapability,
   StreamPace,
 } from './adapter.ts';
-export { htmlOfPart } from './answer-html.ts';
+export { type AnswerPrinter, createAnswerPrinter } from './answer-html.ts';
 export {
   type AttachmentFetcher,
   hasRoom,

@@ -225,7 +225,7 @@ export type LiveEvent =
       readonly type: 'inbox-changed';
       /**
        * Pages at other gateways are not notified, because this happens with each message and they
-       * see its turn.
+       * see its turn. If no turn may take the message, the worker that finds this out notifies them.
        */
       readonly isLocal?: true;
     }

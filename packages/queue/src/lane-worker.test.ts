@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type BusyMode, ParleyError } from '@parley/core';
+import { type BusyMode, type LiveEvent, ParleyError } from '@parley/core';
 import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -217,6 +217,45 @@ describe('a lane worker', () => {
     const outcomes = async () => (await Promise.all(chats.map(scene.outcomes))).flat();
     await expect.poll(outcomes).toEqual(chats.map(() => 'answered'));
     expect(asked).toBe(1);
+  });
+
+  it('[U12] [G05] refreshes the pages at all gateways if a message waits that no turn may take', async () => {
+    const events: LiveEvent[] = [];
+    const unsubscribe = scene.bus.subscribe((event) => events.push(event));
+    const { store } = scene;
+    const deps = scene.laneDeps(async ({ turnId }, lease) => {
+      const call = { callKey: 'k', tool: 'write', shown: '{}', askedBy: 'web:u' };
+      const place = {
+        place: 'web',
+        askedIn: 'asks',
+        approvers: [],
+        expiresAt: Date.now() + 60_000,
+      };
+      await store.approvals.ask(
+        lease,
+        { code: 'ABC234', turnId, ...call, ...place },
+        [],
+        Date.now(),
+      );
+    });
+    // Without a sweep, each event belongs to one wake-up.
+    const options = { queue: scene.turns, bus: scene.bus, concurrency: 2, sweepMs: 60_000 };
+    workers.push(await startLaneWorker(deps, options));
+    await scene.write('led');
+    await store.takeovers.takeOver({ conversationId: 'led', by: 'Ann', lastsMs: 60_000 });
+    await scene.turns.wake('led');
+    await expect.poll(() => events).toEqual([{ type: 'inbox-changed' }]);
+    await scene.write('asks');
+    await scene.turns.wake('asks');
+    await expect.poll(async () => (await store.approvals.recent(9)).length).toBe(1);
+    await expect.poll(() => store.lanes.withWork(9, 10_000)).toEqual([]);
+    expect(events).toHaveLength(1);
+    await scene.write('asks');
+    await scene.turns.wake('asks');
+    await expect.poll(() => events.slice(1)).toEqual([{ type: 'inbox-changed' }]);
+    unsubscribe();
+    await scene.stop('led');
+    await scene.stop('asks');
   });
 
   it('[D02] does not make a conversation wait for another one', async () => {

@@ -45,7 +45,12 @@ export async function startLaneWorker(
   options: LaneWorkerOptions,
 ): Promise<LaneWorker> {
   let isClosing = false;
-  const lanes: LaneDeps = { keepLease: keepLeases(deps), ...deps, isLeaving: () => isClosing };
+  const lanes: LaneDeps = {
+    keepLease: keepLeases(deps),
+    ...deps,
+    isLeaving: () => isClosing,
+    onHeldUp: () => options.bus.publish({ type: 'inbox-changed' }),
+  };
   const running = new Map<string, AbortController>();
   const cutOff = watchDatabase(deps, () => worker);
   const end = (stop: AbortController | undefined, reason: StopReason): void => stop?.abort(reason);

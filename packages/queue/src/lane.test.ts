@@ -12,6 +12,12 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
+/** Starts the lane's turn as a different worker does. */
+function beginElsewhere(conversationId: string, leaseMs: number, owner = 'another') {
+  const work = { conversationId, owner, leaseMs };
+  return scene.store.lanes.begin(work, 'collect', `${owner} in ${conversationId}`, Date.now());
+}
+
 describe('a lane', () => {
   it('[D03] collects messages that arrive during a turn into the next turn', async () => {
     const turns: (readonly string[])[] = [];
@@ -55,6 +61,7 @@ describe('a lane', () => {
     /** Runs the lane and returns its turns and notices. */
     async function runAfter(conversationId: string, ends: FatalEnds) {
       const [recorded, turns, notified]: [Work[], string[][], ReplyRoute[]] = [[], [], []];
+      const { log, lines } = recordingLogger();
       const deps = scene.laneDeps(
         async (turn, lease) => {
           turns.push([...idsOf(turn)]);
@@ -69,32 +76,55 @@ describe('a lane', () => {
             endsOf: () => ends,
           },
           notifyGivenUp: async (route) => void notified.push(route),
+          log,
         },
       );
       expect(await runLane(deps, conversationId, new AbortController())).toBeNull();
       expect(new Set(recorded.map(({ kind, key }) => `${kind} ${key}`))).toEqual(
         new Set([`claim ${conversationId}`]),
       );
-      return { turns, notices: notified.length };
+      const logs = lines.filter((line) => line.includes('gave up the waiting messages'));
+      return { turns, notices: notified.length, logs: logs.length };
     }
 
     it('[D13] is claimed again after one hang or a few crashes', async () => {
       const id = await scene.write('claim-1');
       expect(await runAfter('claim-1', { hangs: 1, deaths: 4 })).toEqual({
         turns: [[id]],
-        notices: 0,
+        ...{ notices: 0, logs: 0 },
       });
     });
 
     it('[D13] is given up with a notice after the second hang and is empty afterwards', async () => {
       await scene.write('claim-2');
-      expect(await runAfter('claim-2', { hangs: 2, deaths: 0 })).toEqual({ turns: [], notices: 1 });
-      expect(await runAfter('claim-2', { hangs: 0, deaths: 0 })).toEqual({ turns: [], notices: 0 });
+      const after = (hangs: number) => runAfter('claim-2', { hangs, deaths: 0 });
+      expect(await after(2)).toEqual({ turns: [], notices: 1, logs: 1 });
+      expect(await after(0)).toEqual({ turns: [], notices: 0, logs: 0 });
     });
 
     it('[D13] is given up without a notice if sending the notice crashed the process as well', async () => {
       await scene.write('claim-3');
-      expect(await runAfter('claim-3', { hangs: 3, deaths: 0 })).toEqual({ turns: [], notices: 0 });
+      const given = { turns: [], notices: 0, logs: 1 };
+      expect(await runAfter('claim-3', { hangs: 3, deaths: 0 })).toEqual(given);
+    });
+
+    it('[D13] [U12] reports nothing as given up if nothing was: its messages still wait, or are gone', async () => {
+      const nothing = { turns: [], notices: 0, logs: 0 };
+      const after = () => runAfter('claim-4', { hangs: 2, deaths: 0 });
+      const id = await scene.write('claim-4');
+      const { store } = scene;
+      await store.takeovers.takeOver({ conversationId: 'claim-4', by: 'Ann', lastsMs: 60_000 });
+      expect(await after()).toEqual(nothing);
+      await store.takeovers.handBack('claim-4', 'Ann');
+      const other = { conversationId: 'claim-4', owner: 'another', leaseMs: 60_000 };
+      const begun = await store.lanes.begin(other, 'collect', 'claim-4-turn', Date.now());
+      if (begun.kind !== 'turn') throw new Error(`no turn: ${begun.kind}`);
+      expect(idsOf(begun.turn)).toEqual([id]);
+      expect(await after()).toEqual(nothing);
+      await store.lanes.release(begun.lease);
+      const deletion = { conversationId: 'claim-4', by: 'Ann', now: Date.now() };
+      await store.forgetting.deleteConversation({ ...deletion, onStopped() {} });
+      expect(await after()).toEqual(nothing);
     });
 
     it('[D13] is claimed anyway if no people write in it', async () => {
@@ -122,8 +152,8 @@ describe('a lane', () => {
     );
     expect(await runLane(deps, 'leaves', new AbortController())).toBeNull();
     expect(asked).toEqual([]);
-    const again = await scene.store.lanes.acquire('leaves', 'another', Date.now(), 1);
-    expect(again.kind).toBe('held');
+    await scene.write('leaves');
+    expect((await beginElsewhere('leaves', 1)).kind).toBe('turn');
   });
 
   it('[D03] is kept by the commit of a turn while messages wait, which form the next turn', async () => {
@@ -148,8 +178,7 @@ describe('a lane', () => {
       async (turn, lease) => {
         await scene.answerAndLeave(turn, lease);
         await scene.write('after');
-        const next = await scene.store.lanes.acquire('after', 'another', Date.now(), 60_000);
-        expect(next.kind).toBe('held');
+        expect((await beginElsewhere('after', 60_000)).kind).toBe('turn');
         // Longer than the lease: it is not renewed, and it does not count as lost.
         await sleep(60);
       },
@@ -157,8 +186,7 @@ describe('a lane', () => {
     );
     await runLane(deps, 'after', stop);
     expect(stop.signal.aborted).toBe(false);
-    const held = await scene.store.lanes.acquire('after', 'a third', Date.now(), 1);
-    expect(held.kind).toBe('busy');
+    expect((await beginElsewhere('after', 1, 'a third')).kind).toBe('busy');
   });
 
   it('[D03] keeps collecting while a person writes a burst of messages', async () => {
@@ -213,7 +241,7 @@ describe('a lane', () => {
 
   it('[D02] is left to the worker that holds it, and returns when to check again', async () => {
     await scene.write('held');
-    await scene.store.lanes.acquire('held', 'other', Date.now(), 5_000);
+    await beginElsewhere('held', 5_000);
     const deps = scene.laneDeps(async () => {
       throw new Error('must not run');
     });
@@ -243,8 +271,7 @@ describe('a lane', () => {
     const deps = scene.laneDeps(
       async (turn, lease) => {
         await sleep(1_300);
-        const other = await scene.store.lanes.acquire('long', 'other', Date.now(), 100);
-        expect(other.kind).toBe('busy');
+        expect((await beginElsewhere('long', 100)).kind).toBe('busy');
         await scene.answer(turn, lease);
       },
       { leaseMs: 1_000 },

@@ -61,6 +61,11 @@ export interface LaneDeps {
    */
   readonly notifyGivenUp?: (route: ReplyRoute) => Promise<void>;
   /**
+   * Called if messages wait and no turn may take them, because a person leads the conversation or
+   * its turn is suspended. Otherwise, whoever watches the conversation sees the turn.
+   */
+  readonly onHeldUp?: () => void;
+  /**
    * Whether this worker is shutting down; if so, it leaves the lane to another worker after the
    * current turn.
    */
@@ -95,7 +100,10 @@ export async function runLane(
   );
   if (started.kind === 'busy') return Math.min(started.retryInMs, RECHECK_MS);
   if (started.kind === 'settling') return started.retryInMs;
-  if (started.kind === 'none') return null;
+  if (started.kind !== 'turn') {
+    if (started.kind !== 'none') deps.onHeldUp?.();
+    return null;
+  }
   const { lease, turn } = started;
   const lost: StopReason = 'lease-lost';
   const endRenewal = keepLease(lease, askedAt, () => stop.abort(lost));
@@ -144,9 +152,10 @@ async function giveUpIfFatal(
   if (next === 'run' || isLane(conversationId, HEARTBEAT_LANE, SUB_AGENT_LANE)) return false;
   const reason = `claiming it: ${reasonToGiveUp(ends)}`;
   await recordClaim(deps, conversationId, async () => {
-    const route = await lanes.drop(lane, { turnId: newId('turn'), reason }, clock());
+    const dropped = await lanes.drop(lane, { turnId: newId('turn'), reason }, clock());
+    if (dropped.kind !== 'dropped') return;
     log.error({ conversation: conversationId, reason }, 'gave up the waiting messages');
-    if (route !== null && next === 'give-up') await deps.notifyGivenUp?.(route);
+    if (next === 'give-up') await deps.notifyGivenUp?.(dropped.route);
   });
   return true;
 }
@@ -188,8 +197,8 @@ async function runTurns(
       deps.lanes.claim(lease, deps.busy, deps.newId('turn'), deps.clock()),
     );
     if (next.kind === 'fenced') return ENDED;
-    if (next.kind === 'none') return { left: true, again: null };
     if (next.kind === 'settling') return { left: true, again: next.retryInMs };
+    if (next.kind !== 'turn') return { left: true, again: null };
     turn = next.turn;
   }
   return ENDED;

@@ -39,21 +39,21 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it("[F14] [G15] forgets what one agent's owners said to it, and nothing said to other agents", async () => {
       await owned('a', 'web:c', 'the heron flies');
       await owned('b', '@desk/web:c', 'the heron sleeps');
-      const all = { conversations: [], ownersToo: true, phrases: ['heron'], mark: '[x]' };
+      const all = { conversations: [], ownersToo: true, phrases: ['heron'] };
       await store.ofAgent('desk').forgetting.forget(all);
       const texts = async () =>
         (await store.inbox.ownerChats()).map(({ message: { text } }) => text).sort();
       expect((await store.inbox.recent(PLACE, 9)).map((row) => row.message.text)).toEqual([
         'the heron flies',
-        'the [x] sleeps',
+        'the [forgotten] sleeps',
       ]);
-      expect(await texts()).toEqual(['the [x] sleeps']);
-      const person = { persons: [], ownersToo: true, only: null, mark: '[x]', now: 1 };
+      expect(await texts()).toEqual(['the [forgotten] sleeps']);
+      const person = { persons: [], ownersToo: true, only: null, now: 1 };
       const nobody = { onStopped() {}, retell: () => ({ text: '' }) };
       await store.forgetting.forgetPerson({ ...person, ...nobody });
       expect((await store.inbox.recent(PLACE, 9)).map((row) => row.message.text)).toEqual([
-        '[x]',
-        'the [x] sleeps',
+        '[forgotten]',
+        'the [forgotten] sleeps',
       ]);
     });
 

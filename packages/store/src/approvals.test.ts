@@ -6,7 +6,7 @@ import type { CommandTransaction } from './commands.ts';
 import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message, part } from './testing/messages.ts';
+import { answer, claim, idsOf, message, part, startTurn } from './testing/messages.ts';
 
 const EXPIRES = 1_000;
 const LANE = 'web:c1';
@@ -20,8 +20,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       made = 0;
       store = await database.openEmpty();
       await store.inbox.accept(message('m1'));
-      lease = await hold(store);
-      await claim(store, lease, 't1');
+      ({ lease } = await startTurn(store, 't1'));
     });
     afterAll(() => database.dispose());
 
@@ -101,7 +100,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.inbox.accept(message('m2'));
       await store.lanes.release(lease);
       expect(await store.lanes.withWork(9, 10_000)).toEqual([]);
-      expect(await begin()).toEqual({ kind: 'none' });
+      expect(await begin()).toEqual({ kind: 'suspended' });
       expect(await store.outbox.next(part('').route)).toMatchObject({
         part: { turnId: null, body: { plain: 'May I?' } },
       });
@@ -162,7 +161,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[G05] ignore a code that was never issued', async () => {
       await ask();
       expect(await decide('approved', { code: 'QQQ777' })).toEqual({ kind: 'unknown' });
-      expect(await begin()).toEqual({ kind: 'none' });
+      expect(await begin()).toEqual({ kind: 'suspended' });
     });
 
     it('[G05] expire if nobody decides, and the turn continues', async () => {
@@ -293,8 +292,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
           store = await database.openEmpty();
           await store.inbox.accept(message('m1'));
-          lease = await hold(store);
-          await claim(store, lease, 't1');
+          ({ lease } = await startTurn(store, 't1'));
           await ask();
           await store.lanes.release(lease);
           let now = 2;

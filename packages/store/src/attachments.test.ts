@@ -7,7 +7,7 @@ import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { Store } from './store.ts';
 import { TABLE_LIST } from './tables.ts';
 import { bothDatabases } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
+import { answer, idsOf, message, startTurn } from './testing/messages.ts';
 
 const PHOTO: Attachment = { kind: 'image', name: 'cat.jpg', mimeType: 'image/jpeg', ref: 'p' };
 const REPORT: Attachment = { kind: 'document', size: 9, ref: 'r' };
@@ -146,8 +146,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.attachments.keep(photo, BYTES, 10);
       await store.attachments.forget(11, 11);
       expect(await store.attachments.bytes(photo)).not.toBeNull();
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       await store.lanes.commit(lease, answer('t1', ['a cat']), 12);
       await store.attachments.forget(10, 12);
       expect(await store.attachments.bytes(photo)).not.toBeNull();
@@ -169,8 +168,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.attachments.keep({ ...photo, index: 1 }, BYTES, 10);
       await store.attachments.forgetViewOnce();
       expect(await store.attachments.bytes(photo)).not.toBeNull();
-      const lease = await hold(store);
-      const turn = await claim(store, lease, 't1');
+      const { lease, turn } = await startTurn(store, 't1');
       // Rows that are kept longer than the file do not contain the key.
       expect(JSON.stringify(turn)).not.toContain('the key');
       await store.lanes.commit(lease, answer('t1', ['a cat']), 12);

@@ -32,12 +32,12 @@ import type { Row } from './tables.ts';
 import { countHangs, dropTurn, type TurnRun, withRun } from './turn-runs.ts';
 
 /**
- * The result of a claim. `settling`: a burst may be incomplete (F08). `fenced`: the lease has been
- * lost.
+ * The result of a claim. `suspended`: messages wait behind a turn that waits for a decision or for
+ * its model. `settling`: a burst may be incomplete (F08). `fenced`: the lease has been lost.
  */
 export type ClaimResult =
   | { kind: 'turn'; turn: ClaimedTurn }
-  | { kind: 'none' }
+  | { kind: 'none' | 'suspended' }
   | { kind: 'settling'; retryInMs: number }
   | { kind: 'fenced' };
 
@@ -80,7 +80,7 @@ export async function claimTurnInLane(
   const unfinished = conversation.isUnfinished ? await resumeTurn(sql, claim, run, session) : null;
   // Later messages wait behind the suspended turn, so that turns run one at a time and in order
   // (D02).
-  if (unfinished === 'suspended') return { kind: 'none' };
+  if (unfinished === 'suspended') return { kind: 'suspended' };
   if (unfinished !== null && 'kind' in unfinished) return unfinished;
   const { mode, model } = conversation;
   if (unfinished !== null) return { kind: 'turn', turn: { ...unfinished, mode, model } };

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { MarkChange } from './conversation-marks.ts';
 import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
-import { answer, claim, hold, message } from './testing/messages.ts';
+import { answer, message, startTurn } from './testing/messages.ts';
 
 const NOTHING = { pinned: [], archived: [], titles: {}, unread: [] };
 
@@ -74,13 +74,36 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await list(null)).some(({ isNew }) => isNew)).toBe(false);
     });
 
+    it('[U12] never moves the read position back, whatever a late request of another tab says', async () => {
+      const [{ newest: first } = { newest: 0 }] = await list();
+      await say('m2', 'c3');
+      await begin();
+      const readUpTo = (message: number) =>
+        mark('c3', { kind: 'read', upTo: { message, part: 0 } });
+      // The inbox was begun after that tab had shown the chat.
+      await readUpTo(first);
+      expect(await unread()).toEqual([]);
+      const seqs: number[] = [];
+      for (let nth = 3; nth < 10; nth += 1) {
+        await say(`m${nth}`, 'c3');
+        seqs.push((await list())[0]?.newest ?? 0);
+      }
+      // Requests at the same moment, often enough for one to overtake another.
+      for (let round = 0; round < 12; round += 1) {
+        await Promise.all([...seqs, ...seqs.toReversed()].map(readUpTo));
+        expect(await unread()).toEqual([]);
+        await mark('c3', { kind: 'unread' });
+      }
+      await readUpTo(first);
+      expect(await unread()).toEqual(['c3']);
+    });
+
     it('[U12] counts only answers in web chats, because the reader wrote the rest', async () => {
       await store.inbox.accept(message('p1', 'page'));
       await begin();
       await store.inbox.accept(message('p2', 'page'));
       expect(await unread()).toEqual([]);
-      const lease = await hold(store, 'web:page');
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1', 'web:page');
       await store.lanes.commit(lease, answer('t1', ['An answer'], 'page'), 5);
       expect(await unread()).toEqual(['page']);
       await mark('page', { kind: 'read', upTo: null });
@@ -109,7 +132,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it("[G15] [U12] forgets a conversation's title together with its text", async () => {
       await mark('c1', { kind: 'rename', title: 'About amaranth' });
       const phrases = ['amaranth'];
-      const words = { conversations: ['web:c1'], ownersToo: false, phrases, mark: '[forgotten]' };
+      const words = { conversations: ['web:c1'], ownersToo: false, phrases };
       await store.forgetting.forget(words);
       const [{ title } = { title: '' }] = (await store.conversationMarks.of('')).marks;
       expect(title).toBe('About [forgotten]');

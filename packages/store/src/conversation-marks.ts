@@ -1,4 +1,5 @@
-import { type Database, type Sql, statement } from './database.ts';
+import { lockUndeleted } from './conversations.ts';
+import { type Database, type Sql, statement, toJson } from './database.ts';
 
 /** How a person's inbox presents a conversation, apart from what they have read. */
 export interface ConversationMark {
@@ -50,6 +51,7 @@ export function conversationMarks(database: Database) {
     /** Changes a mark. False if there is no such conversation. */
     change: (reader: string, id: string, change: MarkChange): Promise<boolean> =>
       database.write(async (sql) => {
+        if ((await lockUndeleted(sql, id)) === undefined) return false;
         const newest = await sql.get(NEWEST, { id });
         if (newest === undefined) return false;
         await applyMark(sql, { reader, id, newest }, change);
@@ -74,13 +76,16 @@ export function conversationMarks(database: Database) {
     begin: (reader: string, { pinned, archived, titles, unread }: BrowserMarks): Promise<void> =>
       database.write(async (sql) => {
         const isFirst = (await sql.run(ADD_READER, { reader })) > 0;
-        for (const id of pinned) sql.send(ADD_PIN, { reader, id });
-        for (const id of archived) sql.send(ADD_ARCHIVED, { reader, id });
+        const named = [...pinned, ...archived, ...Object.keys(titles), ...unread];
+        const rows = await sql.all(LOCK_UNDELETED, { ids: toJson(named) });
+        const found = new Set(rows.map(({ id }) => id));
+        for (const id of pinned) if (found.has(id)) sql.send(ADD_PIN, { reader, id });
+        for (const id of archived) if (found.has(id)) sql.send(ADD_ARCHIVED, { reader, id });
         for (const [id, title] of Object.entries(titles)) {
-          sql.send(ADD_TITLE, { reader, id, title });
+          if (found.has(id)) sql.send(ADD_TITLE, { reader, id, title });
         }
         if (!isFirst) return;
-        for (const id of unread) {
+        for (const id of unread.filter((one) => found.has(one))) {
           const newest = await sql.get(NEWEST, { id });
           if (newest !== undefined) await applyMark(sql, { reader, id, newest }, UNREAD);
         }
@@ -114,7 +119,8 @@ async function applyMark(
     case 'read': {
       const { message, part } = change.upTo ?? newest;
       const before = await sql.get(READ, key);
-      // Another device may have reported a later position in the meantime.
+      // A device reports late what it had shown before: another one may have reported more since,
+      // or the person may have begun their inbox, which counts everything as read.
       const furthest = {
         message: Math.max(Math.min(message, newest.message), before?.message ?? 0),
         part: Math.max(Math.min(part, newest.part), before?.part ?? 0),
@@ -136,9 +142,13 @@ const NEWEST = statement(`
   from inbox as newest
   where newest.seq = (select max(seq) from inbox where conversation_id = :id)`).rows<Newest>();
 
+const OF_MARK = 'from conversation_mark where reader = :reader and conversation_id = :id';
+const OF_READER = 'from inbox_reader where reader = :reader';
+
+/** The position that counts now, as `FACTS` of the list reads it. */
 const READ = statement(`
-  select read_message as message, read_part as part from conversation_mark
-  where reader = :reader and conversation_id = :id`).rows<{
+  select coalesce((select read_message ${OF_MARK}), (select read_message ${OF_READER})) as message,
+    coalesce((select read_part ${OF_MARK}), (select read_part ${OF_READER})) as part`).rows<{
   readonly message: number | null;
   readonly part: number | null;
 }>();
@@ -171,20 +181,25 @@ const SET_READ = statement(`
   values (:reader, :id, :message, :part)
   ${ON_CONFLICT} read_message = excluded.read_message, read_part = excluded.read_part`);
 
-// A browser may name conversations that no longer exist.
+// A browser may name conversations that no longer exist. The order keeps to this package's lock
+// order.
+const LOCK_UNDELETED = statement(`
+  select id from conversation
+  where id in (select value from json_each(:ids)) and exists (select 1 from inbox
+    where inbox.conversation_id = conversation.id
+      and inbox.seq > coalesce(conversation.deleted_message, 0))
+  order by id /*pg for no key update*/`).rows<{ readonly id: string }>();
+
 const ADD_PIN = statement(`
-  insert into conversation_mark (reader, conversation_id, pinned)
-  select :reader, id, 1 from conversation where id = :id
+  insert into conversation_mark (reader, conversation_id, pinned) values (:reader, :id, 1)
   ${ON_CONFLICT} pinned = 1`);
 
 const ADD_ARCHIVED = statement(`
-  insert into conversation_mark (reader, conversation_id, archived)
-  select :reader, id, 1 from conversation where id = :id
+  insert into conversation_mark (reader, conversation_id, archived) values (:reader, :id, 1)
   ${ON_CONFLICT} archived = 1`);
 
 const ADD_TITLE = statement(`
-  insert into conversation_mark (reader, conversation_id, title)
-  select :reader, id, :title from conversation where id = :id
+  insert into conversation_mark (reader, conversation_id, title) values (:reader, :id, :title)
   ${ON_CONFLICT} title = coalesce(conversation_mark.title, excluded.title)`);
 
 const LIST = statement(`

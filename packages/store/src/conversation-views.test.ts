@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { PageMark } from './conversation-views/messages.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, DAY, hold, message, part } from './testing/messages.ts';
+import { answer, DAY, message, part, startTurn } from './testing/messages.ts';
 
 const NOW = 100 * DAY;
 
@@ -45,9 +45,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       text: string,
       outcome: 'answered' | 'failed' = 'answered',
     ) => {
-      const lease = await hold(store, `web:${chat}`, 'w', NOW);
       const turnId = `turn-${chat}`;
-      await claim(store, lease, turnId);
+      const { lease } = await startTurn(store, turnId, `web:${chat}`);
       const usage = { model: 'm1', inputTokens: 7, outputTokens: 3, costUsd: 0.5 };
       const reason = outcome === 'failed' ? { reason: 'the model is not there' } : {};
       await store.lanes.commit(
@@ -101,8 +100,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await list()).toMatchObject([
         { state: 'waiting', waiting: 1, last: { direction: 'in', text: 'one', at: NOW } },
       ]);
-      const lease = await hold(store, 'web:c1', 'w', NOW);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1', 'web:c1', 'w');
       expect(await list()).toMatchObject([{ state: 'running', waiting: 0, runningSince: 0 }]);
       await store.lanes.commit(lease, answer('t1', ['two']), NOW + 1);
       await store.lanes.release(lease);
@@ -123,8 +121,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[U08] shows both sides in chronological order, with older pages back to the first message', async () => {
       for (let nth = 0; nth < 25; nth += 1) {
         await say(`${nth}`, 'c1', `question ${nth}`, { at: NOW + 2 * nth });
-        const lease = await hold(store, 'web:c1', 'w', NOW);
-        await claim(store, lease, `t${nth}`);
+        const { lease } = await startTurn(store, `t${nth}`, 'web:c1', 'w');
         await store.lanes.commit(lease, answer(`t${nth}`, [`answer ${nth}`]), NOW + 2 * nth + 1);
         await store.lanes.release(lease);
       }
@@ -159,13 +156,29 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       }
     });
 
+    it('[U08] adds the Markdown of the answers on a page, which is the last text of each turn', async () => {
+      const texts = { t1: ['I will look', '**found**'], t2: ['_second_'], t3: [] };
+      for (const [turnId, answers] of Object.entries(texts)) {
+        await say(turnId, 'c1', 'a question');
+        const { lease } = await startTurn(store, turnId, 'web:c1', 'w');
+        const entries = answers.map((text) => ({ role: 'assistant' as const, content: { text } }));
+        await store.lanes.commit(lease, { ...answer(turnId, ['sent']), entries }, NOW + 1);
+        await store.lanes.release(lease);
+      }
+      const query = { conversationId: 'web:c1', before: null, until: null, limit: 9 };
+      const { answers } = await store.conversations.messages(query);
+      expect([...answers].toSorted()).toEqual([
+        ['t1', '**found**'],
+        ['t2', '_second_'],
+      ]);
+    });
+
     it('[U08] keeps the threads in a chat separate', async () => {
       const inThread = async (id: string, threadId: string) => {
         const one = message(id, 'g', { at: NOW, threadId });
         const conversationId = `web:g:${threadId}`;
         await store.inbox.accept({ ...one, conversationId });
-        const lease = await hold(store, conversationId, 'w', NOW);
-        await claim(store, lease, `t${id}`);
+        const { lease } = await startTurn(store, `t${id}`, conversationId, 'w');
         const parts = [{ ...part(`in ${threadId}`, 'g'), route: one.route }];
         await store.lanes.commit(lease, { ...answer(`t${id}`, []), parts }, NOW + 1);
         await store.lanes.release(lease);
@@ -204,8 +217,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it("[U03] [U12] counts a conversation's turns with an unknown price, but none that a person wrote", async () => {
       await say('1', 'c1', 'one');
-      const lease = await hold(store, 'web:c1');
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       const usage = { model: 'm1', inputTokens: 5, outputTokens: 5, costUsd: null };
       await store.lanes.commit(lease, { ...answer('t1', ['two']), usage }, NOW);
       await store.lanes.release(lease);
@@ -227,8 +239,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(plan?.mode).toEqual({ before: 'agent', now: 'plan' });
       await act('web:c1', { kind: 'model', change: { to: 'm2' } }, NOW);
       expect(await list()).toMatchObject([{ mode: 'plan', model: 'm2' }]);
-      const lease = await hold(store, 'web:c1', 'w', NOW);
-      await claim(store, lease, 't1');
+      await startTurn(store, 't1', 'web:c1', 'w');
       await say('2', 'c1', 'two');
       expect(await act('web:c1', { kind: 'stop' }, NOW)).toMatchObject({
         stoppedTurn: 't1',
@@ -237,13 +248,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await list()).toMatchObject([{ state: 'idle', mode: 'plan', waiting: 0 }]);
       await act('web:c1', { kind: 'new-session' }, NOW);
       await say('3', 'c1', 'three');
-      expect(await claim(store, await hold(store), 't2')).toMatchObject({ session: 1 });
+      expect((await startTurn(store, 't2')).turn).toMatchObject({ session: 1 });
       expect(await act('web:none', { kind: 'stop' }, NOW)).toBeNull();
     });
 
     it('[U08] stops a conversation whose newest message is a button press without effect', async () => {
       await say('1', 'c1', 'one');
-      await claim(store, await hold(store, 'web:c1', 'w', NOW), 't1');
+      await startTurn(store, 't1', 'web:c1', 'w');
       const { message: typed, ...row } = message('2', 'c1', { at: NOW });
       const press = { ...row, message: { ...typed, text: '/resend', pressed: 'nowhere' } };
       await store.inbox.command(press, (command) => command.pressCounts());
@@ -329,7 +340,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await say('2', 'c2', 'apples for all', { name: 'Bo' });
       expect(await found('amaranth')).toHaveLength(2);
       await store.forgetting.forget({
-        ...{ conversations: ['web:c1'], ownersToo: false, phrases: ['amaranth'], mark: '[gone]' },
+        ...{ conversations: ['web:c1'], ownersToo: false, phrases: ['amaranth'] },
       });
       expect(await entriesWith('amaranth')).toBe(0);
       expect(await found('amaranth')).toEqual([]);
@@ -342,7 +353,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[G15] leaves no forgotten word in the index when a search runs during forgetting', async () => {
       for (let nth = 0; nth < 250; nth += 1) await say(`${nth}`, 'c1', `the amaranth ${nth}`);
-      const words = { phrases: ['amaranth'], mark: '[gone]' };
+      const words = { phrases: ['amaranth'] };
       const forget = () =>
         store.forgetting.forget({ conversations: ['web:c1'], ownersToo: false, ...words });
       await Promise.all([search('amaranth'), forget(), search('amaranth'), search('the')]);
@@ -357,13 +368,50 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await say('2', 'c2', 'no amaranth for me', { name: 'Bo' });
       expect(await found('amaranth')).toHaveLength(3);
       await store.forgetting.forgetPerson({
-        ...{ persons: ['web:u1'], ownersToo: false, only: 'web:c1', mark: '[gone]', now: NOW },
+        ...{ persons: ['web:u1'], ownersToo: false, only: 'web:c1', now: NOW },
         onStopped() {},
         retell: () => '',
       });
       expect(await entriesWith('amaranth')).toBe(0);
       expect(await found('amaranth')).toEqual(['Bo: no amaranth for me']);
       expect(await entriesWith('amaranth')).toBe(1);
+    });
+
+    it('[G15] [U12] does not find the marks that replace removed text, but the words beside them', async () => {
+      await say('1', 'c1', 'amaranth');
+      await reply('c1', 'deleted amaranth');
+      await say('2', 'c2', 'a forgotten rose, and a deleted one');
+      await say('3', 'c3', 'tulips');
+      await reply('c3', 'more tulips');
+      const words = { conversations: ['web:c1'], ownersToo: false, phrases: ['amaranth'] };
+      await store.forgetting.forget(words);
+      await store.forgetting.deleteConversation({
+        ...{ conversationId: 'web:c3', by: 'Ann', now: NOW },
+        onStopped() {},
+      });
+      expect(await found('forgotten')).toEqual(['Ann: a forgotten rose, and a deleted one']);
+      expect(await found('deleted')).toEqual([
+        'Ann: deleted [forgotten]',
+        'Ann: a forgotten rose, and a deleted one',
+      ]);
+      expect(await found('[deleted]')).toEqual([]);
+      expect(await entriesWith('forgotten')).toBe(1);
+    });
+
+    it('[U12] does not find what other chats sent into a conversation before its deletion', async () => {
+      await say('1', 'c1', 'hello');
+      await say('2', 'c2', 'tell c1 about the tulips');
+      await startTurn(store, 't2', 'web:c2');
+      const parts = [part('tulips for c1', 'c1')] as const;
+      await store.outbox.post({ key: 'k', parts, turn: { id: 't2', most: 9 } }, NOW);
+      expect((await search('tulips for')).hits).toMatchObject([{ conversationId: 'web:c1' }]);
+      await store.forgetting.deleteConversation({
+        ...{ conversationId: 'web:c1', by: 'Ann', now: NOW },
+        onStopped() {},
+      });
+      expect(await found('tulips for')).toEqual([]);
+      await say('3', 'c1', 'hello again');
+      expect(await found('tulips for')).toEqual([]);
     });
 
     it('[D15] removes index entries for rows that retention deletes', async () => {

@@ -2,8 +2,8 @@ import type { Clock } from '@parley/core';
 import type { ListQuery } from './conversation-views/list.ts';
 import type { MessageQuery } from './conversation-views/messages.ts';
 import type { SearchQuery } from './conversation-views/search.ts';
-import { changeMode, changeModel, lockConversation, type ModeChange } from './conversations.ts';
-import { type Database, type Sql, statement } from './database.ts';
+import { changeMode, changeModel, lockUndeleted, type ModeChange } from './conversations.ts';
+import type { Database, Sql } from './database.ts';
 import type { ConversationMode } from './rows.ts';
 import type { SharedClock } from './shared-clock.ts';
 import { type Stopped, startSession, stopConversation } from './stop.ts';
@@ -49,15 +49,8 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
     },
     /** Titles by conversation id; unknown ids are left out. */
     async titles(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-      const { findConversation } = await lists();
-      return database.read(async (sql) => {
-        const titles = new Map<string, string>();
-        for (const id of ids) {
-          const found = await findConversation(sql, id);
-          if (found !== null) titles.set(id, found.title);
-        }
-        return titles;
-      });
+      const { readTitles } = await lists();
+      return database.read((sql) => readTitles(sql, ids));
     },
     /** One page of messages. */
     async messages(query: MessageQuery) {
@@ -80,8 +73,7 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
      */
     act: (id: string, action: ConversationAction, now: number): Promise<ActionResult | null> =>
       database.write(async (sql) => {
-        if ((await lockConversation(sql, id)) === undefined) return null;
-        if ((await sql.get(ANY_ROW, { id })) === undefined) return null;
+        if ((await lockUndeleted(sql, id)) === undefined) return null;
         return applyAction(sql, id, action, now);
       }),
   };
@@ -113,7 +105,3 @@ async function applyAction(
       return stopConversation(sql, id, BY_CONSOLE, now);
   }
 }
-
-const ANY_ROW = statement('select seq from inbox where conversation_id = :id limit 1').rows<{
-  readonly seq: number;
-}>();

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { ConversationMode } from './rows.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message } from './testing/messages.ts';
+import { answer, message, startTurn } from './testing/messages.ts';
 
 for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`conversation modes on ${database.name}`, () => {
@@ -27,8 +27,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       return store.inbox.command(typed, (command) => command.runPlan(plan, 'Run it.'));
     };
     const answerNext = async (turnId: string, isPlan = true) => {
-      const lease = await hold(store);
-      const turn = await claim(store, lease, turnId);
+      const { lease, turn } = await startTurn(store, turnId);
       await store.lanes.commit(lease, { ...answer(turnId, ['the plan']), isPlan }, 11);
       await store.lanes.release(lease);
       return turn;

@@ -47,7 +47,8 @@ const ENSURE = statement(
 
 // On SQLite, the transaction itself excludes other writers.
 const LOCK = statement(`
-  select epoch, session, lease_owner, lease_until, mode, plan, plan_run, model, taken_over_until from conversation
+  select epoch, session, lease_owner, lease_until, mode, plan, plan_run, model, taken_over_until,
+    deleted_message from conversation
   where id = :id /*pg for no key update*/`).rows<ConversationRow>();
 
 /** Creates the row of a conversation if it is missing. */
@@ -63,6 +64,23 @@ export function ensureConversation(sql: Sql, id: string, now: number): void {
 export function lockConversation(sql: Sql, id: string) {
   return sql.get(LOCK, { id });
 }
+
+/**
+ * Like `lockConversation`, for a change that a person requests in a list of conversations.
+ * Undefined if no list shows it: another person may have deleted it before the request arrived.
+ */
+export async function lockUndeleted(sql: Sql, id: string): Promise<ConversationRow | undefined> {
+  const conversation = await lockConversation(sql, id);
+  if (conversation === undefined) return undefined;
+  const deleted = conversation.deleted_message ?? 0;
+  const found = await sql.get(NEWEST_MESSAGE, { id, deleted });
+  return found?.newest == null ? undefined : conversation;
+}
+
+const NEWEST_MESSAGE = statement(`
+  select max(seq) as newest from inbox where conversation_id = :id and seq > :deleted`).rows<{
+  readonly newest: number | null;
+}>();
 
 /**
  * Locks and returns the conversation if the lease still holds it. If null, nothing may be written.
@@ -99,7 +117,7 @@ const RUNS_IN_SESSION = statement(`
 
 /** A conversation as a lane: its fencing epoch, its session counter and its worker's lease. */
 export interface ConversationRow
-  extends Omit<Row<'conversation'>, 'id' | 'mode' | 'mode_since' | 'created_at'> {
+  extends Omit<Row<'conversation'>, 'id' | 'mode' | 'mode_since' | 'created_at' | 'deleted_part'> {
   readonly mode: ConversationMode;
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { CronJob, NewCronJob } from './cron-jobs.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message, routeTo } from './testing/messages.ts';
+import { answer, message, routeTo, startTurn } from './testing/messages.ts';
 
 const HOUR = 3_600_000;
 const BOUNDS = { perConversation: 2, total: 3 };
@@ -32,8 +32,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     beforeEach(async () => {
       store = await database.openEmpty();
       await store.inbox.accept(message('1'));
-      const lease = await hold(store);
-      await store.lanes.commit(lease, answer((await claim(store, lease, 't1')).turnId, []), 1);
+      const { lease } = await startTurn(store, 't1');
+      await store.lanes.commit(lease, answer('t1', []), 1);
       await store.lanes.release(lease);
     });
     afterAll(() => database.dispose());
@@ -46,8 +46,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       return found;
     };
     const run = async (id: string, outcome: 'answered' | 'failed') => {
-      const lease = await hold(store);
-      const { turnId, messages } = await claim(store, lease, `turn ${id}`);
+      const {
+        lease,
+        turn: { turnId, messages },
+      } = await startTurn(store, `turn ${id}`);
       await store.lanes.commit(lease, { ...answer(turnId, []), outcome }, 9);
       await store.lanes.release(lease);
       return messages.map(({ message: { trigger } }) => trigger);
@@ -162,7 +164,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[H08] [G15] lose forgotten text but stay', async () => {
       await add('a');
       const phrases = ['water the plants'];
-      const here = { conversations: ['web:c1'], ownersToo: false, phrases, mark: '[forgotten]' };
+      const here = { conversations: ['web:c1'], ownersToo: false, phrases };
       await store.forgetting.forget(here);
       expect(await got('a')).toMatchObject({ task: 'Remind me to [forgotten].', state: 'on' });
     });

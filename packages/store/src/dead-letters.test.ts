@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { DeadLetter } from './dead-letter-rows.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message, part, routeTo } from './testing/messages.ts';
+import { answer, claim, idsOf, message, part, routeTo, startTurn } from './testing/messages.ts';
 
 const C1 = { channel: 'web', account: 'default', chatId: 'c1' };
 
@@ -39,8 +39,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     }
     /** Ends a turn of web:c1 as `failed` and sends a notice. */
     async function failTurn(turnId: string, now = 5): Promise<void> {
-      const lease = await hold(store);
-      await claim(store, lease, turnId);
+      const { lease } = await startTurn(store, turnId);
       const failed = {
         ...answer(turnId, ['no answer']),
         outcome: 'failed',
@@ -56,8 +55,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[D04] resends a part once, by its key, and only for the person it answers', async () => {
       await store.inbox.accept(message('q'));
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       await store.lanes.commit(lease, answer('t1', ['answer']), 1);
       await failPart('unknown');
       const key = (await store.outbox.recent(C1, 1))[0]?.part.idempotencyKey ?? '';
@@ -73,8 +71,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[D06] include parts that were given up, with their text and the reason', async () => {
       await store.inbox.accept(message('m1'));
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       await store.lanes.commit(lease, answer('t1', ['a', 'b', 'c']), 0);
       const id = await failPart('failed', 7);
       await failPart('unknown', 8);
@@ -219,7 +216,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         wake: { kind: 'conversation', conversationId: 'web:c1' },
       });
       expect(await store.lanes.withWork(9, 10_000)).toEqual(['web:c1']);
-      const again = await claim(store, await hold(store, 'web:c1', 'w2', 9), 't2');
+      const { turn: again } = await startTurn(store, 't2', 'web:c1', 'w2');
       expect(idsOf(again)).toEqual(['m1', 'm2']);
       expect(again).toMatchObject({ turnId: 't2', attempts: 0, resumed: false });
       expect(await store.transcript.recent('web:c1', 0, 9)).toEqual([]);
@@ -233,8 +230,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.inbox.accept(message('m1'));
       await failTurn('t1');
       await store.inbox.accept(message('m2'));
-      const lease = await hold(store);
-      await claim(store, lease, 't2');
+      const { lease } = await startTurn(store, 't2');
       const { id } = await onlyLetter();
       await store.deadLetters.replay(id, 'once', 9);
       expect(await store.lanes.commit(lease, answer('t2', ['two']), 9)).toBe('committed');
@@ -254,8 +250,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
       await store.deadLetters.replay(turn?.id ?? 0, 'once', 9);
       expect(await story()).toMatchObject({ outcome: 'waiting' });
-      const lease = await hold(store);
-      await claim(store, lease, 't2');
+      const { lease } = await startTurn(store, 't2');
       await store.lanes.commit(lease, answer('t2', ['yes']), 9);
       await sendAll();
       expect(await story()).toMatchObject({
@@ -268,8 +263,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const undelivered = async () =>
         (await store.transcript.recent('web:c1', 0, 9)).flatMap((it) => it.undelivered ?? []);
       await store.inbox.accept(message('m1'));
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       await store.lanes.commit(lease, answer('t1', ['a', 'b']), 0);
       await failPart();
       await failPart();
@@ -288,8 +282,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[D06] do not include failures of work that no person waits for', async () => {
       for (const lane of ['sub:a', 'beat:main']) {
         await store.inbox.accept({ ...message(lane), conversationId: lane });
-        const lease = await hold(store, lane);
-        await claim(store, lease, `turn ${lane}`);
+        const { lease } = await startTurn(store, `turn ${lane}`, lane);
         const failed = { ...answer(`turn ${lane}`, []), outcome: 'failed' } as const;
         await store.lanes.commit(lease, failed, 5);
       }

@@ -87,10 +87,14 @@ const RECORD = statement(`
   insert into dead_letter (kind, subject, died_at) values (:kind, :subject, :now)
   on conflict do nothing`);
 
-/** A notice about another part does not become a dead letter. */
+/**
+ * Neither a notice about another part nor a part whose text was removed while it was being sent
+ * becomes a dead letter.
+ */
 const RECORD_PART = statement(`
   insert into dead_letter (kind, subject, died_at)
   select :kind, id, :now from outbox where id = :partId and notice_of is null
+    and (changed is null or changed <> 'deleted')
   on conflict do nothing`);
 
 /** Records a part that is given up, in the caller's transaction. */

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Decision } from './decisions.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay, sqliteForTests } from './testing/databases.ts';
-import { answer, claim, hold, message } from './testing/messages.ts';
+import { answer, message, startTurn } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 
@@ -29,8 +29,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.decisions.record(decision('r1', 9));
       await store.decisions.record(decision('other', 1, 'c2'));
       await store.inbox.accept({ ...message('m2', 'c1', { at: 2 }), reason: 'an owner' });
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       await store.lanes.commit(lease, answer('t1', ['a', 'b']), 5);
       const part = await store.outbox.next(CHAT);
       await store.outbox.markSending(part?.part.id ?? '', 6);

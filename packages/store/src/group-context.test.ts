@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { ClaimedTurn } from './rows.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message } from './testing/messages.ts';
+import { answer, message, startTurn } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 
@@ -25,8 +25,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     /** Returns the context for the lane's next turn, which stays unfinished. */
     const nextTurn = async (id: string) => {
       await store.inbox.accept(message(id, 'c1', { type: 'group' }));
-      const lease = await hold(store);
-      return { lease, turn: await claim(store, lease, `turn-${id}`) };
+      return startTurn(store, `turn-${id}`);
     };
 
     it('[F06] is given to the next turn with its senders, and cleared after use', async () => {
@@ -51,8 +50,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await say('before');
       await nextTurn('m1');
       await say('during');
-      const lease = await hold(store);
-      const resumed = await claim(store, lease, 'unused');
+      const { lease, turn: resumed } = await startTurn(store, 'unused');
       expect(resumed).toMatchObject({ turnId: 'turn-m1', resumed: true });
       expect(heardBy(resumed)).toEqual(['before']);
       await store.lanes.commit(lease, answer('turn-m1', ['fine']), 0);

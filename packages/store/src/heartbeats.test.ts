@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { HeartbeatAlert, HeartbeatEnd, HeartbeatOrder } from './heartbeat-runs.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { claim, hold, message, part, routeTo } from './testing/messages.ts';
+import { message, part, routeTo, startTurn } from './testing/messages.ts';
 
 const HALF_HOUR = 30 * 60_000;
 const LANE = 'beat:main';
@@ -54,8 +54,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     const end = async (id: string, more: Partial<HeartbeatEnd> = {}, now = 10) => {
-      const lease = await hold(store, LANE);
-      const { turnId } = await claim(store, lease, `turn of ${id}`);
+      const {
+        lease,
+        turn: { turnId },
+      } = await startTurn(store, `turn of ${id}`, LANE);
       const done = await store.heartbeats.commit(lease, ending(id, turnId, more), now);
       await store.lanes.release(lease);
       return done;
@@ -202,8 +204,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it("[H04] send an alert once, and add it to the chat's history", async () => {
       await store.heartbeats.start(order('a'), null, 1);
-      const lease = await hold(store, LANE);
-      const { turnId } = await claim(store, lease, 't');
+      const {
+        lease,
+        turn: { turnId },
+      } = await startTurn(store, 't', LANE);
       const turn = ending('a', turnId, { alert: alert('rain') });
       expect(await store.heartbeats.commit(lease, turn, 5)).toBe('committed');
       expect(await store.heartbeats.commit(lease, turn, 6)).toBe('fenced');
@@ -216,10 +220,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[H04] send nothing when the lease was lost', async () => {
       await store.heartbeats.start(order('a'), null, 1);
-      const lease = await hold(store, LANE);
-      const { turnId } = await claim(store, lease, 't');
+      const {
+        lease,
+        turn: { turnId },
+      } = await startTurn(store, 't', LANE);
       database.setTime(9_999);
-      await store.lanes.acquire(LANE, 'w2', 9_999, 1_000);
+      await startTurn(store, 'unused', LANE, 'w2');
       const turn = ending('a', turnId, { alert: alert('rain') });
       expect(await store.heartbeats.commit(lease, turn, 5)).toBe('fenced');
       expect(await told()).toEqual([]);

@@ -3,7 +3,7 @@ import { openStore } from './open-store.ts';
 import { RememberedHistory } from './remembered-history.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay, sqliteForTests } from './testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
+import { answer, message, part, routeTo, startTurn } from './testing/messages.ts';
 
 const PLACE = { conversationId: 'web:c1', session: 0, reader: 'owner' };
 const LIMIT = 4;
@@ -16,8 +16,7 @@ async function answered(
   text = `says ${nth}`,
 ) {
   await by.inbox.accept({ ...message(`m${nth}`), fromOwner: true });
-  const lease = await hold(by, 'web:c1', 'w1');
-  await claim(by, lease, `t${nth}`);
+  const { lease } = await startTurn(by, `t${nth}`);
   const commit = answer(`t${nth}`, [text]);
   await by.lanes.commit(lease, { ...commit, outcome }, nth);
 }
@@ -94,7 +93,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[G15] contains nothing that was forgotten, here or by another process', async () => {
-      const forgetting = { conversations: ['web:c1'], ownersToo: false, mark: '[forgotten]' };
+      const forgetting = { conversations: ['web:c1'], ownersToo: false };
       await store.forgetting.forget({ ...forgetting, phrases: ['says'] });
       expect(await sameHistory()).toEqual(['[forgotten] 1']);
       await other.forgetting.forget({ ...forgetting, phrases: ['1'] });

@@ -3,7 +3,7 @@ import type { CommandTransaction } from './commands.ts';
 import { openStore } from './open-store.ts';
 import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message, part } from './testing/messages.ts';
+import { answer, claim, idsOf, message, part, startTurn } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 
@@ -83,8 +83,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
       it('[F08] recognizes a message after a restart and after its turn', async () => {
         await store.inbox.accept(message('m1'));
-        const lease = await hold(store);
-        await claim(store, lease, 't1');
+        const { lease } = await startTurn(store, 't1');
         await store.lanes.commit(lease, answer('t1', ['hi']), 1);
         await store.close();
         const again = await openStore({ url: database.url(), clock: () => 0 });
@@ -188,8 +187,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         await store.inbox.accept(message('m1'));
         await stop('m2');
         await store.inbox.accept(message('m3'));
-        const lease = await hold(store);
-        await claim(store, lease, 't1');
+        const { lease } = await startTurn(store, 't1');
         expect(await stop('m2')).toBeNull();
         expect(await store.lanes.commit(lease, answer('t1', ['still here']), 1)).toBe('committed');
         const texts = (await store.outbox.recent(CHAT, 9)).map((entry) => entry.part.body.text);
@@ -198,8 +196,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
       it('/new starts a session without touching running or waiting work', async () => {
         await store.inbox.accept(message('m1'));
-        const lease = await hold(store);
-        await claim(store, lease, 't1');
+        const { lease } = await startTurn(store, 't1');
         await send('m2', (command) => command.startSession());
         await store.lanes.commit(lease, answer('t1', ['old']), 1);
         await store.inbox.accept(message('m3'));
@@ -211,8 +208,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
       it('/stop ends the running turn, sets waiting messages aside and keeps later ones', async () => {
         await store.inbox.accept(message('m1'));
-        const lease = await hold(store);
-        await claim(store, lease, 't1');
+        await startTurn(store, 't1');
         await store.inbox.accept(message('m2'));
         await store.inbox.accept(message('m3'));
         const result = await send('m4', (command) => command.stop());
@@ -226,8 +222,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
       it('[D02] /stop fences the worker and immediately frees the lane for the next one', async () => {
         await store.inbox.accept(message('m1'));
-        const fenced = await hold(store);
-        await claim(store, fenced, 't1');
+        const { lease: fenced } = await startTurn(store, 't1');
         await stop('m2');
         await store.inbox.accept(message('m3'));
 
@@ -237,7 +232,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         );
         expect(await store.lanes.commit(fenced, answer('t1', ['late']), 1)).toBe('fenced');
         expect(await store.lanes.claim(fenced, 'collect', 't2', 1)).toEqual({ kind: 'fenced' });
-        const next = await claim(store, await hold(store, 'web:c1', 'w2'), 't3');
+        const { turn: next } = await startTurn(store, 't3', 'web:c1', 'w2');
         expect(next.resumed).toBe(false);
         expect(idsOf(next)).toEqual(['m3']);
         const texts = (await store.outbox.recent(CHAT, 9)).map((entry) => entry.part.body.text);
@@ -256,8 +251,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         const ownStop = (id: string) => stop(id, 'u2');
         await store.inbox.accept(by('m1', 'u1'));
         await store.inbox.accept(by('m2', 'u2'));
-        const lease = await hold(store);
-        await claim(store, lease, 't1');
+        const { lease } = await startTurn(store, 't1');
         await store.inbox.accept(by('m3', 'u1'));
         await store.inbox.accept(by('m4', 'u2'));
         expect(await ownStop('s1')).toMatchObject({ stoppedTurn: null, setAside: 1 });

@@ -3,7 +3,7 @@ import type { BusyMode } from '@parley/core';
 import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Lease } from './rows.ts';
+import type { ClaimedTurn, Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
 import { answer, message, part, routeTo } from './testing/messages.ts';
@@ -11,11 +11,11 @@ import { answer, message, part, routeTo } from './testing/messages.ts';
 const LEASE_MS = 10;
 
 type Worker = 0 | 1;
-type Doing = 'acquire' | 'commit' | 'release' | 'join' | 'interrupt';
+type Doing = 'commit' | 'release' | 'join' | 'interrupt';
 type Step =
   | { readonly do: 'accept' | 'stop' | 'expire' }
   | { readonly do: Doing; readonly worker: Worker }
-  | { readonly do: 'claim'; readonly worker: Worker; readonly mode: BusyMode };
+  | { readonly do: 'begin' | 'claim'; readonly worker: Worker; readonly mode: BusyMode };
 
 const worker = fc.constantFrom<Worker>(0, 1);
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -23,7 +23,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('stop' as const, 'expire' as const) }) },
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constantFrom<Doing>('acquire', 'commit', 'commit'), worker }),
+    arbitrary: fc.record({ do: fc.constantFrom<Doing>('commit', 'commit'), worker }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant<Doing>('release'), worker }) },
   {
@@ -31,9 +31,9 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ do: fc.constantFrom<Doing>('join', 'join', 'interrupt'), worker }),
   },
   {
-    weight: 4,
+    weight: 6,
     arbitrary: fc.record({
-      do: fc.constant('claim' as const),
+      do: fc.constantFrom('begin' as const, 'claim' as const),
       worker,
       mode: fc.constantFrom<BusyMode>('collect', 'followup', 'steer', 'interrupt'),
     }),
@@ -68,8 +68,8 @@ class Scene {
       case 'expire':
         this.#now += LEASE_MS;
         return;
-      case 'acquire':
-        return await this.#acquire(next.worker);
+      case 'begin':
+        return await this.#begin(next.worker, next.mode);
       case 'claim':
         return await this.#claim(next.worker, next.mode);
       case 'commit':
@@ -93,25 +93,29 @@ class Scene {
   /** Lets worker 0 do the remaining work, as the sweep would. */
   async finish(): Promise<void> {
     this.#now += LEASE_MS;
-    await this.#acquire(0);
-    do {
+    await this.#begin(0, 'collect');
+    await this.#commit(0);
+    while ((await this.#store.lanes.newestWaiting(`web:${this.#chatId}`)) !== null) {
       await this.#claim(0, 'collect');
       await this.#commit(0);
-    } while ((await this.#store.lanes.newestWaiting(`web:${this.#chatId}`)) !== null);
+    }
   }
 
-  async #acquire(index: Worker): Promise<void> {
+  async #begin(index: Worker, mode: BusyMode): Promise<void> {
     this.#setTime(this.#now);
-    const got = await this.#store.lanes.acquire(
-      `web:${this.#chatId}`,
-      `w${index}`,
-      this.#now,
-      LEASE_MS,
-    );
-    if (got.kind !== 'held') return;
-    this.#leases[index] = got.lease;
-    // A worker that acquires again must also claim again, because its turn may be outdated.
+    this.#turnIds += 1;
+    const work = { conversationId: `web:${this.#chatId}`, owner: `w${index}`, leaseMs: LEASE_MS };
+    const turnId = `${this.#chatId}-${this.#turnIds}`;
+    const got = await this.#store.lanes.begin(work, mode, turnId, this.#now);
+    if (got.kind === 'busy') return;
+    if (got.kind === 'turn') return this.#note(index, got.lease, got.turn);
+    this.#leases[index] = undefined;
     this.#turns[index] = undefined;
+  }
+
+  #note(index: Worker, lease: Lease, { turnId: id, messages }: ClaimedTurn): void {
+    this.#leases[index] = lease;
+    this.#turns[index] = { id, ids: messages.map((row) => row.message.messageId) };
   }
 
   async #claim(index: Worker, mode: BusyMode): Promise<void> {
@@ -124,9 +128,7 @@ class Scene {
       `${this.#chatId}-${this.#turnIds}`,
       this.#now,
     );
-    if (got.kind !== 'turn') return;
-    const ids = got.turn.messages.map((row) => row.message.messageId);
-    this.#turns[index] = { id: got.turn.turnId, ids };
+    if (got.kind === 'turn') this.#note(index, lease, got.turn);
   }
 
   async #join(index: Worker): Promise<void> {
@@ -219,14 +221,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           // and the second worker waits longer than the first, until one of them has enough time
           // for a turn: milliseconds, or a second on a busy machine.
           if (lost > 0) await sleep(2 ** lost * (owner === 'w1' ? 1 : 3));
-          const got = await store.lanes.acquire('web:busy', owner, round, 0);
-          if (got.kind === 'busy') continue;
-          await sleep((round * (owner === 'w1' ? 3 : 5)) % 7);
-          const claimed = await store.lanes.claim(got.lease, 'collect', `${owner}-${round}`, round);
+          const lane = { conversationId: 'web:busy', owner, leaseMs: 0 };
+          const got = await store.lanes.begin(lane, 'collect', `${owner}-${round}`, round);
+          if (got.kind !== 'turn') continue;
           lost = Math.min(lost + 1, MAX_LOST);
-          if (claimed.kind !== 'turn') continue;
-          const ids = claimed.turn.messages.map((row) => row.message.messageId);
-          const commit = answer(claimed.turn.turnId, ids, 'busy');
+          await sleep((round * (owner === 'w1' ? 3 : 5)) % 7);
+          const ids = got.turn.messages.map((row) => row.message.messageId);
+          const commit = answer(got.turn.turnId, ids, 'busy');
           if ((await store.lanes.commit(got.lease, commit, round)) !== 'fenced') lost = 0;
         }
       };
@@ -250,9 +251,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
             ? await Promise.all([end(), accept()])
             : (await Promise.all([accept(), end()])).toReversed();
         // The process that stored it wakes the lane: either it is free, or its worker checks again.
-        const held = await store.lanes.acquire(lane.conversationId, 'w2', round, 0);
-        expect(held.kind).toBe(ended === 'left' ? 'held' : 'busy');
         expect(await store.lanes.newestWaiting(lane.conversationId)).not.toBeNull();
+        const other = { ...lane, owner: 'w2', leaseMs: 0 };
+        const begun = await store.lanes.begin(other, 'collect', `other-${round}`, round);
+        expect(begun.kind).toBe(ended === 'left' ? 'turn' : 'busy');
         if (ended === 'committed') await store.lanes.release(lease);
       }
     });

@@ -31,39 +31,17 @@ export function laneRepository(
 ) {
   return {
     /**
-     * Takes the lane unless another live worker holds it or a person leads the conversation, and
-     * raises the epoch. `busy` returns the remaining time of the other lease in ms, which is never
-     * more than `leaseMs`, even if the clock was set back.
-     */
-    acquire: (
-      conversationId: string,
-      owner: string,
-      now: number,
-      leaseMs: number,
-    ): Promise<{ kind: 'held'; lease: Lease } | { kind: 'busy'; retryInMs: number }> =>
-      database.write(async (sql) => {
-        const taken = await acquireLane(sql, {
-          conversationId,
-          owner,
-          now,
-          leaseMs,
-          moment: sharedClock(),
-        });
-        if (taken.kind === 'held') return { kind: 'held', lease: taken.lease };
-        return { kind: 'busy', retryInMs: taken.kind === 'busy' ? taken.retryInMs : leaseMs };
-      }, 'process'),
-
-    /**
-     * Starts work on a lane: `acquire` and, if the lane is free, `claim` in one transaction. With
-     * `none` or `settling`, the lane is released immediately.
+     * Starts work on a lane: takes it and claims a turn in one transaction, unless another live
+     * worker holds it or a person leads the conversation. Taking it raises the epoch. Without a
+     * turn, the lane is released immediately. `busy` returns the remaining time of the other lease
+     * in ms, which is never more than `leaseMs`, even if the clock was set back.
      */
     begin: (work: LaneRequest, busy: BusyPolicy, newTurnId: string, now: number) =>
       beginWork(database, work, { busy, newTurnId, now, moment: sharedClock() }),
 
     /**
      * Gives up a lane's waiting messages if claiming them crashes every process, and releases the
-     * lane. Returns the newest message's route, for a notice; null if nothing was waiting or
-     * another worker holds the lane.
+     * lane.
      */
     drop: (
       work: LaneRequest,
@@ -100,9 +78,7 @@ export function laneRepository(
 
     /**
      * Claims the next turn: an unfinished one first (resumed, attempts + 1), otherwise the waiting
-     * messages as `newTurnId`. `none` if nothing is waiting, `settling` if a burst may be
-     * incomplete (F08); in both cases the lane is released in the same transaction. `fenced` if the
-     * lease was lost.
+     * messages as `newTurnId`. Without a turn, the lane is released in the same transaction.
      */
     claim: (lease: Lease, busy: BusyPolicy, newTurnId: string, now: number) =>
       database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
@@ -175,10 +151,13 @@ interface LaneRequest {
   readonly leaseMs: number;
 }
 
+/**
+ * `taken-over`: a person leads the conversation (U12), so its messages and its unfinished turn wait
+ * until the agent leads it again.
+ */
 type Begun =
-  | { kind: 'busy'; retryInMs: number }
-  | { kind: 'none' }
-  | { kind: 'settling'; retryInMs: number }
+  | { kind: 'busy' | 'settling'; retryInMs: number }
+  | { kind: 'none' | 'suspended' | 'taken-over' }
   | { kind: 'turn'; lease: Lease; turn: ClaimedTurn };
 
 async function beginWork(
@@ -188,32 +167,37 @@ async function beginWork(
 ): Promise<Begun> {
   return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now: claim.now, moment });
-    if (taken.kind === 'busy') return taken;
-    // Waiting messages keep waiting, and an unfinished turn is resumed once the agent leads the
-    // conversation again (U12).
-    if (taken.kind === 'taken-over') return { kind: 'none' };
+    if (taken.kind !== 'held') return taken;
     const { lease, lane } = taken;
     // This transaction has just raised the epoch, so no other worker can have fenced it.
     const claimed = await claimTurnInLane(sql, { lease, ...claim }, lane);
     if (claimed.kind === 'turn') return { ...claimed, lease };
     sql.send(LEAVE, lease);
-    return claimed.kind === 'settling' ? claimed : { kind: 'none' };
+    return claimed.kind === 'fenced' ? { kind: 'none' } : claimed;
   }, 'process');
 }
+
+/**
+ * The result of giving up a lane's messages. `route`: that of the newest one, for a notice.
+ * `held`: another worker has the lane or a person leads the conversation, so everything still waits.
+ */
+type Dropped =
+  | { readonly kind: 'dropped'; readonly route: ReplyRoute }
+  | { readonly kind: 'none' | 'held' };
 
 async function dropLane(
   database: Database,
   work: LaneRequest,
   { moment, ...dropped }: Pick<Dropping, 'turnId' | 'reason' | 'now'> & Pick<LaneWork, 'moment'>,
-): Promise<ReplyRoute | null> {
+): Promise<Dropped> {
   const { dropWaiting } = await import('./drop-waiting.ts');
   return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now: dropped.now, moment });
-    if (taken.kind !== 'held') return null;
+    if (taken.kind !== 'held') return { kind: 'held' };
     const { lease, lane } = taken;
     const route = await dropWaiting(sql, { ...dropped, lease, session: lane.session });
     sql.send(LEAVE, lease);
-    return route;
+    return route === null ? { kind: 'none' } : { kind: 'dropped', route };
   });
 }
 
@@ -305,7 +289,7 @@ const SHORTEN = statement(`
 /** The last check and the release are one step, so no message can arrive unseen in between. */
 async function claimOrLeave(sql: Sql, claim: Claim): Promise<ClaimResult> {
   const claimed = await claimTurn(sql, claim);
-  if (claimed.kind === 'none' || claimed.kind === 'settling') sql.send(LEAVE, claim.lease);
+  if (claimed.kind !== 'turn' && claimed.kind !== 'fenced') sql.send(LEAVE, claim.lease);
   return claimed;
 }
 

@@ -3,7 +3,7 @@ import type { Joining } from './later-messages.ts';
 import type { InboxRow, Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
+import { answer, claim, idsOf, message, startTurn } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 
@@ -23,8 +23,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     beforeEach(async () => {
       store = await database.openEmpty();
       await store.inbox.accept(message('m1'));
-      lease = await hold(store);
-      await claim(store, lease, 't1');
+      ({ lease } = await startTurn(store, 't1'));
     });
     afterAll(() => database.dispose());
 
@@ -34,8 +33,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     };
     const resumed = async (owner = 'w2') => {
       database.setTime(2_000);
-      const next = await hold(store, 'web:c1', owner, 2_000);
-      return { lease: next, turn: await claim(store, next, 't9') };
+      return startTurn(store, 't9', 'web:c1', owner);
     };
 
     describe('joined by later messages', () => {
@@ -122,9 +120,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       it('[D02] keeps its lane, so that no other worker can come in between', async () => {
         await store.inbox.accept(message('m2'));
         await interrupt();
-        expect(await store.lanes.acquire('web:c1', 'w2', 10, 1_000)).toMatchObject({
-          kind: 'busy',
-        });
+        const other = { conversationId: 'web:c1', owner: 'w2', leaseMs: 1_000 };
+        expect(await store.lanes.begin(other, 'collect', 't2', 10)).toMatchObject({ kind: 'busy' });
       });
 
       it('[D03] continues if nothing is waiting, if the answer goes elsewhere, and after /new', async () => {

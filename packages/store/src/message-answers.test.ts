@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message } from './testing/messages.ts';
+import { answer, message, startTurn } from './testing/messages.ts';
 
 const KEY = { channel: 'web', account: 'default', chatId: 'c1' };
 
@@ -18,8 +18,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await of('m1')).toBeNull();
       await store.inbox.accept(message('m1'));
       expect(await of('m1')).toMatchObject({ outcome: null, turnId: null, parts: [] });
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       expect(await of('m1')).toMatchObject({ outcome: null, turnId: 't1', isSuspended: false });
       const usage = { model: 'm', inputTokens: 5, outputTokens: 7, costUsd: null };
       await store.lanes.commit(lease, { ...answer('t1', ['one', 'two']), usage }, 1);
@@ -39,7 +38,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it("[F09] is a command's answer, and the message whose turn the command may continue", async () => {
       await store.inbox.accept(message('m1'));
-      await claim(store, await hold(store), 't1');
+      await startTurn(store, 't1');
       const route = message('m2').route;
       const said = { route, body: { text: 'Done.', plain: 'Done.' } };
       await store.inbox.command(message('m2'), async (command) => command.answer(said));

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { AdmittedMessage, TurnCommit } from './rows.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
+import { answer, idsOf, message, startTurn } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 const LANE = 'web:c1';
@@ -32,8 +32,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       return { stored, replaced };
     };
     const turn = async (turnId: string, more: Partial<TurnCommit> = {}) => {
-      const lease = await hold(store);
-      const claimed = await claim(store, lease, turnId);
+      const { lease, turn: claimed } = await startTurn(store, turnId);
       const entries = [
         { role: 'user' as const, content: `${idsOf(claimed)}?` },
         { role: 'assistant' as const, content: `${idsOf(claimed)}!` },
@@ -122,7 +121,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[U08] does not bring back what a stopped turn had said', async () => {
       await store.inbox.accept(message('m1'));
-      await claim(store, await hold(store), 't1');
+      await startTurn(store, 't1');
       await store.inbox.command(message('stop'), (command) => command.stop());
       expect((await send(replacing('m2', 'm1'))).replaced).toEqual(['m1']);
       const { entries, parts } = answer('t1', ['half']);
@@ -139,7 +138,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         replacing('m2', 'm1', { sender: BO }),
       ],
       ['waits', async () => undefined],
-      ['is being answered', async () => claim(store, await hold(store), 't1')],
+      ['is being answered', async () => startTurn(store, 't1')],
       [
         'is not the newest',
         async () => {
@@ -158,15 +157,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       [
         'has an answer on its way',
         async () => {
-          const lease = await hold(store);
-          await claim(store, lease, 't1');
+          const { lease } = await startTurn(store, 't1');
           await store.lanes.commit(lease, answer('t1', ['half']), 1);
         },
       ],
       [
         'is followed by the words of another turn',
         async () => {
-          await claim(store, await hold(store), 't1');
+          await startTurn(store, 't1');
           await store.inbox.command(message('stop'), (command) => command.stop());
           await store.inbox.accept(message('m3'));
           await turn('t3');
@@ -195,8 +193,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       [
         'has a sub-agent at work',
         async () => {
-          const lease = await hold(store);
-          await claim(store, lease, 't1');
+          const { lease } = await startTurn(store, 't1');
           const order = {
             turnId: 't1',
             title: 't',

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Post } from './outbox-parts.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message, part } from './testing/messages.ts';
+import { answer, message, part, startTurn } from './testing/messages.ts';
 
 const C2 = { channel: 'web', account: 'default', chatId: 'c2' };
 const C3 = { ...C2, chatId: 'c3' };
@@ -21,8 +21,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       (await store.outbox.recent(chat, 50)).map((entry) => entry.part.body.text);
     const begin = async () => {
       await store.inbox.accept(message('1'));
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       return lease;
     };
 

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { untilDue } from './due.ts';
 import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
-import { claim, hold, message, part, routeTo } from './testing/messages.ts';
+import { message, part, routeTo, startTurn } from './testing/messages.ts';
 
 const C1 = { channel: 'web', account: 'default', chatId: 'c1' };
 const C2 = { ...C1, chatId: 'c2' };
@@ -64,8 +64,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[D16] returns the parts of a commit as a read would find them', async () => {
       await store.inbox.accept(message('m1'));
-      const lease = await hold(store);
-      const { turnId } = await claim(store, lease, 't1');
+      const {
+        lease,
+        turn: { turnId },
+      } = await startTurn(store, 't1');
       const buttons = [{ label: 'Yes', data: '/yes' }];
       const parts = [part('one'), { ...part('two'), buttons }];
       const said = { turnId, outcome: 'answered', entries: [], parts, usage: null } as const;

@@ -105,7 +105,10 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
       return false;
     },
 
-    /** sending → pending, delayed by `afterMs`; counts an attempt unless `free`. */
+    /**
+     * sending → pending, delayed by `afterMs`; counts an attempt unless `free`. A part whose text
+     * was removed meanwhile fails instead.
+     */
     retryLater: async (
       partId: string,
       { now, afterMs }: { readonly now: number; readonly afterMs: number },
@@ -279,7 +282,8 @@ const SENT = statement(`
  * not all be stored.
  */
 const RETRY = statement(`
-  update outbox set state = 'pending', not_before = :notBefore, updated_at = :now, error = :error,
+  update outbox set state = case when changed = 'deleted' then 'failed' else 'pending' end,
+    not_before = :notBefore, updated_at = :now, error = :error,
     attempts = attempts + :attempts,
     retries = case when length(retries) > 4000 then retries else coalesce(retries, '') || :line end
   ${WHILE_MINE}`);

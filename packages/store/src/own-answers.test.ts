@@ -4,7 +4,7 @@ import { isPressOf, type PressableMessage } from './presses.ts';
 import type { NewPart } from './rows.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
+import { answer, message, part, routeTo, startTurn } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 const OWN = 'web:c1';
@@ -38,8 +38,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     ) => {
       const said = message(`of ${turnId}`, 'c1', threadId === undefined ? {} : { threadId });
       await store.inbox.accept({ ...said, conversationId });
-      const lease = await hold(store, conversationId, `w-${turnId}`);
-      await claim(store, lease, turnId);
+      const { lease } = await startTurn(store, turnId, conversationId, `w-${turnId}`);
       const parts = [{ ...part(turnId), route: said.route }];
       const outcome = failed ? ('failed' as const) : ('answered' as const);
       await store.lanes.commit(lease, { ...answer(turnId, []), outcome, parts }, 4);
@@ -49,8 +48,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     /** Asks for an approval in the chat, with a button. */
     const asked = async (turnId = 't-asks') => {
       await store.inbox.accept(message(`of ${turnId}`));
-      const lease = await hold(store, OWN, 'w-asks');
-      await claim(store, lease, turnId);
+      const { lease } = await startTurn(store, turnId, OWN, 'w-asks');
       const question = {
         ...{ code: 'ABC234', turnId, callKey: `${turnId}.0`, tool: 'write', shown: '{}' },
         ...{ askedBy: 'web:u1', place: 'web c1', askedIn: OWN, approvers: [], expiresAt: 9_999 },
@@ -143,8 +141,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[G05] ignore a button press on an edited message', async () => {
       await store.inbox.accept(message('m1'));
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       const plan = { ...part('plan'), buttons: BUTTONS };
       await store.lanes.commit(lease, { ...answer('t1', []), parts: [plan] }, 4);
       await store.lanes.release(lease);

@@ -1,7 +1,7 @@
 import type { NewId, OutboundPart } from '@parley/core';
 import { withdrawApprovals } from './approvals.ts';
 import { isOfPerson } from './claim-turn.ts';
-import { lockConversation } from './conversations.ts';
+import { lockUndeleted } from './conversations.ts';
 import { type Sql, statement, toJson } from './database.ts';
 import { releaseGroupContext } from './group-context.ts';
 import { insertParts } from './outbox-parts.ts';
@@ -13,7 +13,7 @@ import {
   readInboxRow,
   type TranscriptEntry,
 } from './rows.ts';
-import { isTakenOver, readMoment } from './taken-over.ts';
+import { readHold, readMoment } from './taken-over.ts';
 import { appendHistory } from './turns.ts';
 
 /** A text that a person writes into a chat, as the agent or as themselves (U12). */
@@ -67,14 +67,16 @@ export async function replyAsPerson(
 ): Promise<ReplyResult | null> {
   const { conversationId, requestKey, by } = reply;
   // The lock makes a second call of the same request wait until this one is stored.
-  const lane = await lockConversation(sql, conversationId);
+  const lane = await lockUndeleted(sql, conversationId);
   if (lane === undefined) return null;
   const known = await sql.get(KNOWN, { requestKey });
   if (known !== undefined) return { kind: 'known', turnId: known.id };
   const now = await readMoment(sql, moment);
+  const hold = await readHold(sql, conversationId, lane.taken_over_until, now);
+  if (hold === 'deletion') return null;
   const turnId = newId('turn');
   const { session } = lane;
-  const isLed = isTakenOver(lane.taken_over_until, now);
+  const isLed = hold === 'person';
   const unfinished = isLed ? await endUnfinished(sql, { conversationId, session, by, now }) : [];
   sql.send(WRITE, { turnId, conversationId, session, now, by, as: reply.as, requestKey });
   const answered = isLed ? await answerWaiting(sql, reply, { turnId, now, unfinished }) : [];

@@ -232,7 +232,6 @@ describe.runIf(postgresUrl)('recorded prompts of several processes', () => {
         conversations: ['discord:default:g1'],
         ownersToo: false,
         phrases: ['secret'],
-        mark: '[forgotten]',
       });
       await here.prompts.record(prompt('t2', ['my secret garden', 'shared']));
       const texts = (await here.prompts.ofTurn('t2'))?.parts.map(({ text }) => text);

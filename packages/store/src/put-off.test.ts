@@ -46,7 +46,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('is neither claimed nor found by the sweep before its time, and is then the same turn', async () => {
       await putOff('t1', 100);
       expect(await workAt(UNTIL - 1)).toEqual([]);
-      expect((await begin('t2', UNTIL - 1)).kind).toBe('none');
+      expect((await begin('t2', UNTIL - 1)).kind).toBe('suspended');
       expect(await workAt(UNTIL)).toEqual([LANE]);
       const { turn } = await started('t3', UNTIL);
       expect(turn).toMatchObject({ turnId: 't1', resumed: true, putOffSince: 100 });
@@ -80,7 +80,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const command = { ...message('n', 'c1', { at: 200 }) };
       await store.inbox.command(command, (command) => command.startSession());
       await store.inbox.accept(message('m2', 'c1', { at: 300 }));
-      expect((await begin('t2', 400)).kind).toBe('none');
+      expect((await begin('t2', 400)).kind).toBe('suspended');
       expect((await started('t3', UNTIL)).turn.turnId).toBe('t1');
     });
 
@@ -88,12 +88,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const { lease } = await started('t1', 100);
       const off = { turnId: 't1', until: UNTIL, reason: 'away' };
       database.setTime(5_000);
-      await store.lanes.acquire(LANE, 'other', 5_000, 1_000);
+      await started('unused', 5_000);
       expect(await store.lanes.putOff(lease, off, 100)).toBe('fenced');
       await store.inbox.command(message('s', 'c1', { at: 6_000 }), (command) => command.stop());
       database.setTime(7_000);
-      const again = await store.lanes.acquire(LANE, 'w', 7_000, 1_000);
-      if (again.kind !== 'held') throw new Error('the lane is busy');
+      await store.inbox.accept(message('m3', 'c1', { at: 7_000 }));
+      const again = await started('t2', 7_000);
       expect(await store.lanes.putOff(again.lease, off, 7_000)).toBe('fenced');
     });
 

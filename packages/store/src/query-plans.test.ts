@@ -13,7 +13,7 @@ import { openSqlite } from './sqlite/open-sqlite.ts';
 import { type Store, storeOn } from './store.ts';
 import { StoreState } from './store-state.ts';
 import { bothDatabases } from './testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo, useWork } from './testing/messages.ts';
+import { answer, claim, message, part, routeTo, startTurn, useWork } from './testing/messages.ts';
 import { timedIds } from './timed-ids.ts';
 import { watchDatabase } from './watch-database.ts';
 
@@ -29,9 +29,12 @@ describe('the plan of every query', () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-plans-'));
   const path = join(folder, 'parley.db');
   const queries = new Set<string>();
+  const deleting = new Set<string>();
+  let isDeleting = false;
   let look: DatabaseSync;
   beforeAll(async () => {
-    const database = openSqlite({ path, name: path, onQuery: (text) => queries.add(text) });
+    const onQuery = (text: string) => (isDeleting ? deleting : queries).add(text);
+    const database = openSqlite({ path, name: path, onQuery });
     await migrate(database, MIGRATIONS, path, () => 0);
     queries.clear();
     const watched = watchDatabase(database, { dialect: 'sqlite', path, name: path }, silentLogger);
@@ -45,6 +48,11 @@ describe('the plan of every query', () => {
     await useEverything(store);
     await useWork(store);
     await useRetention(store);
+    isDeleting = true;
+    await store.forgetting.deleteConversation({
+      ...{ conversationId: 'web:c6', by: 'Ann', now: 1 },
+      onStopped() {},
+    });
     await store.close();
     look = new DatabaseSync(path);
   });
@@ -90,6 +98,17 @@ describe('the plan of every query', () => {
   it('[D05] finds what has to be sent to a chat without scanning what was already sent', () => {
     const [first] = [...queries].filter((text) => text.includes('as goes_on'));
     expect(planOf(look, first ?? '')[0]).toMatch(/^SEARCH outbox USING INDEX outbox_unfinished/);
+  });
+
+  it("[U12] deletes a conversation without scanning other conversations' parts", () => {
+    const ofParts = [...deleting].filter(
+      (text) => text.includes('outbox') && text.includes('as other'),
+    );
+    expect(ofParts.length).toBeGreaterThan(3);
+    const steps = ofParts.flatMap((text) => planOf(look, text));
+    const scans = /^SCAN (outbox|dead_letter|agent_file)|^SEARCH outbox .*\(rowid<\?\)/;
+    expect(steps.filter((step) => scans.test(step))).toEqual([]);
+    expect(steps).toContainEqual(expect.stringMatching(/^SEARCH outbox USING INDEX outbox_chat/));
   });
 
   it('[U08] lists chats by stepping from one to the next, not by their messages', () => {
@@ -177,11 +196,11 @@ async function useEverything(store: Store): Promise<void> {
   await store.pairing.settle('web', 'u');
   await store.pairing.isAllowed('web', 'default', 'u');
   await store.inbox.command(message('m0'), (command) => command.pair('CODE'));
-  const lease = await hold(store);
-  await store.lanes.acquire('web:c1', 'w2', 0, 1);
+  const { lease } = await startTurn(store, 't1', 'web:c1', 'w1', 'followup');
+  const other = { conversationId: 'web:c1', owner: 'w2', leaseMs: 1 };
+  await store.lanes.begin(other, 'collect', 'unused', 0);
   await store.lanes.renew([lease], 9);
   await store.lanes.newestWaiting('web:c1');
-  await claim(store, lease, 't1', 'followup');
   await store.turns.appendStep(lease, 't1', { index: 0, content: 0 }, 0);
   await claim(store, lease, 't1', 'followup');
   const joining = { turnId: 't1', mode: undefined, mayJoin: () => true };
@@ -244,8 +263,19 @@ async function useEverything(store: Store): Promise<void> {
 }
 
 async function useViews(store: Store): Promise<void> {
-  const { list, details, messages, search, act } = store.conversations;
+  const { list, pinned, titles, people, details, messages, search, act } = store.conversations;
   await list({ before: null, limit: 5 });
+  await store.conversationMarks.begin('', {
+    ...{ pinned: ['web:c1'], archived: [], unread: ['web:c1'], titles: { 'web:c1': 'x' } },
+  });
+  await store.conversationMarks.change('', 'web:c1', { kind: 'read', upTo: null });
+  await store.conversationMarks.of('');
+  await store.takeovers.takeOver({ conversationId: 'web:c1', by: 'Ann', lastsMs: 1 });
+  await store.takeovers.handBack('web:c1', 'Ann');
+  await store.takeovers.recent(5);
+  await pinned('');
+  await titles(['web:c1']);
+  await people('web:c1');
   await details('web:c1', 0);
   await messages({ conversationId: 'web:c1', before: null, until: null, limit: 5 });
   const query = { typed: 'text', before: null, limit: 5, scrub: (text: string) => text };
@@ -255,8 +285,7 @@ async function useViews(store: Store): Promise<void> {
 
 async function useDeadLetters(store: Store): Promise<void> {
   await store.inbox.accept(message('d1', 'c7'));
-  const lease = await hold(store, 'web:c7');
-  await claim(store, lease, 't9');
+  const { lease } = await startTurn(store, 't9', 'web:c7');
   await store.lanes.commit(
     lease,
     { ...answer('t9', ['no', 'answer'], 'c7'), outcome: 'failed' },

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { ClaimedTurn } from './rows.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message, part } from './testing/messages.ts';
+import { answer, message, part, startTurn } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 const PLACE = { ...CHAT, conversationId: 'web:c1' };
@@ -21,8 +21,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     /** Returns the context for the direct chat's next turn; `answered` ends that turn. */
     const nextTurn = async (id: string) => {
       await store.inbox.accept(message(id));
-      const lease = await hold(store);
-      const turn = await claim(store, lease, `turn-${id}`);
+      const { lease, turn } = await startTurn(store, `turn-${id}`);
       const answered = () => store.lanes.commit(lease, answer(turn.turnId, ['fine']), 0);
       return { heard: heardBy(turn), answered };
     };
@@ -43,8 +42,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const first = await nextTurn('q1');
       await react('up', 1);
       await react('down', 2);
-      const lease = await hold(store);
-      expect(heardBy(await claim(store, lease, 'unused'))).toEqual(['up']);
+      const { lease, turn } = await startTurn(store, 'unused');
+      expect(heardBy(turn)).toEqual(['up']);
       await store.lanes.commit(lease, answer('turn-q1', ['fine']), 0);
       expect(first.heard).toEqual(['up']);
       expect((await nextTurn('q2')).heard).toEqual(['down']);
@@ -54,8 +53,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await react('up', 1);
       const own = message('beat');
       await store.inbox.accept({ ...own, message: { ...own.message, trigger: 'heartbeat' } });
-      const lease = await hold(store);
-      expect(heardBy(await claim(store, lease, 'turn-beat'))).toEqual([]);
+      const { lease, turn } = await startTurn(store, 'turn-beat');
+      expect(heardBy(turn)).toEqual([]);
       await store.lanes.commit(lease, answer('turn-beat', ['fine']), 0);
       expect((await nextTurn('q1')).heard).toEqual(['up']);
     });

@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo } from './testing/messages.ts';
+import { answer, message, part, routeTo, startTurn } from './testing/messages.ts';
 
 for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the backlog on ${database.name}`, () => {
@@ -26,8 +26,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[U03] is listed by conversation, turn and account, oldest first', async () => {
       await store.inbox.accept(message('m1', 'c1', { at: 1 }));
       database.setTime(2);
-      const lease = await hold(store, 'web:c1', 'worker 1', 2);
-      await claim(store, lease, 't1');
+      await startTurn(store, 't1', 'web:c1', 'worker 1');
       await store.inbox.accept(message('m2', 'c1', { at: 9 }));
       for (const id of ['n1', 'n2']) await store.inbox.accept(message(id, 'c2', { at: 4 }));
       await store.outbox.enqueue([part('a'), part('b'), part('c', 'c2')], 6);
@@ -68,8 +67,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await oldestAt(10)).toBe(1);
       await store.takeovers.takeOver({ conversationId: 'web:c1', by: 'Ann', lastsMs: 1_000 });
       expect(await oldestAt(10)).toBe(2);
-      const lease = await hold(store, 'web:c2');
-      await claim(store, lease, 't2');
+      const { lease } = await startTurn(store, 't2', 'web:c2');
       const question = {
         ...{ code: 'ABC234', turnId: 't2', callKey: 't2.0.0', tool: 'write', shown: '{}' },
         ...{ askedBy: 'web:u1', place: 'c2', askedIn: 'web:c2', approvers: ['web:u1'] },
@@ -101,8 +99,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     /** Runs a turn that calls `write` twice, the second time without success, and `read`. */
     const turnThatWrites = async () => {
       await store.inbox.accept(message('m1'));
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       const calls = [call('write', 'AGENTS.md'), call('write', 'x.md'), call('read', 'y.md')];
       const steps = [
         { kind: 'model', text: '', calls },

@@ -10,16 +10,7 @@ import { RETENTION_RULES } from './retention-rules.ts';
 import type { Store } from './store.ts';
 import { TABLES } from './tables.ts';
 import { bothDatabases, sqliteForTests, type TestDatabase } from './testing/databases.ts';
-import {
-  answer,
-  claim,
-  DAY,
-  hold,
-  liveThrough,
-  message,
-  part,
-  routeTo,
-} from './testing/messages.ts';
+import { answer, DAY, liveThrough, message, part, routeTo, startTurn } from './testing/messages.ts';
 
 const FOREVER = Number.POSITIVE_INFINITY;
 const NOW = 1_000 * DAY;
@@ -100,14 +91,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.inbox.accept(message('waiting', 'c1'));
       await store.outbox.enqueue([part('unsent', 'c2')], 0);
       await store.inbox.accept(message('asked', 'c3'));
-      const dead = await hold(store, 'web:c3');
-      await claim(store, dead, 'turn_dead');
+      const { lease: dead } = await startTurn(store, 'turn_dead', 'web:c3');
       await store.turns.appendStep(dead, 'turn_dead', { index: 0, content: 0 }, 0);
       const failed = { ...answer('turn_dead', [], 'c3'), outcome: 'failed' as const };
       await store.lanes.commit(dead, failed, 0);
       await store.inbox.accept(message('allow', 'c4'));
-      const suspended = await hold(store, 'web:c4');
-      await claim(store, suspended, 'turn_asks');
+      const { lease: suspended } = await startTurn(store, 'turn_asks', 'web:c4');
       await store.turns.appendStep(suspended, 'turn_asks', { index: 0, content: 0 }, 0);
       await store.approvals.ask(suspended, approval(), [], 0);
       const owner = { ...message('hello', 'c5'), fromOwner: true };

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { SummaryTask, TodoItem } from './sessions.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message } from './testing/messages.ts';
+import { answer, message, startTurn } from './testing/messages.ts';
 
 for (const database of databasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`session snapshots on ${database.name}`, () => {
@@ -116,8 +116,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[G11] are made from a history that can be read from either end, and by time', async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       await store.lanes.commit(lease, answer('t1', ['a', 'b', 'c']), 7);
       const words = (entries: readonly { readonly content: unknown }[]) =>
         entries.map((entry) => entry.content);

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { SpendAccount } from './spend.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message } from './testing/messages.ts';
+import { answer, message, startTurn } from './testing/messages.ts';
 
 const ADA: SpendAccount = { day: '2026-11-21', personId: 'web:ada', groupId: null };
 const IN_GROUP = { ...ADA, groupId: 'web:default:g1' };
@@ -25,8 +25,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     ) => {
       made += 1;
       await store.inbox.accept(message(`m${made}`));
-      const lease = await hold(store, 'web:c1', 'w1', made * 10_000);
-      await claim(store, lease, `t${made}`);
+      const { lease } = await startTurn(store, `t${made}`);
       const { costUsd = null, outcome = 'answered' as const } = more;
       const usage = { model: 'm', inputTokens: 7, outputTokens: 2, costUsd };
       const commit = { ...answer(`t${made}`, []), outcome, usage, account };
@@ -58,8 +57,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[G17] counts cached input at its share of the price, both for steps and for the rest', async () => {
       await store.inbox.accept(message('m1'));
-      const lease = await hold(store, 'web:c1', 'w1', 1);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       const step = {
         ...{ model: 'm', inputTokens: 1_000, outputTokens: 10, costUsd: null },
         ...{ cachedInputTokens: 800, cachedShare: 0.1 },
@@ -131,7 +129,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await commit()).toBe('fenced');
       const lost = await spend(ADA);
       database.setTime(9_000_000);
-      await hold(store, 'web:c1', 'w2', 9_000_000);
+      await startTurn(store, 'unused', 'web:c1', 'w2');
       expect(await lost.commit()).toBe('fenced');
       expect((await store.spend.of(ADA)).person.tokens).toBe(9);
     });

@@ -9,7 +9,7 @@ import type { Store } from './store.ts';
 import { judgeMark } from './store-mark.ts';
 import { type Setback, StoreState } from './store-state.ts';
 import { bothDatabases, type TestDatabase } from './testing/databases.ts';
-import { answer, claim, hold, message, part } from './testing/messages.ts';
+import { answer, message, part, startTurn } from './testing/messages.ts';
 
 describe('judgeMark', () => {
   const seen = { name: 'a', counter: 7 };
@@ -75,8 +75,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     /** Leaves a claimed message, a waiting one, an unsent part, and an adapter's read position. */
     async function leaveWork() {
       await store.inbox.accept(message('m1'));
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       await store.inbox.accept(message('m2', 'c2'));
       await store.outbox.enqueue([part('unsent', 'c3')], 0);
       await store.adapterValues('web', 'default').set([{ kind: 'seen', id: 'x', value: '1' }]);

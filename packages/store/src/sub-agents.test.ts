@@ -3,7 +3,7 @@ import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import type { SubAgentOrder, SubAgentTurn } from './sub-agents.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
+import { answer, claim, idsOf, message, startTurn } from './testing/messages.ts';
 
 const BOUNDS = { depth: 2, concurrent: 3 };
 const CHAT = 'web:c1';
@@ -40,17 +40,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     beforeEach(async () => {
       store = await database.openEmpty();
       await store.inbox.accept({ ...message('1'), fromOwner: true });
-      lease = await hold(store);
-      await claim(store, lease, 't1');
+      ({ lease } = await startTurn(store, 't1'));
     });
     afterAll(() => database.dispose());
 
     const start = (id: string, change: Partial<SubAgentOrder> = {}) =>
       store.subAgents.start(order(id, change), BOUNDS, 5);
-    const begin = async (id: string, turnId = `turn of ${id}`) => {
-      const held = await hold(store, `sub:${id}`);
-      return { lease: held, turn: await claim(store, held, turnId) };
-    };
+    const begin = (id: string, turnId = `turn of ${id}`) => startTurn(store, turnId, `sub:${id}`);
     const state = async (id: string) => (await store.subAgents.of(`sub:${id}`))?.state;
     const waiting = async () => {
       await store.lanes.commit(lease, answer('t1', []), 6);
@@ -85,8 +81,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[F14] [W02] from another agent start without owner rights there, and report to the asking agent', async () => {
       await start('a', { to: { agent: 'desk' }, reader: 'guest' });
-      const own = await hold(store, '@desk/sub:a');
-      const { messages } = await claim(store, own, 's1');
+      const {
+        lease: own,
+        turn: { messages },
+      } = await startTurn(store, 's1', '@desk/sub:a');
       expect(messages.map(({ fromOwner = false }) => fromOwner)).toEqual([false]);
       await store.subAgents.commit(own, ending('s1'), 6);
       expect(await waiting()).toMatchObject([{ conversationId: CHAT, fromOwner: true }]);
@@ -133,7 +131,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await start('a');
       const { lease: old } = await begin('a', 's1');
       await store.lanes.releaseAll();
-      await hold(store, 'sub:a', 'w2', 6);
+      await startTurn(store, 'unused', 'sub:a', 'w2');
       expect(await store.subAgents.commit(old, ending('s1'), 6)).toEqual({ kind: 'fenced' });
       expect(await state('a')).toBe('running');
     });
@@ -207,8 +205,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       for (let round = 0; round < 5; round += 1) {
         const id = `r${round}`;
         await store.inbox.accept(message(`m${id}`, id));
-        const held = await hold(store, `web:${id}`);
-        await claim(store, held, `t${id}`);
+        await startTurn(store, `t${id}`, `web:${id}`);
         await start(id, { turnId: `t${id}` });
         const { lease: own } = await begin(id, `s${id}`);
         const [ended] = await Promise.all([

@@ -24,6 +24,26 @@ export function isTakenOverAt<const Moment extends string, const Name extends st
   and ${name}.taken_over_until <= cast(${moment} as bigint) + ${MAX_TAKEOVER_MS}` as const;
 }
 
+/**
+ * What keeps turns from starting in a conversation: a person who leads it, or its deletion, which
+ * sets the same column but keeps no record; null if turns may start.
+ */
+export async function readHold(
+  sql: Sql,
+  id: string,
+  until: number | null,
+  now: number,
+): Promise<'person' | 'deletion' | null> {
+  if (!isTakenOver(until, now)) return null;
+  return (await sql.get(TAKEOVER, { id, until })) === undefined ? 'deletion' : 'person';
+}
+
+const TAKEOVER = statement(`
+  select seq from takeover
+  where conversation_id = :id and until = :until and ended_at is null limit 1`).rows<{
+  readonly seq: number;
+}>();
+
 /** The current time on the clock that all processes share, in ms. */
 export async function readMoment(sql: Sql, moment: number | null): Promise<number> {
   return (await sql.get(NOW, { moment }))?.now ?? 0;

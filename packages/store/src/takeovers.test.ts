@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { ReplyResult } from './person-replies.ts';
-import type { Lease, TranscriptEntry } from './rows.ts';
+import type { TranscriptEntry } from './rows.ts';
 import type { Store } from './store.ts';
 import { isTakenOver, MAX_TAKEOVER_MS } from './taken-over.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message, part, routeTo } from './testing/messages.ts';
+import { answer, idsOf, message, part, routeTo, startTurn } from './testing/messages.ts';
 
 const LANE = 'web:c1';
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
@@ -62,7 +62,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[U12] hold messages and let no turn take them until the conversation is handed back', async () => {
       expect(await takeOver()).toEqual({ until: HOUR });
       await store.inbox.accept(message('m2'));
-      expect(await begin()).toEqual({ kind: 'none' });
+      expect(await begin()).toEqual({ kind: 'taken-over' });
       expect(await withWork()).toEqual([]);
       expect(await store.takeovers.handBack(LANE, 'Ben')).toBe(true);
       expect(await withWork()).toEqual([LANE]);
@@ -71,11 +71,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[U12] keep a lane that is already held from claiming more, and every worker from taking it', async () => {
-      const lease = await hold(store);
+      const { lease } = await startTurn(store, 't0');
+      await store.lanes.commit(lease, answer('t0', []), 1);
+      await store.inbox.accept(message('m2'));
       await takeOver();
-      expect(await store.lanes.claim(lease, 'collect', 't1', 0)).toEqual({ kind: 'fenced' });
+      expect(await store.lanes.claim(lease, 'collect', 't2', 0)).toEqual({ kind: 'fenced' });
       for (const owner of ['w1', 'w2']) {
-        expect(await store.lanes.acquire(LANE, owner, 0, 1_000)).toMatchObject({ kind: 'busy' });
+        const work = { conversationId: LANE, owner, leaseMs: 1_000 };
+        expect(await store.lanes.begin(work, 'collect', 't3', 0)).toEqual({ kind: 'taken-over' });
       }
       await store.takeovers.handBack(LANE, 'Ann');
       expect((await begin()).kind).toBe('turn');
@@ -84,7 +87,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[U12] expire, and the sweep then finds what is waiting', async () => {
       await takeOver(60_000);
       database.setTime(59_999);
-      expect([await withWork(), await begin()]).toEqual([[], { kind: 'none' }]);
+      expect([await withWork(), await begin()]).toEqual([[], { kind: 'taken-over' }]);
       database.setTime(60_000);
       expect(await withWork()).toEqual([LANE]);
       expect((await begin()).kind).toBe('turn');
@@ -98,7 +101,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       database.setTime(10);
       expect(await takeOver(HOUR, 'Ben')).toEqual({ until: HOUR + 10 });
       database.setTime(60_001);
-      expect(await begin()).toEqual({ kind: 'none' });
+      expect(await begin()).toEqual({ kind: 'taken-over' });
       expect((await store.takeovers.recent(9)).takeovers).toMatchObject([
         { by: 'Ben', at: 10, endedAt: null },
         { by: 'Ann', at: 0, endedAt: 10, endedBy: 'Ben' },
@@ -106,8 +109,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[U12] store nothing of the running turn, which resumes when the conversation is handed back', async () => {
-      const lease: Lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       await store.turns.appendStep(lease, 't1', { index: 0, content: { done: 1 } }, 0);
       await takeOver();
       expect(await store.lanes.commit(lease, answer('t1', ['Hello']), 1)).toBe('fenced');
@@ -121,8 +123,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[U12] withhold parts that were committed but not sent', async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       await store.lanes.commit(lease, answer('t1', ['one', 'two']), 1);
       const due = await store.outbox.next(CHAT);
       await store.outbox.markSending(due?.part.id ?? '', 2);
@@ -158,8 +159,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[U12] let a reply end the unfinished turn whose messages it answers', async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      await startTurn(store, 't1');
       await takeOver();
       expect(await reply('Hi')).toMatchObject({ answered: 1 });
       await store.takeovers.handBack(LANE, 'Ann');
@@ -168,8 +168,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     const suspend = async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       const asked = { callKey: 't1.0.0', tool: 'write', shown: '{}', askedBy: 'web:u1' };
       const place = { place: 'web c1', askedIn: LANE, approvers: ['web:u2'], expiresAt: HOUR };
       const question = { code: 'ABC234', turnId: 't1', ...asked, ...place };
@@ -183,7 +182,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await takeOver();
       const decision = { verdict: 'approved', by: 'console:Ann' } as const;
       await store.approvals.decide('ABC234', decision, 2);
-      expect([await approvals(), await begin()]).toEqual([['approved'], { kind: 'none' }]);
+      expect([await approvals(), await begin()]).toEqual([['approved'], { kind: 'taken-over' }]);
       await store.takeovers.handBack(LANE, 'Ann');
       expect(await begin('t2')).toMatchObject({ kind: 'turn', turn: { turnId: 't1' } });
     });
@@ -224,7 +223,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[U12] stop other turns from posting to the chat, but not to another thread of it', async () => {
       await store.inbox.accept(message('o1', 'c2'));
-      await claim(store, await hold(store, 'web:c2'), 't2');
+      await startTurn(store, 't2', 'web:c2');
       await takeOver();
       const post = (key: string, thread?: string) => {
         const { body } = part(key);

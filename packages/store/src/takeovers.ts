@@ -1,9 +1,10 @@
 import { type NewId, ReplyRoute } from '@parley/core';
 import { lockConversation } from './conversations.ts';
 import { type Database, fromCheckedJson, type Sql, statement } from './database.ts';
+import { IS_NOT_DELETED } from './inbox-reads.ts';
 import { type PersonReply, replyAsPerson } from './person-replies.ts';
 import { type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
-import { isTakenOver, MAX_TAKEOVER_MS, readMoment } from './taken-over.ts';
+import { isTakenOver, MAX_TAKEOVER_MS, readHold, readMoment } from './taken-over.ts';
 
 /** A takeover of a conversation. Times in ms on the shared clock. */
 export interface Takeover {
@@ -36,7 +37,7 @@ export function takeoverRepository(database: Database, newId: NewId, sharedClock
     /**
      * Takes over a conversation, or extends a takeover. The running turn is fenced and stays
      * unfinished; answer parts whose delivery has not started are not sent. Null if the
-     * conversation does not exist.
+     * conversation does not exist or is being deleted.
      */
     takeOver: (order: TakeoverOrder): Promise<{ readonly until: number } | null> =>
       database.write((sql) => takeOver(sql, order, sharedClock())),
@@ -49,7 +50,7 @@ export function takeoverRepository(database: Database, newId: NewId, sharedClock
 
     /**
      * Stores what a person writes into a chat, once per request. Null if the conversation does not
-     * exist.
+     * exist or is being deleted.
      */
     reply: (reply: PersonReply) =>
       database.write((sql) => replyAsPerson(sql, reply, { newId, moment: sharedClock() })),
@@ -78,9 +79,10 @@ async function takeOver(
   moment: number | null,
 ): Promise<{ readonly until: number } | null> {
   if (lastsMs > MAX_TAKEOVER_MS) throw new RangeError(`A takeover of ${lastsMs} ms is too long.`);
-  if ((await lockConversation(sql, id)) === undefined) return null;
-  if ((await readNewestRoute(sql, id)) === null) return null;
+  const lane = await lockConversation(sql, id);
+  if (lane === undefined || (await readNewestRoute(sql, id)) === null) return null;
   const now = await readMoment(sql, moment);
+  if ((await readHold(sql, id, lane.taken_over_until, now)) === 'deletion') return null;
   // Its worker is alive, so this must not count as a turn that crashed its worker.
   sql.send(UNCOUNT, { id, moment });
   const until = now + lastsMs;
@@ -102,7 +104,7 @@ export async function handBack(
   if (lane === undefined) return null;
   const now = await readMoment(sql, moment);
   const until = lane.taken_over_until;
-  if (!isTakenOver(until, now)) return false;
+  if ((await readHold(sql, id, until, now)) !== 'person') return false;
   sql.send(HAND_BACK, { id });
   sql.send(END_RECORD, { id, now, by });
   // Releases alerts that were held only because of the takeover.
@@ -163,6 +165,7 @@ const RELEASE_ALERTS = statement(`
 // quotes inside a JSON string are escaped.
 const NEWEST_ROUTE = statement(`
   select route from inbox where conversation_id = :id and message not like :trigger
+    and ${IS_NOT_DELETED}
   order by seq desc limit 1`).rows<{ readonly route: string }>();
 
 /** The columns of a `Takeover`. */

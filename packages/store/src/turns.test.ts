@@ -2,7 +2,7 @@ import type { StepFacts } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
-import { answer, claim, hold, message } from './testing/messages.ts';
+import { answer, claim, message, startTurn } from './testing/messages.ts';
 
 for (const database of bothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the turn journal on ${database.name}`, () => {
@@ -14,8 +14,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     it('[G16] stores a step once, and the first version counts', async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       const { appendStep } = store.turns;
       expect(await appendStep(lease, 't1', { index: 0, content: 'first' }, 1)).toBe('committed');
       expect(await appendStep(lease, 't1', { index: 0, content: 'again' }, 2)).toBe('committed');
@@ -23,8 +22,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[U08] lists the tool calls made in turns with their outcomes', async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       const calls = [
         { name: 'read', arguments: '{"path":"a.md"}' },
         { name: 'list', arguments: 'broken' },
@@ -56,18 +54,17 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[G16] rejects a step from a worker that lost its lane', async () => {
-      const lost = await hold(store, 'web:c1', 'w1', 0);
-      await claim(store, lost, 't1');
+      const { lease: lost } = await startTurn(store, 't1');
       database.setTime(1_000);
-      const lease = await hold(store, 'web:c1', 'w2', 1_000);
+      const work = { conversationId: 'web:c1', owner: 'w2', leaseMs: 0 };
+      await store.lanes.begin(work, 'collect', 'unused', 1);
       const step = { index: 0, content: 'ghost' };
       expect(await store.turns.appendStep(lost, 't1', step, 1)).toBe('fenced');
-      expect((await claim(store, lease, 't1')).steps).toEqual([]);
+      expect((await startTurn(store, 'unused', 'web:c1', 'w3')).turn.steps).toEqual([]);
     });
 
     it('[G16] rejects a step for a finished turn', async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const { lease } = await startTurn(store, 't1');
       await store.lanes.commit(lease, answer('t1', []), 1);
       const step = { index: 0, content: 'late' };
       expect(await store.turns.appendStep(lease, 't1', step, 2)).toBe('fenced');
@@ -80,7 +77,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const remembered = async () =>
       (await store.transcript.recent('web:c1', 0, 9)).map(({ content }) => content);
     const stop = async () => {
-      await claim(store, await hold(store), 't1');
+      await startTurn(store, 't1');
       return store.inbox.command(message('stop'), (command) => command.stop());
     };
 
@@ -94,16 +91,16 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[U08] keeps nothing from a turn that no person stopped, that belongs to an ended session, or that was forgotten', async () => {
-      await claim(store, await hold(store), 't1');
+      await startTurn(store, 't1');
       expect(await store.turns.savePartialAnswer(stopped(), 5)).toBeNull();
       await store.inbox.command(message('stop'), (command) => command.stop());
       await store.inbox.command(message('new'), (command) => command.startSession());
       expect(await store.turns.savePartialAnswer(stopped(), 6)).toBeNull();
       await store.inbox.accept(message('m2'));
-      await claim(store, await hold(store), 't2');
+      await startTurn(store, 't2');
       await store.inbox.command(message('stop2'), (command) => command.stop());
       await store.forgetting.forgetPerson({
-        ...{ persons: ['web:u1'], ownersToo: false, only: null, mark: '[forgotten]', now: 9 },
+        ...{ persons: ['web:u1'], ownersToo: false, only: null, now: 9 },
         onStopped: () => undefined,
         retell: () => '',
       });
@@ -123,9 +120,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       };
       expect(await store.turns.totals(0)).toEqual(zero);
       await store.inbox.accept(message('m2'));
-      const lease = await hold(store);
+      const { lease } = await startTurn(store, 't1', 'web:c1', 'w1', 'followup');
       const usage = { model: 'm', inputTokens: 7, outputTokens: 2, costUsd: null };
-      await claim(store, lease, 't1', 'followup');
       await store.lanes.commit(lease, { ...answer('t1', []), usage }, 100);
       await claim(store, lease, 't2', 'followup');
       await store.lanes.commit(lease, { ...answer('t2', []), outcome: 'failed', usage }, 200);

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { TurnUsage } from './spend.ts';
 import type { Store } from './store.ts';
 import { databasesOfDay } from './testing/databases.ts';
-import { answer, hold, message } from './testing/messages.ts';
+import { answer, message, startTurn } from './testing/messages.ts';
 import type { UsageGrouping, UsageQuery } from './usage.ts';
 
 /** The last day in the queries; in Tokyo it starts at 15:00 UTC on the day before. */
@@ -48,9 +48,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       };
       const { lane = said.conversationId } = more;
       await store.inbox.accept({ ...said, conversationId: lane, message: asked });
-      const lease = await hold(store, lane, 'w1', at + made * 10_000);
-      await store.lanes.claim(lease, 'collect', turnId, at);
-      return { turnId, lease };
+      const work = { conversationId: lane, owner: 'w1', leaseMs: 1_000 };
+      const begun = await store.lanes.begin(work, 'collect', turnId, at);
+      if (begun.kind !== 'turn') throw new Error(`no turn: ${begun.kind}`);
+      return { turnId, lease: begun.lease };
     };
 
     /** Runs a turn that uses 10 + 2 tokens, 4 of them cached, and costs a quarter of a dollar. */
@@ -225,8 +226,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const order = { id: 'a', callId: 'a', turnId, title: 't', task: 't', text: 'w' } as const;
       const bounds = { depth: 2, concurrent: 3 };
       await store.subAgents.start({ ...order, reader: 'owner' }, bounds, NOON);
-      const own = await hold(store, 'sub:a', 'w1', NOON);
-      await store.lanes.claim(own, 'collect', 't9999', NOON);
+      const { lease: own } = await startTurn(store, 't9999', 'sub:a');
       const usage = { model: 'm', inputTokens: 7, outputTokens: 0, costUsd: null };
       const end = { steps: 1, state: 'done', result: 'r', text: 'w' } as const;
       const commit = { ...answer('t9999', []), parts: [], usage };

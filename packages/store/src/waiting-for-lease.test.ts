@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from 'v
 import { openStore } from './open-store.ts';
 import type { Store } from './store.ts';
 import { bothDatabases } from './testing/databases.ts';
+import { message } from './testing/messages.ts';
 
 const LEASE_MS = 60_000;
 
@@ -12,7 +13,10 @@ const KINDS = [
   {
     name: 'a lane',
     row: { table: 'conversation', key: "id = 'web:c1'" },
-    take: (store: Store, owner: string) => store.lanes.acquire('web:c1', owner, 0, LEASE_MS),
+    take: async (store: Store, owner: string) => {
+      const work = { conversationId: 'web:c1', owner, leaseMs: LEASE_MS };
+      return store.lanes.begin(work, 'collect', `turn of ${owner}`, 0);
+    },
   },
   {
     name: 'a name',
@@ -41,6 +45,7 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
     it.each(KINDS)(
       '[D02] of $name is not shortened by a process that waited for its renewal',
       async ({ row: { table, key }, take }) => {
+        await store.inbox.accept(message('m1'));
         await take(store, 'w1');
         await holder.query(`begin; select 1 from ${table} where ${key} for update`);
         const asked = take(store, 'w2');

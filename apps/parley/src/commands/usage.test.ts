@@ -36,9 +36,9 @@ async function answered(name: string, costUsd: number | null): Promise<void> {
     ...{ text: 'hi', mentions: [], sentAt: 0, variables: {} },
   } as const;
   await store.inbox.accept({ conversationId, message, route, receivedAt: AT });
-  const held = await store.lanes.acquire(conversationId, 'w', AT, 1_000);
-  if (held.kind === 'busy') throw new Error('the lane is busy');
-  await store.lanes.claim(held.lease, 'collect', `t-${name}`, AT);
+  const work = { conversationId, owner: 'w', leaseMs: 1_000 };
+  const held = await store.lanes.begin(work, 'collect', `t-${name}`, AT);
+  if (held.kind !== 'turn') throw new Error(`no turn: ${held.kind}`);
   const counted = { inputTokens: 1_000, cachedInputTokens: 600, outputTokens: 20 };
   const usage = { model: 'm', ...counted, costUsd };
   const commit = { turnId: `t-${name}`, outcome: 'answered', entries: [], parts: [] } as const;

@@ -210,7 +210,7 @@ describe('while a summary is being written', () => {
   it('[G15] text that is forgotten meanwhile does not come back with it', async () => {
     const { talk, goOn } = await held();
     const { scene } = talk;
-    const what = { conversations: [OWNER_CHAT], ownersToo: false, mark: '[forgotten]' };
+    const what = { conversations: [OWNER_CHAT], ownersToo: false };
     await scene.store.forgetting.forget({ ...what, phrases: ['the code is 4711'] });
     expect(await goOn()).toBe('failed');
     expect(await scene.store.summaries.latest({ ...place, reader: 'owner' })).toBeNull();
@@ -224,7 +224,7 @@ describe('while a summary is being written', () => {
     await first.goOn();
     const { scene, say, otherWorker } = first.talk;
     for (let turn = 7; turn < 12; turn += 1) await say(`Tell me more, number ${turn}.`);
-    const what = { conversations: [OWNER_CHAT], ownersToo: false, mark: '[forgotten]' };
+    const what = { conversations: [OWNER_CHAT], ownersToo: false };
     const worker = otherWorker({
       beforeCompact: async () => {
         await scene.store.forgetting.forget({ ...what, phrases: ['the code is 4711'] });

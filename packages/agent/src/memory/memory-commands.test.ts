@@ -68,9 +68,9 @@ describe('/forget all', () => {
     const said = { messageId: 'a1', text: 'the quetzal is mine alone', now };
     const chat = { id: 'ada', type: 'direct' } as const;
     await writeMessage(store, said, { chat, sender: { id: 'ada', name: 'Ada', isBot: false } });
-    const taken = await store.lanes.acquire('ada', 'w', now, 9_000);
-    if (taken.kind !== 'held') throw new Error('the lane is busy');
-    await store.lanes.claim(taken.lease, 'collect', 't', now);
+    const work = { conversationId: 'ada', owner: 'w', leaseMs: 9_000 };
+    const taken = await store.lanes.begin(work, 'collect', 't', now);
+    if (taken.kind !== 'turn') throw new Error(`no turn: ${taken.kind}`);
     const commands = await openCommands('test:ada');
     const ada = { ...ADA, person: 'test:ada' };
     await commands.forget({ ...ada, messageId: 'm1' }, 'all');

@@ -53,7 +53,6 @@ interface ForgetProof {
   readonly said?: PersonForgotten & Pick<Whom, 'whose'> & { readonly search: RawSearch | null };
 }
 
-const MARK = '[forgotten]';
 /**
  * A search text that matches more memories than this removes none of them, because it is probably
  * too broad.
@@ -204,7 +203,6 @@ async function removeMemories(
     conversations: isOwner ? [reader.conversationId, ...origins] : [reader.conversationId],
     ownersToo: isOwner,
     phrases: texts,
-    mark: MARK,
   };
   const forgotten = texts.length === 0 ? null : await options.store.forgetting.forget(forgetting);
   return { removal, forgotten, left: isOwner ? await stillIn(view, texts) : [] };
@@ -236,7 +234,6 @@ async function removeAll(
     persons,
     ownersToo,
     only: isGroup ? reader.conversationId : null,
-    mark: MARK,
     now: options.clock(),
     onStopped: options.stopTurn,
     retell: (messages) =>

@@ -59,6 +59,7 @@ export interface SceneExtras
       | 'checks'
       | 'hooks'
       | 'limits'
+      | 'meter'
       | 'modelAwayMs'
       | 'subAgentLimits'
       | 'prompt'
@@ -206,11 +207,10 @@ function delegationIn(
 }
 
 async function beginTurn(store: Store, conversationId: string, turnId: string, now: number) {
-  const taken = await store.lanes.acquire(conversationId, 'worker', now, 10_000);
-  if (taken.kind === 'busy') throw new Error('the lane is busy');
-  const claimed = await store.lanes.claim(taken.lease, 'collect', turnId, now);
-  if (claimed.kind !== 'turn') throw new Error(`no turn: ${claimed.kind}`);
-  return { turn: claimed.turn, lease: taken.lease };
+  const work = { conversationId, owner: 'worker', leaseMs: 10_000 };
+  const begun = await store.lanes.begin(work, 'collect', turnId, now);
+  if (begun.kind !== 'turn') throw new Error(`no turn: ${begun.kind}`);
+  return begun;
 }
 
 const NEVER = new AbortController().signal;

@@ -191,6 +191,32 @@ describe('an interrupted turn', () => {
     expect(await scene.owed()).toEqual(['fine']);
   });
 
+  it('[D10] measures how long a message waits until its turn first starts, and not again when the turn resumes', async () => {
+    const waits: number[] = [];
+    const observe = (name: string, ms: number) => {
+      if (name === 'parley_inbox_wait_seconds') waits.push(ms);
+    };
+    await scene.close();
+    scene = await openTurnScene({}, { meter: { count() {}, observe } });
+    await scene.write('hello');
+    scene.later(2_000);
+    scene.model.next({ say: 'too late', afterMs: 60_000 });
+    const stop = new AbortController();
+    const started = await scene.begin();
+    const running = scene.run(started, stop.signal);
+    stop.abort('handed-back');
+    await running;
+    await scene.store.lanes.release(started.lease);
+    scene.later(60_000);
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['fine']);
+    expect(waits).toEqual([2_000]);
+    await scene.write('hello again');
+    scene.later(500);
+    await scene.answerNext();
+    expect(waits).toEqual([2_000, 500]);
+  });
+
   it('[G16] stores answer, usage and journal together; without them the model is asked again', async () => {
     await scene.write('hello');
     scene.model.next({ say: 'the first answer' }, { say: 'the second answer' });

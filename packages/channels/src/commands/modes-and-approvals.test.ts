@@ -58,9 +58,9 @@ async function deliver(): Promise<void> {
 /** Starts a turn in the owner’s chat with a pending approval. */
 async function ask(parts: readonly NewPart[] = []): Promise<void> {
   await write('note it');
-  const taken = await scene.store.lanes.acquire(LANE, 'w', scene.now, 1_000);
-  if (taken.kind === 'busy') throw new Error('busy');
-  await scene.store.lanes.claim(taken.lease, 'collect', 't1', scene.now);
+  const work = { conversationId: LANE, owner: 'w', leaseMs: 1_000 };
+  const taken = await scene.store.lanes.begin(work, 'collect', 't1', scene.now);
+  if (taken.kind !== 'turn') throw new Error(`no turn: ${taken.kind}`);
   const approval = {
     code: 'ABC234',
     turnId: 't1',
@@ -255,9 +255,9 @@ describe('/run', () => {
     await write('/mode plan', '42', inGroup);
     await write('tidy up', '42', inGroup);
     const lane = inGroup ? 'telegram:default:-5' : LANE;
-    const taken = await scene.store.lanes.acquire(lane, 'w', scene.now, 1_000);
-    if (taken.kind === 'busy') throw new Error('busy');
-    await scene.store.lanes.claim(taken.lease, 'collect', 't1', scene.now);
+    const work = { conversationId: lane, owner: 'w', leaseMs: 1_000 };
+    const taken = await scene.store.lanes.begin(work, 'collect', 't1', scene.now);
+    if (taken.kind !== 'turn') throw new Error(`no turn: ${taken.kind}`);
     const commit = {
       turnId: 't1',
       outcome: 'answered',

@@ -377,7 +377,6 @@ describe('delivering to a chat', () => {
         persons: ['test:u'],
         ownersToo: false,
         only: null,
-        mark: '…',
         now,
         onStopped: () => undefined,
         retell: () => undefined,

@@ -1,5 +1,6 @@
 import {
   type FreshParts,
+  type LiveEvent,
   type OutboundPart,
   silentLogger,
   silentMeter,
@@ -180,6 +181,29 @@ describe('the deliveries of an account', () => {
     for (const text of ['two', 'three', 'four'])
       wake('busy', 'default', await scene.owe('busy', [text]));
     await expect.poll(() => seen('busy')).toEqual(['one', 'two', 'three', 'four']);
+  });
+
+  it('[U12] refresh the pages of their own gateway once the outcome of a delivery is stored', async () => {
+    const events: LiveEvent[] = [];
+    const stored: Promise<readonly string[]>[] = [];
+    const unsubscribe = bus.subscribe((event) => {
+      if (event.type !== 'inbox-changed') return;
+      events.push(event);
+      stored.push(scene.states('watched'));
+    });
+    startWorker(scene.send, 60_000);
+    scene.answer('watched', { kind: 'sent' }, { kind: 'gone' });
+    for (const text of ['arrives', 'fails']) {
+      wake('watched', 'default', await scene.owe('watched', [text]));
+      await expect
+        .poll(async () => (await scene.states('watched')).includes('pending'))
+        .toBe(false);
+    }
+    await expect.poll(() => events.length).toBe(2);
+    unsubscribe();
+    const local: LiveEvent = { type: 'inbox-changed', isLocal: true };
+    expect(events).toEqual([local, local]);
+    expect(await Promise.all(stored)).toEqual([['sent'], ['sent', 'failed']]);
   });
 
   it('[D09] send each part once when two gateways serve the account and both are woken', async () => {

@@ -276,9 +276,9 @@ describe('a command', () => {
   it('[F09] /stop ends the running turn, drops waiting messages and reports that', async () => {
     await scene.receive(aMessage({ messageId: '1' }));
     const conversationId = conversationIdOf(aMessage());
-    const held = await scene.store.lanes.acquire(conversationId, 'w', scene.now, 10_000);
-    if (held.kind === 'busy') throw new Error('the lane is busy');
-    await scene.store.lanes.claim(held.lease, 'collect', 'turn-1', scene.now);
+    const work = { conversationId, owner: 'w', leaseMs: 10_000 };
+    const held = await scene.store.lanes.begin(work, 'collect', 'turn-1', scene.now);
+    if (held.kind !== 'turn') throw new Error(`no turn: ${held.kind}`);
     await scene.receive(aMessage({ messageId: '2' }));
     await scene.receive(aMessage({ messageId: '3', text: '/stop' }));
     expect(await scene.told()).toEqual([

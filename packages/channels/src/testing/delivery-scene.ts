@@ -93,9 +93,9 @@ async function commitTurn(
     variables: {},
   };
   await store.inbox.accept({ conversationId: chatId, message, route, receivedAt: at });
-  const taken = await store.lanes.acquire(chatId, turnId, at, 1_000);
-  if (taken.kind === 'busy') throw new Error('the lane is busy');
-  await store.lanes.claim(taken.lease, 'collect', turnId, at);
+  const work = { conversationId: chatId, owner: turnId, leaseMs: 1_000 };
+  const taken = await store.lanes.begin(work, 'collect', turnId, at);
+  if (taken.kind !== 'turn') throw new Error(`no turn: ${taken.kind}`);
   const parts = texts.map((text) => ({ route, body: { text, plain: text } }));
   const commit = { turnId, outcome: 'answered', entries: [], parts, usage: null } as const;
   let fresh: FreshParts | undefined;

@@ -68,23 +68,17 @@ const event = (body: string, key?: string) => ({ contentType: 'text/plain', body
 
 /** The messages that wait in a lane, by `seq`. */
 async function waiting(lane: string): Promise<readonly AdmittedMessage[]> {
-  const held = await scene.store.lanes.acquire(lane, 'w', scene.now(), 1_000);
-  if (held.kind === 'busy') throw new Error('the lane is busy');
+  const work = { conversationId: lane, owner: 'w', leaseMs: 1_000 };
   const found: AdmittedMessage[] = [];
   for (let nth = 0; ; nth += 1) {
-    const claimed = await scene.store.lanes.claim(
-      held.lease,
-      'collect',
-      `${lane}${nth}`,
-      scene.now(),
-    );
-    if (claimed.kind !== 'turn') return found;
-    found.push(...claimed.turn.messages);
-    const { turnId, messages } = claimed.turn;
+    const begun = await scene.store.lanes.begin(work, 'collect', `${lane}${nth}`, scene.now());
+    if (begun.kind !== 'turn') return found;
+    found.push(...begun.turn.messages);
+    const { turnId, messages } = begun.turn;
     const commit = { turnId, outcome: 'silent', entries: [], parts: [], usage: null } as const;
     const id = messages[0]?.message.messageId ?? '';
     const ending = { id, commit, state: 'quiet', reason: null } as const;
-    await scene.store.heartbeats.commit(held.lease, ending, scene.now());
+    await scene.store.heartbeats.commit(begun.lease, ending, scene.now());
   }
 }
 

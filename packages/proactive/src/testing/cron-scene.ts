@@ -155,14 +155,12 @@ async function runNext(
   store: Store,
   { lane, turn, now, outcome }: Running,
 ): Promise<ClaimedTurn | null> {
-  const held = await store.lanes.acquire(lane, 'w', now, 1_000);
-  if (held.kind === 'busy') throw new Error('the lane is busy');
-  const claimed = await store.lanes.claim(held.lease, 'followup', turn, now);
-  if (claimed.kind === 'turn') {
-    const { turnId } = claimed.turn;
-    const commit = { turnId, outcome, entries: [], parts: [], usage: null };
-    await store.lanes.commit(held.lease, commit, now);
-  }
-  await store.lanes.release(held.lease);
-  return claimed.kind === 'turn' ? claimed.turn : null;
+  const work = { conversationId: lane, owner: 'w', leaseMs: 1_000 };
+  const begun = await store.lanes.begin(work, 'followup', turn, now);
+  if (begun.kind !== 'turn') return null;
+  const { turnId } = begun.turn;
+  const commit = { turnId, outcome, entries: [], parts: [], usage: null };
+  await store.lanes.commit(begun.lease, commit, now);
+  await store.lanes.release(begun.lease);
+  return begun.turn;
 }

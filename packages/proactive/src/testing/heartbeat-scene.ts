@@ -109,16 +109,14 @@ async function endRun(
   store: Store,
   { turnId: newTurnId, now, tokens }: EndingRun,
 ): Promise<ClaimedTurn | null> {
-  const held = await store.lanes.acquire('beat:main', 'w', now, 1_000);
-  if (held.kind === 'busy') throw new Error('the lane is busy');
-  const claimed = await store.lanes.claim(held.lease, 'collect', newTurnId, now);
-  if (claimed.kind === 'turn') {
-    const { turnId, messages } = claimed.turn;
-    const usage = { model: 'm', inputTokens: tokens, outputTokens: 0, costUsd: null };
-    const commit = { turnId, outcome: 'silent', entries: [], parts: [], usage } as const;
-    const id = messages[0]?.message.messageId ?? '';
-    await store.heartbeats.commit(held.lease, { id, commit, state: 'quiet', reason: null }, now);
-  }
-  await store.lanes.release(held.lease);
-  return claimed.kind === 'turn' ? claimed.turn : null;
+  const work = { conversationId: 'beat:main', owner: 'w', leaseMs: 1_000 };
+  const begun = await store.lanes.begin(work, 'collect', newTurnId, now);
+  if (begun.kind !== 'turn') return null;
+  const { turnId, messages } = begun.turn;
+  const usage = { model: 'm', inputTokens: tokens, outputTokens: 0, costUsd: null };
+  const commit = { turnId, outcome: 'silent', entries: [], parts: [], usage } as const;
+  const id = messages[0]?.message.messageId ?? '';
+  await store.heartbeats.commit(begun.lease, { id, commit, state: 'quiet', reason: null }, now);
+  await store.lanes.release(begun.lease);
+  return begun.turn;
 }

@@ -62,8 +62,9 @@ export async function openLaneScene(): Promise<LaneScene> {
     async loseLease(chatId) {
       // The first request shortens the holder's lease to nothing, and the second one takes it.
       for (const leaseMs of [0, 1]) {
-        const taken = await store.lanes.acquire(chatId, 'thief', Date.now(), leaseMs);
-        if (taken.kind === 'held') await store.lanes.release(taken.lease);
+        const thief = { conversationId: chatId, owner: 'thief', leaseMs };
+        const taken = await store.lanes.begin(thief, 'collect', newId('stolen'), Date.now());
+        if (taken.kind === 'turn') await store.lanes.release(taken.lease, taken.turn.turnId);
       }
     },
     async outcomes(chatId) {

@@ -9,7 +9,7 @@ import { openSqlite } from '../sqlite/open-sqlite.ts';
 import type { Store } from '../store.ts';
 import { TABLE_LIST } from '../tables.ts';
 import { filledRows, fillTables } from '../testing/filled-rows.ts';
-import { answer, claim, hold, message } from '../testing/messages.ts';
+import { answer, message, startTurn } from '../testing/messages.ts';
 import { copyDatabase } from './copy-database.ts';
 import { createFromRows, prepareRestored, refuseUnknownSteps } from './restore.ts';
 import type { BackupRows, Cell } from './rows.ts';
@@ -258,11 +258,10 @@ describe('unfinished work in the replaced database', () => {
     const store = await open(live);
     await store.inbox.accept(message('m1'));
     await copyDatabase(live, target);
-    await claim(store, await hold(store), 't1');
+    await startTurn(store, 't1');
     await store.inbox.accept(message('m2'));
     await store.inbox.accept(message('m3', 'c2'));
-    const other = await hold(store, 'web:c2');
-    await claim(store, other, 't2');
+    const { lease: other } = await startTurn(store, 't2', 'web:c2');
     await store.lanes.commit(other, answer('t2', ['unsent'], 'c2'), NOW);
     await store
       .adapterValues('whatsapp', 'default')
@@ -274,7 +273,7 @@ describe('unfinished work in the replaced database', () => {
     const restored = await open(target);
     expect(await restored.deadLetters.counts()).toMatchObject({ unanswered: 0, uncertain: 0 });
     expect(await restored.outbox.counts()).toMatchObject({ pending: 1 });
-    const resumed = await claim(restored, await hold(restored), 't3');
+    const { turn: resumed } = await startTurn(restored, 't3');
     expect(resumed).toMatchObject({ turnId: 't1', messages: [{}] });
     expect(await restored.inbox.waiting('web:c1')).toBe(1);
     const creds = await restored.adapterValues('whatsapp', 'default').get('creds', ['i']);

@@ -1,9 +1,8 @@
 import type { ChatType } from '@parley/core';
 import { type Approval, type ListedRow, readApprovalRow } from '../approval-rows.ts';
 import type { ChatKey } from '../conversations.ts';
-import { OF_CHAT } from '../conversations.ts';
-import { type Sql, statement } from '../database.ts';
-import { chatTitle, personalMessage } from './list.ts';
+import { type Sql, statement, toJson } from '../database.ts';
+import { chatTitle, personalMessage, selectByPerson, TRIGGER } from './list.ts';
 import { readSaid } from './messages.ts';
 
 /** A question about a tool call, with readable names. Its texts are private and complete. */
@@ -23,40 +22,36 @@ export interface ShownApproval extends Approval {
   readonly decider: string | null;
 }
 
-interface AskedRow extends ChatKey {
-  readonly seq: number;
-  readonly message: string;
-}
-
 /** Adds names to the questions of some rows, keeping their order. */
 export async function showApprovals(
   sql: Sql,
   rows: readonly ListedRow[],
 ): Promise<readonly ShownApproval[]> {
-  const shown: ShownApproval[] = [];
-  for (const { seq, ...row } of rows) {
-    const approval = readApprovalRow(row);
-    const asked = await sql.get(ASKED, { turnId: approval.turnId });
-    shown.push({ ...approval, seq, ...(await readApprovalNames(sql, approval, asked)) });
-  }
-  return shown;
+  const seqs = toJson(rows.map(({ seq }) => seq));
+  const asked = new Map(
+    (await sql.all(ASKED, { seqs, ...TRIGGER })).map((row) => [row.approval, row]),
+  );
+  return rows.map(({ seq, ...row }) => {
+    return { ...readApprovalRow(row), seq, ...toApprovalNames(asked.get(seq)) };
+  });
+}
+
+/** What is known about the message that caused a call. */
+interface AskedRow extends ChatKey {
+  readonly approval: number;
+  readonly message: string;
+  readonly byPerson: string | null;
+  /** The message of the person who decided. */
+  readonly decision: string | null;
 }
 
 type Names = Pick<ShownApproval, 'asker' | 'text' | 'chat' | 'decider'>;
 
-async function readApprovalNames(
-  sql: Sql,
-  { conversationId, decidedAt }: Approval,
-  asked: AskedRow | undefined,
-): Promise<Names> {
+function toApprovalNames(asked: AskedRow | undefined): Names {
   if (asked === undefined) return { asker: null, text: '', chat: null, decider: null };
-  const { seq, message, channel, account, chatId } = asked;
+  const { message, decision, channel, account, chatId } = asked;
   const said = readSaid(message);
-  const person = await personalMessage(sql, { id: conversationId, message });
-  const decided =
-    decidedAt === null
-      ? undefined
-      : await sql.get(DECIDED, { channel, account, chatId, seq, decidedAt });
+  const person = personalMessage(asked);
   return {
     asker: said?.trigger === undefined ? (said?.sender.name ?? null) : null,
     text: said?.typed ?? said?.text ?? '',
@@ -65,16 +60,19 @@ async function readApprovalNames(
       title: chatTitle(person) ?? chatId,
       chatType: person?.chat.type ?? 'direct',
     },
-    decider: decided === undefined ? null : (readSaid(decided.message)?.sender.name ?? null),
+    decider: decision === null ? null : (readSaid(decision)?.sender.name ?? null),
   };
 }
 
-const ASKED = statement(`
-  select seq, channel, account, chat_id as "chatId", message from inbox
-  where turn_id = :turnId order by seq desc limit 1`).rows<AskedRow>();
-
 // A command decides at the time it was received.
-const DECIDED = statement(`
-  select message from inbox
-  where ${OF_CHAT} and seq > :seq and outcome = 'command' and received_at = :decidedAt
-  order by seq limit 1`).rows<Pick<AskedRow, 'message'>>();
+const ASKED = statement(`
+  select approval.seq as approval, inbox.channel, inbox.account, inbox.chat_id as "chatId",
+    inbox.message,
+    ${selectByPerson('approval.conversation_id')},
+    (select decides.message from inbox as decides where decides.channel = inbox.channel
+      and decides.account = inbox.account and decides.chat_id = inbox.chat_id
+      and decides.seq > inbox.seq and decides.outcome = 'command'
+      and decides.received_at = approval.decided_at order by decides.seq limit 1) as decision
+  from approval join inbox on inbox.seq = (select max(asked.seq) from inbox as asked
+    where asked.turn_id = approval.turn_id)
+  where approval.seq in (select cast(value as bigint) from json_each(:seqs))`).rows<AskedRow>();

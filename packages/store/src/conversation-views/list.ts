@@ -1,7 +1,7 @@
 import type { ChatType } from '@parley/core';
 import type { ChatKey } from '../conversations.ts';
 import { HEARTBEAT_LANE, SUB_AGENT_LANE } from '../conversations.ts';
-import { type Sql, statement } from '../database.ts';
+import { type Sql, statement, toJson } from '../database.ts';
 import type { PartState } from '../outbox-parts.ts';
 import type { ConversationMode, InboxOutcome } from '../rows.ts';
 import { SHARED_NOW } from '../shared-clock.ts';
@@ -79,8 +79,9 @@ export async function listConversations(
   { before, limit, reader = null }: ListQuery,
   moment: number | null,
 ): Promise<readonly ShownConversation[]> {
-  const values = { before: before ?? Number.MAX_SAFE_INTEGER, limit, reader };
-  return toShownConversations(sql, await sql.all(LIST, { ...values, ...NO_PEOPLE, moment }));
+  const values = { before: before ?? Number.MAX_SAFE_INTEGER, limit, reader, moment };
+  const rows = await sql.all(LIST, { ...values, ...NO_PEOPLE, ...TRIGGER });
+  return rows.map(conversationOf);
 }
 
 /** A reader's pinned conversations; the list shows them above all others. */
@@ -92,42 +93,26 @@ export async function listPinned(
   reader: string,
   moment: number | null,
 ): Promise<readonly ShownConversation[]> {
-  const values = { reader, limit: MAX_PINNED, moment };
-  return toShownConversations(sql, await sql.all(PINNED, values));
+  const values = { reader, limit: MAX_PINNED, moment, ...TRIGGER };
+  return (await sql.all(PINNED, values)).map(conversationOf);
 }
 
-/** A single conversation, as in the list; null if it does not exist. */
-export async function findConversation(
+/** Titles by conversation id; conversations that no list shows are left out. */
+export async function readTitles(
   sql: Sql,
-  id: string,
-  moment: number | null = null,
-  reader: string | null = null,
-): Promise<ShownConversation | null> {
-  const [found] = await toShownConversations(sql, await sql.all(ONE, { id, moment, reader }));
-  return found ?? null;
-}
-
-async function toShownConversations(
-  sql: Sql,
-  rows: readonly ListRow[],
-): Promise<readonly ShownConversation[]> {
-  const list: ShownConversation[] = [];
-  for (const row of rows) list.push(conversationOf(row, await personalMessage(sql, row)));
-  return list;
+  ids: Iterable<string>,
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await sql.all(TITLES, { ids: toJson([...new Set(ids)]), ...TRIGGER });
+  return new Map(rows.map((row) => [row.id, chatTitle(personalMessage(row)) ?? row.chatId]));
 }
 
 /** The newest message written by a person; jobs and other triggers have no name to show. */
-export async function personalMessage(
-  sql: Sql,
-  row: Pick<ListRow, 'id' | 'message'>,
-): Promise<SaidMessage | null> {
-  const newest = readSaid(row.message);
-  if (newest !== null && newest.trigger === undefined) return newest;
-  const stored = await sql.get(BY_PERSON, { id: row.id, trigger: '%,"trigger":"%' });
-  return stored === undefined ? newest : readSaid(stored.message);
+export function personalMessage({ message, byPerson }: NewestMessage): SaidMessage | null {
+  return readSaid(byPerson ?? message);
 }
 
-function conversationOf(row: ListRow, said: SaidMessage | null): ShownConversation {
+function conversationOf(row: ListRow): ShownConversation {
+  const said = personalMessage(row);
   const { id, channel, account, chatId, mode, model, waiting, newest } = row;
   return {
     ...{ id, channel, account, chatId, mode, model, waiting, newest },
@@ -201,12 +186,17 @@ function textOfPreview(part: ReturnType<typeof readSent>): string {
   return part?.plain || (part?.file?.name ?? '');
 }
 
-interface ListRow extends ChatKey {
+interface NewestMessage {
+  readonly message: string;
+  /** The newest one by a person, if Parley wrote the newest; otherwise null. */
+  readonly byPerson: string | null;
+}
+
+interface ListRow extends ChatKey, NewestMessage {
   readonly id: string;
   readonly mode: ConversationMode;
   readonly model: string | null;
   readonly newest: number;
-  readonly message: string;
   readonly route: string;
   readonly at: number;
   readonly outcome: InboxOutcome | null;
@@ -248,10 +238,25 @@ const WITH_NEWEST = `
     (select max(seq) from inbox where conversation_id = conversation.id) as newest
   from conversation`;
 
+/**
+ * Matches messages with a trigger, which Parley wrote. Text cannot imitate the pattern, because
+ * quotes inside a JSON string are escaped.
+ */
+export const TRIGGER = { trigger: '%,"trigger":"%' };
+
+/** The column `byPerson` of a `NewestMessage`, which is the current row of `inbox`. */
+export function selectByPerson<const Conversation extends string>(conversation: Conversation) {
+  return `case when inbox.message like :trigger then (select said.message from inbox as said
+      where said.conversation_id = ${conversation} and said.message not like :trigger
+        and said.seq > coalesce((select deleted_message from conversation
+          where conversation.id = said.conversation_id), 0)
+      order by said.seq desc limit 1) end as "byPerson"` as const;
+}
+
 // The newest rows are looked up only for the conversations on one page.
 const FACTS = `
   select talk.id, talk.mode, talk.model, talk.newest, inbox.channel, inbox.account, inbox.chat_id as "chatId",
-    inbox.message, inbox.route, inbox.received_at as at, inbox.outcome, turn.reason,
+    inbox.message, ${selectByPerson('talk.id')}, inbox.route, inbox.received_at as at, inbox.outcome, turn.reason,
     turn.finished_at as "finishedAt", running.started_at as "runningSince", running.awaits,
     (select count(*) from inbox as waits
       where waits.conversation_id = talk.id and waits.state = 'waiting') as waiting,
@@ -289,11 +294,12 @@ const ONE = statement(
   `${FACTS} from (${WITH_NEWEST} where id = :id) as talk ${JOINED} where talk.newest > talk.deleted`,
 ).rows<ListRow>();
 
-// Leaves out messages with a trigger, which Parley wrote. Text cannot imitate the pattern, because
-// quotes inside a JSON string are escaped.
-const BY_PERSON = statement(`
-  select message from inbox where conversation_id = :id and message not like :trigger
-  order by seq desc limit 1`).rows<{ readonly message: string }>();
+const TITLES = statement(`
+  select talk.id, inbox.chat_id as "chatId", inbox.message, ${selectByPerson('talk.id')}
+  from (${WITH_NEWEST} where id in (select value from json_each(:ids))) as talk
+  join inbox on inbox.seq = talk.newest where talk.newest > talk.deleted`).rows<
+  Pick<ListRow, 'id' | 'chatId' | 'message' | 'byPerson'>
+>();
 
 /** What is shown about one conversation besides its messages. */
 export interface ConversationDetails extends ShownConversation {
@@ -337,14 +343,14 @@ export async function readDetails(
   moment: number | null,
   reader: string | null,
 ): Promise<ConversationDetails | null> {
-  const found = await findConversation(sql, id, moment, reader);
-  if (found === null) return null;
+  const row = await sql.get(ONE, { id, moment, reader, ...TRIGGER });
+  if (row === undefined) return null;
   const since = now - SPENT_MS;
   const spent = await sql.get(SPENT, { id, since });
   const answeredBy = (await sql.get(MODEL, { id }))?.model ?? null;
   const { turns = 0, tokens, costUsd, unpriced } = spent ?? {};
   return {
-    ...found,
+    ...conversationOf(row),
     answeredBy,
     spent: {
       ...{ since, turns, tokens: tokens ?? 0 },

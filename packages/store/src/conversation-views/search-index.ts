@@ -1,13 +1,14 @@
 import { setImmediate as pause } from 'node:timers/promises';
 import { type Clock, systemTime } from '@parley/core';
 import { type Database, jsonItem, type Sql, statement, toJson } from '../database.ts';
+import { MARKS } from '../forgetting/phrase-redactor.ts';
 import { textOfMessage, textOfPart } from './messages.ts';
 
 /*
  * The full-text index over all messages: FTS5 on SQLite, `tsvector` on PostgreSQL. It contains only
  * words; the texts stay in their tables. Receiving a message adds nothing to the index: each search
  * first indexes what is new. A hit counts only if its text still contains the words, so a row that
- * has changed never causes a false hit.
+ * has changed or was emptied never causes a false hit.
  */
 
 type Source = 'inbox' | 'outbox';
@@ -244,6 +245,13 @@ const UNSPACED =
 
 const WORDS = new RegExp(`${UNSPACED}|(?:(?!${UNSPACED})[\\p{L}\\p{N}\\p{M}])+`, 'gu');
 
+const REMOVED = new RegExp(
+  Object.values(MARKS)
+    .map((mark) => RegExp.escape(mark))
+    .join('|'),
+  'g',
+);
+
 /** Longer words are truncated to this length. */
 const MAX_WORD = 64;
 /** Positions in a `tsvector` end at 16,383. */
@@ -260,7 +268,9 @@ const MAX_TERMS = 10;
 function placedWords(text: string): readonly PlacedWord[] {
   const found: PlacedWord[] = [];
   let characters = 0;
-  for (const { 0: piece, index: at } of text.matchAll(WORDS)) {
+  // Nobody said the words of a mark, which replaces what was removed.
+  const said = text.replaceAll(REMOVED, (mark) => ' '.repeat(mark.length));
+  for (const { 0: piece, index: at } of said.matchAll(WORDS)) {
     const word = foldWord(piece);
     characters += word.length;
     if (found.length === MAX_WORDS || characters > MAX_CHARACTERS) break;

@@ -1,6 +1,6 @@
 import { type Sql, statement } from '../database.ts';
 import { IS_NOT_DELETED } from '../inbox-reads.ts';
-import { findConversation, hasPeople, NO_PEOPLE } from './list.ts';
+import { hasPeople, NO_PEOPLE, readTitles } from './list.ts';
 import {
   mergeNewestFirst,
   NEWEST,
@@ -59,14 +59,16 @@ export async function searchMessages(
     ...NO_PEOPLE,
   });
   const { taken, older } = mergeNewestFirst(said, sent, before, limit);
-  const titles = new Map<string, string>();
+  const titles = await readTitles(
+    sql,
+    taken.flatMap(({ conversationId }) => conversationId ?? []),
+  );
   const hits: SearchHit[] = [];
   for (const row of taken) {
     const { conversationId: id } = row;
     const text = row.direction === 'in' ? textOfMessage(row.stored) : textOfPart(row.stored);
     if (id === null || text === null || !isFoundIn(text, terms)) continue;
-    const title = titles.get(id) ?? (await findConversation(sql, id))?.title ?? row.chatId;
-    titles.set(id, title);
+    const title = titles.get(id) ?? row.chatId;
     const excerpt = excerptOf(scrub(text), terms);
     hits.push({ ...hitOf(row), conversationId: id, title, excerpt });
   }
@@ -115,14 +117,27 @@ const MATCHING_MESSAGES = statement(`
     and ${IS_NOT_DELETED}
   order by search_entry./*sqlite rowid*//*pg id*/ desc limit :limit`).rows<HitRow>();
 
+const IN_CHAT = `inbox.channel = outbox.channel and inbox.account = outbox.account
+  and inbox.chat_id = outbox.chat_id`;
+const TURN_OF_PEOPLE = `case when ${hasPeople('turn.conversation_id')} then turn.conversation_id end`;
+
+/**
+ * The conversation that shows a part: that of its turn, if it takes place in the part's chat.
+ * Otherwise the turn posted into another chat, whose newest conversation shows it.
+ */
+const OF_PART = `coalesce(
+  (select conversation_id from inbox where ${IN_CHAT}
+    and inbox.conversation_id = ${TURN_OF_PEOPLE} limit 1),
+  (select conversation_id from inbox where ${IN_CHAT} order by inbox.seq desc limit 1),
+  ${TURN_OF_PEOPLE})`;
+
+// Parts that other conversations posted into a deleted one keep their text, but nothing shows them.
 const SENT = statement(`
   select 'out' as direction, outbox.seq, created_at as at, body as stored, outbox.channel,
-    outbox.chat_id as "chatId", coalesce(
-      case when ${hasPeople('turn.conversation_id')} then turn.conversation_id end,
-      (select conversation_id from inbox where inbox.channel = outbox.channel
-        and inbox.account = outbox.account and inbox.chat_id = outbox.chat_id
-        order by inbox.seq desc limit 1)) as "conversationId"
+    outbox.chat_id as "chatId", ${OF_PART} as "conversationId"
   from search_entry join outbox on outbox.seq = search_entry./*sqlite rowid*//*pg id*/ / 2
   left join turn on turn.id = outbox.turn_id
   where ${MATCHES} and search_entry./*sqlite rowid*//*pg id*/ % 2 = 1 and outbox.seq < :before
+    and outbox.seq > coalesce((select deleted_part from conversation
+      where conversation.id = ${OF_PART}), 0)
   order by search_entry./*sqlite rowid*//*pg id*/ desc limit :limit`).rows<HitRow>();

@@ -11,7 +11,7 @@ import type { AdmittedMessage } from '../rows.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import type { Store } from '../store.ts';
 import { bothDatabases, sqliteForTests } from '../testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo } from '../testing/messages.ts';
+import { answer, message, part, routeTo, startTurn } from '../testing/messages.ts';
 
 const PHOTO: Attachment = { kind: 'image', name: 'cat.jpg', mimeType: 'image/jpeg', ref: 'p' };
 const BYTES = Uint8Array.from([0, 255, 1, 128, 39, 92]);
@@ -58,8 +58,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       return found;
     };
     const finish = async (chatId = 'c1', turnId = 't1') => {
-      const lease = await hold(store, `web:${chatId}`);
-      await claim(store, lease, turnId);
+      const { lease } = await startTurn(store, turnId, `web:${chatId}`);
       await store.lanes.commit(lease, answer(turnId, ['seen'], chatId), 2);
     };
 
@@ -170,7 +169,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const found = await store.forgetting.searchFiles([secret]);
       if (database.name === 'SQLite') expect(found).toEqual({ found: 1, complete: true });
       await store.forgetting.forgetPerson({
-        ...{ persons: ['web:u1'], ownersToo: false, only: null, mark: '[forgotten]', now: 9 },
+        ...{ persons: ['web:u1'], ownersToo: false, only: null, now: 9 },
         onStopped: () => undefined,
         retell: () => null,
       });

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { NewPart } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { databasesOfDay } from '../testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo } from '../testing/messages.ts';
+import { answer, message, part, routeTo, startTurn } from '../testing/messages.ts';
 
 const GROUP = 'web:g';
 const OWNERS = { channel: 'web', account: 'default', chatId: 'own' };
@@ -32,8 +32,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         return store.inbox.accept({ ...row, message: written });
       };
       const claimed = async (turnId: string, lane: string) => {
-        const lease = await hold(store, lane, `w-${turnId}`);
-        await claim(store, lease, turnId);
+        const { lease } = await startTurn(store, turnId, lane, `w-${turnId}`);
         return lease;
       };
       const forget = (only: string | null = null) =>
@@ -41,7 +40,6 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
           persons: ['web:bob'],
           ownersToo: false,
           only,
-          mark: '[forgotten]',
           now: 9,
           onStopped() {},
           retell: (rows) => ({ text: rows.map((row) => row.message.text).join() }),
@@ -178,7 +176,6 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
           conversations: ['web:bob'],
           ownersToo: false,
           phrases: [SECRET],
-          mark: '[forgotten]',
         });
         expect(forgotten.answers).toBe(1);
         expect(await bodies()).toContain('May I? [forgotten] now');

@@ -204,17 +204,24 @@ export interface Rows {
   readonly values: Values;
 }
 
-/** Drops dead letters about deleted work, because they can be neither read nor replayed. */
+/**
+ * A statement that drops dead letters about removed work, because they can be neither read nor
+ * replayed. Stopping a lane includes it: a replay would let its messages and parts wait again.
+ */
+export function buildLetterDeletion(turns: string, parts: string) {
+  return dynamicStatement(`delete from dead_letter
+    where subject in (select id from turn where ${turns})
+      or subject in (select id from outbox where ${parts})`);
+}
+
+/** Runs `buildLetterDeletion` as a transaction of its own. */
 export async function dropDeadLetters(
   database: Database,
   turns: string,
   parts: string,
   values: Values,
 ): Promise<void> {
-  const drop =
-    dynamicStatement(`delete from dead_letter where subject in (select id from turn where ${turns})
-    or subject in (select id from outbox where ${parts})`);
-  await database.change('power-cut', drop, values);
+  await database.change('power-cut', buildLetterDeletion(turns, parts), values);
 }
 
 /** Deletes rows in small transactions and returns how many. */
@@ -280,13 +287,24 @@ async function emptyRows(
       values: { ...values, from, to: from + BATCH },
     };
     count += await database.write(async (sql) => {
-      if (table === 'outbox') await dropCopies(sql, some);
+      if (table === 'outbox') {
+        await dropCopies(sql, some);
+        await sql.run(dynamicStatement(`${SEND_NO_MORE} and ${some.where}`), some.values);
+      }
       return rewriteRows(sql, forgotten, some, without);
     });
     await pause();
   }
   return count;
 }
+
+/**
+ * A part that is being sent in this moment must not be tried again without its text. Nor must one
+ * that failed since the waiting parts were removed, and waits for its next attempt.
+ */
+const SEND_NO_MORE = `update outbox set changed = 'deleted',
+  state = case when state = 'pending' then 'failed' else state end
+  where state in ('pending', 'sending')`;
 
 interface Span {
   readonly first: number | null;

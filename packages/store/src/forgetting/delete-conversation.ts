@@ -12,17 +12,17 @@ import {
   partsWithWords,
   turnsOf,
 } from './carried-words.ts';
-import { dropDeadLetters } from './copies.ts';
+import { buildLetterDeletion } from './copies.ts';
 import { emptyLane, sumOf } from './empty-lane.ts';
+import { forgottenTable } from './forgotten-tables.ts';
 import { subAgentsOf } from './person.ts';
+import { MARKS } from './phrase-redactor.ts';
 
 /** A request to delete a conversation. */
 export interface Deletion {
   readonly conversationId: string;
   /** The name of the person who deletes it. */
   readonly by: string;
-  /** Replaces text in rows that have to stay. */
-  readonly mark: string;
   /** In ms. */
   readonly now: number;
   /**
@@ -68,7 +68,8 @@ export async function deleteConversation(
   deletion: Deletion,
   sharedClock: SharedClock,
 ): Promise<Deleted | null> {
-  const { conversationId: conversation, mark, onStopped } = deletion;
+  const { conversationId: conversation, onStopped } = deletion;
+  const mark = MARKS.deleted;
   const stopped = await database.write((sql) => stopAndHold(sql, deletion, sharedClock()));
   if (stopped === null) return null;
   for (const lane of stopped.lanes) onStopped(lane);
@@ -84,10 +85,13 @@ export async function deleteConversation(
   for (const lane of subAgents) {
     rows += sumOf(await emptyLane(database, lane, mark, OF_SUB_AGENT), () => true);
   }
-  await dropDeadLetters(database, OF_CONVERSATION, OWN_PARTS, values);
   const counts = await emptyLane(database, conversation, mark, { only: OLD_ROWS, values });
   await database.write(async (sql) => {
     sql.send(END, { ...values, heldUntil });
+    // A mark that was set meanwhile would belong to the next conversation, and a part that failed
+    // meanwhile has no text to send again.
+    sql.send(DROP_MARKS, { conversation });
+    sql.send(DROP_LETTERS, { conversation, part });
   });
   return {
     messages: counts.get('inbox') ?? 0,
@@ -119,8 +123,10 @@ async function stopAndHold(
   moment: number | null,
 ): Promise<Stopped | null> {
   if ((await lockConversation(sql, id)) === undefined) return null;
+  if ((await sql.get(NEWEST, { id }))?.message == null) return null;
+  await sql.run(DROP_LETTERS, { conversation: id, part: Number.MAX_SAFE_INTEGER });
+  // Read after that: a part that another process sends again in this moment has a new number.
   const newest = await sql.get(NEWEST, { id });
-  if (newest === undefined || newest.message === null) return null;
   const subAgents = await stopSubAgents(sql, id, now);
   // Without a reason: of a turn that `/stop` has ended, its worker still keeps what people had seen of the answer.
   const { stoppedTurn } = await stopLane(sql, id, now);
@@ -128,7 +134,7 @@ async function stopAndHold(
   const heldUntil = (await readMoment(sql, moment)) + HOLD_MS;
   sql.send(HOLD, { id, heldUntil });
   const lanes = [...subAgents, ...(stoppedTurn === null ? [] : [id])];
-  return { lanes, message: newest.message, part: newest.part ?? 0, heldUntil };
+  return { lanes, message: newest?.message ?? 0, part: newest?.part ?? 0, heldUntil };
 }
 
 const NEWEST = statement(`
@@ -142,7 +148,9 @@ const NEWEST = statement(`
 
 const HOLD = statement('update conversation set taken_over_until = :heldUntil where id = :id');
 
-/** A person may have taken over the conversation in the meantime. */
+const DROP_MARKS = statement(`delete from conversation_mark where ${OF_CONVERSATION}`);
+
+/** If the hold ended too early, a person may have taken the conversation over since. */
 const END = statement(`
   update conversation
   set deleted_message = :message, deleted_part = :part, session = session + 1, plan = null, model = null,
@@ -163,6 +171,11 @@ const OWN_PARTS = `(turn_id in (select id from turn where conversation_id = :con
       and other.account = outbox.account and other.chat_id = outbox.chat_id
       and other.conversation_id <> :conversation))) and seq <= :part`;
 
+/** `OWN_PARTS` where no other condition names the chats, which an index finds. */
+const FOUND_PARTS = `${forgottenTable('outbox').of} and ${OWN_PARTS}`;
+
+const DROP_LETTERS = buildLetterDeletion(OF_CONVERSATION, FOUND_PARTS);
+
 /** Sub-agents send to the conversation's chat, so their parts are identified by their turns. */
 const OF_SUB_AGENT = {
   tables: ['outbox'],
@@ -175,7 +188,7 @@ const OLD_ROWS = {
   attachment: 'inbox_seq <= :message',
   outbox: OWN_PARTS,
   agent_file: `(turn_id in (select id from turn where conversation_id = :conversation)
-    or part_id in (select id from outbox where ${OWN_PARTS}))`,
+    or part_id in (select id from outbox where ${FOUND_PARTS}))`,
 };
 
 const COUNTS = statement(`

@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Lease } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { databasesOfDay } from '../testing/databases.ts';
-import { answer, claim, hold, message, part } from '../testing/messages.ts';
+import { answer, claim, message, part, startTurn } from '../testing/messages.ts';
 
 const CHAT = { conversationId: 'web:c1', session: 0 };
 const SECRET = 'amaranth';
@@ -14,8 +14,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     beforeEach(async () => {
       store = await database.openEmpty();
       await store.inbox.accept({ ...message('m1'), fromOwner: true });
-      lease = await hold(store);
-      await claim(store, lease, 't1');
+      ({ lease } = await startTurn(store, 't1'));
     });
     afterAll(() => database.dispose());
 
@@ -24,7 +23,6 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         conversations: [CHAT.conversationId],
         ownersToo: false,
         phrases: [SECRET],
-        mark: '[forgotten]',
       });
 
     it('[G15] includes to-dos, delegated tasks and approvals', async () => {
@@ -84,20 +82,19 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         const written = { ...one, chat: { id: chat, type }, sender, text };
         return store.inbox.accept({ ...row, message: written });
       };
-      const forgetAll = (only: string | null = null) =>
+      const noteStopped = (lane: string) => void stopped.push(lane);
+      const forgetAll = (only: string | null = null, onStopped = noteStopped) =>
         store.forgetting.forgetPerson({
           persons: ['web:bob'],
           ownersToo: false,
           only,
-          mark: '[forgotten]',
           now: 9,
-          onStopped: (lane) => void stopped.push(lane),
+          onStopped,
           retell: (rows) => ({ text: rows.map((row) => row.message.text).join() }),
         });
       const entry = (role: 'user' | 'assistant', text: string) => ({ role, content: { text } });
       const turn = async (id: string, conversation: string, text: string) => {
-        const held = await hold(store, conversation, `w-${id}`);
-        await claim(store, held, id);
+        const { lease: held } = await startTurn(store, id, conversation, `w-${id}`);
         const entries = [entry('user', text), entry('assistant', `re ${text}`)];
         const parts = [part(`re ${text}`, conversation.slice('web:'.length))];
         const outcome = 'answered' as const;
@@ -154,8 +151,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         await store.reactions.keep(place, { ...line, text: '[reacted to "amaranth"]' }, 0);
         await forgetAll(GROUP);
         await said('g2', 'ann', 'cake of ann');
-        const held = await hold(store, GROUP);
-        expect((await claim(store, held, 't-cake')).groupContext).toEqual([]);
+        expect((await startTurn(store, 't-cake', GROUP)).turn.groupContext).toEqual([]);
       });
 
       it('leaves an empty chat, in which duplicates are still recognized', async () => {
@@ -175,8 +171,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
       it('stops the running turn, and its answer is not stored', async () => {
         await said('d1', 'bob', 'the amaranth of bob', 'direct');
-        const held = await hold(store, 'web:bob');
-        await claim(store, held, 'b1');
+        const { lease: held } = await startTurn(store, 'b1', 'web:bob');
         await forgetAll();
         expect(stopped).toEqual(['web:bob']);
         const late = await store.lanes.commit(held, answer('b1', ['amaranth'], 'bob'), 4);
@@ -217,13 +212,35 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         );
       });
 
+      it.each([
+        ['direct', 'web:bob'],
+        ['group', GROUP],
+      ] as const)(
+        '[D06] lets no replay during it bring messages back in a %s chat',
+        async (type, lane) => {
+          await said('f1', 'bob', 'amaranth', type);
+          const { lease: held } = await startTurn(store, 't-failed', lane);
+          const failed = { ...answer('t-failed', [], 'bob'), outcome: 'failed' } as const;
+          await store.lanes.commit(held, failed, 4);
+          const [letter] = await store.deadLetters.open({ limit: 9 });
+          await said('f2', 'bob', 'more amaranth', type);
+          await claim(store, held, 't-running');
+          let replaying: Promise<{ readonly kind: string }> | undefined;
+          await forgetAll(lane, () => {
+            replaying = store.deadLetters.replay(letter?.id ?? 0, 'once', 9);
+          });
+          expect(await replaying).toEqual({ kind: 'missing' });
+          expect(await store.lanes.withWork(9, 1_000)).toEqual([]);
+        },
+      );
+
       it("in a group returns other people's messages to the next turn", async () => {
         await said('g1', 'bob', 'amaranth');
         await said('g2', 'ann', 'cake of ann');
-        await claim(store, await hold(store, GROUP), 't-both');
+        await startTurn(store, 't-both', GROUP);
         await forgetAll(GROUP);
         expect(stopped).toEqual([GROUP]);
-        const next = await claim(store, await hold(store, GROUP, 'w2'), 't-next');
+        const { turn: next } = await startTurn(store, 't-next', GROUP, 'w2');
         expect(next.messages.map((row) => row.message.text)).toEqual(['cake of ann']);
       });
     });

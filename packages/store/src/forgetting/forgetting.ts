@@ -10,16 +10,15 @@ import type { Deleted, Deletion, DeletionCounts } from './delete-conversation.ts
 import { FORGOTTEN_TABLES, forgottenTable, rewriteRows } from './forgotten-tables.ts';
 import type { PersonForgetting, PersonForgotten } from './person.ts';
 import { forgetPerson } from './person.ts';
-import { phraseRedactor, type Redact } from './phrase-redactor.ts';
+import { MARKS, phraseRedactor, type Redact } from './phrase-redactor.ts';
 
 /** What to forget, and where. */
 export interface Forgetting {
   /** The conversations to change; with `ownersToo`, also every direct chat with an owner. */
   readonly conversations: readonly string[];
   readonly ownersToo: boolean;
-  /** Exact phrases, ignoring case. Each occurrence is replaced by `mark`. */
+  /** Exact phrases, ignoring case. */
   readonly phrases: readonly string[];
-  readonly mark: string;
 }
 
 /** The number of changed rows, by kind. */
@@ -71,7 +70,7 @@ export function forgettingRepository(
     /** Changes what is stored now; rows stored in the meantime may still contain the phrases. */
     async forget(forgetting: Forgetting): Promise<Forgotten> {
       const conversations = await conversationsOf(database, forgetting, agent);
-      const without = phraseRedactor(forgetting.phrases, forgetting.mark);
+      const without = phraseRedactor(forgetting.phrases, MARKS.forgotten);
       const found = { history: 0, messages: 0, answers: 0, steps: 0, pins: 0 };
       for (const conversation of conversations) {
         await addUp(found, database, conversation, without);

@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../store.ts';
 import { sqliteForTests } from '../testing/databases.ts';
-import { claim, hold, message } from '../testing/messages.ts';
+import { message, startTurn } from '../testing/messages.ts';
 import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 
 /** The tables that contain human text. */
@@ -57,7 +57,7 @@ describe('tables with human text', () => {
   /** Inserts a row into each table, with text in every column that can hold it. */
   const fill = async (type?: 'group') => {
     await store.inbox.accept({ ...message('m1', 'c1', type && { type }), fromOwner: true });
-    await claim(store, await hold(store), 't1');
+    await startTurn(store, 't1');
     for (const { table, texts } of WITH_WORDS) {
       const columns = columnsOf(table);
       const values = columns.map(({ name, type }) => {
@@ -100,7 +100,6 @@ describe('tables with human text', () => {
       conversations: [CHAT],
       ownersToo: true,
       phrases: [SECRET],
-      mark: '[forgotten]',
     });
 
     expect(JSON.stringify(everything())).not.toMatch(/amaranth/i);
@@ -126,7 +125,6 @@ describe('tables with human text', () => {
       persons: ['web:u1'],
       ownersToo: false,
       only: null,
-      mark: '[forgotten]',
       now: 5,
       onStopped() {},
       retell: () => '',
@@ -164,7 +162,6 @@ describe('tables with human text', () => {
       persons: ['web:u1'],
       ownersToo: false,
       only: CHAT,
-      mark: '[forgotten]',
       now: 5,
       onStopped() {},
       retell: () => '',

@@ -14,9 +14,16 @@ import {
   partsWithWords,
   turnsOf,
 } from './carried-words.ts';
-import { BATCH, deleteRows, dropDeadLetters, dropUnusedTexts } from './copies.ts';
+import {
+  BATCH,
+  buildLetterDeletion,
+  deleteRows,
+  dropDeadLetters,
+  dropUnusedTexts,
+} from './copies.ts';
 import { emptyLane, sumOf } from './empty-lane.ts';
 import { forgottenTable } from './forgotten-tables.ts';
+import { MARKS } from './phrase-redactor.ts';
 import {
   type PersonLeaving,
   type PersonMessages,
@@ -83,7 +90,7 @@ export async function forgetPerson(
   const sums = { rows: 0, cronJobs: 0 };
   for (const [conversation, one] of all) {
     const removed = one.isDirect
-      ? await emptyConversation(database, conversation, one, forgetting)
+      ? await emptyConversation(database, conversation, one)
       : await redactPersonInGroup(database, conversation, one, forgetting);
     sums.rows += removed.rows;
     sums.cronJobs += removed.cronJobs;
@@ -187,22 +194,21 @@ async function emptyConversation(
   database: Database,
   conversation: string,
   { seqs, texts }: PersonMessages,
-  { mark }: PersonForgetting,
 ): Promise<Removed> {
   const subAgents = await subAgentsOf(database, conversation);
   const lanes = [...subAgents, conversation];
   const turns = await turnsOf(database, lanes);
   const elsewhere = await findOutsideQuestions(database, turns, lanes);
   const parts = await partsWithWords(database, { turns, seqs, people: [] });
-  let rows = await forgetParts(database, parts, mark);
+  let rows = await forgetParts(database, parts, MARKS.forgotten);
   const phrases = texts.filter((text) => text.length >= SAMPLE_LENGTH);
-  rows += await forgetOutside(database, elsewhere, phrases, mark);
+  rows += await forgetOutside(database, elsewhere, phrases, MARKS.forgotten);
   let cronJobs = 0;
   for (const lane of lanes) {
     await dropDeadLetters(database, OF_CONVERSATION, forgottenTable('outbox').of, {
       conversation: lane,
     });
-    const counts = await emptyLane(database, lane, mark);
+    const counts = await emptyLane(database, lane, MARKS.forgotten);
     cronJobs += counts.get('cron_job') ?? 0;
     rows += sumOf(counts, (table) => table !== 'cron_job' && table !== 'inbox');
   }
@@ -217,6 +223,7 @@ async function stopAll(
 ): Promise<readonly string[]> {
   return database.write(async (sql) => {
     await lockConversation(sql, conversation);
+    await sql.run(DROP_ALL_LETTERS, { conversation });
     const subAgents = await stopSubAgents(sql, conversation, now);
     const { stoppedTurn } = await stopLane(sql, conversation, now);
     return [...subAgents, ...(stoppedTurn === null ? [] : [conversation])];
@@ -235,6 +242,7 @@ async function stopTheirs(
 ): Promise<readonly string[]> {
   return database.write(async (sql) => {
     await lockConversation(sql, conversation);
+    await sql.run(DROP_THEIR_LETTERS, { turns: toJson([...turns]) });
     const running = await sql.get(RUNNING, { conversation });
     sql.send(STOP, { seqs: toJson(seqs), now });
     if (running === undefined || !turns.has(running.id)) return [];
@@ -247,6 +255,13 @@ async function stopTheirs(
     return [...lanes, conversation];
   });
 }
+
+const DROP_ALL_LETTERS = buildLetterDeletion(OF_CONVERSATION, forgottenTable('outbox').of);
+
+const DROP_THEIR_LETTERS = buildLetterDeletion(
+  'id in (select value from json_each(:turns))',
+  'id is null',
+);
 
 const RUNNING = statement(`
   select id from turn where conversation_id = :conversation and state = 'running'`).rows<{
@@ -284,11 +299,11 @@ const SUB_AGENTS = statement(`
  */
 async function forgetTraces(
   database: Database,
-  { persons, only, mark }: PersonForgetting,
+  { persons, only }: PersonForgetting,
 ): Promise<void> {
   if (only !== null) return;
   const values = { persons: toJson(persons) };
   await deleteRows(database, 'ingress_decision', { where: IS_THEIRS, values });
   const notices = await partsWithWords(database, { turns: [], seqs: [], people: persons });
-  await forgetParts(database, notices, mark);
+  await forgetParts(database, notices, MARKS.forgotten);
 }

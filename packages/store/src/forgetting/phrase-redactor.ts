@@ -4,6 +4,12 @@
  */
 export type Redact = (value: unknown) => unknown;
 
+/**
+ * What replaces removed text in rows that have to stay: `deleted` in deleted conversations,
+ * `forgotten` everywhere else. A search does not find these words.
+ */
+export const MARKS = { deleted: '[deleted]', forgotten: '[forgotten]' } as const;
+
 /** Fields that contain no human text, but values that the code depends on. They stay unchanged. */
 const FIXED: ReadonlySet<string> = new Set(
   (

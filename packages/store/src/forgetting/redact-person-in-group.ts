@@ -12,7 +12,7 @@ import {
 import { dropDeadLetters, removeWords } from './copies.ts';
 import { emptyLane, sumOf } from './empty-lane.ts';
 import { FORGOTTEN_TABLES, type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
-import { phraseRedactor, type Redact } from './phrase-redactor.ts';
+import { MARKS, phraseRedactor, type Redact } from './phrase-redactor.ts';
 
 /**
  * How many of a person's newest texts are also removed from shared rows, and the minimum length of
@@ -25,7 +25,6 @@ const MIN_PHRASE_LENGTH = 6;
 export interface PersonLeaving {
   /** Parley's ids (`telegram:42`) of all their accounts. */
   readonly persons: readonly string[];
-  readonly mark: string;
   /** Builds the history text for a turn to which others also wrote, from their messages. */
   retell(messages: readonly InboxRow[]): unknown;
 }
@@ -51,9 +50,10 @@ export async function redactPersonInGroup(
   database: Database,
   conversation: string,
   said: PersonMessages,
-  { persons, mark, retell }: PersonLeaving,
+  { persons, retell }: PersonLeaving,
 ): Promise<Removed> {
   const { seqs, texts } = said;
+  const mark = MARKS.forgotten;
   const lanes = await subAgentsOfTurns(database, [...said.turns]);
   const turns = [...said.turns, ...(await turnsOf(database, lanes))];
   const elsewhere = await findOutsideQuestions(database, turns, [conversation]);

@@ -43,7 +43,10 @@ export const OUTBOX_TABLES = {
        */
       about: since(36, data()),
       has_buttons: since(36, int('not null default 0')),
-      /** Set to `edited` or `deleted` if it was changed after it was sent. */
+      /**
+       * Set to `edited` or `deleted` if it was changed after it was sent; also to `deleted` if its
+       * text was removed while it was being sent.
+       */
       changed: since(36, data()),
     },
     indexes: {

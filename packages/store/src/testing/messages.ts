@@ -54,14 +54,21 @@ export function answer(turnId: string, texts: readonly string[], chatId = 'c1'):
   };
 }
 
-/** Takes a lane, which must be free. */
-export async function hold(store: Store, lane = 'web:c1', owner = 'w1', now = 0): Promise<Lease> {
-  const result = await store.lanes.acquire(lane, owner, now, 1_000);
-  if (result.kind === 'busy') throw new Error(`the lane ${lane} is busy`);
-  return result.lease;
+/** Takes a free lane and starts its turn, as a worker does when it is woken. */
+export async function startTurn(
+  store: Store,
+  turnId: string,
+  lane = 'web:c1',
+  owner = 'w1',
+  busy: BusyPolicy = 'collect',
+): Promise<{ readonly lease: Lease; readonly turn: ClaimedTurn }> {
+  const work = { conversationId: lane, owner, leaseMs: 1_000 };
+  const started = await store.lanes.begin(work, busy, turnId, 0);
+  if (started.kind !== 'turn') throw new Error(`the lane ${lane} has no turn: ${started.kind}`);
+  return started;
 }
 
-/** Claims a turn, which must exist. */
+/** Claims the next turn, which must exist, as a worker does after a commit. */
 export async function claim(
   store: Store,
   lease: Lease,
@@ -94,8 +101,7 @@ async function useReplacing(store: Store): Promise<void> {
   const first = message('r1', 'c8');
   const files = [new Uint8Array(1)];
   await store.inbox.accept({ ...first, message: { ...first.message, attachments: [file] }, files });
-  const lease = await hold(store, 'web:c8');
-  await claim(store, lease, 't8');
+  const { lease } = await startTurn(store, 't8', 'web:c8');
   await store.lanes.commit(lease, { ...answer('t8', ['a'], 'c8'), parts: [] }, 0);
   const again = message('r2', 'c8');
   await store.inbox.accept({ ...again, message: { ...again.message, replaces: 'r1' } });
@@ -103,16 +109,14 @@ async function useReplacing(store: Store): Promise<void> {
 
 async function useSubAgents(store: Store): Promise<void> {
   await store.inbox.accept(message('s1', 'c5'));
-  const lease = await hold(store, 'web:c5');
-  await claim(store, lease, 't5');
+  await startTurn(store, 't5', 'web:c5');
   const order = { turnId: 't5', title: 't', task: 't', reader: 'owner', text: 'w' } as const;
   const bounds = { depth: 2, concurrent: 3 };
   for (const id of ['a', 'b']) {
     await store.subAgents.start({ ...order, id, callId: id }, bounds, 0);
     await store.subAgents.of(`sub:${id}`);
   }
-  const own = await hold(store, 'sub:a');
-  await claim(store, own, 't6');
+  const { lease: own } = await startTurn(store, 't6', 'sub:a');
   const commit = { ...answer('t6', []), parts: [] };
   const over = { commit, steps: 1, state: 'done', result: 'r', text: 'w' } as const;
   await store.subAgents.commit(own, over, 0);
@@ -121,8 +125,7 @@ async function useSubAgents(store: Store): Promise<void> {
 
 async function useApprovals(store: Store): Promise<void> {
   await store.inbox.accept(message('a1', 'c6'));
-  const lease = await hold(store, 'web:c6');
-  await claim(store, lease, 't7');
+  const { lease } = await startTurn(store, 't7', 'web:c6');
   const asked: NewApproval = {
     code: 'CODE7',
     turnId: 't7',

@@ -7,7 +7,7 @@ import {
 } from '@parley/core';
 import { StepFacts } from '@parley/core/timeline';
 import { APPROVAL_COLUMNS, type ApprovalRow, readApprovalRow } from '../approval-rows.ts';
-import { chatTitle, personalMessage } from '../conversation-views/list.ts';
+import { chatTitle, personalMessage, selectByPerson, TRIGGER } from '../conversation-views/list.ts';
 import { readSaid } from '../conversation-views/messages.ts';
 import type { ChatKey } from '../conversations.ts';
 import { HEARTBEAT_LANE, isLane, OF_CHAT } from '../conversations.ts';
@@ -54,9 +54,9 @@ export async function recentMessages(sql: Sql, limit: number): Promise<readonly 
     const { table, seq, channel, account, chatId } = found;
     const chat = { channel, account, chatId };
     const row = await (table === 'inbox'
-      ? sql.get(ACCEPTED_MESSAGE, { seq })
-      : sql.get(SAID_THERE, chat));
-    const person = row === undefined ? null : await personalMessage(sql, row);
+      ? sql.get(ACCEPTED_MESSAGE, { seq, ...TRIGGER })
+      : sql.get(SAID_THERE, { ...chat, ...TRIGGER }));
+    const person = row === undefined ? null : personalMessage(row);
     const said = row === undefined || table !== 'inbox' ? null : readSaid(row.message);
     shown.push({
       ...toMessageName(found),
@@ -69,11 +69,13 @@ export async function recentMessages(sql: Sql, limit: number): Promise<readonly 
   return shown;
 }
 
-const SAID_ROW = 'select conversation_id as id, message from inbox where';
+const SAID_ROW = `select conversation_id as id, message, ${selectByPerson('inbox.conversation_id')}
+  from inbox where` as const;
 
 interface SaidRow {
   readonly id: string;
   readonly message: string;
+  readonly byPerson: string | null;
 }
 
 const ACCEPTED_MESSAGE = statement(`${SAID_ROW} seq = :seq`).rows<SaidRow>();

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { AdmittedMessage, Lease } from '../rows.ts';
 import type { Store } from '../store.ts';
 import { databasesOfDay } from '../testing/databases.ts';
-import { answer, claim, hold, message, part } from '../testing/messages.ts';
+import { answer, claim, message, part, startTurn } from '../testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 const REASON = 'written by an owner; in a direct chat';
@@ -37,10 +37,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     const stages = ({ entries }: Timeline) => entries.map(({ stage }) => stage);
     const verdict = async (id: string, now?: number) => (await timeline(id, now)).verdict;
     async function begin(turnId: string, now: number): Promise<Lease> {
-      const lease = await hold(store, 'web:c1', 'worker_1', now);
-      const claimed = await store.lanes.claim(lease, 'collect', turnId, now);
-      if (claimed.kind !== 'turn') throw new Error(claimed.kind);
-      return lease;
+      const work = { conversationId: 'web:c1', owner: 'worker_1', leaseMs: 1_000 };
+      const begun = await store.lanes.begin(work, 'collect', turnId, now);
+      if (begun.kind !== 'turn') throw new Error(begun.kind);
+      return begun.lease;
     }
 
     const person = { conversationId: 'web:c1', by: 'Ann' };
@@ -249,8 +249,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         const order = { id, agent: 'main', task: 'weather', target: 'web:c1' };
         const orderly = { ...order, message: { ...asked, conversationId: lane, message: told } };
         await store.heartbeats.start(orderly, null, 1);
-        const lease = await hold(store, lane);
-        const { turnId } = await claim(store, lease, `turn of ${id}`);
+        const {
+          lease,
+          turn: { turnId },
+        } = await startTurn(store, `turn of ${id}`, lane);
         const commit = { turnId, entries: [], parts: [], usage: null } as const;
         const entry = { role: 'assistant', content: 'private' } as const;
         await store.heartbeats.commit(

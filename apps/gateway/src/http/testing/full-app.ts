@@ -1,3 +1,4 @@
+import { createAnswerPrinter } from '@parley/channels';
 import { type Clock, type Role, silentLogger } from '@parley/core';
 import { createLocalBus } from '@parley/queue';
 import type { Store } from '@parley/store';
@@ -68,6 +69,7 @@ export function fullApp({ token, store, clock }: FullAppDeps) {
     operations: {
       ...{ store, bus, situation, newId: () => 'id', defaultAgent: 'main' },
       ...{ clock, log: silentLogger, wake: async () => undefined, scrub: (text) => text },
+      answerPrinter: async () => createAnswerPrinter(),
       channels: async () => ({ accounts: ACCOUNTS, monotonic: clock }),
       audit: async () => AUDIT,
       logs: unused,
