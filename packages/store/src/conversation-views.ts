@@ -47,14 +47,19 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
       const { readPeople } = await import('./conversation-views/people.ts');
       return database.read((sql) => readPeople(sql, id));
     },
-    /** Titles by conversation id; unknown ids are left out. */
-    async titles(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    /**
+     * Titles by conversation id, or the names that the reader gave; unknown ids are left out.
+     */
+    async titles(
+      ids: readonly string[],
+      reader: string | null = null,
+    ): Promise<ReadonlyMap<string, string>> {
       const { findConversation } = await lists();
       return database.read(async (sql) => {
         const titles = new Map<string, string>();
         for (const id of ids) {
-          const found = await findConversation(sql, id);
-          if (found !== null) titles.set(id, found.title);
+          const found = await findConversation(sql, id, null, reader);
+          if (found !== null) titles.set(id, found.name ?? found.title);
         }
         return titles;
       });

@@ -172,7 +172,8 @@ function Sides(props: SidesProps): VNode {
 function Panel({ inbox }: { readonly inbox: InboxState }): VNode | null {
   const row = inbox.row.value;
   if (row === null || row.isOnlyChat) return null;
-  return <Lazy load={conversationPanel} props={{ id: row.id, state: inbox }} />;
+  const { id, title } = row;
+  return <Lazy load={conversationPanel} props={{ id, title, state: inbox }} />;
 }
 
 interface NotesProps {

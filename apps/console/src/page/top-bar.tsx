@@ -51,12 +51,7 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
           <Icon name="back" />
         </a>
       )}
-      <div class="who">
-        <h1 class="clip">{isOther ? row.title : agent.name}</h1>
-        <p class="hint clip" title={agent.model}>
-          {isOther ? `${row.place} · answered by ${agent.name}` : agent.model}
-        </p>
-      </div>
+      <Heading agent={agent} row={row} isOther={isOther} />
       {choice}
       {isOther && (
         <>
@@ -81,6 +76,28 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
       )}
       {inbox !== null && <MenuButton {...inbox} row={row} />}
     </header>
+  );
+}
+
+interface HeadingProps extends Pick<TopBarProps, 'agent'> {
+  readonly row: InboxRow | null;
+  /** Whether the row is a conversation on another channel. */
+  readonly isOther: boolean;
+}
+
+/** The agent's name until the person has named the chat, or the title of another conversation. */
+function Heading({ agent, row, isOther }: HeadingProps): VNode {
+  // The row may still be that of the conversation shown before.
+  const name = row === null || row.chat === null ? null : row.name;
+  const title = isOther ? row?.title : name;
+  const facts = name === null ? agent.model : `${agent.name} · ${agent.model}`;
+  return (
+    <div class="who">
+      <h1 class="clip">{title ?? agent.name}</h1>
+      <p class="hint clip" title={agent.model}>
+        {isOther ? `${row?.place} · answered by ${agent.name}` : facts}
+      </p>
+    </div>
   );
 }
 

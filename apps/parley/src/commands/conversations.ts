@@ -109,7 +109,7 @@ type List = OutputOf<'conversations/list'>;
 
 function listText({ now, conversations, next }: List): string {
   if (conversations.length === 0) return 'No conversations.';
-  const rows = conversations.map((one) => [one.id, one.title, stateText(one, now)]);
+  const rows = conversations.map((one) => [one.id, one.name ?? one.title, stateText(one, now)]);
   const more = next === null ? '' : `\nOlder ones: parley conversations list --before ${next}`;
   return `${tableText([['conversation', 'with', 'state'], ...rows])}${more}`;
 }

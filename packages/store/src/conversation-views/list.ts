@@ -14,6 +14,8 @@ export interface ShownConversation extends ChatKey {
   readonly chatType: ChatType;
   /** The group's title or the person's name; the chat id if neither is known. */
   readonly title: string;
+  /** The name that the reader gave it in their inbox; null if they gave none. */
+  readonly name: string | null;
   readonly mode: ConversationMode;
   /** The model chosen with `/model`; null for the model in the settings. */
   readonly model: string | null;
@@ -128,9 +130,9 @@ export async function personalMessage(
 }
 
 function conversationOf(row: ListRow, said: SaidMessage | null): ShownConversation {
-  const { id, channel, account, chatId, mode, model, waiting, newest } = row;
+  const { id, channel, account, chatId, name, mode, model, waiting, newest } = row;
   return {
-    ...{ id, channel, account, chatId, mode, model, waiting, newest },
+    ...{ id, channel, account, chatId, name, mode, model, waiting, newest },
     newestPart: row.newestPart ?? 0,
     isNew: isUnread(row),
     chatType: said?.chat.type ?? 'direct',
@@ -203,6 +205,7 @@ function textOfPreview(part: ReturnType<typeof readSent>): string {
 
 interface ListRow extends ChatKey {
   readonly id: string;
+  readonly name: string | null;
   readonly mode: ConversationMode;
   readonly model: string | null;
   readonly newest: number;
@@ -260,7 +263,7 @@ const FACTS = `
     part.error, part.seq as "newestPart",
     led.taken_by as "ledBy", led.taken_at as "ledSince", led.until as "ledUntil",
     coalesce(mark.read_message, reader.read_message) as "readMessage",
-    coalesce(mark.read_part, reader.read_part) as "readPart"` as const;
+    coalesce(mark.read_part, reader.read_part) as "readPart", mark.title as name` as const;
 
 const JOINED = `
   join inbox on inbox.seq = talk.newest

@@ -14,7 +14,7 @@ import { excerptOf, isFoundIn, type SearchTerms, termsOf } from './search-index.
 /** A message or part that contains all terms. */
 export interface SearchHit {
   readonly conversationId: string;
-  /** The title of the conversation. */
+  /** The name that the reader gave the conversation, otherwise its title. */
   readonly title: string;
   readonly channel: string;
   /** The message's `id` in its conversation. */
@@ -33,6 +33,8 @@ export interface SearchQuery {
   readonly typed: string;
   readonly before: PageMark | null;
   readonly limit: number;
+  /** The person whose names for conversations are shown; null or absent for none. */
+  readonly reader?: string | null;
   /** Removes secrets before the text is truncated. */
   readonly scrub: (text: string) => string;
 }
@@ -47,7 +49,7 @@ export interface SearchPage {
 export async function searchMessages(
   sql: Sql,
   dialect: 'sqlite' | 'postgres',
-  { typed, before: behind, limit, scrub }: SearchQuery,
+  { typed, before: behind, limit, reader = null, scrub }: SearchQuery,
 ): Promise<SearchPage> {
   const terms = termsOf(typed);
   const before = behind ?? NEWEST;
@@ -65,7 +67,8 @@ export async function searchMessages(
     const { conversationId: id } = row;
     const text = row.direction === 'in' ? textOfMessage(row.stored) : textOfPart(row.stored);
     if (id === null || text === null || !isFoundIn(text, terms)) continue;
-    const title = titles.get(id) ?? (await findConversation(sql, id))?.title ?? row.chatId;
+    const found = titles.has(id) ? null : await findConversation(sql, id, null, reader);
+    const title = titles.get(id) ?? found?.name ?? found?.title ?? row.chatId;
     titles.set(id, title);
     const excerpt = excerptOf(scrub(text), terms);
     hits.push({ ...hitOf(row), conversationId: id, title, excerpt });

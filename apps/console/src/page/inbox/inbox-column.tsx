@@ -20,6 +20,7 @@ import {
   inboxRows,
   isShownBy,
   type ListedConversation,
+  namedElsewhere,
   type RowFilter,
 } from './rows.ts';
 import { SearchResults } from './search.tsx';
@@ -52,7 +53,7 @@ function Column(props: ColumnProps): VNode {
   const asked = useSignal('');
   const filter = useSignal<RowFilter>('all');
   const channel = useSignal('');
-  const { rows, data, isChosen } = useRows(props);
+  const { rows, marks, data, isChosen } = useRows(props);
   const chosen = rows.find(isChosen) ?? null;
   const { ofOne, chosen: agent } = useRowAgents();
   const title = agent === undefined || route.view === 'chat' ? 'Inbox' : ofOne('Inbox');
@@ -82,7 +83,11 @@ function Column(props: ColumnProps): VNode {
         </>
       ) : (
         <DataScope key={asked.value}>
-          <SearchResults asked={asked.value} rows={rows} chosen={route.args[2] ?? ''} />
+          <SearchResults
+            asked={asked.value}
+            titled={[...rows, ...namedElsewhere(marks, rows)]}
+            chosen={route.args[2] ?? ''}
+          />
         </DataScope>
       )}
     </Box>
@@ -109,17 +114,18 @@ function useRows({ route, chat, isOnline, state }: ColumnProps) {
     isChat ? chatOf(one) === chat : one.id === id;
   const readHere = useReading(found.find(isOpen));
   const fresh = new Set(data.first?.conversations.map((one) => one.id));
+  const marks = data.first?.marks ?? [];
   const rows = inboxRows({
     conversations: found.map((one) => ({
       ...one,
       isNew: one.isNew && !isOpen(one) && (fresh.has(one.id) || !readHere(one)),
     })),
     chats: (chats ?? []).filter((one) => isChat || isShown(one.id)),
-    marks: data.first?.marks ?? [],
+    marks,
     isOfOneAgent: !isChat && agent !== undefined,
   });
   const isChosen = (row: InboxRow): boolean => (isChat ? row.chat === chat : row.id === id);
-  return { rows, data, isChosen };
+  return { rows, marks, data, isChosen };
 }
 
 /** The row below a visible one, or above it if it is the last. */

@@ -115,7 +115,8 @@ function useReply({ id, newest }: Pick<ConversationReport, 'id' | 'newest'>) {
 }
 
 function ReplyForm({ report }: ReplyProps): VNode {
-  const { agent, title } = report;
+  const { agent } = report;
+  const title = report.name ?? report.title;
   const { text, as, outcome, canSend, write, setAs, send } = useReply(report);
   return (
     <form
