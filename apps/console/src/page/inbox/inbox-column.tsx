@@ -6,9 +6,9 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useRowAgents } from '../agents.tsx';
 import type { Route } from '../route.ts';
 import { DataScope, useData, useScope } from '../ui/data.tsx';
+import { useGrowing } from '../ui/growing.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Show } from '../ui/widgets.tsx';
-import { useGrowing } from './growing.ts';
 import type { InboxState } from './inbox-state.ts';
 import { NewChat } from './new-chat.tsx';
 import { useBeginning, useReading } from './reading.ts';
@@ -112,14 +112,10 @@ function useRows({ route, chat, isOnline, state }: ColumnProps) {
   const id = isChat ? undefined : route.args[0];
   const isOpen = (one: ListedConversation): boolean =>
     isChat ? chatOf(one) === chat : one.id === id;
-  const readHere = useReading(found.find(isOpen));
-  const fresh = new Set(data.first?.conversations.map((one) => one.id));
+  useReading(found.find(isOpen));
   const marks = data.first?.marks ?? [];
   const rows = inboxRows({
-    conversations: found.map((one) => ({
-      ...one,
-      isNew: one.isNew && !isOpen(one) && (fresh.has(one.id) || !readHere(one)),
-    })),
+    conversations: found.map((one) => ({ ...one, isNew: one.isNew && !isOpen(one) })),
     chats: (chats ?? []).filter((one) => isChat || isShown(one.id)),
     marks,
     isOfOneAgent: !isChat && agent !== undefined,

@@ -2,16 +2,16 @@ import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
 import { hrefOf, hrefOfChat } from '../route.ts';
 import { dayOf, timeOfDay } from '../ui/format.ts';
+import type { Older } from '../ui/growing.ts';
 import { Icon } from '../ui/icon.tsx';
-import { List } from '../ui/widgets.tsx';
+import { List, OlderButton } from '../ui/widgets.tsx';
 import { type InboxRow, initialsOf, type RowFilter } from './rows.ts';
 
 interface LinksProps {
   readonly rows: readonly InboxRow[];
   readonly filter: RowFilter;
   readonly isChosen: (row: InboxRow) => boolean;
-  /** Loads older conversations; null if all are loaded. */
-  readonly older: (() => Promise<void>) | null;
+  readonly older: Older | null;
 }
 
 /** The rows of the inbox as links. */
@@ -24,11 +24,7 @@ export function RowLinks({ rows, filter, isChosen, older }: LinksProps): VNode {
       <List look="" of={rows}>
         {(row) => <RowLink key={row.id} row={row} isChosen={isChosen(row)} />}
       </List>
-      {older && (
-        <button type="button" class="quiet" onClick={() => void older()}>
-          Older conversations
-        </button>
-      )}
+      <OlderButton label="Older conversations" older={older} />
     </nav>
   );
 }

@@ -4,8 +4,8 @@ import { useRowAgents } from '../agents.tsx';
 import { hrefOf } from '../route.ts';
 import { counted } from '../ui/format.ts';
 import { EntryLink } from '../ui/frames.tsx';
-import { List, Show } from '../ui/widgets.tsx';
-import { useGrowing } from './growing.ts';
+import { useGrowing } from '../ui/growing.ts';
+import { List, OlderButton, Show } from '../ui/widgets.tsx';
 import { highlighted } from './highlight.ts';
 import { hrefOfRow } from './row-links.tsx';
 import type { InboxRow } from './rows.ts';
@@ -71,11 +71,7 @@ export function SearchResults({ asked, titled, chosen }: ResultsProps): VNode {
               />
             )}
           </List>
-          {data.older && (
-            <button type="button" class="quiet" onClick={data.older}>
-              Older results
-            </button>
-          )}
+          <OlderButton label="Older results" older={data.older} />
         </nav>
       )}
     </Show>
