@@ -57,9 +57,8 @@ function Column(props: ColumnProps): VNode {
   const chosen = rows.find(isChosen) ?? null;
   const { ofOne, chosen: agent } = useRowAgents();
   const title = agent === undefined || route.view === 'chat' ? 'Inbox' : ofOne('Inbox');
-  const shown = rows
-    .filter((row) => isShownBy(filter.value, row))
-    .filter((row) => channel.value === '' || row.channel === channel.value);
+  const ofChannel = rows.filter((row) => channel.value === '' || row.channel === channel.value);
+  const shown = ofChannel.filter((row) => isShownBy(filter.value, row));
   useEffect(() => {
     state.row.value = chosen;
     state.next.value = chosen && neighborOf(chosen, shown);
@@ -74,10 +73,15 @@ function Column(props: ColumnProps): VNode {
       <SearchField onAsk={(text) => (asked.value = text)} />
       {asked.value === '' ? (
         <>
-          <Filters rows={rows} filter={filter} channel={channel} />
+          <Filters all={rows} ofChannel={ofChannel} filter={filter} channel={channel} />
           <Show data={data}>
             {() => (
-              <RowLinks rows={shown} filter={filter.value} isChosen={isChosen} older={data.older} />
+              <RowLinks
+                rows={shown}
+                isFiltered={filter.value !== 'all' || channel.value !== ''}
+                isChosen={isChosen}
+                older={data.older}
+              />
             )}
           </Show>
         </>
@@ -158,15 +162,19 @@ function SearchField({ onAsk }: { readonly onAsk: (text: string) => void }): VNo
 }
 
 interface FiltersProps {
-  readonly rows: readonly InboxRow[];
+  readonly all: readonly InboxRow[];
+  /** The rows of the selected channel, which the other filters count. */
+  readonly ofChannel: readonly InboxRow[];
   readonly filter: { value: RowFilter };
   readonly channel: { value: string };
 }
 
 /** The filters with matching rows, each with the number of rows that need attention. */
-function Filters({ rows, filter, channel }: FiltersProps): VNode {
-  const channels = [...new Set(rows.map((row) => row.channel))].sort();
-  const count = (one: RowFilter): number => rows.filter((row) => isShownBy(one, row)).length;
+function Filters({ all, ofChannel, filter, channel }: FiltersProps): VNode {
+  // The selected channel stays an option when its last conversation is gone.
+  const named = channel.value === '' ? [] : [channel.value];
+  const channels = [...new Set([...all.map((row) => row.channel), ...named])].sort();
+  const count = (one: RowFilter): number => ofChannel.filter((row) => isShownBy(one, row)).length;
   const shown = FILTERS.map(([one, name]) => ({ one, name, count: count(one) })).filter(
     ({ one, count }) => one === 'all' || one === filter.value || count > 0,
   );

@@ -5,21 +5,22 @@ import { dayOf, timeOfDay } from '../ui/format.ts';
 import type { Older } from '../ui/growing.ts';
 import { Icon } from '../ui/icon.tsx';
 import { List, OlderButton } from '../ui/widgets.tsx';
-import { type InboxRow, initialsOf, type RowFilter } from './rows.ts';
+import { type InboxRow, initialsOf } from './rows.ts';
 
 interface LinksProps {
   readonly rows: readonly InboxRow[];
-  readonly filter: RowFilter;
+  /** Whether other conversations may exist that a filter hides. */
+  readonly isFiltered: boolean;
   readonly isChosen: (row: InboxRow) => boolean;
   readonly older: Older | null;
 }
 
 /** The rows of the inbox as links. */
-export function RowLinks({ rows, filter, isChosen, older }: LinksProps): VNode {
+export function RowLinks({ rows, isFiltered, isChosen, older }: LinksProps): VNode {
   return (
     <nav class="inbox-rows" aria-label="Conversations">
       {rows.length === 0 && (
-        <p class="nothing">{filter === 'all' ? 'No conversations yet.' : 'Nothing here.'}</p>
+        <p class="nothing">{isFiltered ? 'Nothing here.' : 'No conversations yet.'}</p>
       )}
       <List look="" of={rows}>
         {(row) => <RowLink key={row.id} row={row} isChosen={isChosen(row)} />}
