@@ -6,7 +6,7 @@ import { counted } from '../ui/format.ts';
 import { EntryLink } from '../ui/frames.tsx';
 import { useGrowing } from '../ui/growing.ts';
 import { List, OlderButton, Show } from '../ui/widgets.tsx';
-import { highlighted } from './highlight.ts';
+import { hasAllWords, highlighted } from './highlight.ts';
 import { hrefOfRow } from './row-links.tsx';
 import type { InboxRow } from './rows.ts';
 
@@ -37,7 +37,7 @@ export function SearchResults({ asked, titled, chosen }: ResultsProps): VNode {
   const hits = (data.value ?? [])
     .filter(({ conversationId }) => isShown(conversationId))
     .sort((a, b) => b.at - a.at);
-  const named = titled.filter(({ title }) => highlighted(title, asked).some(({ isHit }) => isHit));
+  const named = titled.filter(({ title }) => hasAllWords(title, asked));
   const titles = new Map(titled.map(({ id, title }) => [id, title]));
   return (
     <Show data={data}>
