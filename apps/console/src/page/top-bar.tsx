@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 import type { AgentInfo } from './chat/chat-view.tsx';
 import type { Link } from './chat/conversation.ts';
 import { forgetEverything, order } from './gateway.ts';
@@ -7,6 +8,7 @@ import type { InboxRow } from './inbox/rows.ts';
 import { hrefOf } from './route.ts';
 import { Icon } from './ui/icon.tsx';
 import { Lazy } from './ui/lazy.tsx';
+import { Trouble } from './ui/widgets.tsx';
 import type { Me } from './who.ts';
 
 const chatMenu = async () => (await import('./inbox/chat-menu.tsx')).ChatMenu;
@@ -43,6 +45,7 @@ interface TopBarProps {
 export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps): VNode {
   const row = inbox?.state.row.value ?? null;
   const isOther = inbox !== null && !inbox.isChat && row !== null;
+  const { failure, isLeaving, signOut } = useSignOut();
   return (
     <header class="top">
       {children}
@@ -68,13 +71,14 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
           <span>
             {me.name} · {me.role}
           </span>
-          <button type="button" class="quiet" onClick={() => void signOut()}>
+          <button type="button" class="quiet" disabled={isLeaving} onClick={() => void signOut()}>
             <Icon name="key" />
             Sign out
           </button>
         </span>
       )}
       {inbox !== null && <MenuButton {...inbox} row={row} />}
+      <Trouble reason={failure && `You are still signed in. ${failure}`} />
     </header>
   );
 }
@@ -101,8 +105,18 @@ function Heading({ agent, row, isOther }: HeadingProps): VNode {
   );
 }
 
-async function signOut(): Promise<void> {
-  if ((await order('sessions/leave', {})) === undefined) forgetEverything();
+/** Signs out of this browser; `failure` is why that did not work. */
+function useSignOut() {
+  const [failure, setFailure] = useState<string | null>(null);
+  const [isLeaving, setLeaving] = useState(false);
+  const signOut = async (): Promise<void> => {
+    setLeaving(true);
+    const failed = await order('sessions/leave', {});
+    setLeaving(false);
+    setFailure(failed?.text ?? null);
+    if (failed === undefined) forgetEverything();
+  };
+  return { failure, isLeaving, signOut };
 }
 
 interface MenuProps extends NonNullable<TopBarProps['inbox']> {

@@ -184,18 +184,28 @@ export interface Work {
   run(work: () => Promise<Outcome | undefined>): void;
 }
 
+/** Shown when an action threw, for example because an answer had an unknown form. */
+const UNEXPECTED: Outcome = {
+  text: 'This failed unexpectedly. Reload the page: the gateway may have been updated.',
+  isTrouble: true,
+};
+
 /** See `Work`. */
 export function useWork(): Work {
   const outcome = useSignal<Outcome | undefined>(undefined);
   const { isBusy, refreshAll } = useScope();
   const run = async (work: () => Promise<Outcome | undefined>): Promise<void> => {
     isBusy.value = true;
-    const ended = await work();
-    batch(() => {
-      outcome.value = ended;
-      isBusy.value = false;
-      refreshAll();
-    });
+    let ended: Outcome | undefined = UNEXPECTED;
+    try {
+      ended = await work();
+    } finally {
+      batch(() => {
+        outcome.value = ended;
+        isBusy.value = false;
+        refreshAll();
+      });
+    }
   };
   return { outcome: outcome.value, run: (work) => void run(work) };
 }
