@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { download, order } from '../gateway.ts';
 import { DataScope, useOperation, useWork } from '../ui/data.tsx';
-import { amount, counted, momentOf, timeOfDay } from '../ui/format.ts';
+import { amount, counted, momentOf, sizeOf, timeOfDay } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { ConfirmButton, List, OutcomeNote, Said, Show, TextButton } from '../ui/widgets.tsx';
 import { moneyText } from '../usage/figures.ts';
@@ -171,7 +171,7 @@ function Files({ report: { id, files } }: { readonly report: ConversationReport 
             {name ?? kind}
             <span class="hint">
               {' '}
-              {size !== null && `${amount(Math.ceil(size / 1_024))} kB, `}
+              {size !== null && `${sizeOf(size)}, `}
               {momentOf(at)}
             </span>{' '}
             {isKept === 1 && (
