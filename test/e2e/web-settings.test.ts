@@ -119,8 +119,16 @@ agent:
     expect(await steps.getAttribute('aria-invalid')).toBe('true');
     await page.locator('#setting-limits\\.turnSteps-about .is-wrong').waitFor();
     await page.getByRole('link', { name: 'Limits and money Problem' }).waitFor();
-    await page.locator('.problem').filter({ hasText: 'limits.turnSteps' }).waitFor();
+    const problem = page.locator('.problem').filter({ hasText: 'limits.turnSteps' });
+    await problem.waitFor();
     expect(written()).toBe(before);
+    // The refusal concerned a version of the file that no longer exists.
+    writeFileSync(file(), `${before}# edited by hand\n`);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await problem.waitFor({ state: 'detached' });
+    await page.getByText('Nothing was saved').waitFor({ state: 'hidden' });
+    expect(await steps.getAttribute('aria-invalid')).toBe('false');
+    expect(await page.getByRole('link', { name: 'Limits and money Problem' }).count()).toBe(0);
     await page.context().close();
   });
 
