@@ -4,7 +4,9 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { PairingView, pairingOf } from '../pairing.tsx';
 import { ActionButton } from '../ui/widgets.tsx';
-import { AnswerNote, Chooser, Field, Step, type StepPlace, useStep } from './step.tsx';
+import { AnswerNote, answerAbout, Chooser, Field, Step, type StepPlace, useStep } from './step.tsx';
+
+type ChannelMethod = 'setup/try-channel' | 'setup/save-channel';
 
 export type ShownAccounts = OutputOf<'channels/report'>['accounts'];
 
@@ -15,57 +17,74 @@ interface ChannelProps {
   readonly onSaved: () => void;
 }
 
+/** The chosen platform and what was typed, as the gateway is asked about it. */
+function useChannelInput(platforms: readonly SetupPlatform[], accounts: ShownAccounts) {
+  const [id, setId] = useState('');
+  const [token, setToken] = useState('');
+  const [phone, setPhone] = useState('');
+  const chosen = platforms.find((one) => one.id === id) ?? firstUnlinked(platforms, accounts);
+  const choose = (next: string): void => {
+    setId(next);
+    setToken('');
+  };
+  /** Keeps the platform, which might otherwise change to one that waits for its phone. */
+  const typing = (set: (text: string) => void) => (text: string) => {
+    setId(chosen?.id ?? '');
+    set(text);
+  };
+  const input = {
+    channel: chosen?.id ?? 'telegram',
+    ...(token !== '' && { token }),
+    ...(phone !== '' && chosen?.asks === 'phone' && { phone }),
+  };
+  return { chosen, choose, input, typeToken: typing(setToken), typePhone: typing(setPhone) };
+}
+
 /**
  * Connects a channel: its token is tested and the bot's name and picture are shown before it is
  * saved.
  */
 export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): VNode {
   const { channels, platforms } = state;
-  const [id, setId] = useState('');
-  const chosen = platforms.find((one) => one.id === id) ?? firstUnlinked(platforms, accounts);
-  const [token, setToken] = useState('');
-  const [phone, setPhone] = useState('');
+  const { chosen, choose, input, typeToken, typePhone } = useChannelInput(platforms, accounts);
   const [bot, setBot] = useState<SetupBot | null>(null);
   const hasToken = chosen?.asks === 'token';
-  const { answer, isBusy, take, forget } = useStep(() => {
-    setToken('');
+  const { answered, isBusy, isSaving, take } = useStep<ChannelMethod>(() => {
+    typeToken('');
     // The step stays open to show the code for a phone.
     if (hasToken) onSaved();
   });
+  const answer = answerAbout(answered, input);
   const tried = (answer?.kind === 'works' && answer.bot) || null;
   useEffect(() => {
     if (tried !== null) setBot(tried);
   }, [tried]);
-  const takeAs = (step: 'setup/try-channel' | 'setup/save-channel'): void => {
-    if (chosen === undefined) return;
-    const { id: channel, asks } = chosen;
-    void take(step, {
-      channel,
-      ...(token !== '' && { token }),
-      ...(phone !== '' && asks === 'phone' && { phone }),
-    });
+  const takeAs = (method: ChannelMethod): void => {
+    if (chosen !== undefined) void take({ method, input });
   };
   const isSaved = chosen !== undefined && channels.includes(chosen.id);
   return (
-    <Step place={place} title="Connect a channel" done={connectedAs(accounts, bot)}>
+    <Step
+      place={place}
+      title="Connect a channel"
+      done={connectedAs(accounts, bot)}
+      isSaving={isSaving}
+    >
       <Chooser
         label="Channel"
         options={platforms.map((one) => [one.id, one.name])}
         value={chosen?.id ?? ''}
-        onChoose={(next) => {
-          setId(next);
-          forget();
-          setToken('');
-        }}
+        isBusy={isBusy}
+        onChoose={choose}
       />
       <p class="facts">{chosen?.needs}</p>
-      {hasToken && <Field label="Token" value={token} isSecret onInput={setToken} />}
+      {hasToken && <Field label="Token" value={input.token ?? ''} isSecret onInput={typeToken} />}
       {!hasToken && !isSaved && (
         <Field
           label="Phone number"
           hint="Leave it empty to scan a QR code instead."
-          value={phone}
-          onInput={setPhone}
+          value={input.phone ?? ''}
+          onInput={typePhone}
         />
       )}
       <AnswerNote answer={answer} />
@@ -84,7 +103,7 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
         {hasToken && (
           <ActionButton
             label="Try the token"
-            isBusy={isBusy || token === ''}
+            isBusy={isBusy || input.token === undefined}
             onPress={() => takeAs('setup/try-channel')}
           />
         )}
@@ -92,7 +111,7 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
           <ActionButton
             label="Connect"
             look="is-main"
-            isBusy={isBusy || (hasToken && token === '')}
+            isBusy={isBusy || (hasToken && input.token === undefined)}
             onPress={() => takeAs('setup/save-channel')}
           />
         )}
