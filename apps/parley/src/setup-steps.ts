@@ -4,7 +4,12 @@ import type { SetupChannel, SetupModel, SetupSteps } from '@parley/gateway';
 import type { SetupAnswer, SetupState } from '@parley/gateway/api';
 import { ProviderChoice } from '@parley/models';
 import { type ModelProbe, probeProvider } from '@parley/models/probe';
-import { describeProblem, type SettingsProblem, type SettingsResult } from '@parley/settings';
+import {
+  describeProblem,
+  isBlock,
+  type SettingsProblem,
+  type SettingsResult,
+} from '@parley/settings';
 import {
   accountPath,
   editSettings,
@@ -276,11 +281,7 @@ function base64Of(bytes: Uint8Array | undefined): string | null {
 /** The self-hosted API server already named in the settings. */
 function serverOf(values: object | null, channel: string): { readonly apiRoot?: string } {
   const all: unknown = values !== null && 'channels' in values ? values.channels : undefined;
-  const block: unknown = isSettingsBlock(all) ? all[channel] : undefined;
-  const apiRoot = isSettingsBlock(block) ? block.apiRoot : undefined;
+  const block: unknown = isBlock(all) ? all[channel] : undefined;
+  const apiRoot = isBlock(block) ? block.apiRoot : undefined;
   return typeof apiRoot === 'string' ? { apiRoot } : {};
-}
-
-function isSettingsBlock(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

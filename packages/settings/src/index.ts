@@ -5,4 +5,4 @@ export { settingsJsonSchema } from './json-schema.ts';
 export { strangerCap } from './limits-schema.ts';
 export { loadSettings, type SettingsResult, writeSettingsTemplate } from './load-settings.ts';
 export { clearSecretsIn } from './secrets.ts';
-export { describeProblem, type SettingsProblem } from './source.ts';
+export { describeProblem, isBlock, type SettingsProblem } from './source.ts';
