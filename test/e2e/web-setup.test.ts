@@ -99,12 +99,12 @@ describe.runIf(chromiumUrl)('an unconfigured installation', () => {
     const written = readFileSync(file(), 'utf8');
     expect(written).toContain('# mine');
     for (const [name, secret] of [
-      ['model-key', 'k3y-of-the-double'],
-      ['telegram-token', telegram.token],
+      [/\$\{file:(secrets\/model-key-[\w.-]+)\}/, 'k3y-of-the-double'],
+      [/\$\{file:(secrets\/telegram-token)\}/, telegram.token],
     ] as const) {
-      expect(written).toContain(`\${file:secrets/${name}}`);
+      const [, kept = ''] = name.exec(written) ?? [];
       expect(written).not.toContain(secret);
-      expect(readFileSync(join(scene.folder.path, 'secrets', name), 'utf8').trim()).toBe(secret);
+      expect(readFileSync(join(scene.folder.path, kept), 'utf8').trim()).toBe(secret);
     }
     const audit = JSON.stringify(await call('audit/report', {}));
     expect(audit).not.toContain('files.secrets-in-clear');

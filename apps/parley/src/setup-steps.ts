@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { ChannelDefinition } from '@parley/channels';
 import type { ChannelProbe } from '@parley/channels/probe';
 import type { SetupChannel, SetupModel, SetupSteps } from '@parley/gateway';
@@ -30,8 +31,8 @@ import { SETUP_FIELDS, SETUP_PLATFORMS, setupProviders } from './setup-choices.t
 const ANSWER_WITHIN_MS = 20_000;
 /** A placeholder for no model; the server is only asked for its list of models. */
 const NO_MODEL = 'none';
-/** The file in `secrets/` that holds the key of the model. */
-const MODEL_KEY = 'model-key';
+/** The longest host in the name of a key file, in characters. */
+const MAX_HOST = 80;
 
 /** A key or token, and the name of its file in `secrets/`. */
 interface NewSecret {
@@ -115,7 +116,7 @@ export class Setup implements SetupSteps {
     const parsed = ProviderChoice.safeParse(given);
     if (!parsed.success) return unfitModel(parsed.error);
     const { apiKey, ...model } = given;
-    const secret = apiKey === undefined ? null : { name: MODEL_KEY, text: apiKey };
+    const secret = apiKey === undefined ? null : { name: modelKeyName(given), text: apiKey };
     const apiKeyWritten = secret && secretReference(this.#deps.folder, secret.name);
     const written = { ...model, ...(apiKeyWritten !== null && { apiKey: apiKeyWritten }) };
     const value: SettingsValue = Object.fromEntries(
@@ -202,6 +203,20 @@ export class Setup implements SetupSteps {
     const { folder, env, definitions } = this.#deps;
     return checkAs({ folder, env, channels: definitions })(file);
   }
+}
+
+/**
+ * The file in `secrets/` that holds the key of a model server. Each server has its own, because
+ * other settings, such as a fallback model, may still refer to the key of an earlier one. The host
+ * is for people; the hash separates servers on the same host.
+ */
+function modelKeyName({ provider, baseUrl }: Pick<SetupModel, 'provider' | 'baseUrl'>): string {
+  const address = URL.parse(baseUrl ?? '');
+  if (address === null) return `model-key-${provider}`;
+  const { origin, pathname, host } = address;
+  const server = JSON.stringify([provider, origin, pathname.replace(/\/+$/, '')]);
+  const name = host.replaceAll(/[^a-z0-9.]+/g, '-').slice(0, MAX_HOST);
+  return `model-key-${name}-${hash('sha256', server).slice(0, 8)}`;
 }
 
 /**
