@@ -26,7 +26,7 @@ export const Command = z.object({ command: Order.nullable() });
 /** A message from a victim to the harness. */
 export const Report = z.discriminatedUnion('kind', [
   z.object({ kind: z.enum(['ready', 'obeys']) }),
-  /** An account waits to be linked: a phone has to scan this code. */
+  /** An account waiting to be linked: a phone has to scan this code. */
   z.object({ kind: z.literal('pairing'), code: z.string() }),
   z.object({ kind: z.literal('connected'), channel: z.string() }),
 ]);

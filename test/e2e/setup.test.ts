@@ -56,12 +56,12 @@ channels:
     await terminal.sees('Which of its models?');
     terminal.type(KEYS.enter);
     await terminal.sees('answered in');
-    await terminal.sees('Where do people write to it?');
+    await terminal.sees('Where do people write to the agent?');
     terminal.type(KEYS.down + KEYS.enter);
     await terminal.sees('Its token');
     terminal.type(`123:wrong${KEYS.enter}`);
     await terminal.sees('refuses the bot token');
-    await terminal.sees('Where do people write to it?');
+    await terminal.sees('Where do people write to the agent?');
     terminal.type(KEYS.down + KEYS.enter);
     await terminal.sees('Its token');
     terminal.type(telegram.token + KEYS.enter);
@@ -72,7 +72,7 @@ channels:
   it('[U02] explains what to do when it cannot ask questions', async () => {
     const { code, err } = await runCommand(['--data', folder.path, 'setup']);
     expect(code).toBe(1);
-    expect(err).toContain('this is no terminal');
+    expect(err).toContain('needs a terminal');
     expect(err).toContain('token show');
     expect(err).toContain(file());
   });

@@ -92,7 +92,10 @@ describe('scenes', () => {
   if (isOfDay(0, 3))
     it('[U04] "parley simulate" plays one on WhatsApp, which it links itself', async () => {
       const { code, out, err } = await play('whatsapp', join(SCENES, 'group.jsonl'));
-      expect([code, lastLine(out)], err).toEqual([0, '5 acts played: all is as recorded.']);
+      expect([code, lastLine(out)], err).toEqual([
+        0,
+        '5 acts played: the result matches the recording.',
+      ]);
     });
 
   it('[U04] "parley simulate SCENE" plays one in a fresh home without a key, and prints the conversation', async () => {
@@ -107,7 +110,10 @@ describe('scenes', () => {
       scene,
       '--offline',
     ]);
-    expect([code, lastLine(out)], err).toEqual([0, '5 acts played: all is as recorded.']);
+    expect([code, lastLine(out)], err).toEqual([
+      0,
+      '5 acts played: the result matches the recording.',
+    ]);
     const [first, second, third] = out.split('\n');
     expect([first, second, third]).toEqual([
       ...['[friends] bo: nobody asked the bot', '[friends] ann: @bot are you there?'],
@@ -245,7 +251,7 @@ describe.runIf(chromiumUrl)('the page of parley simulate', () => {
     const { code: same, out, err } = await play('telegram', recorded());
     expect([same, out.trim()], err).toEqual([
       0,
-      expect.stringMatching(/acts played: all is as recorded\.$/),
+      expect.stringMatching(/acts played: the result matches the recording\.$/),
     ]);
     rmSync(recorded());
     expect(readdirSync(folder.path).sort()).toEqual(['notes', 'parley.yaml']);

@@ -94,7 +94,7 @@ describe('parley heartbeat convert', () => {
       OTHER,
     );
     expect(await convert({ yes: true })).toBe(0);
-    expect(printed).toContain("is in Parley's form already");
+    expect(printed).toContain("is already in Parley's format");
     expect(model.total).toBe(1);
   });
 
@@ -118,7 +118,7 @@ describe('parley heartbeat convert', () => {
   it('[H11] shows the text that a proposal omits', async () => {
     answer = OWN.replace(' with Bo', '').replace(' of the harbour', ' of the\n  harbour');
     expect(await convert({ dryRun: true })).toBe(0);
-    expect(printed).toMatch(/Words of the old tasks that it lacks: .*with/);
+    expect(printed).toMatch(/Words of the previous tasks that it lacks: .*with/);
   });
 
   it('[H11] extracts the answer from a code fence', async () => {

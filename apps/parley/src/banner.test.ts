@@ -69,11 +69,11 @@ describe('the status line of a channel', () => {
     [{ kind: 'starting' }, 'connecting'],
     [
       { kind: 'pairing', code: '2@abc', how: 'scan' },
-      'waits to be linked: scan its code, here or on the web page, with the phone',
+      'waiting to be linked: scan its code, here or on the web page, with the phone',
     ],
     [
       { kind: 'pairing', code: 'ABCD-EFGH', how: 'type' },
-      'waits to be linked: type its code, here or on the web page, on the phone',
+      'waiting to be linked: type its code, here or on the web page, on the phone',
     ],
     [{ kind: 'connected', as: '@polly' }, 'connected as @polly'],
     [

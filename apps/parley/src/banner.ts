@@ -109,7 +109,7 @@ function stateLine(state: AccountStatus['state']): string {
     case 'starting':
       return 'connecting';
     case 'pairing':
-      return `waits to be linked: ${state.how} its code, here or on the web page, ${state.how === 'scan' ? 'with' : 'on'} the phone`;
+      return `waiting to be linked: ${state.how} its code, here or on the web page, ${state.how === 'scan' ? 'with' : 'on'} the phone`;
     case 'connected':
       return `connected as ${state.as}`;
     case 'standby':
@@ -156,7 +156,7 @@ export function createPairingScreen(screen: Screen) {
     screen.write(
       times > DRAWN_AT_MOST
         ? `\n${channel} still waits to be linked: the web page and "parley status" show its code.\n`
-        : `\n${await linkText(channel, state)} A new code follows when this one expires.\n`,
+        : `\n${await linkText(channel, state)} When this code expires, a new one is shown.\n`,
     );
   };
   return {

@@ -86,7 +86,7 @@ export function refuseLostDatabase(folder: DataFolder, settings: StoreSettings):
 export function missingDatabaseError(folder: DataFolder, what: string, cause?: unknown): CliError {
   return new CliError(
     'database-missing',
-    `${what}, but the data folder ${folder.path} has been used with it. Nothing was changed. Put it back, or restore a backup with "${commandLine('restore FILE', folder)}". To start with an empty database, remove ${folder.databaseMark} and ${folder.sendNotes} first.`,
+    `${what}, but the data folder ${folder.path} has been used with it. Nothing was changed. Put the database back, or restore a backup with "${commandLine('restore FILE', folder)}". To start with an empty database, remove ${folder.databaseMark} and ${folder.sendNotes} first.`,
     cause,
   );
 }
@@ -124,7 +124,7 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
     const highest = await turns.remember(name, counter).catch((error: unknown) => {
       log.debug(
         { reason: reasonOf(error) },
-        'the queue does not report the last seen state of the database',
+        'the queue does not report the state in which the database was last seen',
       );
       return counter;
     });

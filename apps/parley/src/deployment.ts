@@ -60,11 +60,11 @@ export function differences(own: Judged, oldest: Judged | null): readonly Differ
   }
   if (other === undefined) return found;
   if (other.agent !== facts.agent) {
-    const text = `its agent is "${facts.agent}" (agent.id), but the others use "${other.agent}"`;
+    const text = `its agent is "${facts.agent}" (agent.id), but the other processes use "${other.agent}"`;
     found.push({ what: 'agent', unsafe: true, text });
   }
   if (facts.workspace !== other.workspace && facts.workspace !== null && other.workspace !== null) {
-    const text = 'its workspace (agent.workspace) is not the folder that the others use';
+    const text = 'its workspace (agent.workspace) is not the folder that the other processes use';
     found.push({ what: 'workspace', unsafe: true, text });
   }
   const names = new Set([...Object.keys(facts.settings), ...Object.keys(other.settings)]);

@@ -70,7 +70,7 @@ describe('a renamed option', () => {
     const words = ['--data', '/nonexistent', 'simulate', 'discord', '--play', '/nonexistent.jsonl'];
     expect(await main(words)).toBe(1);
     expect(written.err).toContain('Note: --play is not needed now.');
-    expect(written.err).toContain('There is no scene /nonexistent.jsonl.');
+    expect(written.err).toContain('There is no scene file /nonexistent.jsonl.');
   });
 
   it('[U02] still conflicts with the same options', async () => {

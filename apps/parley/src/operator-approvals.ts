@@ -62,7 +62,7 @@ export function approvalRules(
 const OwnRules = z.object({ approvals: z.object({ auto: z.array(z.string()) }) });
 
 const DONE = {
-  open: 'is open: everyone who may write to the agent can have it read.',
+  open: 'is readable by everyone who may write to the agent',
   keep: 'stays yours alone.',
 } as const;
 

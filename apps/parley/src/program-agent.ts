@@ -10,6 +10,7 @@ import {
   withExamples,
   withJson,
 } from './cli.ts';
+import type { NewPluginFlags } from './commands/plugins/new-plugin.ts';
 import type { PromptFlags } from './commands/prompt/prompt.ts';
 
 interface AgentsFlags {
@@ -21,7 +22,7 @@ interface AgentsFlags {
 export function describeAgents(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/agents.ts'));
   const what =
-    'list the agents and what each answers, or show who answers in a chat and by what rule';
+    'list the agents and the chats that each answers, or show which agent answers in a chat and by which rule';
   const agents = add(
     program,
     'agents [chat]',
@@ -32,17 +33,38 @@ export function describeAgents(program: Command, { run }: Runs): void {
     .option('--person <id>', 'who writes there (default: a person without a rule of their own)')
     .option('--account <name>', 'the account of the channel', 'default');
   withExamples(withJson(agents), [
-    ['parley agents', 'all agents, and what each answers'],
-    ['parley agents telegram:-1001234567890', 'who answers in this chat, and by what rule'],
-    ['parley agents discord:42 --person 7 --account work', 'the same for one person there'],
+    ['parley agents', 'list all agents and the chats that each answers'],
+    [
+      'parley agents telegram:-1001234567890',
+      'show which agent answers in this chat, and by which rule',
+    ],
+    ['parley agents discord:42 --person 7 --account work', 'show the same for one person'],
   ]);
 }
 
-/** Adds the commands about plugins and skills. */
+/** Adds the commands about plugins. */
+export function describePlugins(program: Command, { run }: Runs): void {
+  const plugins = withJson(add(program, 'plugins', 'list plugins, or write a new one'));
+  const list = using(run, () => import('./commands/plugins/list-plugins.ts'));
+  const each = 'show what each plugin adds, or why it does not work (exit 0 if all work)';
+  addDefault(plugins, 'list', each).action(() => list((m, cli) => m.listPlugins(cli)));
+  const create = using(run, () => import('./commands/plugins/new-plugin.ts'));
+  const what = 'write a plugin with a tool, its test and a README';
+  const made = add(plugins, 'new <name>', what, (name: string, flags: NewPluginFlags) =>
+    create((m, cli) => m.newPlugin(cli, name, flags)),
+  )
+    .option('--channel', 'write a plugin with a channel instead')
+    .option('--in <folder>', 'write it into a new folder below this one', '.');
+  withExamples(made, [
+    ['parley plugins new dice', 'a tool, in the folder dice'],
+    ['parley plugins new my-chat --channel', 'a channel, in the folder my-chat'],
+    ['parley plugins new dice --in ~/.parley/plugins', 'beside the settings'],
+  ]);
+}
+
+/** Adds the commands about skills. */
 export function describeSkills(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/skills.ts'));
-  const plugins = 'show what each plugin adds, or why it does not work (exit 0 if all work)';
-  withJson(add(program, 'plugins', plugins, () => work((m, cli) => m.plugins(cli))));
   const each =
     'list each skill with its source, its state and the reason (exit 1 if any is refused)';
   const skills = add(program, 'skills', each, () => work((m, cli) => m.listSkills(cli)));
@@ -51,18 +73,24 @@ export function describeSkills(program: Command, { run }: Runs): void {
   add(skills, 'show <name>', one, (name: string) => work((m, cli) => m.showSkill(cli, name)));
   withExamples(skills, [
     ['parley skills', 'all skills'],
-    ['parley skills show diary', 'the skill diary in full'],
+    ['parley skills show diary', 'show the skill diary in full'],
   ]);
 }
 
 const PROMPT_EXAMPLES = [
-  ['parley prompt --last', 'the most recent prompt'],
-  ['parley prompt --list --chat telegram:default:42', 'the turns of one chat'],
-  ['parley prompt --turn turn_x --full', 'the whole text of that turn'],
-  ['parley prompt --diff', 'what changed between the last two turns'],
-  ['parley prompt --channel discord --chat group --person 123', 'a preview of the prompt there'],
-  ['parley prompt --channel web --layout zeus --mode minimal', 'another layout, for a sub-agent'],
-  ['parley prompt --channel web --agent support', 'the prompt of another agent'],
+  ['parley prompt --last', 'show the most recent prompt'],
+  ['parley prompt --list --chat telegram:default:42', 'list the turns of one chat'],
+  ['parley prompt --turn turn_x --full', 'show the full text of that turn'],
+  ['parley prompt --diff', 'show what changed between the last two turns'],
+  [
+    'parley prompt --channel discord --chat group --person 123',
+    'preview the prompt of that channel',
+  ],
+  [
+    'parley prompt --channel web --layout zeus --mode minimal',
+    'preview another layout for a sub-agent',
+  ],
+  ['parley prompt --channel web --agent support', 'preview the prompt of another agent'],
 ] as const;
 
 /** Options that select past turns; they exclude each other. */
@@ -82,7 +110,7 @@ const PREVIEW = [
   ],
   ['--chat-id <id>', 'the platform’s id of the chat'],
   ['--title <text>', 'name of the group'],
-  ['--person <id>', 'the platform’s id of the sender; owners are known by the settings'],
+  ['--person <id>', 'the platform’s id of the sender; the settings determine who is an owner'],
   ['--name <text>', 'name of that person'],
   ['--text <text>', 'their message'],
   ['--account <name>', 'the account of the channel'],
@@ -155,7 +183,10 @@ export function describeMemory(program: Command, { run }: Runs): void {
   withExamples(memory, [
     ['parley memory', 'all memories'],
     ['parley memory search green tea', 'find what is known about green tea'],
-    ['parley memory diff 2026-11-20T080000Z-001', 'what changed in MEMORY.md since that version'],
+    [
+      'parley memory diff 2026-11-20T080000Z-001',
+      'show what changed in MEMORY.md since that version',
+    ],
     ['parley memory restore 2026-11-20T080000Z-001', 'restore that version'],
   ]);
 }
@@ -190,7 +221,7 @@ export function describeSoul(program: Command, { run }: Runs): void {
   ).option('--reason <words>', 'the reason for it', 'proposed on the command line');
   withExamples(soul, [
     ['parley soul', 'all versions'],
-    ['parley soul show 3', 'the text of version 3'],
+    ['parley soul show 3', 'show the text of version 3'],
     ['parley soul diff 3', 'what it changes'],
     ['parley soul propose SOUL.new.md --reason "shorter"', 'propose a text of your own'],
     ['parley soul apply 4', 'use proposal 4 now'],

@@ -23,8 +23,8 @@ const EXAMPLES = [
   ['parley conversations hand-back telegram:default:501', 'the agent answers again'],
   ['parley conversations rename telegram:default:501 "Ann, harbor"', ''],
   ['parley conversations pin telegram:default:501', ''],
-  ['parley conversations archive telegram:default:501 --off', 'back in your inbox'],
-  ['parley conversations mark-read telegram:default:501', 'on all your devices'],
+  ['parley conversations archive telegram:default:501 --off', 'put it back into your inbox'],
+  ['parley conversations mark-read telegram:default:501', 'mark it as read on all your devices'],
   ['parley conversations delete telegram:default:501', 'show what would be lost'],
 ] as const;
 
@@ -44,19 +44,19 @@ export function describeConversations(program: Command, { run }: Runs): void {
   );
   add(group, 'show', 'show one conversation: its state, model, usage and files', (id: string) =>
     work((m, cli) => m.showConversation(cli, id)),
-  ).argument('<id>', 'its id, as the list shows it');
+  ).argument('<id>', 'its id, as listed');
   add(
     group,
     'take-over',
-    'lead a conversation instead of the agent, which is silent until it is handed back',
+    'lead a conversation instead of the agent, which stays silent until you hand it back',
     (id: string, { minutes }: { readonly minutes: number }) =>
       work((m, cli) => m.takeOver(cli, id, minutes)),
   )
-    .argument('<id>', 'its id, as the list shows it')
+    .argument('<id>', 'its id, as listed')
     .option('--minutes <number>', 'hand it back after this many minutes', numberFrom(1, 1_440), 60);
   add(group, 'hand-back', 'let the agent answer again', (id: string) =>
     work((m, cli) => m.handBack(cli, id)),
-  ).argument('<id>', 'its id, as the list shows it');
+  ).argument('<id>', 'its id, as listed');
   add(
     group,
     'reply',
@@ -64,7 +64,7 @@ export function describeConversations(program: Command, { run }: Runs): void {
     (id: string, text: string, { as }: { readonly as: 'agent' | 'self' }) =>
       work((m, cli) => m.reply(cli, id, text, as)),
   )
-    .argument('<id>', 'its id, as the list shows it')
+    .argument('<id>', 'its id, as listed')
     .argument('<text>', 'in Markdown')
     .addOption(
       new Option('--as <whom>', 'send under your name or as the agent')
@@ -72,7 +72,7 @@ export function describeConversations(program: Command, { run }: Runs): void {
         .default('self'),
     );
   describeMarks(group, work);
-  const record = 'list who took over, wrote and handed back, newest first';
+  const record = 'list takeovers, messages written by people, and hand-backs, newest first';
   const before = 'only those before this moment, in ms';
   paged(
     add(group, 'takeovers', record, ({ limit, before }: Page) =>
@@ -87,7 +87,7 @@ type Work = ReturnType<typeof using<typeof import('./commands/conversations.ts')
 
 /** Adds the commands that change the caller's inbox, and the one that deletes a conversation. */
 function describeMarks(group: Command, work: Work): void {
-  const ID = 'its id, as the list shows it';
+  const ID = 'its id, as listed';
   add(
     group,
     'rename',

@@ -59,6 +59,6 @@ export function describeImport(program: Command, { run }: Runs): void {
   }
   withExamples(other, [
     ['parley import openclaw ~/.openclaw', 'list what would be imported'],
-    ['parley import neomagi ~/neomagi --yes', 'copy it'],
+    ['parley import neomagi ~/neomagi --yes', 'copy the workspace'],
   ]);
 }

@@ -141,6 +141,7 @@ const VERBLESS = [
   ['jobs', 'cron list', []],
   ['memory', 'memory list', ['--agent', 'ada']],
   ['people', 'people list', []],
+  ['plugins', 'plugins list', []],
   ['service', 'service status', []],
   ['sessions', 'sessions list', []],
   ['soul', 'soul list', ['--agent', 'ada']],
@@ -240,12 +241,12 @@ describe('a usage error', () => {
   it('[U02] is also reported by the commands themselves and by operations', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-usage-'));
     const wrong: readonly (readonly [words: string, said: string, path: string])[] = [
-      ['prompt', 'Say which turn', 'prompt'],
+      ['prompt', 'Select a turn', 'prompt'],
       ['prompt --channel web --layout none', '--layout is ', 'prompt'],
       ['prompt --channel web --mode none-at-all', '--mode is ', 'prompt'],
       ['prompt --channel web --chat nowhere', '--chat is ', 'prompt'],
       ['prompt --channel nowhere', 'There is no channel "nowhere".', 'prompt'],
-      ['prompt --diff one', '--diff takes two turns', 'prompt'],
+      ['prompt --diff one', '--diff takes the ids of two turns', 'prompt'],
       ['agents telegram', 'A chat is channel:chatId', 'agents'],
       [`conversation reply ${'x'.repeat(800)} hello`, 'conversationId', 'conversations reply'],
       [`conversations take-over ${'x'.repeat(800)}`, 'conversationId', 'conversations take-over'],

@@ -41,7 +41,7 @@ export function createConsole(
     if (path === first && typeof PARLEY_BUNDLE === 'undefined') files = undefined;
     files ??= open();
     const body = (await files).get(path);
-    if (body === undefined) return c.text('There is nothing here. The chat is at "/".\n', 404);
+    if (body === undefined) return c.text('There is no such page. The chat is at "/".\n', 404);
     // Revalidated on every load and answered with "unchanged", so that an update of Parley shows
     // immediately.
     const kept = KEEPS_ITS_NAME.has(path) ? 'no-cache' : 'public, max-age=31536000, immutable';

@@ -24,7 +24,7 @@ function agentText(agent: ShownAgent): string {
     ...(profile === null ? [] : [`  profile    ${profile}`]),
     `  workspace  ${workspace ?? '-'}`,
     `  owners     ${owners.join(', ')}`,
-    `  answers    ${routes.length === 0 ? 'nothing: no rule leads to it' : routes.join('; ')}`,
+    `  answers    ${routes.length === 0 ? 'nothing: no rule routes to it' : routes.join('; ')}`,
   ];
   return lines.map(visible).join('\n');
 }
@@ -46,7 +46,9 @@ export async function whoAnswers(cli: Cli, chat: string, asked: RouteQuestion): 
   const rules = rulesAt(place, accounts);
   const { agent, why, unknown } = resolveAgent(place, rules);
   if (unknown) {
-    cli.print(`Nobody answers: the chat ${visible(chat)} belongs to an agent that does not exist.`);
+    cli.print(
+      `Nobody answers: the chat ${visible(chat)} is routed to an agent that does not exist.`,
+    );
     return 1;
   }
   const name = agent ?? settings.agent.id;

@@ -60,8 +60,12 @@ describe('parley conversations without a running gateway', () => {
     );
     expect(await run('reply', 'web:c1', 'I am here', '--as', 'agent')).toEqual({
       code: 0,
+<<<<<<< HEAD
       out: 'It is on its way; the agent will no longer answer 1 message.',
       err: '',
+=======
+      out: 'The message is queued; the agent will no longer answer 1 message.',
+>>>>>>> main
     });
     expect((await run('hand-back', 'web:c1')).out).toBe('The agent answers there again.');
     expect((await run('hand-back', 'web:c1')).out).toBe(

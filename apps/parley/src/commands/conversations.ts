@@ -43,16 +43,16 @@ export function reply(
   const order = { conversationId, text, as, requestId: randomUUID() };
   return operate(cli, 'conversations/reply', order, ({ answered }) =>
     answered === 0
-      ? 'It is on its way.'
-      : `It is on its way; the agent will no longer answer ${countOf(answered, 'message')}.`,
+      ? 'The message is queued.'
+      : `The message is queued; the agent will no longer answer ${countOf(answered, 'message')}.`,
   );
 }
 
 export function rename(cli: Cli, id: string, title: string): Promise<number> {
   return operate(cli, 'conversations/rename', { id, title }, () =>
     title.trim() === ''
-      ? 'It has its original title again.'
-      : `It is called ${visible(title)} now.`,
+      ? 'The conversation has its original title again.'
+      : `The conversation is now named ${visible(title)}.`,
   );
 }
 
@@ -64,7 +64,7 @@ export function pin(cli: Cli, id: string, pinned: boolean): Promise<number> {
 
 export function archive(cli: Cli, id: string, archived: boolean): Promise<number> {
   return operate(cli, 'conversations/archive', { id, archived }, () =>
-    archived ? 'Archived.' : 'Back in the inbox.',
+    archived ? 'Archived.' : 'The conversation is back in the inbox.',
   );
 }
 
@@ -115,8 +115,14 @@ type Listed = List['conversations'][number];
 
 function listText({ now, conversations, next }: List): string {
   if (conversations.length === 0) return 'No conversations.';
+<<<<<<< HEAD
   const rows = conversations.map((one) => [one.id, one.name ?? one.title, stateText(one, now)]);
   const more = next === null ? '' : `\nOlder ones: parley conversations list --before ${next}`;
+=======
+  const rows = conversations.map((one) => [one.id, one.title, stateText(one, now)]);
+  const more =
+    next === null ? '' : `\nFor older ones, run: parley conversations list --before ${next}`;
+>>>>>>> main
   return `${tableText([['conversation', 'with', 'state'], ...rows])}${more}`;
 }
 
@@ -148,13 +154,14 @@ function conversationText(found: OutputOf<'conversations/show'>): string {
 type Entry = OutputOf<'conversations/takeovers'>['entries'][number];
 
 function recordText({ entries, next }: OutputOf<'conversations/takeovers'>): string {
-  if (entries.length === 0) return 'No person has taken a conversation over or written into one.';
+  if (entries.length === 0) return 'No person has taken over a conversation or written into one.';
   const lines = entries.map((one) =>
     visible(
       `${secondText(one.at)}  ${one.title ?? one.conversationId}: ${one.by} ${whatText(one)}`,
     ),
   );
-  const more = next === null ? [] : [`Older ones: parley conversations takeovers --before ${next}`];
+  const more =
+    next === null ? [] : [`For older ones, run: parley conversations takeovers --before ${next}`];
   return [...lines, ...more].join('\n');
 }
 
@@ -164,6 +171,6 @@ function whatText(entry: Entry): string {
   }
   const { until, endedAt, endedBy } = entry;
   if (endedAt === null) return `took it over until ${secondText(until)}`;
-  const end = endedBy === null ? 'it ended by itself' : `${endedBy} ended it`;
+  const end = endedBy === null ? 'the takeover expired' : `${endedBy} ended it`;
   return `took it over; ${end} ${secondText(endedAt)}`;
 }

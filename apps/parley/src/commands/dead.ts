@@ -80,7 +80,7 @@ async function printLeftAlone(
   const { counts } = await perform('dead/list', { limit: 1 });
   if (counts.uncertain === 0) return;
   print(
-    `${counts.uncertain} may have arrived and are left alone; --allow-duplicates sends them, and they may arrive twice.`,
+    `${counts.uncertain} may have arrived and are left alone; --allow-duplicates sends them again, so they may arrive twice.`,
   );
 }
 
@@ -94,7 +94,7 @@ function listText({ letters, counts, next }: DeadLetterList): string {
   const all = counts.refused + counts.uncertain + counts.unanswered;
   if (all === 0) return 'No failed messages.';
   const kinds = `${counts.refused} refused, ${counts.uncertain} uncertain, ${counts.unanswered} unanswered`;
-  const more = next === null ? [] : [`Older ones: parley dead list --before ${next}`];
+  const more = next === null ? [] : [`For older ones, run: parley dead list --before ${next}`];
   return [...letters.map(letterText), ...more, kinds].join('\n');
 }
 
@@ -116,7 +116,7 @@ function facts(letter: ShownDeadLetter): readonly string[] {
     return [
       ...(steps === 0
         ? []
-        : [`its turn had done ${steps} steps; a replay may run their tools again`]),
+        : [`its turn had completed ${steps} steps; a replay may run their tools again`]),
       ...(count > messages.length ? [`${count} messages; the first ${messages.length}:`] : []),
     ];
   }
@@ -156,7 +156,7 @@ function outcomeText(
     ...line(
       'uncertain',
       'Left alone, because it may have arrived',
-      '. With --allow-duplicates it is sent, and may arrive twice.',
+      '. With --allow-duplicates it is sent again and may arrive twice.',
     ),
     ...of('missing').map((id) => missingText(id, known)),
   ].join('\n');

@@ -75,7 +75,7 @@ async function textToConvert({ for: viewFor }: Workspace) {
       `${FILE} has ${cut.total} characters, and ${cut.shown} are read. Shorten it first.`,
     );
   }
-  return hasOwnForm(text) ? { done: `${FILE} is in Parley's form already.` } : { text };
+  return hasOwnForm(text) ? { done: `${FILE} is already in Parley's format.` } : { text };
 }
 
 interface Proposer extends ChosenAgent {
@@ -109,7 +109,7 @@ async function proposalFor(
       `A model has to read ${FILE}, and this installation has none. Connect one in ${folder.settingsFile} ("parley setup" helps), or pass a text of your own with --from FILE.`,
     );
   }
-  print(`${visible(model.id)} reads ${FILE}; that takes up to three minutes.\n`);
+  print(`${visible(model.id)} is reading ${FILE}; this takes up to three minutes.\n`);
   const named = name === undefined ? undefined : { name, ofAll };
   const spending = spendingOf(settings, {
     ...{ store, clock: time.clock, log: silentLogger, named, purpose: 'heartbeat' },
@@ -147,7 +147,7 @@ function printProposal(
   const more = lost.length > SHOWN_WORDS ? ` and ${lost.length - SHOWN_WORDS} more` : '';
   print(
     visible(
-      `Words of the old tasks that it lacks: ${lost.slice(0, SHOWN_WORDS).join(', ')}${more}`,
+      `Words of the previous tasks that it lacks: ${lost.slice(0, SHOWN_WORDS).join(', ')}${more}`,
     ),
   );
 }
@@ -182,11 +182,11 @@ async function saveTasks(
   };
   const saved = await editor.save(FILE, change);
   if (saved.kind === 'outdated') {
-    print(`${FILE} was changed in the meantime and was left as it is now. Try again.`);
+    print(`${FILE} was changed in the meantime and has not been overwritten. Try again.`);
     return 1;
   }
   print(
-    `${FILE} is converted. The previous version is kept in ${folder}/.parley/history and on the page Files.`,
+    `${FILE} is converted. The previous version is kept in ${folder}/.parley/history and shown on the page under Files.`,
   );
   return 0;
 }

@@ -83,8 +83,8 @@ export function restoreVersion(cli: Cli, version: string): Promise<number> {
     { ...FILE, version },
     ({ kind }) =>
       kind === 'written'
-        ? `MEMORY.md has the text of ${visible(version)} again. The text before that is kept, too.`
-        : 'MEMORY.md is unchanged: another process wrote to it just now.',
+        ? `MEMORY.md was restored to ${visible(version)}. The text before that is kept as a version.`
+        : 'MEMORY.md is unchanged, because another process has just written to it. Run the command again.',
     ({ kind }) => (kind === 'written' ? 0 : 1),
   );
 }

@@ -77,9 +77,7 @@ export function heartbeatText(report: OutputOf<'heartbeat/report'>): string {
   const { plan, tokens, tasks, problems, context } = report;
   return [
     `heartbeat  ${plan.text.replaceAll('`', '')} (${report.timeZoneFrom === undefined ? report.timeZone : `${report.timeZone}, from ${report.timeZoneFrom}`})`,
-    ...(report.running
-      ? []
-      : ['           Parley is not running: times are as if it were started now']),
+    ...(report.running ? [] : ['Parley is not running: the times assume that it is started now']),
     ...(plan.lastSkip === null ? [] : [`last run   started no task: ${plan.lastSkip}`]),
     `today      ${tokens.today} of ${tokens.perDay} tokens`,
     ...(tasks.length === 0 ? ['\nThere are no tasks in HEARTBEAT.md.'] : []),

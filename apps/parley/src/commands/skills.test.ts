@@ -71,7 +71,7 @@ describe('the table of skills', () => {
     );
     expect(skillPage(from('settings'))).toContain('TRIP_KEY, from skills.entries.plan-trip.apiKey');
     expect(skillPage(from('environment'))).toContain('TRIP_KEY, set in the environment');
-    expect(skillPage(from('settings'))).toContain('has its whole text, 42 tokens');
+    expect(skillPage(from('settings'))).toContain('sees its full text, 42 tokens');
   });
 
   it('[S01] removes control characters from the texts of a skill', () => {

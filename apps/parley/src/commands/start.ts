@@ -33,8 +33,8 @@ export async function start(
   }
   const message =
     ending.kind === 'stop'
-      ? 'Parley has stopped; nothing is lost.'
-      : `Parley ${ending.version} has changed the database, so this older version has stopped; nothing is lost. Start the newer version here, too.`;
+      ? 'Parley has stopped; nothing was lost.'
+      : `Parley ${ending.version} has upgraded the database, so this older version has stopped; nothing was lost. Start the newer version here, too.`;
   await new Promise<void>((written) => {
     process.stdout.write(`${message}\n`, () => written());
   });

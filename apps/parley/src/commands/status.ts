@@ -89,7 +89,7 @@ function storageText(report: StorageReport, ages: RetentionAges, now: number): s
           `files      ${sizeText(files.bytes)} in ${files.files} files of messages; kept for a day`,
         ]),
     `workspace  ${sizeText(workspace.bytes)} in ${workspace.files} files; kept`,
-    `old now    ${sizeText(old)}, removed by the next rounds`,
+    `due now    ${sizeText(old)}, removed in the next rounds`,
     `last round ${lastText(lastRun, now)}`,
     '',
     tableText(

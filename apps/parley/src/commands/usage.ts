@@ -83,7 +83,7 @@ function notesOf({ total, isWhole, days }: UsageReport): string[] {
       : [
           `The price of ${countOf(total.unpriced, 'turn')} is unknown; set it with the price setting of the model.`,
         ]),
-    ...(isWhole ? [] : [`There are so many turns that days before ${oldest} were not read.`]),
+    ...(isWhole ? [] : [`There are so many turns that days before ${oldest} were left out.`]),
   ].flatMap((note) => ['', note]);
 }
 

@@ -49,7 +49,7 @@ export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
   unzipped.on('error', () => undefined);
   disk.pipe(unzipped);
   try {
-    const tooShort = () => damagedBackupError(file, new Error('it ends too early'));
+    const tooShort = () => damagedBackupError(file, new Error('it ends before its last entry'));
     yield* readEntries(new ByteReader(withExplainedErrors(file, unzipped), tooShort));
   } catch (reason) {
     throw explainReadError(file, reason);
@@ -78,7 +78,7 @@ async function* readEntries(bytes: ByteReader): AsyncGenerator<ArchiveEntry> {
   let extended: InstanceType<typeof Pax> | undefined;
   for (;;) {
     const header = new Header(await bytes.exactly(BLOCK));
-    if (header.nullBlock) throw new Error('it ends too early');
+    if (header.nullBlock) throw new Error('it ends before its last entry');
     if (!header.cksumValid) throw new Error('the beginning of an entry is damaged');
     const { size = 0 } = header;
     const name = extended?.path ?? header.path ?? '';
@@ -141,7 +141,7 @@ function padding(size: number): number {
 
 function compare(end: End, entries: number, sha256: string): void {
   if (end.entries !== entries) throw new Error(`it has ${entries} of ${end.entries} entries`);
-  if (end.sha256 !== sha256) throw new Error('its content is not what was written');
+  if (end.sha256 !== sha256) throw new Error('its content does not match its checksum');
 }
 
 function explainReadError(file: string, reason: unknown): unknown {

@@ -220,7 +220,7 @@ describe('restoring', () => {
       missingSecrets: [join(elsewhere.path, 'secrets', 'model-key')],
     });
     const said = restoreText(done, elsewhere);
-    expect(said).toContain('Keys are not in a backup');
+    expect(said).toContain('A backup does not contain keys');
     expect(said).toContain(join(elsewhere.path, 'secrets', 'model-key'));
     expect(readFileSync(elsewhere.settingsFile, 'utf8')).toContain(reference);
     // Nothing needs to be done if the keys still exist.

@@ -106,7 +106,8 @@ export async function checkBackup(file: string): Promise<CheckedBackup> {
       continue;
     }
     const is = entryKind(entry.name);
-    if (is === null) throw damagedBackupError(file, new Error(`nothing is called ${entry.name}`));
+    if (is === null)
+      throw damagedBackupError(file, new Error(`it contains no entry named ${entry.name}`));
     if (is.kind === 'settings') hasSettings = true;
     if (is.kind === 'file' && !entry.name.startsWith('database/')) files += 1;
   }
@@ -155,7 +156,7 @@ export async function* rowsIn(file: string, { tables }: RowsManifest): AsyncIter
     if (is?.kind !== 'rows') continue;
     const table = tables.find(({ name }) => name === is.table);
     if (table === undefined)
-      throw damagedBackupError(file, new Error(`no table is called ${entry.name}`));
+      throw damagedBackupError(file, new Error(`it contains no table named ${entry.name}`));
     const Row = z.array(StoredCell).length(table.columns.length);
     try {
       const lines = (await entry.whole()).toString().split('\n').slice(0, -1);

@@ -196,7 +196,7 @@ async function* bytesOf(
     }
   }
   if (read < size) {
-    const message = `${path} became shorter while it was read; make the backup again.`;
+    const message = `${path} shrank while it was being read; run the backup again.`;
     throw new BackupError('backup-unwritable', message);
   }
 }

@@ -14,16 +14,16 @@ export function planText(
   folder: DataFolder,
 ): string {
   return [
-    `The backup was made at ${minuteText(manifest.madeAt)} UTC by Parley ${manifest.parley}: the database and ${countOf(files, 'file')}.`,
+    `The backup was made at ${minuteText(manifest.madeAt)} UTC by Parley ${manifest.parley}. It contains the database and ${countOf(files, 'file')}.`,
     `Restoring it replaces the database, workspaces and profiles of ${folder.path}. What is there now is moved aside, not deleted.`,
     ...(pid === null
       ? []
       : [
           `Parley is running (process ${pid}). It finishes its work and ends before anything is replaced; start it again afterwards.`,
         ]),
-    'What was written after the backup is no longer known, except messages that still wait for an answer.',
-    'Keys in secrets/ are not in a backup: on another machine they have to be written again.',
-    'Sign-ins are not in a backup: every browser has to sign in again with "parley token show", and people who were added with "parley people add" have to be added again.',
+    'Everything written after the backup is lost, except messages that still wait for an answer.',
+    'A backup does not contain the keys in secrets/: write them again on another machine.',
+    'A backup does not contain sign-ins: every browser has to sign in again with "parley token show", and people who were added with "parley people add" have to be added again.',
   ].join('\n');
 }
 
@@ -49,7 +49,7 @@ export function restoreText(done: RestoreDone, folder: DataFolder): string {
   const heldBack = unfinishedText(turns, 'unanswered conversation', parts);
   return [
     `Restored the database and ${countOf(backup.files, 'file')} of ${minuteText(backup.manifest.madeAt)} UTC.`,
-    ...(aside === null ? [] : [`The files from before are in ${aside}.`]),
+    ...(aside === null ? [] : [`The previous files are in ${aside}.`]),
     ...(done.usedSettings || !backup.hasSettings
       ? []
       : ['The settings were not changed; --with-settings restores those of the backup.']),
@@ -57,12 +57,12 @@ export function restoreText(done: RestoreDone, folder: DataFolder): string {
     ...(heldBack === ''
       ? []
       : [
-          `Held back because it may have been done after the backup: ${heldBack}. "${commandLine('dead list', folder)}" shows it.`,
+          `Held back because it may have been done after the backup: ${heldBack}. To list it, run "${commandLine('dead list', folder)}".`,
         ]),
     ...(held.jobs > 0
       ? [`Paused because they became due in the meantime: ${countOf(held.jobs, 'reminder')}.`]
       : []),
-    'What was written since the backup is no longer known; WhatsApp may have to be linked again.',
+    'Everything written since the backup is lost; WhatsApp may have to be linked again.',
     ...keysText(done.missingSecrets),
     `Start Parley with "${commandLine('start', folder)}", or start its service if you installed one.`,
   ].join('\n');
@@ -72,7 +72,7 @@ export function restoreText(done: RestoreDone, folder: DataFolder): string {
 function keysText(files: readonly string[]): readonly string[] {
   if (files.length === 0) return [];
   return [
-    'Keys are not in a backup, and the settings name files that do not exist. Write each key into its file, which only you may read:',
+    'A backup does not contain keys, and the settings name key files that do not exist. Write each key into its file, and let only yourself read it:',
     ...files.map((file) => `  ${file}`),
   ];
 }

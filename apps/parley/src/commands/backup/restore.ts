@@ -78,7 +78,7 @@ async function confirmRestore(file: string): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CliError(
       'restore-unconfirmed',
-      `Nothing was changed: this replaces a state that is in use. Add --yes to restore ${file}.`,
+      `Nothing was changed, because the data in use would be replaced. Add --yes to restore ${file}.`,
     );
   }
   const { confirm } = await import('@clack/prompts');

@@ -82,8 +82,9 @@ export const ACCESS_CHECKS: readonly Check[] = [
   audit('settings', {
     id: 'access.approvers',
     severity: 'info',
-    title: 'Only owners approve tool calls.',
-    advice: 'Keep approvals.approvers short: each of them can approve what an owner is asked.',
+    title: 'Only owners can approve tool calls.',
+    advice:
+      'Keep approvals.approvers short: everyone on it can approve all calls that an owner is asked about.',
     run: ({ settings }) =>
       settings.approvals.approvers
         .filter((person) => !settings.owners.includes(person))
@@ -94,7 +95,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     severity: 'info',
     title: `Every paired person wrote in the last ${UNUSED_DAYS} days.`,
     advice:
-      'Nothing, if you know them. There is no command yet to remove a pairing; "access.direct: allowlist" ignores pairings.',
+      'If you know these people, do nothing. No command removes a pairing yet; "access.direct: allowlist" ignores pairings.',
     run: (facts) =>
       facts.allowedPeople
         .filter((person) => isUnused(person, facts.now))
@@ -154,7 +155,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     severity: 'info',
     title: 'No API client acts as the owner.',
     advice:
-      'Nothing, if you want that: its token gives access to everything private and to approvals. Otherwise remove "owner: true".',
+      'If this is intended, do nothing: its token gives access to everything private and to approvals. Otherwise remove "owner: true".',
     run: ({ settings }) =>
       Object.entries(settings.api.clients).flatMap(([name, { owner }]): (string | Finding)[] => {
         if (!owner) return [];
@@ -169,7 +170,7 @@ export const ACCESS_CHECKS: readonly Check[] = [
     severity: 'info',
     title: 'The gateway token is the only owner sign-in of the page.',
     advice:
-      'Nothing, if you want that: an owner reads every private chat and changes all settings. "parley people revoke NAME" removes it.',
+      'If this is intended, do nothing: an owner reads every private chat and changes all settings. "parley people revoke NAME" removes the sign-in.',
     run: ({ signIns }) =>
       signIns
         .filter(({ role }) => role === 'owner')
@@ -279,10 +280,10 @@ function withoutPassword(
   if (url === undefined || password !== undefined || URL.parse(url)?.password) return [];
   const host = hostOf(url);
   if (isLoopback(host)) {
-    const found = `${server} on this machine is used without a password: every program here reaches it.`;
+    const found = `${server} on this machine requires no password, so every local program can use it.`;
     return [{ found, severity: 'info' }];
   }
-  return [{ found: `${server} on ${host} is used without a password.`, severity: 'warning' }];
+  return [{ found: `${server} on ${host} requires no password.`, severity: 'warning' }];
 }
 
 function accounts({ channels }: SettingsFacts) {

@@ -223,7 +223,7 @@ describe('a prompt file that an agent has written', () => {
       {
         id: 'workspace.prompt-changed',
         found: expect.stringMatching(
-          `^AGENTS.md: write on ${day} .* in web:default:owner, no one was asked\\.$`,
+          `^AGENTS.md: write on ${day} .* in web:default:owner, no approval was requested\\.$`,
         ),
       },
     ]);
@@ -242,7 +242,7 @@ describe('an audit in which one check fails', () => {
     expect(findings).toContainEqual({
       ...{ id: 'exec.sandbox', severity: 'warning' },
       found: expect.stringContaining('The check itself failed: ENOENT'),
-      remedy: expect.stringContaining('report this as a defect'),
+      remedy: expect.stringContaining('report this as a bug'),
     });
     const ids = findings.map(({ id }: { id: string }) => id);
     expect(ids).toEqual(expect.arrayContaining(['files.settings-mode', 'exec.enabled']));
@@ -338,7 +338,7 @@ describe('the tool descriptions of an MCP server', () => {
       const note = createMcpNotes({ path: folder }, { log, clock: () => 0 });
       return {
         note,
-        warnings: () => lines.filter((line) => line.includes('those that were accepted')),
+        warnings: () => lines.filter((line) => line.includes('differ from the accepted ones')),
       };
     };
 

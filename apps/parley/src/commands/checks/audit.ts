@@ -83,7 +83,7 @@ function checkPlace(folder: DataFolder): void {
   try {
     readdirSync(path);
   } catch (error) {
-    const message = `The data folder ${path} cannot be read (${reasonOf(error)}). Run the audit as the user who runs Parley.`;
+    const message = `The data folder ${path} cannot be read (${reasonOf(error)}). Run the audit as the user that runs Parley.`;
     throw new CliError('audit-unreadable', message, error);
   }
   if (

@@ -99,7 +99,7 @@ export const failed = (found: string, advice: string): Finding => ({
 });
 
 const DEFECT =
-  'If the running gateway has another version, restart it. Otherwise report this as a defect.';
+  'If the running gateway has another version, restart it. Otherwise report this as a bug.';
 
 /**
  * The finding for a check that threw an error. Messages of Parley's own errors say what to do; any

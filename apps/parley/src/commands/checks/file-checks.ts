@@ -30,8 +30,8 @@ const MODES: readonly (readonly [FileFact['kind'], AuditSeverity, string])[] = [
   ['database', 'critical', 'No other user can read the database and its side files.'],
   ['backup', 'critical', 'No other user can read backups and what a restore put aside.'],
   ['workspace', 'warning', 'No other user can enter the workspace.'],
-  ['other', 'warning', 'No other user can read anything else that lies in the data folder.'],
-  ['skills', 'critical', 'No other user can change the folders that skills are read from.'],
+  ['other', 'warning', 'No other user can read the other files in the data folder.'],
+  ['skills', 'critical', 'No other user can change the folders that contain skills.'],
   ['plugin', 'critical', 'No other user can change the code of plugins.'],
 ];
 
@@ -129,7 +129,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
   audit('workspace', {
     id: 'workspace.open-keys',
     severity: 'critical',
-    title: 'No open file holds a key or token.',
+    title: 'No file that others can read contains a key or token.',
     advice:
       'Remove it and create a new one, or put "audience: owner" into the front matter of the file.',
     run: ({ workspace: { openFiles }, secrets }) =>
@@ -138,15 +138,15 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
   audit('workspace', {
     id: 'workspace.open-phones',
     severity: 'warning',
-    title: 'No open file holds a phone number.',
+    title: 'No file that others can read contains a phone number.',
     advice: 'Remove it, or put "audience: owner" into the front matter of the file.',
     run: ({ workspace: { openFiles } }) =>
-      listed(openFiles, 'holds a phone number', (line) => PHONE.test(line)),
+      listed(openFiles, 'contains a phone number', (line) => PHONE.test(line)),
   }),
   audit('workspace', {
     id: 'workspace.open-memory',
     severity: 'critical',
-    title: 'No line of MEMORY.md or memory/ is in an open file.',
+    title: 'No line of MEMORY.md or memory/ is in a file that others can read.',
     advice: 'Remove the line, or put "audience: owner" into the front matter of the file.',
     run: ({ workspace: { openFiles, memory } }) => {
       const known = new Set(
@@ -156,7 +156,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
           .filter((line) => line.length >= MIN_MEMORY),
       );
       if (known.size === 0) return [];
-      return listed(openFiles, 'is also in the memory', (line) => known.has(folded(line)));
+      return listed(openFiles, 'also occurs in the memory', (line) => known.has(folded(line)));
     },
   }),
   audit('database', {
@@ -168,7 +168,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
     run: ({ agent, promptWrites }) => {
       const own = promptWrites.filter(({ writer }) => writer === agent);
       const said = own.map(({ path, tool, conversationId, at, approvedBy }) => {
-        const by = approvedBy === null ? 'no one was asked' : `approved by ${approvedBy}`;
+        const by = approvedBy === null ? 'no approval was requested' : `approved by ${approvedBy}`;
         const when = minuteText(at);
         return `${path}: ${tool} on ${when} UTC in ${conversationId}, ${by}.`;
       });
@@ -178,7 +178,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
   audit('workspace', {
     id: 'workspace.symlinks',
     severity: 'warning',
-    title: 'The workspace holds no symbolic links.',
+    title: 'The workspace contains no symbolic links.',
     advice: 'Replace it with a copy. Parley does not follow it, but other programs do.',
     run: ({ workspace: { symlinks } }) =>
       limitNamed(symlinks.map((name) => `${name} is a symbolic link.`)),
@@ -186,7 +186,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
   audit('workspace', {
     id: 'workspace.hardlinks',
     severity: 'warning',
-    title: 'No file of the workspace has a second name (a hard link).',
+    title: 'No file of the workspace has another hard link.',
     advice:
       'Copy it and remove the original: writing to the other name changes this file. Parley treats it as the owner’s.',
     run: ({ workspace: { hardlinks } }) =>
@@ -196,7 +196,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
     id: 'workspace.encodings',
     doctorName: 'files',
     severity: 'warning',
-    title: 'Every Markdown file of the workspace is read without doubt about its encoding.',
+    title: 'The encoding of every Markdown file in the workspace is certain.',
     advice: 'Save it as UTF-8 in your editor. A file that cannot be read is not in the prompt.',
     run({ workspace: { isThere, encodings } }) {
       if (!isThere) return [skipped('there is no workspace yet')];
@@ -208,9 +208,9 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
     id: 'workspace.not-looked-at',
     severity: 'info',
     title: 'The whole workspace was examined.',
-    advice: 'Examine the rest yourself, or move what does not belong into the workspace elsewhere.',
+    advice: 'Examine the rest yourself, or move unrelated files out of the workspace.',
     run: ({ workspace: { isCut } }) =>
-      isCut ? ['The workspace is larger than what the audit reads.'] : [],
+      isCut ? ['The workspace is larger than the part that the audit reads.'] : [],
   }),
 ];
 

@@ -29,7 +29,7 @@ export const MACHINE_CHECKS: readonly Check[] = [
   }),
   doctor(['settings', 'gateway'], {
     id: 'port',
-    title: 'The running gateway serves `http.port`, or it is free.',
+    title: 'The running gateway uses `http.port`, or the port is free.',
     run: portFindings,
   }),
   doctor(['settings'], {
@@ -57,7 +57,7 @@ export const AUDIT_CHECK = doctor(['settings', 'audit'], {
   async run({ folder, countFindings }) {
     if (!existsSync(folder.path)) return [skipped('there is no data folder yet')];
     const { critical, warning: warnings } = await countFindings();
-    const advice = `Run "${commandLine('audit', folder)}", which says what to do about each.`;
+    const advice = `Run "${commandLine('audit', folder)}", which explains how to fix each.`;
     const counted = countOf(warnings, 'warning');
     if (critical > 0) return [failed(`${critical} critical, ${counted}`, advice)];
     return [warnings > 0 ? warning(counted, advice) : ok('no security weakness was found')];
@@ -119,18 +119,19 @@ async function portFindings(
   signal: AbortSignal,
 ): Promise<readonly Finding[]> {
   const { host, port } = http;
-  if (gateway.kind === 'runs') return [ok(`the running gateway serves ${gateway.at.address}`)];
-  if (gateway.kind === 'silent') return [skipped('the gateway has the port and does not answer')];
+  if (gateway.kind === 'runs') return [ok(`the running gateway uses ${gateway.at.address}`)];
+  if (gateway.kind === 'silent')
+    return [skipped('the gateway has opened the port but does not answer')];
   if (port === 0) return [ok(`any free port of ${host}`)];
   const code = await tryToListen(host, port);
   if (code === null) return [ok(`port ${port} on ${host} is free`)];
   if (code !== 'EADDRINUSE') {
     const advice =
-      'Set http.host and http.port to an address of this machine that its user may serve.';
-    return [failed(`port ${port} on ${host} cannot be served: ${code}`, advice)];
+      'Set http.host and http.port to an address that this user may use on this machine.';
+    return [failed(`port ${port} on ${host} cannot be opened: ${code}`, advice)];
   }
   const who = (await isParley(host, port, signal)) ? 'another Parley' : 'another program';
-  const advice = 'Stop that one, or set http.port to another number (0 takes any free one).';
+  const advice = 'Stop that program, or set http.port to another number (0 picks any free port).';
   return [failed(`port ${port} on ${host} is taken by ${who}`, advice)];
 }
 

@@ -52,7 +52,7 @@ export function createMcpNotes(
     const known = inPresentReading(before, offered);
     if (known !== before) {
       writeAccepted(folder, { ...all, [server]: known });
-      log.info({ server }, 'MCP server: descriptions of its tools are read more fully than before');
+      log.info({ server }, 'MCP server: more of its tool descriptions is read than before');
     }
     const changes = changesBetween(known.tools, offered);
     const isNews = changesBetween((known.seen ?? known).tools, offered) !== '';
@@ -62,7 +62,7 @@ export function createMcpNotes(
     writeAccepted(folder, { ...all, [server]: { ...rest, ...seen } });
     if (changes === '') return;
     const message =
-      'MCP server: its tool descriptions differ from those that were accepted; "parley audit" says what to do';
+      'MCP server: its tool descriptions differ from the accepted ones; "parley audit" explains how to accept them';
     log.warn({ server, changes }, message);
   };
 }

@@ -37,7 +37,7 @@ describe('[G03] [U02] MCP servers in doctor', () => {
         advice:
           'As an owner, open http://127.0.0.1:8420, and click “Sign in” beside notes under Status.',
       },
-      { severity: 'warning', advice: expect.stringContaining('Correct what it names') },
+      { severity: 'warning', advice: expect.stringContaining('Fix the reported problem') },
     ]);
   });
 
@@ -54,8 +54,8 @@ describe('[G03] [U02] MCP servers in doctor', () => {
     const [, found, ...others] = await findings(['notes'], false);
     expect(found).toMatchObject({
       severity: 'warning',
-      found: 'secrets/mcp-old.json is the sign-in at a server that is not in the settings',
-      advice: 'Revoke the access at that server, and remove the file.',
+      found: 'secrets/mcp-old.json is a sign-in for a server that is not in the settings',
+      advice: 'Revoke the access at that server, and delete the file.',
     });
     expect(others).toEqual([]);
   });

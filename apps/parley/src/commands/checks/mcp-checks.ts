@@ -7,7 +7,7 @@ import type { FactsFor } from './facts.ts';
 
 export const MCP_CHECK = doctor(['settings', 'gateway'], {
   id: 'mcp',
-  title: 'The gateway is connected to all MCP servers; no sign-in is left over.',
+  title: 'The gateway is connected to all MCP servers, and every sign-in belongs to one of them.',
   run(facts) {
     const { mcp } = facts.settings;
     const connections = Object.keys(mcp).length === 0 ? [] : connectionFindings(facts);
@@ -16,13 +16,13 @@ export const MCP_CHECK = doctor(['settings', 'gateway'], {
 });
 
 function connectionFindings({ folder, gateway }: FactsFor<'gateway'>): readonly Finding[] {
-  if (gateway.kind !== 'runs') return [skipped('no running gateway is connected to them')];
+  if (gateway.kind !== 'runs') return [skipped('no running gateway is connected to MCP servers')];
   const { at, status } = gateway;
   return status.mcp.map(({ works, line, signIn }) => {
     if (works) return ok(line);
     const advice =
       signIn === undefined
-        ? `Correct what it names; "${commandLine('status', folder)}" shows when it is connected.`
+        ? `Fix the reported problem; "${commandLine('status', folder)}" shows when the server is connected.`
         : `As an owner, open ${at.address}, and click “Sign in” beside ${signIn} under Status.`;
     return warning(line, advice);
   });
@@ -38,7 +38,7 @@ function leftOverSignIns(
   return files.flatMap((file) => {
     const server = /^mcp-([^.]+)\.json$/.exec(file)?.[1];
     if (server === undefined || mcp[server]?.url !== undefined) return [];
-    const found = `secrets/${file} is the sign-in at a server that is not in the settings`;
-    return warning(found, 'Revoke the access at that server, and remove the file.');
+    const found = `secrets/${file} is a sign-in for a server that is not in the settings`;
+    return warning(found, 'Revoke the access at that server, and delete the file.');
   });
 }

@@ -18,7 +18,7 @@ import type { FactsFor } from './facts.ts';
 export const OWN_CHECKS: readonly Check[] = [
   doctor([], {
     id: 'version',
-    title: 'Node is new enough for this Parley.',
+    title: 'Node is recent enough for this version of Parley.',
     run() {
       const { parley, node, sqlite, from } = versionFacts();
       const text = `Parley ${parley}${from}, Node ${node}, SQLite ${sqlite}`;
@@ -28,12 +28,13 @@ export const OWN_CHECKS: readonly Check[] = [
   }),
   doctor(['config', 'gateway'], {
     id: 'settings',
-    title: 'The settings are valid, in use and without older names; all plugins work.',
+    title: 'The settings are valid, in use and free of deprecated names; all plugins work.',
     run: settingsFindings,
   }),
   doctor(['gateway'], {
     id: 'gateway',
-    title: 'The gateway of the data folder answers and is ready; its processes are alike.',
+    title:
+      'The gateway of the data folder answers and is ready; all its processes have the same version and settings.',
     run: gatewayFindings,
   }),
 ];
@@ -72,7 +73,7 @@ function settingsFindings(facts: SettingsNeeds): readonly Finding[] {
       ),
     ...oldNamesIn(settingsFile).map((renamed) =>
       warning(
-        `${renamed} (an older name, which still works)`,
+        `${renamed} (a deprecated name that still works)`,
         `Run "${commandLine('config upgrade', folder)}".`,
       ),
     ),
@@ -125,7 +126,7 @@ function gatewayFindings({ folder, gateway }: FactsFor<'gateway'>): readonly Fin
   if (health.status === 'ready') return [ok(`${where} is ready`), ...strange];
   const reasons = health.reasons.join('; ');
   const result = health.status === 'down' ? failed : warning;
-  const advice = `See below, and "${commandLine('status', folder)}".`;
+  const advice = `See the checks below, and "${commandLine('status', folder)}".`;
   return [result(`${where} is ${health.status}: ${reasons}`, advice), ...strange];
 }
 

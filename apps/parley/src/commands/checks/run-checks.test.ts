@@ -85,7 +85,7 @@ describe('checks', () => {
       { severity: 'failed', found: 'It broke.', advice: 'Fix it.' },
       {
         ...{ severity: 'failed', found: expect.stringContaining('x is not a function') },
-        advice: expect.stringContaining('report this as a defect'),
+        advice: expect.stringContaining('report this as a bug'),
       },
     ]);
   });

@@ -85,7 +85,8 @@ async function gather(
  */
 const GRACE_MS = 250;
 
-const SLOW = 'Find out what is slow (network, disk, server), and run the command again.';
+const SLOW =
+  'Find out what is slow (the network, the disk or a server), and run the command again.';
 
 /** The result of `work`, or a finding that it failed or timed out. */
 async function within<T>(

@@ -26,7 +26,7 @@ import type { Base } from './installation.ts';
 export const SERVICE_CHECKS: readonly Check[] = [
   doctor(['settings', 'network'], {
     id: 'model',
-    title: 'Every model of the settings answers; the main one must.',
+    title: 'Every configured model answers; the main model must.',
     run: modelParts,
   }),
   doctor(['settings', 'config', 'gateway', 'schema', 'network'], {
@@ -41,7 +41,8 @@ export const SERVICE_CHECKS: readonly Check[] = [
   }),
   doctor(['settings', 'network'], {
     id: 'queue',
-    title: 'Redis, if configured, answers, is new enough and drops nothing when it is full.',
+    title:
+      'Redis, if configured, answers, is recent enough, and does not evict keys when it is full.',
     async run({ settings: { queue } }, signal) {
       const { url } = queue;
       if (url === undefined) return [ok('in memory; each start fills it from the database')];
@@ -52,7 +53,7 @@ export const SERVICE_CHECKS: readonly Check[] = [
           'Check that Redis runs there, and queue.url, user and password in the settings.';
         return [failed(`Redis at ${host} cannot be used: ${probe.reason}`, advice)];
       }
-      const advice = 'Change that in the configuration of Redis.';
+      const advice = 'Change this in the configuration of Redis.';
       if (probe.complaints.length > 0) return probe.complaints.map((text) => warning(text, advice));
       return [ok(`Redis ${probe.version} at ${host}`)];
     },
@@ -91,7 +92,7 @@ async function modelFindings(
   const findings = choices.map(async (choice, at): Promise<readonly Finding[]> => {
     if (choice === 'offline') {
       if (at > 0) return [];
-      if (model.model === 'offline') return [ok('the built-in one answers, as configured')];
+      if (model.model === 'offline') return [ok('the built-in test model answers, as configured')];
       const advice = `Uncomment "model" in ${folder.settingsFile}, or start a local server such as Ollama.`;
       return [warning('no language model is connected, and no local server was found', advice)];
     }
@@ -133,7 +134,7 @@ function channelParts(facts: ChannelNeeds) {
     const subject = one.account === 'default' ? one.channel : `${one.channel}/${one.account}`;
     return async (signal: AbortSignal) => {
       if (one.kind === 'broken') {
-        return [{ ...skipped('its settings have problems; see above'), subject }];
+        return [{ ...skipped('its settings are invalid; see above'), subject }];
       }
       const found = await accountFindings(facts, one, signal);
       return found.map((finding) => ({ ...finding, subject }));
@@ -212,17 +213,17 @@ function stateTrouble(state: AccountState): Finding | null {
   if (state === null) return null;
   if (state === 'not-served') {
     const advice =
-      'If you added it just now, look again in a few seconds; otherwise restart Parley.';
+      'If you have just added it, check again in a few seconds; otherwise restart Parley.';
     return warning('the running gateway does not serve it', advice);
   }
   switch (state.kind) {
     case 'failed':
       return failed(state.reason, state.fix);
     case 'retrying':
-      return warning(lineOf(state), 'It tries again by itself; the log says more.');
+      return warning(lineOf(state), 'Parley keeps trying; the log has details.');
     case 'pairing': {
-      const advice = 'Enter its code, shown on the page and by "parley status", on the phone.';
-      return warning('it waits to be linked', advice);
+      const advice = 'Enter the code, shown on the page and by "parley status", on the phone.';
+      return warning('it is waiting to be linked', advice);
     }
     case 'stopped':
       return warning('it is stopped', 'Restart Parley.');
@@ -241,11 +242,11 @@ async function databaseFindings(
   const what = `${dialect === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, ${name}${size}`;
   if (kind === 'absent') {
     refuseLostDatabase(folder, settings);
-    return [ok(`${what}: there is none yet; the first start creates it`)];
+    return [ok(`${what}: it does not exist yet; the first start creates it`)];
   }
   if (kind === 'behind') {
-    const advice = `Nothing: the next start upgrades it. To be able to go back, make a backup first: ${commandLine('backup FILE', folder)}`;
-    return [warning(`${what}: its schema is that of an older Parley`, advice)];
+    const advice = `You need not do anything: the next start upgrades it. To be able to go back, make a backup first: ${commandLine('backup FILE', folder)}`;
+    return [warning(`${what}: its schema is from an older version of Parley`, advice)];
   }
   if (gateway.kind === 'runs') {
     const { trouble } = gateway.status;
@@ -255,7 +256,7 @@ async function databaseFindings(
       const works = ok(`${what}; the running gateway reads and writes it`);
       return [works, ...notes, ...(await fileFindings(facts))];
     }
-    return [failed(trouble, `Then look again with "${commandLine('status', folder)}".`)];
+    return [failed(trouble, `Then run "${commandLine('status', folder)}" again.`)];
   }
   if (gateway.kind === 'silent') return [ok(`${what}; the schema is current`)];
   await withStore(facts, (store) => store.ping());

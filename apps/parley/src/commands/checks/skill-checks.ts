@@ -40,10 +40,10 @@ export const SKILL_CHECK = doctor(['settings', 'config'], {
 function skillFindings(skill: SkillStatus, show: string): readonly Finding[] {
   const { name, state, reason, warnings, location } = skill;
   if (state === 'refused') return [warning(`${name} cannot be used: ${reason}`, show)];
-  const advice = `Correct the front matter of ${location}, unless the guess is right.`;
+  const advice = `If the guess is wrong, correct the front matter of ${location}.`;
   return warnings.length === 0
     ? []
-    : [warning(`${name} was guessed: ${warnings.join('; ')}`, advice)];
+    : [warning(`${name} was interpreted with guesses: ${warnings.join('; ')}`, advice)];
 }
 
 /** Names in the settings that match no skill. */
@@ -61,7 +61,7 @@ function unknownNames(
         const meant = nearestWord(one, names);
         const hint =
           meant === undefined ? 'Correct the name, or remove it.' : `Did you mean ${meant}?`;
-        return warning(`skills.${list} names ${one}, and there is no such skill`, hint);
+        return warning(`skills.${list} names ${one}, but there is no such skill`, hint);
       }),
   );
 }

@@ -37,8 +37,8 @@ export const TOOL_CHECKS: readonly Check[] = [
   audit('settings', {
     id: 'exec.network',
     severity: 'warning',
-    title: 'Commands reach no network.',
-    advice: 'Set exec.network to false: a command can send anywhere what it reads.',
+    title: 'Commands cannot reach the network.',
+    advice: 'Set exec.network to false: a command can send everything it reads to any server.',
     run: ({ settings: { exec } }) =>
       exec.enabled && exec.network
         ? ['Commands reach the network and all servers of this machine.']
@@ -50,7 +50,7 @@ export const TOOL_CHECKS: readonly Check[] = [
     severity: 'warning',
     title: 'The sandbox of commands works on this machine.',
     advice:
-      'Install bubblewrap and allow user namespaces, or set exec.enabled to false. Until then no command runs: none runs unprotected.',
+      'Install bubblewrap and allow user namespaces, or set exec.enabled to false. Until then, no command runs, because none may run outside the sandbox.',
     async run({ settings: { exec }, sandboxProblem }) {
       if (!exec.enabled) return [skipped('exec is off in the settings')];
       const problem = await sandboxProblem();
@@ -74,11 +74,11 @@ export const TOOL_CHECKS: readonly Check[] = [
     severity: 'warning',
     title: 'Rules for commands name more than a program.',
     advice:
-      'Name the subcommand and leave out the *, such as "exec:git status": most programs can start others by an option.',
+      'Name the subcommand and leave out the *, such as "exec:git status": most programs can start other programs through an option.',
     run: (facts) =>
       rulesOf(facts, 'exec')
         .filter(({ pattern }) => pattern !== null && isBroadCommand(pattern))
-        .map(({ rule }) => `The rule "${rule}" covers more than it seems to.`),
+        .map(({ rule }) => `The rule "${rule}" covers more commands than it seems to.`),
   }),
   audit('settings', {
     id: 'approvals.host-prefix',
@@ -94,7 +94,7 @@ export const TOOL_CHECKS: readonly Check[] = [
     id: 'approvals.unasked-tool',
     severity: 'warning',
     title: 'No rule lets a tool that changes something run with any arguments.',
-    advice: 'Name what is meant, such as "write:notes/*".',
+    advice: 'Name the intended arguments, such as "write:notes/*".',
     run: ({ settings }) =>
       settings.approvals.auto
         .map(ruleOf)
@@ -104,11 +104,11 @@ export const TOOL_CHECKS: readonly Check[] = [
   audit('settings', {
     id: 'web.unasked',
     severity: 'warning',
-    title: 'The agent asks before it opens addresses that outsiders gave it.',
-    advice: 'Remove web.fetch.approval: an address can carry away what the agent knows.',
+    title: 'The agent asks before it opens URLs that outsiders sent.',
+    advice: 'Remove web.fetch.approval: a URL can leak what the agent knows.',
     run: ({ settings: { web } }) =>
       web.fetch.enabled && web.fetch.approval === 'never'
-        ? ['Pages are opened without approval.']
+        ? ['Web pages are opened without approval.']
         : [],
   }),
   audit('settings', {
@@ -120,7 +120,7 @@ export const TOOL_CHECKS: readonly Check[] = [
     run: (facts) =>
       servers(facts)
         .filter(({ audience }) => audience === 'everyone')
-        .map(({ name }) => `Everyone who may write can use the server ${name}.`),
+        .map(({ name }) => `Everyone who may write to the agent can use the server ${name}.`),
   }),
   audit('settings', {
     id: 'mcp.unasked',
@@ -137,7 +137,7 @@ export const TOOL_CHECKS: readonly Check[] = [
     severity: 'warning',
     title: 'MCP servers on other machines are reached over https.',
     advice:
-      'Use https://: otherwise others on the network can read along, and answer in place of the server.',
+      'Use https://: without it, others on the network can read the traffic and impersonate the server.',
     run: (facts) =>
       servers(facts)
         .filter(({ url }) => url?.startsWith('http://') && !isLoopback(hostOf(url)))
@@ -148,23 +148,23 @@ export const TOOL_CHECKS: readonly Check[] = [
   audit('settings', {
     id: 'mcp.key-in-address',
     severity: 'warning',
-    title: 'No address or argument of an MCP server holds a key.',
+    title: 'No URL or argument of an MCP server contains a key.',
     advice:
-      'Put it into headers or env: addresses appear in logs, arguments in the list of processes.',
+      'Put the key into headers or env: URLs appear in logs, and arguments in the process list.',
     run: (facts) =>
       servers(facts).flatMap(({ name, url, args }) => [
         ...(url !== undefined && hasKey(url)
-          ? [`The address of the server ${name} holds a key.`]
+          ? [`The URL of the server ${name} contains a key.`]
           : []),
         ...(args.some((one, at) => isKeyArgument(one, args[at + 1]))
-          ? [`The arguments of the server ${name} hold a key.`]
+          ? [`The arguments of the server ${name} contain a key.`]
           : []),
       ]),
   }),
   audit('settings', {
     id: 'mcp.unpinned',
     severity: 'warning',
-    title: 'Programs of MCP servers are fetched in a fixed version.',
+    title: 'Programs of MCP servers are pinned to a version.',
     advice:
       'Name a version, such as "some-server@1.2.3": otherwise each start runs the latest release.',
     run: (facts) =>
@@ -178,9 +178,9 @@ export const TOOL_CHECKS: readonly Check[] = [
   audit('files', {
     id: 'mcp.changed',
     severity: 'warning',
-    title: 'The tool descriptions of MCP servers are those that were accepted.',
+    title: 'The tool descriptions of MCP servers are the accepted ones.',
     advice:
-      'Read them with "parley prompt", then run "parley audit accept SERVER". The model follows a description.',
+      'Read them with "parley prompt", then run "parley audit accept SERVER". A model follows these descriptions.',
     run: ({ mcpChanges }) =>
       mcpChanges.map(
         ({ server, changes }) => `The tools of the server ${server} have changed: ${changes}.`,

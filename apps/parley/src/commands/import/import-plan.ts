@@ -12,12 +12,12 @@ type ImportPlan = ReturnType<typeof planImport>;
 const USES: Readonly<Record<string, string>> = {
   'agents.md': 'how the agent works',
   'soul.md': 'its character',
-  'user.md': 'whom it works for',
+  'user.md': 'the person it works for',
   'identity.md': 'its name, role and emoji',
   'tools.md': 'notes on tools',
   'memory.md': 'what it knows',
   'heartbeat.md': 'standing tasks',
-  'boot.md': 'done at each start',
+  'boot.md': 'the instructions for each start',
 };
 
 /**
@@ -49,15 +49,15 @@ const STATES: readonly string[] = ['heartbeat-state.json', 'memory/heartbeat-sta
 
 /** Files that only OpenClaw or NeoMAGI uses, by the first component of the path. */
 const FOREIGN: Readonly<Record<string, string>> = {
-  'bootstrap.md': 'its first conversation is over; only a new workspace of Parley has one',
+  'bootstrap.md': 'its first conversation is over; only a new Parley workspace has one',
   'openclaw.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',
   'clawdbot.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',
   credentials: 'secrets; give Parley its own in parley.yaml',
   sessions: 'conversations that Parley cannot continue',
   agents: 'sessions and secrets of OpenClaw',
-  '.openclaw': 'the state of OpenClaw',
-  canvas: 'pages for devices of OpenClaw',
-  artifacts: 'what the builder of NeoMAGI made',
+  '.openclaw': 'the internal state of OpenClaw',
+  canvas: 'pages for OpenClaw devices',
+  artifacts: "files that NeoMAGI's builder made",
 };
 
 /**
@@ -98,13 +98,13 @@ function exclusionReason({ name, content }: SurveyedEntry): string | null {
       // The scripts and references of a skill belong to it.
       return firstPart(name) === 'skills' || STATES.includes(name)
         ? null
-        : 'a workspace holds Markdown, and skills';
+        : 'a workspace contains only Markdown and skills';
   }
 }
 
 function hiddenReason(name: string): string {
   const last = name.split('/').at(-1) ?? name;
-  if (last === '.git') return 'the history of the folder stays with the original';
+  if (last === '.git') return 'the Git history stays with the original folder';
   if (last === '.env') return 'secrets; give Parley its own in parley.yaml';
   if (last === 'node_modules') return 'packages are not part of a workspace';
   return 'hidden';
@@ -126,7 +126,7 @@ function asUsed({ name, bytes, content }: SurveyedEntry, existing: Existing, isS
   return { name, bytes, use, isPrivate, isMarked, remark, existing, isOwnersProfile };
 }
 
-const SPLIT_REMARK = 'what it says about you goes into the owner’s notes';
+const SPLIT_REMARK = 'its facts about you go into the owner’s notes';
 
 function useOf(name: string): string {
   if (STATES.includes(name)) return 'when its tasks last ran';
@@ -138,7 +138,7 @@ function useOf(name: string): string {
     case 'skills':
       return 'part of a skill';
     default:
-      return 'a note the agent can look up';
+      return 'a note that the agent can look up';
   }
 }
 
@@ -176,14 +176,16 @@ export function planText(
     ),
     planSection('Standing tasks of HEARTBEAT.md', heartbeat === null ? [] : taskLines(heartbeat)),
     planSection(
-      'In the workspace already, and left as it is there',
+      'Already in the workspace, and not changed',
       kept.map((file) => planLine(file.name, EXISTING[file.existing])),
     ),
     planSection(
       'Not used',
       ignored.map(({ name, why }) => planLine(name, why)),
     ),
-    isCut ? 'The folder holds more files than the import examines; the rest is not used.\n' : '',
+    isCut
+      ? 'The folder contains more files than an import examines; the remaining files are ignored.\n'
+      : '',
   ]
     .filter((text) => text !== '')
     .join('\n');
@@ -212,8 +214,9 @@ function taskLines({
 const EXISTING: Readonly<Record<UsedFile['existing'], string>> = {
   nothing: '',
   'the-same': 'the same',
-  'a-template': 'still as Parley made it: delete it there and import again to take this one',
-  something: 'a file of yours',
+  'a-template':
+    'still unchanged since Parley created it: delete it there and import again to use this one',
+  something: 'a file of your own',
 };
 
 function planSection(title: string, lines: readonly string[]): string {
@@ -237,7 +240,7 @@ function fileLines(files: readonly UsedFile[]): readonly string[] {
 }
 
 const MARK = ' (its copy says "audience: owner")';
-const OWNER_ONLY = '; shown in your own chats alone';
+const OWNER_ONLY = '; shown only in your own chats';
 
 function fileLine(file: UsedFile): string {
   const { name, bytes, use, isPrivate, isMarked, remark } = file;

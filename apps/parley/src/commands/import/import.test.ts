@@ -87,12 +87,14 @@ describe('parley import openclaw', () => {
   it('[W01] shows each file’s purpose, its audience and its problems', async () => {
     expect(await run(false)).toBe(0);
     expect(printed).toMatch(/AGENTS\.md +how the agent works, \d+ bytes\n/);
-    expect(printed).toMatch(/MEMORY\.md +what it knows, .*your own chats alone/);
-    expect(printed).toMatch(/memory\/ +2 files, .*your own chats alone/);
-    expect(printed).toMatch(/USER\.md +whom it works for, .*your own chats alone \(its copy says/);
+    expect(printed).toMatch(/MEMORY\.md +what it knows, .*only in your own chats/);
+    expect(printed).toMatch(/memory\/ +2 files, .*only in your own chats/);
+    expect(printed).toMatch(
+      /USER\.md +the person it works for, .*only in your own chats \(its copy says/,
+    );
     expect(printed).toMatch(/TOOLS\.md +notes on tools, .*its copy says "audience: owner"/);
     expect(printed).toMatch(/HEARTBEAT\.md +standing tasks, .*says nothing yet/);
-    expect(printed).toMatch(/broken\.md .*your own chats alone; until this is fixed/);
+    expect(printed).toMatch(/broken\.md .*only in your own chats; until this is fixed/);
     expect(printed).toMatch(/skills\/weather +Tells the weather/);
     expect(printed).toMatch(/skills\/broken +not used: it has no front matter/);
     expect(printed).not.toContain('green tea');
@@ -106,8 +108,8 @@ describe('parley import openclaw', () => {
     expect(printed).toMatch(/openclaw\.json +settings of OpenClaw, perhaps with secrets/);
     expect(printed).toMatch(/\.\.\/credentials +secrets/);
     expect(printed).toMatch(/BOOTSTRAP\.md +its first conversation is over/);
-    expect(printed).toMatch(/canvas\/index\.html +pages for devices/);
-    expect(printed).toMatch(/\.git +the history/);
+    expect(printed).toMatch(/canvas\/index\.html +pages for OpenClaw devices/);
+    expect(printed).toMatch(/\.git +the Git history/);
     expect(printed).toMatch(/link\.md +a symbolic link is not followed/);
     expect(printed).toMatch(/big\.md +larger than 1 MB/);
     const copied = readdirSync(workspace(), { recursive: true }).join('\n');
@@ -186,10 +188,10 @@ describe('parley import openclaw', () => {
     symlinkSync(join(base, 'nowhere.md'), workspace('MEMORY.md'));
     expect(await run(true)).toBe(0);
     expect(readFileSync(workspace('SOUL.md'), 'utf8')).toBe('mine');
-    expect(printed).toMatch(/SOUL\.md +a file of yours/);
-    expect(printed).toMatch(/AGENTS\.md +still as Parley made it: delete it/);
+    expect(printed).toMatch(/SOUL\.md +a file of your own/);
+    expect(printed).toMatch(/AGENTS\.md +still unchanged since Parley created it: delete it/);
     expect(() => statSync(join(base, 'nowhere.md'))).toThrow('ENOENT');
-    expect(printed).toMatch(/MEMORY\.md +a file of yours/);
+    expect(printed).toMatch(/MEMORY\.md +a file of your own/);
     printed = '';
     await run(true);
     expect(printed).toMatch(/USER\.md +the same/);

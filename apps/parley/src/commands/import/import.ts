@@ -55,7 +55,7 @@ export async function importWorkspace(
   );
   if (yes) return copyAll(plan, { from: survey.folder, to: workspace, edits, print });
   print(
-    `Nothing has been copied. To copy it into ${workspace}, run this again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n${placeText(name, from)}\nThere nothing is marked or taken out: others can read USER.md, until its front matter says "audience: owner", and what other files say about you.`,
+    `Nothing has been copied. To copy it into ${workspace}, run this again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n${placeText(name, from)}\nIn that case, no file is marked or changed: others can read USER.md until its front matter says "audience: owner", and what other files say about you.`,
   );
   return 0;
 }
@@ -107,7 +107,7 @@ async function copyAll(
     const file = { to, name: OWNERS_NOTES, bytes: edits.notes };
     note(OWNERS_NOTES, await writeIntoWorkspace(file, newId));
     print(
-      `  USER.md could not be extended with what is about you: it is in ${OWNERS_NOTES}, for you alone`,
+      `USER.md could not be extended: the facts about you are in ${OWNERS_NOTES}, which only you can read`,
     );
   }
   print(`Copied into ${to}: ${countOf(counts.copied, 'file')}. The original is unchanged.`);
@@ -120,7 +120,7 @@ function assertApart(from: string, workspace: string): void {
   if (a === undefined || b === undefined || !(a.startsWith(b) || b.startsWith(a))) return;
   throw new CliError(
     'import-same',
-    `${from} is (a part of) the workspace that Parley uses already, ${workspace}: there is nothing to import.`,
+    `${from} is the workspace that Parley already uses (${workspace}), or part of it: there is nothing to import.`,
   );
 }
 
@@ -190,7 +190,7 @@ function findWorkspace(
   const { name, usual } = AGENTS[agent];
   throw new CliError(
     'import-folder',
-    `${folder} is not a workspace of ${name}: it holds neither ${MARKS.join(' nor ')}. ${usual}`,
+    `${folder} is not a workspace of ${name}: it contains neither ${MARKS.join(' nor ')}. ${usual}`,
   );
 }
 

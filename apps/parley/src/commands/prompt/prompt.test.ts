@@ -164,7 +164,7 @@ describe('parley prompt on a past turn', () => {
       'telegram:default:99, telegram:default:42',
     ],
     ['a chat without turns', ['--last', '--chat', 'nope'], 'in the chat "nope" yet'],
-    ['a comparison with a single turn', ['--diff', 't1'], '--diff takes two turns', 2],
+    ['a comparison with a single turn', ['--diff', 't1'], '--diff takes the ids of two turns', 2],
   ])('[P17] says what to do about %s', async (_what, args, words, exit = 1) => {
     await record({ t1: { at: 1 }, t2: { at: 2, chat: '99' } });
     expect(await prompt(...args)).toBe(exit);
@@ -267,7 +267,7 @@ describe('parley prompt on a preview', () => {
   });
 
   it.each<[readonly string[], string]>([
-    [[], 'Say which turn: --list'],
+    [[], 'Select a turn: --list'],
     [['--channel', 'discrod'], 'Known: web, terminal, discord, telegram, whatsapp.'],
     [['--channel', 'web', '--chat', 'gruop'], '--chat is direct, group, channel, thread'],
     [['--channel', 'web', '--mode', 'tiny'], '--mode is full, light, minimal, none, not "tiny"'],

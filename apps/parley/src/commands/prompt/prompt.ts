@@ -44,7 +44,7 @@ export async function prompt(cli: Cli, flags: PromptFlags): Promise<number> {
     return 0;
   }
   if (Array.isArray(diff) && diff.length !== 2) {
-    throw new UsageError('--diff takes two turns, or none for the last two of a chat.');
+    throw new UsageError('--diff takes the ids of two turns, or none for the last two of a chat.');
   }
   if (!hasDatabase(folder, loaded)) throw nothingYet(folder);
   print(await withStore(cli, ({ prompts }) => recordedText(flags, { prompts, folder })));
@@ -85,7 +85,7 @@ async function previewText(
   const place = [message.channel, message.chatType, mode, heartbeat ? 'heartbeat' : undefined];
   return [
     ...(fromTemplates
-      ? [`There is no workspace at ${agent.workspace} yet: this is what a new one starts with.\n`]
+      ? [`There is no workspace at ${agent.workspace} yet: these are the contents of a new one.\n`]
       : []),
     `preview · ${place.filter((word) => word !== undefined).join(' ')}`,
     promptText(prompt, { full }),
@@ -152,7 +152,7 @@ async function promptOfTurn({ prompts, folder }: Recorded, turnId: string): Prom
   if (found !== null) return found;
   throw new CliError(
     'prompt-turn',
-    `No prompt of a turn "${turnId}" is kept. "${commandLine('prompt --list', folder)}" shows the turns there are; older ones are dropped after inspector.keepDays.`,
+    `The prompt of turn "${turnId}" is not kept. "${commandLine('prompt --list', folder)}" lists the kept ones; older prompts are deleted after inspector.keepDays.`,
   );
 }
 
@@ -170,7 +170,7 @@ async function promptOfMessage(
   if (newest === undefined) {
     throw new CliError(
       'prompt-message',
-      `No kept prompt answered a message "${messageId}". "/why" in the chat explains what happened to a message; "${commandLine('prompt --list', recorded.folder)}" shows the turns there are.`,
+      `No kept prompt belongs to the message "${messageId}". "/why" in the chat explains what happened to a message; "${commandLine('prompt --list', recorded.folder)}" lists the kept prompts.`,
     );
   }
   if (another !== undefined) {

@@ -32,7 +32,7 @@ const MODES: readonly PromptMode[] = ['full', 'light', 'minimal', 'none'];
 export function previewRequest({ channel, chat, mode, heartbeat = false, ...flags }: PreviewFlags) {
   if (channel === undefined) {
     throw new UsageError(
-      'Say which turn: --list for those there were, --last for the newest, --turn or --message with an id, --diff for two, or --channel for a preview.',
+      'Select a turn: --list for all kept ones, --last for the newest, --turn or --message with an id, --diff for two, or --channel for a preview.',
     );
   }
   const message: HypotheticalMessage = { ...flags, channel, chatType: chatTypeOf(chat) };

@@ -54,7 +54,7 @@ export async function report(cli: Cli, out = 'parley-report.tar.gz'): Promise<nu
   for (const { name, text } of files)
     cli.print(`${name.padEnd(16)}${Buffer.byteLength(text)} bytes`);
   cli.print(
-    `\nWritten to ${path}. It holds no secrets, names or texts; look through it before you send it.`,
+    `\nWritten to ${path}. It contains no secrets, names or texts; check it before you send it.`,
   );
   return 0;
 }

@@ -100,7 +100,7 @@ export function launchd(machine: Machine, program: ServiceProgram): ServiceManag
     async forget() {},
     state: async () =>
       parseLaunchdState((await run('launchctl', ['print', `${domain}/${LABEL}`])).out),
-    notes: () => ['Boot      it runs from your login on, and ends when you log out'],
+    notes: () => ['Boot      it starts when you log in, and ends when you log out'],
   };
 }
 

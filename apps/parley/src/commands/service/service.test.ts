@@ -132,7 +132,7 @@ describe('a user service', () => {
     await expect(fetch(`${address}/healthz`)).rejects.toThrow();
     expect(await serviceStatus(cli, user())).toBe(3);
     const journal = written('log');
-    expect(journal).toContain('Parley has stopped; nothing is lost.');
+    expect(journal).toContain('Parley has stopped; nothing was lost.');
     for (const secret of [readToken(cli.folder) ?? 'none', 'parley_session_'])
       expect(journal).not.toContain(secret);
   });
@@ -215,7 +215,9 @@ describe('a system service', () => {
     expect(readFileSync(unit, 'utf8')).toMatch(/^User=parley$/m);
     expect(await serviceStatus(cli, broken)).toBe(1);
     expect(await serviceStatus(cli, machine({ uid: 1000 }))).toBe(3);
-    expect(printed.at(-1)).toContain(`The machine has one, ${unit}: run this command as root.`);
+    expect(printed.at(-1)).toContain(
+      `A system service is installed, ${unit}: run this command as root.`,
+    );
     expect(await uninstallService(cli, broken)).toBe(0);
     expect(printed.at(-1)).toContain('is kept, and the user parley');
     expect(await serviceStatus(cli, machine({ uid: 1000 }))).toBe(3);

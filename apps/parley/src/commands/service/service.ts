@@ -80,14 +80,14 @@ function installedText({ manager, folder, isSystem }: Service, address: string):
     'Parley runs as a service.',
     '',
     `Page      ${address}`,
-    `Sign in   ${commandLine('sessions new', folder)}   (prints an address that does)`,
+    `Sign in   ${commandLine('sessions new', folder)}   (prints a sign-in address)`,
     `State     ${commandLine('service status', folder)}`,
     `Log       ${manager.readLog}`,
     `Data      ${folder.path}`,
     ...manager.notes(),
     ...(isLeft
       ? [
-          `Before    what is in ${left} was not taken over. To go on with it: systemctl stop parley, then`,
+          `Before    the data in ${left} was not taken over. To continue with it: systemctl stop parley, then`,
           `          cp -a ${left}/. ${folder.path}/ && chown -R ${SYSTEM_USER}: ${folder.path}, then install again`,
         ]
       : []),
@@ -158,9 +158,9 @@ function noService({ print }: Cli, { manager, machine, folder, isSystem }: Servi
   const ofMachine = machine.at(SYSTEM_UNIT);
   const hint =
     !isSystem && existsSync(ofMachine)
-      ? `The machine has one, ${ofMachine}: run this command as root.`
+      ? `A system service is installed, ${ofMachine}: run this command as root.`
       : `"${commandLine('service install', folder)}" installs one.`;
-  print(`There is no service here (no ${manager.file}). ${hint}`);
+  print(`No service is installed here (there is no ${manager.file}). ${hint}`);
   return 3;
 }
 
@@ -178,7 +178,7 @@ function serviceOf({ folder: chosen }: Cli, machine: Machine): Service {
   if (platform !== 'linux' && platform !== 'darwin') {
     throw new CliError(
       'service-platform',
-      `There is no service for ${platform}. Have your system run "${node} ${launcher} start" itself.`,
+      `Parley cannot install a service on ${platform}. Have your system run "${node} ${launcher} start" itself.`,
     );
   }
   const isSystem = platform === 'linux' && uid === 0;
@@ -208,17 +208,17 @@ function checkReach(program: ServiceProgram, hidden: readonly string[]): void {
     const fix =
       path === settingsFile
         ? `Put the settings into ${folder}/parley.yaml`
-        : 'Install Node and Parley where every user reaches them, such as /usr/local or /opt, and run this from there';
+        : 'Install Node and Parley in a folder that every user can read, such as /usr/local or /opt, and run this from there';
     throw new CliError(
       'service-unreachable',
-      `The service runs as the user ${SYSTEM_USER}, who cannot read ${path}: ${barrier}. ${fix}; or install the service of a user other than root.`,
+      `The service runs as the user ${SYSTEM_USER}, which cannot read ${path}: ${barrier}. ${fix}; or install the service of a user other than root.`,
     );
   }
   const hiding = hidden.find((one) => isWithin(folder, one));
   if (hiding === undefined) return;
   throw new CliError(
     'service-folder',
-    `The service does not see ${hiding}, so ${folder} cannot be its data folder. Leave --data and PARLEY_HOME out for ${SYSTEM_FOLDER}, or name a folder elsewhere.`,
+    `A service cannot see ${hiding}, so ${folder} cannot be its data folder. Leave out --data and PARLEY_HOME to use ${SYSTEM_FOLDER}, or name a folder elsewhere.`,
   );
 }
 
@@ -227,12 +227,12 @@ export function barrierOf(path: string, hidden: readonly string[]): string | nul
   const real = realpathSync(path);
   for (const one of new Set([path, real])) {
     const hiding = hidden.find((folder) => isWithin(one, folder));
-    if (hiding !== undefined) return `services do not see ${hiding}`;
+    if (hiding !== undefined) return `services cannot see ${hiding}`;
     for (const folder of ancestorFolders(one)) {
-      if ((statSync(folder).mode & 0o001) === 0) return `${folder} is closed to other users`;
+      if ((statSync(folder).mode & 0o001) === 0) return `other users cannot enter ${folder}`;
     }
   }
-  return (statSync(real).mode & 0o004) === 0 ? 'it is closed to other users' : null;
+  return (statSync(real).mode & 0o004) === 0 ? 'other users cannot enter it' : null;
 }
 
 function isWithin(path: string, folder: string): boolean {

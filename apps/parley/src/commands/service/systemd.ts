@@ -107,10 +107,10 @@ function noSystemd(): CliError {
 function unreachableError(isSystem: boolean, said: string): CliError {
   const fix = isSystem
     ? 'Look at "systemctl status".'
-    : 'Log in as this user itself, by ssh or at the machine, not by su or sudo; or install the service of the machine as root.';
+    : 'Log in as this user directly, by ssh or at the machine, not by su or sudo; or install a system service as root.';
   return new CliError(
     'service-no-manager',
-    `systemctl does not reach ${isSystem ? 'systemd' : 'the systemd of this user'} (${said.trim() || 'it says nothing'}), so nothing was written. ${fix}`,
+    `systemctl cannot reach ${isSystem ? 'systemd' : 'the systemd of this user'} (${said.trim() || 'no error message'}), so nothing was written. ${fix}`,
   );
 }
 
@@ -138,7 +138,7 @@ function checkOwner(folder: string, uid: number): void {
       : `chown -R ${SYSTEM_USER}: '${folder}'`;
   throw new CliError(
     'service-folder',
-    `The data folder ${folder} ${found === undefined ? 'is not there' : `is not of the user ${SYSTEM_USER}`}, as whom the service runs. Run "${fix}" and install again.`,
+    `The data folder ${folder} ${found === undefined ? 'does not exist' : `does not belong to the user ${SYSTEM_USER}`}, which runs the service. Run "${fix}" and install again.`,
   );
 }
 

@@ -198,10 +198,10 @@ describe('a file that the user of the service cannot read', () => {
     chmodSync(closed, 0o700);
     symlinkSync(join(closed, 'node'), join(open, 'link'));
     expect(barrierOf(join(open, 'node'), [])).toBe(null);
-    expect(barrierOf(join(open, 'link'), [])).toBe(`${closed} is closed to other users`);
-    expect(barrierOf(join(closed, 'node'), [])).toBe(`${closed} is closed to other users`);
-    expect(barrierOf(join(open, 'node'), [scratch])).toBe(`services do not see ${scratch}`);
+    expect(barrierOf(join(open, 'link'), [])).toBe(`other users cannot enter ${closed}`);
+    expect(barrierOf(join(closed, 'node'), [])).toBe(`other users cannot enter ${closed}`);
+    expect(barrierOf(join(open, 'node'), [scratch])).toBe(`services cannot see ${scratch}`);
     chmodSync(join(open, 'node'), 0o700);
-    expect(barrierOf(join(open, 'node'), [])).toBe('it is closed to other users');
+    expect(barrierOf(join(open, 'node'), [])).toBe('other users cannot enter it');
   });
 });

@@ -39,7 +39,7 @@ export async function linkPhone(setup: RunningSetup, { log }: Questions): Promis
 export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<void> {
   const refused = new Set<string>();
   for (;;) {
-    ui.log.step('Write anything to your bot from your own account. Ctrl-C leaves it for later.');
+    ui.log.step('Write anything to your bot from your own account. Press Ctrl-C to do this later.');
     const waiting = await pollUntilFound(async () => {
       const found = (await setup.state()).waiting.filter(({ person }) => !refused.has(person));
       return found.length > 0 ? found : undefined;

@@ -177,8 +177,8 @@ async function askChannel(
 ): Promise<StepAnswer> {
   const names = [...new Set(channels)].join(', ');
   const options = platforms.map(({ id, name }) => ({ value: id, label: name }));
-  const keep = { ...LATER, hint: names === '' ? 'the page and the terminal alone' : names };
-  const chosen = await askChoice(prompts, 'Where do people write to it?', [
+  const keep = { ...LATER, hint: names === '' ? 'only the page and the terminal' : names };
+  const chosen = await askChoice(prompts, 'Where do people write to the agent?', [
     ...(names === '' ? options : []),
     keep,
     ...(names === '' ? [] : options),

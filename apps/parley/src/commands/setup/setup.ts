@@ -16,7 +16,7 @@ export async function setup(cli: Cli): Promise<number> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new CliError(
       'setup-needs-terminal',
-      `"parley setup" asks questions, and this is no terminal. Run it in one; or start Parley and open "Set up" on its page ("${commandLine('token show', folder)}" prints the address); or edit ${folder.settingsFile}, which explains each setting.`,
+      `"parley setup" asks questions and needs a terminal. Run it in one; or start Parley and open "Set up" on its page ("${commandLine('token show', folder)}" prints the address); or edit ${folder.settingsFile}, which explains each setting.`,
     );
   }
   const gateway = await findGateway(folder, env);
@@ -36,7 +36,7 @@ export async function setup(cli: Cli): Promise<number> {
     return await finishSetup(cli, gateway !== null, saves, ui);
   } catch (error) {
     if (!(error instanceof Cancelled)) throw error;
-    ui.cancel(isWritten ? 'What was saved stays.' : 'Nothing was written.');
+    ui.cancel(isWritten ? 'The answers saved so far are kept.' : 'Nothing was written.');
     return 130;
   }
 }

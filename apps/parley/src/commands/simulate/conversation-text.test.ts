@@ -37,7 +37,7 @@ it.each<[what: string, lines: SceneLine[], text: string]>([
       { act: { kind: 'fault', fault: 'duplicate' } },
       { act: { kind: 'clock', minutes: 60 } },
     ],
-    '[friends] bo: *reacts with 👍 on bot:1*\n[friends] you: *presses "Deny" on bot:1*\nFault: duplicate\nThe clock goes 60 minutes forward',
+    '[friends] bo: *reacts with 👍 on bot:1*\n[friends] you: *presses "Deny" on bot:1*\nFault: duplicate\nThe clock is set forward by 60 minutes',
   ],
 ])('[U04] the conversation of a scene shows %s', (_what, lines, text) => {
   const lineText = conversationText();

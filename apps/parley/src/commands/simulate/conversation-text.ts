@@ -66,7 +66,7 @@ function actText(act: Act): string {
     case 'clear-faults':
       return 'No more faults';
     case 'clock':
-      return `The clock goes ${act.minutes} minutes forward`;
+      return `The clock is set forward by ${act.minutes} minutes`;
   }
 }
 

@@ -91,7 +91,7 @@ async function answerRequest(
   if (call === 'POST /api/sessions') {
     const given = SignIn.safeParse(await readJsonBody(request)).data?.token ?? '';
     if (isSameSecret(given, token)) respondJson(response, 200, { session: token, role: 'owner' });
-    else response.writeHead(401).end('This is not the token of this play.');
+    else response.writeHead(401).end('This is not the token of this simulation.');
     return;
   }
   if (!isSameSecret(request.headers.authorization?.replace(/^Bearer /, '') ?? '', token)) {
@@ -115,7 +115,7 @@ async function answerRequest(
       await sendFile(simulator, url.searchParams, response);
       break;
     default:
-      respondJson(response, 404, { error: 'There is nothing here.' });
+      respondJson(response, 404, { error: 'There is no such page.' });
   }
 }
 

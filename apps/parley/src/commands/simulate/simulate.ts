@@ -93,12 +93,12 @@ async function play(cli: Cli, asked: AskedPlay, flags: SimulateFlags): Promise<n
   cli.print(
     [
       '',
-      `${NAMES[platform]} on this machine, and a Parley with your settings: you can play.`,
+      `${NAMES[platform]} is simulated on this machine, with your settings.`,
       '',
       `  Play      ${shown(page.address)}`,
-      `  Look in   ${shown(parley.address)}   (prompts, decisions and the queue of this Parley)`,
+      `Look at   ${shown(parley.address)}   (prompts, decisions and the queue of this Parley)`,
       `  Model     ${model}`,
-      `  Settings  ${cli.folder.settingsFile}, read; your channels, conversations and files are left alone`,
+      `Settings  ${cli.folder.settingsFile}, read only; your channels, conversations and files are not changed`,
       `  Data      ${made.folder.path}, removed at the end`,
       ...(record === undefined ? [] : [`  Record    ${resolve(record)}`]),
       '',
@@ -117,7 +117,7 @@ async function startPlatform(platform: Platform, clock: PlayClock): Promise<Star
     if (platform !== 'whatsapp' || !isMissingModule(error)) throw error;
     throw new CliError(
       'simulate-no-baileys',
-      'WhatsApp cannot be simulated, because Baileys is not installed. Run "npm install --include=optional", or play "parley simulate telegram" or "parley simulate discord".',
+      'WhatsApp cannot be simulated, because Baileys is not installed. Run "npm install --include=optional", or use "parley simulate telegram" or "parley simulate discord".',
       error,
     );
   }
@@ -183,7 +183,7 @@ function sceneOf(file: string): Scene {
   if (!existsSync(file)) {
     throw new CliError(
       'simulate-scene',
-      `There is no scene ${file}. Name a file of JSON lines; docs/simulate.md shows how one is recorded.`,
+      `There is no scene file ${file}. Name a file of JSON lines; docs/simulate.md shows how to record one.`,
     );
   }
   try {
@@ -206,7 +206,9 @@ async function playThrough(
   print('');
   for (const one of differences) print(describeDifference(one));
   const how =
-    differences.length === 0 ? 'all is as recorded' : countOf(differences.length, 'difference');
+    differences.length === 0
+      ? 'the result matches the recording'
+      : countOf(differences.length, 'difference');
   print(`${countOf(acts, 'act')} played: ${how}.`);
   return differences.length === 0 ? 0 : 1;
 }
@@ -218,7 +220,7 @@ function appendTo(file: string): (text: string) => void {
   } catch (error) {
     throw new CliError(
       'simulate-record',
-      `The play cannot be recorded in ${file}: ${reasonOf(error)}. Name another file.`,
+      `The scene cannot be recorded in ${file}: ${reasonOf(error)}. Name another file.`,
       error,
     );
   }
