@@ -31,7 +31,7 @@ describe('parley conversations with a running gateway', () => {
     await client.post('Tell me of ships');
     const answered = expect.stringContaining('Ships sail.');
     await expect.poll(() => client.history()).toContainEqual(answered);
-    expect((await run('rename', ID, 'Harbor')).out).toBe('It is called Harbor now.\n');
+    expect((await run('rename', ID, 'Harbor')).out).toBe('The conversation is now named Harbor.\n');
     expect((await run('list')).out).toMatch(/web:default:main +Harbor +idle/);
     const shown = await run('show', ID);
     expect(shown).toMatchObject({ code: 0, err: '' });

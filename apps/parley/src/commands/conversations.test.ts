@@ -60,12 +60,8 @@ describe('parley conversations without a running gateway', () => {
     );
     expect(await run('reply', 'web:c1', 'I am here', '--as', 'agent')).toEqual({
       code: 0,
-<<<<<<< HEAD
-      out: 'It is on its way; the agent will no longer answer 1 message.',
-      err: '',
-=======
       out: 'The message is queued; the agent will no longer answer 1 message.',
->>>>>>> main
+      err: '',
     });
     expect((await run('hand-back', 'web:c1')).out).toBe('The agent answers there again.');
     expect((await run('hand-back', 'web:c1')).out).toBe(
@@ -82,7 +78,7 @@ describe('parley conversations without a running gateway', () => {
     await accept('web:c2', 'c2', 'Ben');
     const first = await run('list', '-n', '1');
     expect(first).toMatchObject({ code: 0, err: '' });
-    expect(first.out).toMatch(/web:c2 +Ben +waiting, 1 message waiting\nOlder ones: /);
+    expect(first.out).toMatch(/web:c2 +Ben +waiting, 1 message waiting\nFor older ones, run: /);
     expect(first.out).not.toContain('web:c1');
     const [, before = ''] = /parley conversations list --before (\d+)$/.exec(first.out) ?? [];
     const second = await run('list', '-n', '1', '--before', before);
@@ -94,9 +90,11 @@ describe('parley conversations without a running gateway', () => {
 
   it('[U12] renames a conversation in the list, and gives it its own title again', async () => {
     const { out } = await run('rename', 'web:c1', 'Harbor\u001b[2J');
-    expect(out).toBe('It is called Harbor now.');
+    expect(out).toBe('The conversation is now named Harbor.');
     expect((await run()).out).toMatch(/web:c1 +Harbor/);
-    expect((await run('rename', 'web:c1')).out).toBe('It has its original title again.');
+    expect((await run('rename', 'web:c1')).out).toBe(
+      'The conversation has its original title again.',
+    );
     expect((await run()).out).toMatch(/web:c1 +Ada 🦜/);
   });
 
@@ -109,7 +107,7 @@ describe('parley conversations without a running gateway', () => {
       { id: 'web:c1', title: null, isPinned: true, isArchived: true },
     ]);
     expect(await said('pin', '--off')).toBe('No longer pinned.');
-    expect(await said('archive', '--off')).toBe('Back in the inbox.');
+    expect(await said('archive', '--off')).toBe('The conversation is back in the inbox.');
     expect(await marks()).toEqual([]);
     expect(await said('mark-read')).toBe('Read.');
     expect(await said('mark-read', '--off')).toBe('Unread.');

@@ -115,14 +115,9 @@ type Listed = List['conversations'][number];
 
 function listText({ now, conversations, next }: List): string {
   if (conversations.length === 0) return 'No conversations.';
-<<<<<<< HEAD
   const rows = conversations.map((one) => [one.id, one.name ?? one.title, stateText(one, now)]);
-  const more = next === null ? '' : `\nOlder ones: parley conversations list --before ${next}`;
-=======
-  const rows = conversations.map((one) => [one.id, one.title, stateText(one, now)]);
   const more =
     next === null ? '' : `\nFor older ones, run: parley conversations list --before ${next}`;
->>>>>>> main
   return `${tableText([['conversation', 'with', 'state'], ...rows])}${more}`;
 }
 
