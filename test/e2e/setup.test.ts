@@ -102,7 +102,8 @@ channels:
       terminal.type(KEYS.enter);
       await terminal.sees('Start Parley for a moment');
       expect(written()).not.toContain(KEY);
-      expect(readFileSync(join(folder.path, 'secrets/model-key'), 'utf8').trim()).toBe(KEY);
+      const [, key = ''] = /apiKey: \$\{file:(secrets\/model-key-[\w.-]+)\}/.exec(written()) ?? [];
+      expect(readFileSync(join(folder.path, key), 'utf8').trim()).toBe(KEY);
       expect(written()).not.toContain(telegram.token);
       terminal.type(KEYS.enter);
       await terminal.sees('Write anything to your bot');

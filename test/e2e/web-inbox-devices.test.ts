@@ -95,6 +95,35 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     expect(await isNew(desk)).toBe(1);
   });
 
+  it('[U08] applies the channel filter also to what arrives while it is set', async () => {
+    const filters = phone.getByRole('group', { name: 'Show' });
+    const choice = filters.getByRole('combobox', { name: 'Channel' });
+    const unread = () => filters.getByRole('button', { name: /^Unread/ }).allInnerTexts();
+    await choice.selectOption('web');
+    await seenBy(phone, () => titles(phone)).toEqual(['Harbor']);
+    await seenBy(phone, unread).toEqual([]);
+    const chat = 'c'.repeat(32);
+    await fetch(`${scene.parley.address}/channels/web/default/messages?chat=${chat}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${scene.parley.token}`,
+        'content-type': 'application/json',
+      },
+      body: JSON.stringify({ id: 'from-elsewhere', text: 'a note about birds' }),
+    });
+    await fromAnn('Still here');
+    await seenBy(phone, unread).toEqual(['Unread 1']);
+    expect(await titles(phone)).toEqual(['a note about birds', 'Harbor']);
+    await choice.selectOption('');
+    await seenBy(phone, unread).toEqual(['Unread 2']);
+    await row(phone, 'birds').click();
+    await phone.getByRole('button', { name: 'Chat menu' }).click();
+    await phone.getByRole('button', { name: 'Delete…' }).click();
+    await phone.getByRole('button', { name: 'Delete', exact: true }).click();
+    await seenBy(phone, () => titles(phone)).toEqual(['Ann', 'Harbor']);
+    await phone.goto(`${scene.parley.address}/#/conversations`);
+  });
+
   it('[U12] shows pending approvals and failures as soon as the gateway reports them', async () => {
     const inbox = phone
       .getByRole('navigation', { name: 'Main' })
@@ -195,7 +224,7 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await row(desk, 'Ann of old').getByText('Running').waitFor();
     await menu('Delete…');
     const question = desk.getByRole('group', { name: 'Delete this conversation?' });
-    await question.getByText('This deletes 7 messages and 4 answers').waitFor();
+    await question.getByText('This deletes 8 messages and 5 answers').waitFor();
     await question.getByText('stays visible in the other app').waitFor();
     expect(await faultsOf(desk)).toEqual([]);
     await question.getByRole('button', { name: 'Delete', exact: true }).click();
@@ -222,5 +251,17 @@ describe.runIf(chromiumUrl)('the inbox on several devices', () => {
     await expect.poll(() => titles(desk)).toEqual(['Ann', 'First chat']);
     await row(desk, 'First chat').click();
     await desk.getByRole('heading', { name: /Say hello to/ }).waitFor();
+  });
+
+  it('[U08] keeps a channel selected whose last conversation is gone', async () => {
+    const choice = phone.getByRole('combobox', { name: 'Channel' });
+    await choice.selectOption('telegram');
+    await seenBy(phone, () => titles(phone)).toEqual(['Ann']);
+    await row(desk, 'Ann').click();
+    await menu('Delete…');
+    await desk.getByRole('button', { name: 'Delete', exact: true }).click();
+    await seenBy(phone, () => phone.getByText('Nothing here.').count()).toBe(1);
+    await choice.selectOption('');
+    await seenBy(phone, () => titles(phone)).toEqual(['First chat']);
   });
 });

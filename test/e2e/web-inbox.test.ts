@@ -96,6 +96,10 @@ describe.runIf(chromiumUrl)('the inbox of the page', () => {
     await expect.poll(() => hit.allInnerTexts()).toEqual(['trains']);
     await search.fill('harbor');
     await expect.poll(() => page.locator('.entry-title mark').allInnerTexts()).toEqual(['Harbor']);
+    await search.fill('harbor trains');
+    await page.getByText('No results').waitFor();
+    await search.fill('?!');
+    await page.getByText('No results').waitFor();
     await search.fill('');
     await expect.poll(titles).toEqual(['Ann', 'Harbor']);
   });

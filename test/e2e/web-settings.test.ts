@@ -119,8 +119,16 @@ agent:
     expect(await steps.getAttribute('aria-invalid')).toBe('true');
     await page.locator('#setting-limits\\.turnSteps-about .is-wrong').waitFor();
     await page.getByRole('link', { name: 'Limits and money Problem' }).waitFor();
-    await page.locator('.problem').filter({ hasText: 'limits.turnSteps' }).waitFor();
+    const problem = page.locator('.problem').filter({ hasText: 'limits.turnSteps' });
+    await problem.waitFor();
     expect(written()).toBe(before);
+    // The refusal concerned a version of the file that no longer exists.
+    writeFileSync(file(), `${before}# edited by hand\n`);
+    await page.getByRole('button', { name: 'Refresh' }).click();
+    await problem.waitFor({ state: 'detached' });
+    await page.getByText('Nothing was saved').waitFor({ state: 'hidden' });
+    expect(await steps.getAttribute('aria-invalid')).toBe('false');
+    expect(await page.getByRole('link', { name: 'Limits and money Problem' }).count()).toBe(0);
     await page.context().close();
   });
 
@@ -168,6 +176,80 @@ agent:
     await page.getByText('Saved.').waitFor();
     expect(written()).toMatch(/retention:\n {2}spendDays: forever/);
     expect(written()).toContain('# of the provider');
+    await page.context().close();
+  });
+
+  it('[U03] edited as text show what the draft contains after a reset, a removal and a discard', async () => {
+    const page = await scene.open();
+    await openView(page, 'Settings');
+    await group(page, 'Tools and approvals');
+    const add = async (name: string) => {
+      await page.getByLabel('New name in mcp', { exact: true }).fill(name);
+      await page.keyboard.press('Enter');
+    };
+    await add('first');
+    await add('second');
+    const asText = (name: string) =>
+      page.getByRole('button', { name: `Edit as text: mcp.${name}`, exact: true }).click();
+    const text = (name: string) => page.getByLabel(`mcp.${name} as JSON`);
+    await asText('first');
+    await asText('second');
+    await text('first').fill('{ "url": "http://127.0.0.1:9/first" }');
+    await text('second').fill('{ "url": "http://127.0.0.1:9/second" ');
+    expect(await text('second').getAttribute('aria-invalid')).toBe('true');
+    await text('second').fill('{ "url": "http://127.0.0.1:9/second" }');
+    const remove = page.getByRole('button', { name: 'Remove first', exact: true });
+    await remove.click();
+    await text('first').waitFor({ state: 'detached' });
+    expect(JSON.parse(await text('second').inputValue())).toEqual({
+      url: 'http://127.0.0.1:9/second',
+    });
+    await page.getByRole('button', { name: 'Edit as text: mcp', exact: true }).click();
+    const all = page.getByLabel('mcp as JSON');
+    expect(await all.inputValue()).toContain('second');
+    await all.fill('{ "second": ');
+    await page.getByRole('button', { name: /^(?:Remove|Reset to default): .*\(mcp\)$/ }).click();
+    await expect.poll(() => all.inputValue()).not.toContain('second');
+    expect(await all.getAttribute('aria-invalid')).toBe('false');
+    await all.fill('{ "third": {} }');
+    await page.getByRole('button', { name: 'Discard' }).click();
+    await expect.poll(() => all.inputValue()).not.toContain('third');
+    await page.context().close();
+  });
+
+  it('[U03] keep a cleared entry in the form until they are saved without it', async () => {
+    const page = await scene.open();
+    const field = (id: string) => page.locator(`[id="setting-${id}"]`);
+    const save = (label: string) => page.getByRole('button', { name: label, exact: true });
+    await openView(page, 'Settings');
+    await group(page, 'Tools and approvals');
+    await page.getByLabel('New name in mcp.table.headers').fill('accept');
+    await page.keyboard.press('Enter');
+    const accept = field('mcp.table.headers.accept');
+    expect(await accept.inputValue()).toBe('');
+    await accept.fill('text/plain');
+    await save('Save 1 change').click();
+    await page.getByText('Saved.').waitFor();
+    expect(written()).toContain('accept: text/plain');
+    await accept.fill('');
+    expect(await accept.inputValue()).toBe('');
+    await accept.press('Tab');
+    await save('Save 1 change').click();
+    await accept.waitFor({ state: 'detached' });
+    expect(written()).not.toContain('accept');
+    await group(page, 'Agent and model');
+    await unfold(page, 'Fallback models');
+    await save('Add to model.fallback').click();
+    await save('Save 1 change').waitFor();
+    await field('model.fallback.0-form').selectOption('Not set');
+    // An empty list would not be the same as no list.
+    await save('Nothing to save').waitFor();
+    await page
+      .getByRole('button', { name: 'Edit as text: model.fallback[0]' })
+      .waitFor({ state: 'detached' });
+    await save('Remove fallback 1').click();
+    await field('model.fallback.0-form').waitFor({ state: 'detached' });
+    await save('Nothing to save').waitFor();
     await page.context().close();
   });
 

@@ -146,6 +146,23 @@ describe('conversations', () => {
     });
   });
 
+  it('[U12] have the name that the reader gave them wherever they are shown', async () => {
+    await store.inbox.accept(message('1', 'the garden'));
+    await ask('take-over', { conversationId: ID });
+    await ask('rename', { id: ID, title: 'Harbor' });
+    const ben = { caller: { ...CALL.caller, person: 'Ben' } } as const;
+    for (const [call, name] of [
+      [CALL, 'Harbor'],
+      [ben, null],
+    ] as const) {
+      const title = name ?? 'Ann';
+      expect(await ask('list', {}, call)).toMatchObject({ conversations: [{ name }] });
+      expect(await ask('show', { id: ID }, call)).toMatchObject({ name, title: 'Ann' });
+      expect(await ask('search', { words: 'garden' }, call)).toMatchObject({ hits: [{ title }] });
+      expect(await ask('takeovers', {}, call)).toMatchObject({ entries: [{ title }] });
+    }
+  });
+
   it.each<[Name, object]>([
     ['list', { before: 'x' }],
     ['list', { limit: 0 }],

@@ -84,9 +84,10 @@ export const operations = {
   search: read(
     'Messages that contain these words, newest first; ask again while `missing` messages are not indexed yet',
     { words: z.string().max(200), before: Mark.optional(), limit: Limit },
-    async (needs: ConversationNeeds, { words: typed, before = null, limit }) => {
+    async (needs: ConversationNeeds, { words: typed, before = null, limit }, { caller }) => {
       const { store, clock, scrub, defaultAgent } = needs;
-      const page = await store.conversations.search({ typed, before, limit, scrub }, clock);
+      const query = { typed, before, limit, scrub, reader: readerOf(caller) };
+      const page = await store.conversations.search(query, clock);
       const hits = page.hits.map((hit) => ({
         ...hit,
         agent: agentOfConversation(hit.conversationId) ?? defaultAgent,
@@ -257,6 +258,7 @@ async function reply(
 async function listTakeovers(
   { store, defaultAgent }: ConversationNeeds,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
+  { caller }: Call,
 ) {
   const found = await store.takeovers.recent(limit, before);
   const entries = [
@@ -264,8 +266,8 @@ async function listTakeovers(
     ...found.replies.map((one) => ({ kind: 'reply' as const, ...one })),
   ].toSorted((one, other) => other.at - one.at);
   const page = entries.slice(0, limit);
-  const named = new Set(page.map((one) => one.conversationId));
-  const titles = await store.conversations.titles([...named]);
+  const ids = new Set(page.map((one) => one.conversationId));
+  const titles = await store.conversations.titles([...ids], readerOf(caller));
   return {
     entries: page.map((one) => ({
       ...one,

@@ -15,6 +15,19 @@ need no further answer; the agent learns of them once the conversation is handed
 
 Names, pins, archive and unread marks belong to your inbox; the page shows them on all your devices.`;
 
+const EXAMPLES = [
+  ['parley conversations', 'the newest, with their ids'],
+  ['parley conversations show telegram:default:501', 'while Parley runs'],
+  ['parley conversations take-over telegram:default:501 --minutes 30', ''],
+  ['parley conversations reply telegram:default:501 "I am looking into it."', ''],
+  ['parley conversations hand-back telegram:default:501', 'the agent answers again'],
+  ['parley conversations rename telegram:default:501 "Ann, harbor"', ''],
+  ['parley conversations pin telegram:default:501', ''],
+  ['parley conversations archive telegram:default:501 --off', 'put it back into your inbox'],
+  ['parley conversations mark-read telegram:default:501', 'mark it as read on all your devices'],
+  ['parley conversations delete telegram:default:501', 'show what would be lost'],
+] as const;
+
 interface Page {
   readonly limit: number;
   readonly before?: number;
@@ -23,11 +36,15 @@ interface Page {
 /** Adds the commands that list conversations and take them over. */
 export function describeConversations(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/conversations.ts'));
-  const what = 'list the chats of all channels, take one over, write into it, or hand it back';
+  const what =
+    'list the chats of all channels, show one, take it over, write into it, or hand it back';
   const group = withJson(add(program, 'conversations', what)).alias('conversation');
   paged(addDefault(group, 'list', 'list conversations, newest first')).action(
     ({ limit, before }: Page) => work((m, cli) => m.listConversations(cli, limit, before)),
   );
+  add(group, 'show', 'show one conversation: its state, model, usage and files', (id: string) =>
+    work((m, cli) => m.showConversation(cli, id)),
+  ).argument('<id>', 'its id, as listed');
   add(
     group,
     'take-over',
@@ -63,24 +80,7 @@ export function describeConversations(program: Command, { run }: Runs): void {
     ),
     before,
   );
-  withExamples(
-    group,
-    [
-      ['parley conversations', 'the newest, with their ids'],
-      ['parley conversations take-over telegram:default:501 --minutes 30', ''],
-      ['parley conversations reply telegram:default:501 "I am looking into it."', ''],
-      ['parley conversations hand-back telegram:default:501', 'the agent answers again'],
-      ['parley conversations rename telegram:default:501 "Ann, harbor"', ''],
-      ['parley conversations pin telegram:default:501', ''],
-      ['parley conversations archive telegram:default:501 --off', 'put it back into your inbox'],
-      [
-        'parley conversations mark-read telegram:default:501',
-        'mark it as read on all your devices',
-      ],
-      ['parley conversations delete telegram:default:501', 'show what would be lost'],
-    ],
-    NOTES,
-  );
+  withExamples(group, EXAMPLES, NOTES);
 }
 
 type Work = ReturnType<typeof using<typeof import('./commands/conversations.ts')>>;

@@ -5,7 +5,7 @@ import type { ChannelDefinition } from '@parley/channels';
 import { type Logger, reasonOf } from '@parley/core';
 import type { LogLevel, Secrets } from '@parley/core/telemetry';
 import type { SettingsState } from '@parley/gateway/api';
-import { describeProblem } from '@parley/settings';
+import { describeProblem, isBlock } from '@parley/settings';
 import { type DataFolder, printOf } from './data-folder.ts';
 import { checkSettings, type LoadedSettings } from './settings.ts';
 
@@ -214,11 +214,7 @@ function namesThatDiffer(before: object, now: object, depth: number): readonly s
   return [...new Set([...old.keys(), ...young.keys()])].flatMap((name) => {
     const [a, b]: readonly unknown[] = [old.get(name), young.get(name)];
     if (isDeepStrictEqual(a, b)) return [];
-    if (depth < 2 || !isSettingsBlock(a) || !isSettingsBlock(b)) return [name];
+    if (depth < 2 || !isBlock(a) || !isBlock(b)) return [name];
     return namesThatDiffer(a, b, depth - 1).map((inner) => `${name}.${inner}`);
   });
-}
-
-function isSettingsBlock(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { OfferedPlatform } from '@parley/channel-chat-sdk/set-up';
 import type { ChannelDefinition } from '@parley/channels';
 import type { ChannelProbe } from '@parley/channels/probe';
@@ -5,7 +6,12 @@ import type { SetupChannel, SetupModel, SetupSteps } from '@parley/gateway';
 import type { SetupAnswer, SetupState } from '@parley/gateway/api';
 import { ProviderChoice } from '@parley/models';
 import { type ModelProbe, probeProvider } from '@parley/models/probe';
-import { describeProblem, type SettingsProblem, type SettingsResult } from '@parley/settings';
+import {
+  describeProblem,
+  isBlock,
+  type SettingsProblem,
+  type SettingsResult,
+} from '@parley/settings';
 import {
   accountPath,
   editSettings,
@@ -33,8 +39,8 @@ import {
 const ANSWER_WITHIN_MS = 20_000;
 /** A placeholder for no model; the server is only asked for its list of models. */
 const NO_MODEL = 'none';
-/** The file in `secrets/` that holds the key of the model. */
-const MODEL_KEY = 'model-key';
+/** The longest host in the name of a key file, in characters. */
+const MAX_HOST = 80;
 
 /** A key or token, and the name of its file in `secrets/`. */
 interface NewSecret {
@@ -118,7 +124,7 @@ export class Setup implements SetupSteps {
     const parsed = ProviderChoice.safeParse(given);
     if (!parsed.success) return unfitModel(parsed.error);
     const { apiKey, ...model } = given;
-    const secrets = apiKey === undefined ? [] : [{ name: MODEL_KEY, text: apiKey }];
+    const secrets = apiKey === undefined ? [] : [{ name: modelKeyName(given), text: apiKey }];
     const [secret] = secrets.map(({ name }) => secretReference(this.#deps.folder, name));
     const written = { ...model, ...(secret !== undefined && { apiKey: secret }) };
     const value: SettingsValue = Object.fromEntries(
@@ -249,6 +255,20 @@ export class Setup implements SetupSteps {
 }
 
 /**
+ * The file in `secrets/` that holds the key of a model server. Each server has its own, because
+ * other settings, such as a fallback model, may still refer to the key of an earlier one. The host
+ * is for people; the hash separates servers on the same host.
+ */
+function modelKeyName({ provider, baseUrl }: Pick<SetupModel, 'provider' | 'baseUrl'>): string {
+  const address = URL.parse(baseUrl ?? '');
+  if (address === null) return `model-key-${provider}`;
+  const { origin, pathname, host } = address;
+  const server = JSON.stringify([provider, origin, pathname.replace(/\/+$/, '')]);
+  const name = host.replaceAll(/[^a-z0-9.]+/g, '-').slice(0, MAX_HOST);
+  return `model-key-${name}-${hash('sha256', server).slice(0, 8)}`;
+}
+
+/**
  * Whether the server accepts the key, although no model was requested Some servers list their
  * models without checking it.
  */
@@ -328,8 +348,8 @@ function base64Of(bytes: Uint8Array | undefined): string | null {
 /** The self-hosted API server already named in the settings. */
 function serverOf(values: object | null, channel: string): { readonly apiRoot?: string } {
   const all: unknown = values !== null && 'channels' in values ? values.channels : undefined;
-  const block: unknown = isSettingsBlock(all) ? all[channel] : undefined;
-  const apiRoot = isSettingsBlock(block) ? block.apiRoot : undefined;
+  const block: unknown = isBlock(all) ? all[channel] : undefined;
+  const apiRoot = isBlock(block) ? block.apiRoot : undefined;
   return typeof apiRoot === 'string' ? { apiRoot } : {};
 }
 
@@ -337,12 +357,12 @@ function serverOf(values: object | null, channel: string): { readonly apiRoot?: 
 function otherOptions(values: object | null, { channel, asks }: OfferedPlatform): Given {
   const path = ['channels', channel, 'options'];
   const options = path.reduce<unknown>(
-    (block, key) => (isSettingsBlock(block) ? block[key] : undefined),
+    (block, key) => (isBlock(block) ? block[key] : undefined),
     values,
   );
   const asked = new Set(asks.map(({ key }) => key));
   return Object.fromEntries(
-    Object.entries(isSettingsBlock(options) ? options : {}).filter(
+    Object.entries(isBlock(options) ? options : {}).filter(
       (entry): entry is [string, string] =>
         !asked.has(entry[0]) && typeof entry[1] === 'string' && !entry[1].includes('${'),
     ),
@@ -351,8 +371,4 @@ function otherOptions(values: object | null, { channel, asks }: OfferedPlatform)
 
 function sentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
-}
-
-function isSettingsBlock(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null;
 }

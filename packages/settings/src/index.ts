@@ -5,4 +5,10 @@ export type { FindHosted, HostedChannels } from './hosted.ts';
 export { strangerCap } from './limits-schema.ts';
 export { loadSettings, type SettingsResult, writeSettingsTemplate } from './load-settings.ts';
 export { clearSecretsIn } from './secrets.ts';
-export { type Block, describeProblem, type Finding, type SettingsProblem } from './source.ts';
+export {
+  type Block,
+  describeProblem,
+  type Finding,
+  isBlock,
+  type SettingsProblem,
+} from './source.ts';

@@ -9,7 +9,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { decodeText, ParleyError, reasonOf } from '@parley/core';
+import { decodeText, isMissingFile, ParleyError, reasonOf } from '@parley/core';
 import { type Document, parseDocument, visit } from 'yaml';
 
 /**
@@ -52,15 +52,15 @@ function readBounded(file: string, limit: number): Buffer | undefined {
     }
     return Buffer.concat(chunks);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT') return undefined;
-    throw unreadableError(file, code, error);
+    if (isMissingFile(error)) return undefined;
+    throw unreadableError(file, error);
   } finally {
     if (handle !== undefined) closeSync(handle);
   }
 }
 
-function unreadableError(file: string, code: unknown, cause: unknown): SettingsError {
+function unreadableError(file: string, cause: unknown): SettingsError {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   if (code === 'EISDIR') {
     return new SettingsError(
       'settings-is-directory',

@@ -46,7 +46,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         { ...c2, isPinned: true, isArchived: false },
       ]);
       const pinned = await store.conversations.pinned('');
-      expect(pinned.map(({ id }) => id)).toEqual(['web:c1']);
+      expect(pinned.map(({ id, name }) => [id, name])).toEqual([['web:c1', 'Harbor']]);
       await mark('c1', { kind: 'rename', title: null });
       await mark('c1', { kind: 'pin', to: false });
       expect((await store.conversationMarks.of('')).marks).toEqual([c2]);

@@ -47,10 +47,15 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
       const { readPeople } = await import('./conversation-views/people.ts');
       return database.read((sql) => readPeople(sql, id));
     },
-    /** Titles by conversation id; unknown ids are left out. */
-    async titles(ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    /**
+     * Titles by conversation id, or the names that the reader gave; unknown ids are left out.
+     */
+    async titles(
+      ids: readonly string[],
+      reader: string | null = null,
+    ): Promise<ReadonlyMap<string, string>> {
       const { readTitles } = await lists();
-      return database.read((sql) => readTitles(sql, ids));
+      return database.read((sql) => readTitles(sql, ids, reader));
     },
     /** One page of messages. */
     async messages(query: MessageQuery) {

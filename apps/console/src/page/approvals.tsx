@@ -3,13 +3,15 @@ import { Fragment, type VNode } from 'preact';
 import { useRowAgents } from './agents.tsx';
 import { AskedCall, askerOf, placeText, type WaitingApproval, Whole } from './asked-call.tsx';
 import { order } from './gateway.ts';
-import { useOperation, usePages, useWork, type Work } from './ui/data.tsx';
+import { useOperation, useWork, type Work } from './ui/data.tsx';
 import { momentOf } from './ui/format.ts';
 import { ColumnView } from './ui/frames.tsx';
+import { useGrowing } from './ui/growing.ts';
 import {
   ActionButton,
   ConfirmButton,
   List,
+  OlderButton,
   OutcomeNote,
   Said,
   Section,
@@ -184,7 +186,7 @@ const STATES: Readonly<Record<ShownApproval['state'], string>> = {
 const RESULTS = { done: '; the call worked', failed: '; the call failed' } as const;
 
 function PastDecisions(): VNode {
-  const past = usePages('approvals/list', { limit: 20 }, readPast);
+  const past = useGrowing('approvals/list', { limit: 20 }, undefined, readPast, ({ code }) => code);
   const { isShown } = useRowAgents();
   return (
     <Section title="Decided">
@@ -202,11 +204,7 @@ function PastDecisions(): VNode {
           )
         }
       </Show>
-      {past.more && (
-        <p class="actions">
-          <ActionButton label="Older decisions" onPress={past.more} />
-        </p>
-      )}
+      <OlderButton label="Older decisions" older={past.older} />
     </Section>
   );
 }

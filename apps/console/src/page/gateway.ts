@@ -107,8 +107,13 @@ export async function download(path: string, name: string): Promise<Outcome | un
  * are none.
  */
 export async function fetchFile(path: string): Promise<Blob | null> {
-  const response = await request(path).catch(() => null);
-  return response?.ok ? response.blob() : null;
+  try {
+    const response = await request(path);
+    return response.ok ? await response.blob() : null;
+  } catch {
+    // The connection broke, perhaps after a part of the file had arrived.
+    return null;
+  }
 }
 
 /** The gateway's answer, or the reason why there is none. */

@@ -1,9 +1,9 @@
-import { useSignal } from '@preact/signals';
-import type { ComponentType, VNode } from 'preact';
-import { useContext, useEffect, useErrorBoundary } from 'preact/hooks';
+import type { VNode } from 'preact';
+import { useContext, useErrorBoundary } from 'preact/hooks';
 import { AgentsHere, NoSuchAgent } from './agents.tsx';
 import type { Route } from './route.ts';
 import { DataScope } from './ui/data.tsx';
+import { Lazy } from './ui/lazy.tsx';
 import { Trouble } from './ui/widgets.tsx';
 import type { View } from './views.ts';
 import { type Me, missingRole } from './who.ts';
@@ -23,7 +23,7 @@ export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
   const { state } = useContext(AgentsHere);
   if (state === 'gone') return <NoSuchAgent route={route} />;
   if (state === 'asked') return null;
-  if (needed === null) return <LazyView view={view} route={route} />;
+  if (needed === null) return <ShownView view={view} route={route} />;
   return (
     <main class="column-view">
       <div>
@@ -36,20 +36,17 @@ export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
   );
 }
 
-/** A view whose code is loaded when it is opened. */
-function LazyView({ view, route }: { readonly view: View; readonly route: Route }): VNode {
+/** A view, or why it could not be shown. */
+function ShownView({ view, route }: { readonly view: View; readonly route: Route }): VNode {
   // The gateway may have been updated since this page was loaded: the file of the view may be gone,
   // or an answer may have an unexpected form.
   const [error] = useErrorBoundary();
-  const loaded = useSignal<ComponentType<Route> | null>(null);
-  useEffect(() => {
-    const show = (found: ComponentType<Route>): void => {
-      loaded.value = found;
-    };
-    view.load().then(show, () => show(BrokenView));
-  }, []);
-  const Loaded = error === undefined ? loaded.value : BrokenView;
-  return <DataScope>{Loaded && <Loaded {...route} />}</DataScope>;
+  const broken = <BrokenView />;
+  return (
+    <DataScope>
+      {error === undefined ? <Lazy load={view.load} props={route} broken={broken} /> : broken}
+    </DataScope>
+  );
 }
 
 function BrokenView(): VNode {

@@ -34,7 +34,7 @@ interface NavigationProps {
 }
 
 /** The views in a place that have a link and that a person may open. */
-function viewsFor(me: Me, { views }: Place): readonly View[] {
+export function viewsFor(me: Me, { views }: Place): readonly View[] {
   return views.filter(({ label, reads }) => label !== null && missingRole(me, reads) === null);
 }
 

@@ -25,7 +25,7 @@ import { SignInView } from './sign-in.tsx';
 import { LINK_LABELS, TopBar } from './top-bar.tsx';
 import { useOperation } from './ui/data.tsx';
 import { Lazy } from './ui/lazy.tsx';
-import { type Place, placeOf, START, viewOf } from './views.ts';
+import { type Place, placeOf, START, type View, viewOf } from './views.ts';
 import { type Me, missingRole, Who } from './who.ts';
 
 const inboxColumn = async () => (await import('./inbox/inbox-column.tsx')).InboxColumn;
@@ -130,7 +130,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
             )}
           </div>
           {!isOut && isInbox && <Panel inbox={inbox} />}
-          {!isOut && me !== null && <Shortcuts client={client} me={me} hasChat={hasChat} />}
+          {!isOut && me && <Shortcuts {...{ client, me, hasChat, inbox, view }} at={route.value} />}
           <Announcement client={client} agent={chatting.name} />
         </div>
       </AgentsHere.Provider>
@@ -172,7 +172,8 @@ function Sides(props: SidesProps): VNode {
 function Panel({ inbox }: { readonly inbox: InboxState }): VNode | null {
   const row = inbox.row.value;
   if (row === null || row.isOnlyChat) return null;
-  return <Lazy load={conversationPanel} props={{ id: row.id, state: inbox }} />;
+  const { id, title } = row;
+  return <Lazy load={conversationPanel} props={{ id, title, state: inbox }} />;
 }
 
 interface NotesProps {
@@ -219,19 +220,22 @@ interface ShortcutsProps {
   readonly client: ChatClient;
   readonly me: Me;
   readonly hasChat: boolean;
+  readonly inbox: InboxState;
+  readonly view: View | undefined;
+  readonly at: Route;
 }
 
 /** The page's keyboard shortcuts, and the palette that one of them opens. */
-function Shortcuts({ client, me, hasChat }: ShortcutsProps): VNode | null {
+function Shortcuts(props: ShortcutsProps): VNode | null {
+  const { client, me, hasChat, inbox, view, at } = props;
   const shown = useSignal<'palette' | 'help' | null>(null);
   useShortcuts((shortcut) => {
     if (shortcut === 'palette' || shortcut === 'help') shown.value = shortcut;
     else if (hasChat) goBy(shortcut);
   });
   if (shown.value === null) return null;
-  const { commands } = client.conversation.value;
-  const send = (command: string): void => client.send(command);
-  return <Lazy load={paletteOf} props={{ shown, me, commands, send }} />;
+  const conversation = (view?.id === 'conversations' && at.args[0]) || null;
+  return <Lazy load={paletteOf} props={{ shown, client, me, inbox, conversation }} />;
 }
 
 /** Handles a shortcut for navigation: to a new chat, or to the search of the inbox. */

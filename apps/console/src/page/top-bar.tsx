@@ -1,4 +1,5 @@
 import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
 import type { AgentInfo } from './chat/chat-view.tsx';
 import type { Link } from './chat/conversation.ts';
 import { forgetEverything, order } from './gateway.ts';
@@ -7,6 +8,7 @@ import type { InboxRow } from './inbox/rows.ts';
 import { hrefOf } from './route.ts';
 import { Icon } from './ui/icon.tsx';
 import { Lazy } from './ui/lazy.tsx';
+import { Trouble } from './ui/widgets.tsx';
 import type { Me } from './who.ts';
 
 const chatMenu = async () => (await import('./inbox/chat-menu.tsx')).ChatMenu;
@@ -43,6 +45,7 @@ interface TopBarProps {
 export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps): VNode {
   const row = inbox?.state.row.value ?? null;
   const isOther = inbox !== null && !inbox.isChat && row !== null;
+  const { failure, isLeaving, signOut } = useSignOut();
   return (
     <header class="top">
       {children}
@@ -51,12 +54,7 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
           <Icon name="back" />
         </a>
       )}
-      <div class="who">
-        <h1 class="clip">{isOther ? row.title : agent.name}</h1>
-        <p class="hint clip" title={agent.model}>
-          {isOther ? `${row.place} · answered by ${agent.name}` : agent.model}
-        </p>
-      </div>
+      <Heading agent={agent} row={row} isOther={isOther} />
       {choice}
       {isOther && (
         <>
@@ -73,19 +71,52 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
           <span>
             {me.name} · {me.role}
           </span>
-          <button type="button" class="quiet" onClick={() => void signOut()}>
+          <button type="button" class="quiet" disabled={isLeaving} onClick={() => void signOut()}>
             <Icon name="key" />
             Sign out
           </button>
         </span>
       )}
       {inbox !== null && <MenuButton {...inbox} row={row} />}
+      <Trouble reason={failure && `You are still signed in. ${failure}`} />
     </header>
   );
 }
 
-async function signOut(): Promise<void> {
-  if ((await order('sessions/leave', {})) === undefined) forgetEverything();
+interface HeadingProps extends Pick<TopBarProps, 'agent'> {
+  readonly row: InboxRow | null;
+  /** Whether the row is a conversation on another channel. */
+  readonly isOther: boolean;
+}
+
+/** The agent's name until the person has named the chat, or the title of another conversation. */
+function Heading({ agent, row, isOther }: HeadingProps): VNode {
+  // The row may still be that of the conversation shown before.
+  const name = row === null || row.chat === null ? null : row.name;
+  const title = isOther ? row?.title : name;
+  const facts = name === null ? agent.model : `${agent.name} · ${agent.model}`;
+  return (
+    <div class="who">
+      <h1 class="clip">{title ?? agent.name}</h1>
+      <p class="hint clip" title={agent.model}>
+        {isOther ? `${row?.place} · answered by ${agent.name}` : facts}
+      </p>
+    </div>
+  );
+}
+
+/** Signs out of this browser; `failure` is why that did not work. */
+function useSignOut() {
+  const [failure, setFailure] = useState<string | null>(null);
+  const [isLeaving, setLeaving] = useState(false);
+  const signOut = async (): Promise<void> => {
+    setLeaving(true);
+    const failed = await order('sessions/leave', {});
+    setLeaving(false);
+    setFailure(failed?.text ?? null);
+    if (failed === undefined) forgetEverything();
+  };
+  return { failure, isLeaving, signOut };
 }
 
 interface MenuProps extends NonNullable<TopBarProps['inbox']> {

@@ -4,6 +4,7 @@ import type { OutputOf } from '@parley/gateway/operations';
 import type { Cli } from '../cli.ts';
 import { operate } from '../operate.ts';
 import { secondText, tableText, visible } from '../terminal/text.ts';
+import { moneyText } from './usage.ts';
 
 /**
  * `parley conversations …` (U08, U12). Exit code 0 if it was done, 1 if it was refused, with
@@ -11,6 +12,10 @@ import { secondText, tableText, visible } from '../terminal/text.ts';
  */
 export function listConversations(cli: Cli, limit: number, before?: number): Promise<number> {
   return operate(cli, 'conversations/list', { limit, before }, listText);
+}
+
+export function showConversation(cli: Cli, id: string): Promise<number> {
+  return operate(cli, 'conversations/show', { id }, conversationText);
 }
 
 export function takeOver(cli: Cli, conversationId: string, minutes: number): Promise<number> {
@@ -106,23 +111,39 @@ export function listTakeovers(cli: Cli, limit: number, before?: number): Promise
 }
 
 type List = OutputOf<'conversations/list'>;
+type Listed = List['conversations'][number];
 
 function listText({ now, conversations, next }: List): string {
   if (conversations.length === 0) return 'No conversations.';
-  const rows = conversations.map((one) => [one.id, one.title, stateText(one, now)]);
+  const rows = conversations.map((one) => [one.id, one.name ?? one.title, stateText(one, now)]);
   const more =
     next === null ? '' : `\nFor older ones, run: parley conversations list --before ${next}`;
   return `${tableText([['conversation', 'with', 'state'], ...rows])}${more}`;
 }
 
 function stateText(
-  { takenOver, state, waiting }: List['conversations'][number],
+  { takenOver, state, waiting }: Pick<Listed, 'takenOver' | 'state' | 'waiting'>,
   now: number,
 ): string {
   const waits = waiting === 0 ? '' : `, ${countOf(waiting, 'message')} waiting`;
   if (takenOver === null) return `${state}${waits}`;
   const left = shortDuration(Math.max(0, takenOver.until - now));
   return `taken over by ${takenOver.by} for ${left} more${waits}`;
+}
+
+function conversationText(found: OutputOf<'conversations/show'>): string {
+  const { id, name, title, now, agent, mode, model, usualModel, failure, last, spent } = found;
+  return tableText([
+    ['conversation', id],
+    ['with', name ?? title],
+    ['state', stateText(found, now)],
+    ['agent', `${agent}, mode ${mode}`],
+    ['model', model ?? usualModel],
+    ['last', secondText(last.at)],
+    ...(failure === null ? [] : [['failed', `${secondText(failure.at)}: ${failure.reason}`]]),
+    ['30 days', `${countOf(spent.turns, 'turn')}, ${spent.tokens} tokens, ${moneyText(spent)}`],
+    ...found.files.map((file) => ['file', `${file.name ?? file.kind}, ${secondText(file.at)}`]),
+  ]);
 }
 
 type Entry = OutputOf<'conversations/takeovers'>['entries'][number];

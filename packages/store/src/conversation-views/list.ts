@@ -14,6 +14,8 @@ export interface ShownConversation extends ChatKey {
   readonly chatType: ChatType;
   /** The group's title or the person's name; the chat id if neither is known. */
   readonly title: string;
+  /** The name that the reader gave it in their inbox; null if they gave none. */
+  readonly name: string | null;
   readonly mode: ConversationMode;
   /** The model chosen with `/model`; null for the model in the settings. */
   readonly model: string | null;
@@ -97,13 +99,19 @@ export async function listPinned(
   return (await sql.all(PINNED, values)).map(conversationOf);
 }
 
-/** Titles by conversation id; conversations that no list shows are left out. */
+/**
+ * Titles by conversation id, or the names that the reader gave; conversations that no list shows
+ * are left out.
+ */
 export async function readTitles(
   sql: Sql,
   ids: Iterable<string>,
+  reader: string | null,
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = await sql.all(TITLES, { ids: toJson([...new Set(ids)]), ...TRIGGER });
-  return new Map(rows.map((row) => [row.id, chatTitle(personalMessage(row)) ?? row.chatId]));
+  const rows = await sql.all(TITLES, { ids: toJson([...new Set(ids)]), reader, ...TRIGGER });
+  return new Map(
+    rows.map((row) => [row.id, row.name ?? chatTitle(personalMessage(row)) ?? row.chatId]),
+  );
 }
 
 /** The newest message written by a person; jobs and other triggers have no name to show. */
@@ -113,9 +121,9 @@ export function personalMessage({ message, byPerson }: NewestMessage): SaidMessa
 
 function conversationOf(row: ListRow): ShownConversation {
   const said = personalMessage(row);
-  const { id, channel, account, chatId, mode, model, waiting, newest } = row;
+  const { id, channel, account, chatId, name, mode, model, waiting, newest } = row;
   return {
-    ...{ id, channel, account, chatId, mode, model, waiting, newest },
+    ...{ id, channel, account, chatId, name, mode, model, waiting, newest },
     newestPart: row.newestPart ?? 0,
     isNew: isUnread(row),
     chatType: said?.chat.type ?? 'direct',
@@ -194,6 +202,7 @@ interface NewestMessage {
 
 interface ListRow extends ChatKey, NewestMessage {
   readonly id: string;
+  readonly name: string | null;
   readonly mode: ConversationMode;
   readonly model: string | null;
   readonly newest: number;
@@ -265,7 +274,7 @@ const FACTS = `
     part.error, part.seq as "newestPart",
     led.taken_by as "ledBy", led.taken_at as "ledSince", led.until as "ledUntil",
     coalesce(mark.read_message, reader.read_message) as "readMessage",
-    coalesce(mark.read_part, reader.read_part) as "readPart"` as const;
+    coalesce(mark.read_part, reader.read_part) as "readPart", mark.title as name` as const;
 
 const JOINED = `
   join inbox on inbox.seq = talk.newest
@@ -295,10 +304,13 @@ const ONE = statement(
 ).rows<ListRow>();
 
 const TITLES = statement(`
-  select talk.id, inbox.chat_id as "chatId", inbox.message, ${selectByPerson('talk.id')}
+  select talk.id, inbox.chat_id as "chatId", inbox.message, ${selectByPerson('talk.id')},
+    mark.title as name
   from (${WITH_NEWEST} where id in (select value from json_each(:ids))) as talk
-  join inbox on inbox.seq = talk.newest where talk.newest > talk.deleted`).rows<
-  Pick<ListRow, 'id' | 'chatId' | 'message' | 'byPerson'>
+  join inbox on inbox.seq = talk.newest
+  left join conversation_mark as mark on mark.reader = :reader and mark.conversation_id = talk.id
+  where talk.newest > talk.deleted`).rows<
+  Pick<ListRow, 'id' | 'chatId' | 'message' | 'byPerson' | 'name'>
 >();
 
 /** What is shown about one conversation besides its messages. */

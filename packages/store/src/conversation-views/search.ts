@@ -14,7 +14,7 @@ import { excerptOf, isFoundIn, type SearchTerms, termsOf } from './search-index.
 /** A message or part that contains all terms. */
 export interface SearchHit {
   readonly conversationId: string;
-  /** The title of the conversation. */
+  /** The name that the reader gave the conversation, otherwise its title. */
   readonly title: string;
   readonly channel: string;
   /** The message's `id` in its conversation. */
@@ -33,6 +33,8 @@ export interface SearchQuery {
   readonly typed: string;
   readonly before: PageMark | null;
   readonly limit: number;
+  /** The person whose names for conversations are shown; null or absent for none. */
+  readonly reader?: string | null;
   /** Removes secrets before the text is truncated. */
   readonly scrub: (text: string) => string;
 }
@@ -47,7 +49,7 @@ export interface SearchPage {
 export async function searchMessages(
   sql: Sql,
   dialect: 'sqlite' | 'postgres',
-  { typed, before: behind, limit, scrub }: SearchQuery,
+  { typed, before: behind, limit, reader = null, scrub }: SearchQuery,
 ): Promise<SearchPage> {
   const terms = termsOf(typed);
   const before = behind ?? NEWEST;
@@ -59,10 +61,8 @@ export async function searchMessages(
     ...NO_PEOPLE,
   });
   const { taken, older } = mergeNewestFirst(said, sent, before, limit);
-  const titles = await readTitles(
-    sql,
-    taken.flatMap(({ conversationId }) => conversationId ?? []),
-  );
+  const ids = taken.flatMap(({ conversationId }) => conversationId ?? []);
+  const titles = await readTitles(sql, ids, reader);
   const hits: SearchHit[] = [];
   for (const row of taken) {
     const { conversationId: id } = row;

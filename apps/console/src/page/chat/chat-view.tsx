@@ -1,6 +1,7 @@
 import type { Button } from '@parley/core';
 import type { RefObject, VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { keepDraft, keepText, readDraft } from '../drafts.ts';
 import { hrefOf } from '../route.ts';
 import { DataScope } from '../ui/data.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -206,13 +207,6 @@ function actionsOf(client: ChatClient, write: (text: string) => void, focus: () 
   };
 }
 
-/** Prefix of the storage keys; each chat has its own. */
-const DRAFT = 'parley.draft.';
-
-function readDraft(chat: string): string {
-  return localStorage.getItem(DRAFT + chat) ?? '';
-}
-
 /**
  * The unsent text of a chat. It is stored immediately because another chat may be shown the next
  * moment.
@@ -220,7 +214,7 @@ function readDraft(chat: string): string {
 function useDraft(chat: string): readonly [string, (text: string) => void] {
   const [draft, setDraft] = useState(() => readDraft(chat));
   const change = useCallback((text: string): void => {
-    keepDraft(DRAFT + chat, text);
+    keepDraft(chat, text);
     setDraft(text);
   }, []);
   return [draft, change];
@@ -231,7 +225,7 @@ function useEdited(chat: string): readonly [string | null, (id: string | null) =
   const [id, setId] = useState(() => localStorage.getItem(EDITED + chat));
   const change = useCallback(
     (next: string | null): void => {
-      keepDraft(EDITED + chat, next ?? '');
+      keepText(EDITED + chat, next ?? '');
       setId(next);
     },
     [chat],
@@ -241,16 +235,6 @@ function useEdited(chat: string): readonly [string | null, (id: string | null) =
 
 /** Prefix of the storage keys; each chat has its own. */
 const EDITED = 'parley.edited.';
-
-/** Stores a draft, or removes the key when the text is empty. */
-function keepDraft(key: string, text: string): void {
-  try {
-    if (text === '') localStorage.removeItem(key);
-    else localStorage.setItem(key, text);
-  } catch {
-    // The draft exceeds the browser's quota and will not survive a reload.
-  }
-}
 
 const TO_TRY = ['What can you do?', 'Explain what a message queue is', '/help', '/status'];
 

@@ -2,6 +2,7 @@ import type { WebFile } from '@parley/channels/web';
 import type { RefObject, VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { download } from '../gateway.ts';
+import { sizeOf } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { IconButton, List } from '../ui/widgets.tsx';
 import type { Conversation } from './conversation.ts';
@@ -137,11 +138,4 @@ function filesRefusal(files: readonly File[], limits: Conversation['limits']): s
   return size <= limits.message
     ? null
     : `The files of one message can have up to ${sizeOf(limits.message)} in total.`;
-}
-
-const MB = 1_024 * 1_024;
-
-/** A file size in kB or MB. */
-function sizeOf(bytes: number): string {
-  return bytes < MB ? `${Math.ceil(bytes / 1_024)} kB` : `${Math.round((bytes / MB) * 10) / 10} MB`;
 }

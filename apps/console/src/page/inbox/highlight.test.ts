@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { highlighted } from './highlight.ts';
+import { hasAllWords, highlighted } from './highlight.ts';
 
 const hits = (text: string, asked: string) =>
   highlighted(text, asked)
@@ -19,6 +19,17 @@ describe('search words', () => {
     ['nothing', ' ?! ', []],
   ])('[U08] are marked in "%s" for "%s"', (text, asked, found) => {
     expect(hits(text, asked)).toEqual(found);
+  });
+
+  it.each([
+    ['Ann of the harbor', 'harbor ann', true],
+    ['Ann of the harbor', 'harbor ben', false],
+    ['Größe', 'GROSSE', true],
+    ['Ann', '', false],
+    ['Ann', ' ?! ', false],
+    ['', 'ann', false],
+  ])('[U08] are all required of a title: "%s" for "%s"', (title, asked, isFound) => {
+    expect(hasAllWords(title, asked)).toBe(isFound);
   });
 
   it('[U08] are marked without changing the text, whatever it contains', () => {

@@ -12,22 +12,32 @@ export function folded(letter: string): string {
   return letter.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss');
 }
 
+/** The words of a search in the form in which texts are compared. */
+function searchWords(asked: string): readonly string[] {
+  return (asked.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map(foldedText).filter((word) => word !== '');
+}
+
+const foldedText = (text: string): string => [...text].map(folded).join('');
+
+/** Whether a text contains every word of a search; a search without words finds nothing. */
+export function hasAllWords(text: string, asked: string): boolean {
+  const words = searchWords(asked);
+  const compared = foldedText(text);
+  return words.length > 0 && words.every((word) => compared.includes(word));
+}
+
 /**
  * Splits a text into pieces, marking the search words as hits. The joined pieces are the original
  * text.
  */
 export function highlighted(text: string, asked: string): readonly Piece[] {
-  const words = (asked.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [])
-    .map((word) => [...word].map(folded).join(''))
-    .filter((word) => word !== '');
   const letters = [...text];
   // A letter may fold to several; each of them maps back to the letter.
   const origin = letters.flatMap((letter, at) => [...folded(letter)].map(() => at));
-  const compared = letters.flatMap((letter) => [...folded(letter)]).join('');
   // Positions count code points, as `origin` does.
-  const points = [...compared];
+  const points = [...foldedText(text)];
   const isHit = new Array<boolean>(letters.length).fill(false);
-  for (const word of words) markWord(points, [...word], origin, isHit);
+  for (const word of searchWords(asked)) markWord(points, [...word], origin, isHit);
   return piecesOf(letters, isHit);
 }
 

@@ -6,9 +6,9 @@ import { useEffect, useRef } from 'preact/hooks';
 import { useRowAgents } from '../agents.tsx';
 import type { Route } from '../route.ts';
 import { DataScope, useData, useScope } from '../ui/data.tsx';
+import { useGrowing } from '../ui/growing.ts';
 import { Icon } from '../ui/icon.tsx';
 import { Show } from '../ui/widgets.tsx';
-import { useGrowing } from './growing.ts';
 import type { InboxState } from './inbox-state.ts';
 import { NewChat } from './new-chat.tsx';
 import { useBeginning, useReading } from './reading.ts';
@@ -20,6 +20,7 @@ import {
   inboxRows,
   isShownBy,
   type ListedConversation,
+  namedElsewhere,
   type RowFilter,
 } from './rows.ts';
 import { SearchResults } from './search.tsx';
@@ -52,13 +53,12 @@ function Column(props: ColumnProps): VNode {
   const asked = useSignal('');
   const filter = useSignal<RowFilter>('all');
   const channel = useSignal('');
-  const { rows, data, isChosen } = useRows(props);
+  const { rows, marks, data, isChosen } = useRows(props);
   const chosen = rows.find(isChosen) ?? null;
   const { ofOne, chosen: agent } = useRowAgents();
   const title = agent === undefined || route.view === 'chat' ? 'Inbox' : ofOne('Inbox');
-  const shown = rows
-    .filter((row) => isShownBy(filter.value, row))
-    .filter((row) => channel.value === '' || row.channel === channel.value);
+  const ofChannel = rows.filter((row) => channel.value === '' || row.channel === channel.value);
+  const shown = ofChannel.filter((row) => isShownBy(filter.value, row));
   useEffect(() => {
     state.row.value = chosen;
     state.next.value = chosen && neighborOf(chosen, shown);
@@ -73,16 +73,25 @@ function Column(props: ColumnProps): VNode {
       <SearchField onAsk={(text) => (asked.value = text)} />
       {asked.value === '' ? (
         <>
-          <Filters rows={rows} filter={filter} channel={channel} />
+          <Filters all={rows} ofChannel={ofChannel} filter={filter} channel={channel} />
           <Show data={data}>
             {() => (
-              <RowLinks rows={shown} filter={filter.value} isChosen={isChosen} older={data.older} />
+              <RowLinks
+                rows={shown}
+                isFiltered={filter.value !== 'all' || channel.value !== ''}
+                isChosen={isChosen}
+                older={data.older}
+              />
             )}
           </Show>
         </>
       ) : (
         <DataScope key={asked.value}>
-          <SearchResults asked={asked.value} rows={rows} chosen={route.args[2] ?? ''} />
+          <SearchResults
+            asked={asked.value}
+            titled={[...rows, ...namedElsewhere(marks, rows)]}
+            chosen={route.args[2] ?? ''}
+          />
         </DataScope>
       )}
     </Box>
@@ -107,19 +116,16 @@ function useRows({ route, chat, isOnline, state }: ColumnProps) {
   const id = isChat ? undefined : route.args[0];
   const isOpen = (one: ListedConversation): boolean =>
     isChat ? chatOf(one) === chat : one.id === id;
-  const readHere = useReading(found.find(isOpen));
-  const fresh = new Set(data.first?.conversations.map((one) => one.id));
+  useReading(found.find(isOpen));
+  const marks = data.first?.marks ?? [];
   const rows = inboxRows({
-    conversations: found.map((one) => ({
-      ...one,
-      isNew: one.isNew && !isOpen(one) && (fresh.has(one.id) || !readHere(one)),
-    })),
+    conversations: found.map((one) => ({ ...one, isNew: one.isNew && !isOpen(one) })),
     chats: (chats ?? []).filter((one) => isChat || isShown(one.id)),
-    marks: data.first?.marks ?? [],
+    marks,
     isOfOneAgent: !isChat && agent !== undefined,
   });
   const isChosen = (row: InboxRow): boolean => (isChat ? row.chat === chat : row.id === id);
-  return { rows, data, isChosen };
+  return { rows, marks, data, isChosen };
 }
 
 /** The row below a visible one, or above it if it is the last. */
@@ -156,15 +162,19 @@ function SearchField({ onAsk }: { readonly onAsk: (text: string) => void }): VNo
 }
 
 interface FiltersProps {
-  readonly rows: readonly InboxRow[];
+  readonly all: readonly InboxRow[];
+  /** The rows of the selected channel, which the other filters count. */
+  readonly ofChannel: readonly InboxRow[];
   readonly filter: { value: RowFilter };
   readonly channel: { value: string };
 }
 
 /** The filters with matching rows, each with the number of rows that need attention. */
-function Filters({ rows, filter, channel }: FiltersProps): VNode {
-  const channels = [...new Set(rows.map((row) => row.channel))].sort();
-  const count = (one: RowFilter): number => rows.filter((row) => isShownBy(one, row)).length;
+function Filters({ all, ofChannel, filter, channel }: FiltersProps): VNode {
+  // The selected channel stays an option when its last conversation is gone.
+  const named = channel.value === '' ? [] : [channel.value];
+  const channels = [...new Set([...all.map((row) => row.channel), ...named])].sort();
+  const count = (one: RowFilter): number => ofChannel.filter((row) => isShownBy(one, row)).length;
   const shown = FILTERS.map(([one, name]) => ({ one, name, count: count(one) })).filter(
     ({ one, count }) => one === 'all' || one === filter.value || count > 0,
   );

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { download, order } from '../gateway.ts';
 import { DataScope, useOperation, useWork } from '../ui/data.tsx';
-import { amount, counted, momentOf, timeOfDay } from '../ui/format.ts';
+import { amount, counted, momentOf, sizeOf, timeOfDay } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { ConfirmButton, List, OutcomeNote, Said, Show, TextButton } from '../ui/widgets.tsx';
 import { moneyText } from '../usage/figures.ts';
@@ -20,13 +20,15 @@ const ABOUT_LAST: readonly (typeof TABS)[number][] = ['Why', 'Prompt'];
 
 interface PanelProps {
   readonly id: string;
+  /** The title of the conversation in the inbox. */
+  readonly title: string;
   readonly state: InboxState;
 }
 
 /**
  * The panel beside a conversation: its mode, model, spending, people, files and latest activity.
  */
-export function ConversationPanel({ id, state }: PanelProps): VNode {
+export function ConversationPanel({ id, title, state }: PanelProps): VNode {
   const tab = useSignal<(typeof TABS)[number]>('Details');
   return (
     <aside class={`panel ${state.isPanelOpen.value ? 'is-open' : ''}`} aria-label="About this chat">
@@ -56,26 +58,34 @@ export function ConversationPanel({ id, state }: PanelProps): VNode {
           <LastMessage id={id} isPrompt={tab.value === 'Prompt'} />
         )}
         {(tab.value === 'Details' || tab.value === 'Files') && (
-          <Known id={id} isFiles={tab.value === 'Files'} />
+          <Known id={id} title={title} isFiles={tab.value === 'Files'} />
         )}
       </DataScope>
     </aside>
   );
 }
 
-function Known({ id, isFiles }: { readonly id: string; readonly isFiles: boolean }): VNode {
+interface KnownProps extends Pick<PanelProps, 'id' | 'title'> {
+  readonly isFiles: boolean;
+}
+
+function Known({ id, title, isFiles }: KnownProps): VNode {
   const report = useOperation('conversations/show', { id }, 'live');
   return (
     <Show data={report}>
-      {(known) => (isFiles ? <Files report={known} /> : <Details report={known} />)}
+      {(known) => (isFiles ? <Files report={known} /> : <Details report={known} title={title} />)}
     </Show>
   );
 }
 
 type ConversationReport = OutputOf<'conversations/show'>;
 
-function Details({ report }: { readonly report: ConversationReport }): VNode {
-  const { title, failure, runningSince, agent, answeredBy, spent } = report;
+interface DetailsProps extends Pick<PanelProps, 'title'> {
+  readonly report: ConversationReport;
+}
+
+function Details({ report, title }: DetailsProps): VNode {
+  const { failure, runningSince, agent, answeredBy, spent } = report;
   return (
     <div class="stack panel-body">
       <p>
@@ -161,7 +171,7 @@ function Files({ report: { id, files } }: { readonly report: ConversationReport 
             {name ?? kind}
             <span class="hint">
               {' '}
-              {size !== null && `${amount(Math.ceil(size / 1_024))} kB, `}
+              {size !== null && `${sizeOf(size)}, `}
               {momentOf(at)}
             </span>{' '}
             {isKept === 1 && (

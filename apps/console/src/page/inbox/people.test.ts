@@ -15,7 +15,7 @@ describe("a person's usage today", () => {
       'with both limits',
       { tokens: 0, costUsd: 0 },
       { tokens: 50, usd: 2 },
-      '0 tokens of 50 tokens or $2',
+      '0 tokens of 50 tokens or $2.00',
     ],
   ])('[U12] is shown beside the limit: %s', (_case, today, cap, text) => {
     const limits = cap === null ? null : { usd: undefined, ...cap };

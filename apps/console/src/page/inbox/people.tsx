@@ -4,6 +4,7 @@ import { hrefOf } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
 import { amount, momentOf } from '../ui/format.ts';
 import { Show } from '../ui/widgets.tsx';
+import { formatMoney } from '../usage/figures.ts';
 
 type Person = OutputOf<'conversations/people'>['people'][number];
 
@@ -66,11 +67,11 @@ function PersonCard({ person: one }: { readonly person: Person }): VNode {
 /** Today's usage, with the limit if there is one. */
 export function usedToday({ today, cap }: Pick<Person, 'today' | 'cap'>): string {
   const { tokens, costUsd } = today;
-  const money = costUsd > 0 ? ` ($${costUsd.toFixed(costUsd < 1 ? 4 : 2)})` : '';
+  const money = costUsd > 0 ? ` (${formatMoney(costUsd)})` : '';
   const used = `${amount(tokens)} tokens${money}`;
   const limits = [
     ...(cap?.tokens === undefined ? [] : [`${amount(cap.tokens)} tokens`]),
-    ...(cap?.usd === undefined ? [] : [`$${cap.usd}`]),
+    ...(cap?.usd === undefined ? [] : [formatMoney(cap.usd)]),
   ];
   return limits.length === 0 ? used : `${used} of ${limits.join(' or ')}`;
 }

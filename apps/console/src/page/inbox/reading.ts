@@ -8,23 +8,15 @@ import type { ListedConversation } from './rows.ts';
 const positionOf = ({ newest, newestPart }: ListedConversation): string =>
   `${newest} ${newestPart}`;
 
-/**
- * Marks the current conversation as read. Returns whether one was marked here: older pages of the
- * list are not reloaded, so their rows are not updated.
- */
-export function useReading(
-  shown: ListedConversation | undefined,
-): (conversation: ListedConversation) => boolean {
+/** Marks the current conversation as read. */
+export function useReading(shown: ListedConversation | undefined): void {
   const { refresh } = useScope();
-  const read = useRef(new Map<string, string>());
   const position = shown?.isNew === true ? positionOf(shown) : null;
   useEffect(() => {
     if (shown === undefined || position === null) return;
     const { id, newest: message, newestPart: part } = shown;
-    read.current.set(id, position);
     void order('conversations/mark-read', { id, message, part }).then(refresh);
   }, [shown?.id, position]);
-  return (one) => read.current.get(one.id) === positionOf(one);
 }
 
 interface Beginning {

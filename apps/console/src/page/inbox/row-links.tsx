@@ -2,33 +2,30 @@ import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
 import { hrefOf, hrefOfChat } from '../route.ts';
 import { dayOf, timeOfDay } from '../ui/format.ts';
+import type { Older } from '../ui/growing.ts';
 import { Icon } from '../ui/icon.tsx';
-import { List } from '../ui/widgets.tsx';
-import { type InboxRow, initialsOf, type RowFilter } from './rows.ts';
+import { List, OlderButton } from '../ui/widgets.tsx';
+import { type InboxRow, initialsOf } from './rows.ts';
 
 interface LinksProps {
   readonly rows: readonly InboxRow[];
-  readonly filter: RowFilter;
+  /** Whether other conversations may exist that a filter hides. */
+  readonly isFiltered: boolean;
   readonly isChosen: (row: InboxRow) => boolean;
-  /** Loads older conversations; null if all are loaded. */
-  readonly older: (() => Promise<void>) | null;
+  readonly older: Older | null;
 }
 
 /** The rows of the inbox as links. */
-export function RowLinks({ rows, filter, isChosen, older }: LinksProps): VNode {
+export function RowLinks({ rows, isFiltered, isChosen, older }: LinksProps): VNode {
   return (
     <nav class="inbox-rows" aria-label="Conversations">
       {rows.length === 0 && (
-        <p class="nothing">{filter === 'all' ? 'No conversations yet.' : 'Nothing here.'}</p>
+        <p class="nothing">{isFiltered ? 'Nothing here.' : 'No conversations yet.'}</p>
       )}
       <List look="" of={rows}>
         {(row) => <RowLink key={row.id} row={row} isChosen={isChosen(row)} />}
       </List>
-      {older && (
-        <button type="button" class="quiet" onClick={() => void older()}>
-          Older conversations
-        </button>
-      )}
+      <OlderButton label="Older conversations" older={older} />
     </nav>
   );
 }

@@ -6,11 +6,13 @@ import {
   initialsOf,
   isShownBy,
   type ListedConversation,
+  namedElsewhere,
 } from './rows.ts';
 
 function conversation(id: string, more: Partial<ListedConversation> = {}): ListedConversation {
   return {
     ...{ id, channel: 'telegram', account: 'default', chatId: id, chatType: 'direct', title: id },
+    name: null,
     ...{ mode: 'agent', model: null, state: 'idle', waiting: 0, runningSince: null, failure: null },
     ...{
       ...{ newest: 1, newestPart: 0, isNew: false, agent: 'main', takenOver: null },
@@ -63,11 +65,22 @@ describe('the inbox rows', () => {
       ],
       isOfOneAgent: true,
     });
-    expect(rows.map(({ title, isArchived }) => [title, isArchived])).toEqual([
-      ['a', false],
-      ['Bakery', false],
-      ['Harbor', true],
+    expect(rows.map(({ title, name, isArchived }) => [title, name, isArchived])).toEqual([
+      ['a', null, false],
+      ['Bakery', 'Bakery', false],
+      ['Harbor', 'Harbor', true],
     ]);
+  });
+
+  it('[U08] leave names of older conversations to the search and the palette', () => {
+    const named = { isPinned: false, isArchived: false };
+    const marks = [
+      { ...named, id: 'a', title: 'Bakery' },
+      { ...named, id: 'older', title: 'Harbor' },
+      { ...named, id: 'pinned once', title: null },
+    ];
+    const rows = inboxRows({ ...known, conversations: [conversation('a')], marks });
+    expect(namedElsewhere(marks, rows)).toEqual([{ id: 'older', title: 'Harbor', chat: null }]);
   });
 
   it.each([

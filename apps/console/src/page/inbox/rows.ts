@@ -16,6 +16,8 @@ export interface InboxRow {
   /** The chat of this page; null if the conversation is on another channel. */
   readonly chat: string | null;
   readonly title: string;
+  /** The title if the reader chose it; null if it is the conversation's own. */
+  readonly name: string | null;
   readonly channel: string;
   /**
    * The channel's display name, with the account and the kind of chat when needed to distinguish
@@ -108,13 +110,24 @@ function rowOfChat({ id, conversation, title, at }: WebChat, mark: Mark | undefi
 /** The chat that the page shows before any message. */
 const EMPTY_CHAT: InboxRow = {
   ...QUIET,
-  ...{ id: `chat ${FIRST_CHAT}`, chat: FIRST_CHAT, title: 'First chat', at: 0 },
+  ...{ id: `chat ${FIRST_CHAT}`, chat: FIRST_CHAT, title: 'First chat', name: null, at: 0 },
   ...{ isEmpty: true, isPinned: false, isArchived: false },
 };
 
 function marked(id: string, title: string, mark: Mark | undefined) {
-  const { isPinned = false, isArchived = false } = mark ?? {};
-  return { id, title: mark?.title ?? title, isPinned, isArchived };
+  const { title: name = null, isPinned = false, isArchived = false } = mark ?? {};
+  return { id, title: name ?? title, name, isPinned, isArchived };
+}
+
+/** Conversations that the reader has named and that are older than all rows. */
+export function namedElsewhere(
+  marks: readonly Mark[],
+  rows: readonly InboxRow[],
+): readonly Pick<InboxRow, 'id' | 'chat' | 'title'>[] {
+  const listed = new Set(rows.map(({ id }) => id));
+  return marks.flatMap(({ id, title }) =>
+    title === null || listed.has(id) ? [] : [{ id, title, chat: null }],
+  );
 }
 
 /**

@@ -6,10 +6,10 @@ import { MessageFiles } from '../chat/files.tsx';
 import { hrefOf, type Route } from '../route.ts';
 import { DataScope, useOperation } from '../ui/data.tsx';
 import { dayOf, momentOf, timeOfDay } from '../ui/format.ts';
+import { useGrowing } from '../ui/growing.ts';
 import { HtmlBlock } from '../ui/html-block.tsx';
-import { ActionButton, Said, Show, TextButton } from '../ui/widgets.tsx';
+import { OlderButton, Said, Show, TextButton } from '../ui/widgets.tsx';
 import { WhySheet } from '../why.tsx';
-import { useGrowing } from './growing.ts';
 import { Reply } from './reply.tsx';
 
 type ShownMessage = OutputOf<'conversations/messages'>['messages'][number];
@@ -63,11 +63,7 @@ function Messages({ id, found }: TalkProps): VNode {
         <Show data={data}>
           {() => (
             <>
-              {data.older && (
-                <p class="actions">
-                  <ActionButton label="Older messages" onPress={() => void data.older?.()} />
-                </p>
-              )}
+              <OlderButton label="Older messages" older={data.older} />
               <ol class="said-list" ref={list} aria-label="Messages">
                 {messages.map((message, nth) => (
                   <li

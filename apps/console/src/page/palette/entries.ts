@@ -1,4 +1,5 @@
 import { folded } from '../inbox/highlight.ts';
+import type { InboxRow } from '../inbox/rows.ts';
 
 /** A destination or an action offered by the palette. */
 export interface PaletteEntry {
@@ -6,6 +7,41 @@ export interface PaletteEntry {
   readonly kind: 'Pages' | 'Chats' | 'Commands';
   readonly label: string;
   readonly hint: string;
+}
+
+/** What the page shows. */
+interface Shown {
+  /** The chat of this page that was opened last. */
+  readonly chat: string;
+  /** The conversation shown in its place, such as that of a search result; null if there is none. */
+  readonly conversation: string | null;
+  /** The open row of the inbox, which may be that of a chat of this page. */
+  readonly row: Pick<InboxRow, 'id' | 'chat'> | null;
+}
+
+/** The chat of this page to which a command is sent, or the conversation on which it acts. */
+export type CommandTarget =
+  | { readonly kind: 'chat'; readonly chat: string }
+  | { readonly kind: 'conversation'; readonly id: string; readonly operation: ConversationCommand };
+
+type ConversationCommand = 'conversations/stop' | 'conversations/new-session';
+
+/** Commands about the open chat that the gateway can carry out on any channel. */
+const ON_ANY_CHANNEL: Readonly<Record<string, ConversationCommand>> = {
+  new: 'conversations/new-session',
+  stop: 'conversations/stop',
+};
+
+/**
+ * What a command acts on. Nothing can be typed into a chat of another channel, so commands without
+ * an operation are sent to the chat of this page.
+ */
+export function commandTarget(command: string, { chat, conversation, row }: Shown): CommandTarget {
+  if (conversation === null) return { kind: 'chat', chat };
+  if (row?.id === conversation && row.chat !== null) return { kind: 'chat', chat: row.chat };
+  const operation = ON_ANY_CHANNEL[command];
+  if (operation === undefined) return { kind: 'chat', chat };
+  return { kind: 'conversation', id: conversation, operation };
 }
 
 /** The maximum number of entries shown. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matching, type PaletteEntry, placeAfter } from './entries.ts';
+import { commandTarget, matching, type PaletteEntry, placeAfter } from './entries.ts';
 import { shortcutOf } from './shortcuts.ts';
 
 const entry = (label: string, hint = ''): PaletteEntry => {
@@ -33,6 +33,35 @@ describe('the palette', () => {
     expect(placeAfter('Enter', 0, 3)).toBeNull();
     expect(placeAfter('ArrowDown', 0, 0)).toBeNull();
   });
+
+  const own = { id: 'w', chat: 'c2' };
+  const other = { id: 't', chat: null };
+  const toChat = (chat: string) => ({ kind: 'chat', chat });
+  it.each([
+    ['the chat', null, own, 'new', toChat('c1')],
+    ['another chat of the page', 'w', own, 'new', toChat('c2')],
+    [
+      'a conversation on another channel',
+      't',
+      other,
+      'new',
+      { kind: 'conversation', id: 't', operation: 'conversations/new-session' },
+    ],
+    [
+      'a conversation that the list has not loaded',
+      't',
+      null,
+      'stop',
+      { kind: 'conversation', id: 't', operation: 'conversations/stop' },
+    ],
+    ['a conversation into which nothing can be typed', 't', other, 'help', toChat('c1')],
+    ['a conversation while the row is still that of a chat', 't', own, 'help', toChat('c1')],
+  ] as const)(
+    '[U03] runs a command on what is shown: %s',
+    (_case, conversation, row, command, target) => {
+      expect(commandTarget(command, { chat: 'c1', conversation, row })).toEqual(target);
+    },
+  );
 
   const key = (name: string, more = {}) => {
     return { key: name, ctrlKey: false, metaKey: false, altKey: false, ...more };

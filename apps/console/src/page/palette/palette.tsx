@@ -1,24 +1,29 @@
 // biome-ignore-all lint/a11y: keys pressed in the field move the selection, as in any combobox.
-import type { WebHistory } from '@parley/channels/web';
+import type { WebChat } from '@parley/channels/web';
 import type { Signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { randomId } from '../gateway.ts';
+import type { ChatClient } from '../chat/client.ts';
+import { type Outcome, order, randomId } from '../gateway.ts';
+import type { InboxState } from '../inbox/inbox-state.ts';
 import { hrefOfRow } from '../inbox/row-links.tsx';
-import { inboxRows } from '../inbox/rows.ts';
-import { hrefOf } from '../route.ts';
-import { useOperation } from '../ui/data.tsx';
+import { inboxRows, namedElsewhere } from '../inbox/rows.ts';
+import { viewsFor } from '../navigation.tsx';
+import { hrefOf, hrefOfChat } from '../route.ts';
+import { useData, useOperation } from '../ui/data.tsx';
+import { Trouble } from '../ui/widgets.tsx';
 import { PLACES } from '../views.ts';
-import { type Me, missingRole } from '../who.ts';
-import { matching, type PaletteEntry, placeAfter } from './entries.ts';
+import type { Me } from '../who.ts';
+import { commandTarget, matching, type PaletteEntry, placeAfter } from './entries.ts';
 import { SHORTCUTS } from './shortcuts.ts';
 
 export interface PaletteProps {
   readonly shown: Signal<'palette' | 'help' | null>;
   readonly me: Me;
-  readonly commands: WebHistory['commands'];
-  /** Sends a command in the open chat. */
-  readonly send: (command: string) => void;
+  readonly client: ChatClient;
+  readonly inbox: InboxState;
+  /** The conversation shown instead of the chat; null if there is none. */
+  readonly conversation: string | null;
 }
 
 /** The palette of pages, chats and commands, or the list of shortcuts. */
@@ -48,28 +53,34 @@ export function Palette(props: PaletteProps): VNode {
 }
 
 interface Entry extends PaletteEntry {
-  readonly run: () => void;
+  /** Returns why it failed, if it did. */
+  readonly run: () => Promise<Outcome | undefined>;
 }
 
 interface FinderProps extends Omit<PaletteProps, 'shown'> {
   readonly close: () => void;
 }
 
-function Finder({ close, me, commands, send }: FinderProps): VNode {
+function Finder({ close, ...props }: FinderProps): VNode {
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
-  const entries = matching(useEntries(me, commands, send), typed);
+  const [failure, setFailure] = useState<string | null>(null);
+  const isRunning = useRef(false);
+  const entries = matching(useEntries(props), typed);
   const chosen = entries[Math.min(at, entries.length - 1)];
-  const run = (entry: Entry | undefined): void => {
-    if (entry === undefined) return;
-    close();
-    entry.run();
+  const run = async (entry: Entry | undefined): Promise<void> => {
+    if (entry === undefined || isRunning.current) return;
+    isRunning.current = true;
+    const failed = await entry.run();
+    isRunning.current = false;
+    setFailure(failed?.text ?? null);
+    if (failed === undefined) close();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     const next = placeAfter(event.key, at, entries.length);
     if (next === null && event.key !== 'Enter') return;
     event.preventDefault();
-    if (next === null) run(chosen);
+    if (next === null) void run(chosen);
     else setAt(next);
   };
   return (
@@ -92,6 +103,7 @@ function Finder({ close, me, commands, send }: FinderProps): VNode {
         }}
         onKeyDown={onKeyDown}
       />
+      <Trouble reason={failure} />
       <ul
         id="palette-entries"
         class="palette-entries"
@@ -104,7 +116,7 @@ function Finder({ close, me, commands, send }: FinderProps): VNode {
             id={`palette-${entry.id}`}
             role="option"
             aria-selected={entry === chosen}
-            onClick={() => run(entry)}
+            onClick={() => void run(entry)}
           >
             <span class="clip">{entry.label}</span>
             <span class="hint clip">{entry.hint}</span>
@@ -121,27 +133,16 @@ function Finder({ close, me, commands, send }: FinderProps): VNode {
 }
 
 /** All entries that the signed-in person's role allows. */
-function useEntries(me: Me, commands: WebHistory['commands'], send: (command: string) => void) {
+function useEntries(props: Omit<PaletteProps, 'shown'>): readonly Entry[] {
+  const { me, client } = props;
   const isOwner = me.role === 'owner';
-  const list = useOperation('conversations/list', isOwner ? {} : null);
-  const go = (href: string) => (): void => {
-    location.hash = href;
-  };
-  const pages = PLACES.flatMap(({ name, views }) =>
-    views
-      .filter(
-        ({ label, reads, id }) =>
-          label !== null && id !== 'conversations' && missingRole(me, reads) === null,
-      )
-      .map(
-        (view): Entry => ({
-          id: view.id,
-          kind: 'Pages',
-          label: view.label ?? '',
-          hint: name,
-          run: go(hrefOf(view.id)),
-        }),
-      ),
+  const chats = useChats(isOwner);
+  const pages = PLACES.flatMap((place) =>
+    viewsFor(me, place)
+      .filter(({ id }) => id !== 'conversations')
+      .map(({ id, label }): Entry => {
+        return { id, kind: 'Pages', label: label ?? '', hint: place.name, run: go(hrefOf(id)) };
+      }),
   );
   if (!isOwner) return pages;
   const own: readonly Entry[] = [
@@ -154,33 +155,54 @@ function useEntries(me: Me, commands: WebHistory['commands'], send: (command: st
       run: go(hrefOf('chat', randomId())),
     },
   ];
-  const rows = inboxRows({
-    conversations: list.value?.conversations ?? [],
-    marks: list.value?.marks ?? [],
-    ...{ chats: [], isOfOneAgent: true },
-  });
-  const chats = rows.map((row, nth): Entry => {
+  const typed = client.conversation.value.commands.map(({ name, summary }): Entry => {
     return {
-      id: `chat-${nth}`,
+      id: `command-${name}`,
+      kind: 'Commands',
+      label: `/${name}`,
+      hint: summary,
+      run: () => runCommand(name, props),
+    };
+  });
+  return [...own, ...pages, ...chats, ...typed];
+}
+
+const go = (href: string) => async () => {
+  location.hash = href;
+  return undefined;
+};
+
+/** The chats of this page and the newest conversations of all channels, under their names. */
+function useChats(isOwner: boolean): readonly Entry[] {
+  const list = useOperation('conversations/list', isOwner ? {} : null).value;
+  const chats = useData<readonly WebChat[]>(isOwner ? '/channels/web/default/chats' : null).value;
+  if (list === undefined || chats === undefined) return [];
+  const { conversations, marks } = list;
+  const rows = inboxRows({ conversations, marks, chats, isOfOneAgent: true });
+  const named = namedElsewhere(marks, rows).map((one) => ({ ...one, place: 'Conversations' }));
+  return [...rows, ...named].map((row): Entry => {
+    return {
+      id: `chat-${row.id}`,
       kind: 'Chats',
       label: row.title,
       hint: row.place,
       run: go(hrefOfRow(row)),
     };
   });
-  const typed = commands.map(({ name, summary }): Entry => {
-    return {
-      id: `command-${name}`,
-      kind: 'Commands',
-      label: `/${name}`,
-      hint: summary,
-      run() {
-        location.hash = hrefOf('chat');
-        send(`/${name}`);
-      },
-    };
-  });
-  return [...own, ...pages, ...chats, ...typed];
+}
+
+/** Runs a command on the chat on display. Resolves to the reason if that failed. */
+async function runCommand(
+  name: string,
+  { client, inbox, conversation }: Omit<PaletteProps, 'shown'>,
+): Promise<Outcome | undefined> {
+  const shown = { chat: client.chat.peek(), conversation, row: inbox.row.peek() };
+  const target = commandTarget(name, shown);
+  if (target.kind === 'conversation') return order(target.operation, { id: target.id });
+  client.open(target.chat);
+  client.send(`/${name}`);
+  location.hash = hrefOfChat(target.chat);
+  return undefined;
 }
 
 function Help({ onClose }: { readonly onClose: () => void }): VNode {

@@ -1,11 +1,13 @@
+import type { OutputOf } from '@parley/gateway/operations';
 import type { PromptSummary } from '@parley/store';
 import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
 import { hrefOf, type Route } from '../route.ts';
-import { type Pages, useOperation, usePages } from '../ui/data.tsx';
+import { useOperation } from '../ui/data.tsx';
 import { amount, dayOf, momentOf, timeOfDay } from '../ui/format.ts';
 import { EntryLink, SplitView } from '../ui/frames.tsx';
-import { List, Show } from '../ui/widgets.tsx';
+import { type Older, useGrowing } from '../ui/growing.ts';
+import { List, OlderButton, Show } from '../ui/widgets.tsx';
 import { ComparisonView } from './comparison.tsx';
 import { PromptLayers } from './layers.tsx';
 import { PreviewSheet } from './preview.tsx';
@@ -15,7 +17,7 @@ import { PreviewSheet } from './preview.tsx';
  * Every text is shown as plain text, never as HTML.
  */
 export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Route): VNode {
-  const data = usePages('prompts/list', {}, ({ prompts, next }) => ({ items: prompts, next }));
+  const data = useGrowing('prompts/list', {}, undefined, readPrompts, ({ turnId }) => turnId);
   const { isShown } = useRowAgents();
   const turns = (data.value ?? []).filter(({ conversationId }) => isShown(conversationId));
   const isPreview = view === 'preview';
@@ -34,7 +36,7 @@ export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Rout
           </a>
           <Show data={data}>
             {() => (
-              <TurnList turns={turns} chosen={isPreview ? undefined : chosen} more={data.more} />
+              <TurnList turns={turns} chosen={isPreview ? undefined : chosen} older={data.older} />
             )}
           </Show>
         </>
@@ -49,13 +51,18 @@ export function PromptView({ view, args: [turn = '', word, earlier = ''] }: Rout
   );
 }
 
-interface TurnListProps extends Pick<Pages<PromptSummary>, 'more'> {
+function readPrompts({ prompts: items, next }: OutputOf<'prompts/list'>) {
+  return { items, next };
+}
+
+interface TurnListProps {
+  readonly older: Older | null;
   readonly turns: readonly PromptSummary[];
   readonly chosen: string | undefined;
 }
 
 /** The recorded turns, newest first, grouped by day. */
-function TurnList({ turns, chosen, more }: TurnListProps): VNode {
+function TurnList({ turns, chosen, older }: TurnListProps): VNode {
   if (turns.length === 0) {
     return (
       <p class="nothing">
@@ -73,11 +80,7 @@ function TurnList({ turns, chosen, more }: TurnListProps): VNode {
           </List>
         </section>
       ))}
-      {more && (
-        <button type="button" class="quiet" onClick={more}>
-          Older turns
-        </button>
-      )}
+      <OlderButton label="Older turns" older={older} />
     </div>
   );
 }

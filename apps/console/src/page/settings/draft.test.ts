@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
+  CLEARED,
   changesBetween,
+  changesToWrite,
+  isClearedAt,
   type Path,
   pathText,
   valueAt,
@@ -16,7 +19,34 @@ const BEFORE = {
   plugins: ['./a.ts', { use: './b.ts', options: { deep: [1] } }],
 };
 
+const NO_SCHEMA = {};
+
 describe('a settings draft', () => {
+  it.each<[string, unknown, unknown]>([
+    [
+      'an entry of a record',
+      withValue(BEFORE, ['mcp', 'desk', 'env', 'A'], CLEARED),
+      [{ path: ['mcp', 'desk', 'env', 'A'] }],
+    ],
+    ['a new entry', withValue(BEFORE, ['mcp', 'desk', 'env', 'C'], CLEARED), []],
+    [
+      'an entry of a list',
+      withValue(BEFORE, ['plugins', 0], CLEARED),
+      [{ path: ['plugins'], value: BEFORE.plugins.slice(1) }],
+    ],
+    ['all entries of a list', { ...BEFORE, plugins: [CLEARED, CLEARED] }, [{ path: ['plugins'] }]],
+    ['a value', withValue(BEFORE, ['agent', 'name'], CLEARED), [{ path: ['agent', 'name'] }]],
+  ])('[U03] is saved without what was cleared: %s', (_case, after, changes) => {
+    expect(changesToWrite(BEFORE, after, NO_SCHEMA)).toEqual(changes);
+  });
+
+  it('[U03] has no value where one was cleared', () => {
+    const values = withValue(BEFORE, ['mcp', 'desk', 'env', 'A'], CLEARED);
+    expect(valueAt(values, ['mcp', 'desk', 'env', 'A'])).toBeUndefined();
+    expect(isClearedAt(values, ['mcp', 'desk', 'env', 'A'])).toBe(true);
+    expect(isClearedAt(values, ['mcp', 'desk', 'env', 'B'])).toBe(false);
+  });
+
   it.each<[string, unknown, unknown]>([
     [
       'a value that changed',
@@ -53,6 +83,11 @@ describe('a settings draft', () => {
       'a removed list entry',
       withValue(BEFORE, ['plugins', 0], undefined),
       [{ path: ['plugins'], value: [BEFORE.plugins[1]] }],
+    ],
+    [
+      'a list whose last entry was removed',
+      withValue(withValue(BEFORE, ['plugins', 0], undefined), ['plugins', 0], undefined),
+      [{ path: ['plugins'] }],
     ],
     ['another form', withValue(BEFORE, ['agent'], 'x'), [{ path: ['agent'], value: 'x' }]],
     ['nothing', withValue(BEFORE, ['agent', 'name'], 'Polly'), []],

@@ -15,8 +15,24 @@ export type Save = (
   change: { readonly changes: readonly ValueChange[] } | { readonly text: string },
 ) => void;
 
-/** The value at a path; undefined if there is none. */
+/**
+ * The value of an entry that was cleared. It stays in the form, because it would otherwise disappear
+ * while its text is being replaced, and is left out of the changes.
+ */
+export const CLEARED = Symbol('cleared');
+
+/** The value at a path; undefined if there is none or it was cleared. */
 export function valueAt(values: unknown, path: Path): unknown {
+  const value = draftedAt(values, path);
+  return value === CLEARED ? undefined : value;
+}
+
+/** Whether the value at a path was cleared. */
+export function isClearedAt(values: unknown, path: Path): boolean {
+  return draftedAt(values, path) === CLEARED;
+}
+
+function draftedAt(values: unknown, path: Path): unknown {
   let value = values;
   for (const key of path) value = childOf(value, key);
   return value;
@@ -28,15 +44,17 @@ function childOf(value: unknown, key: string | number): unknown {
 }
 
 /**
- * A copy of the values with another value at a path; undefined removes it. Missing parents are
- * created.
+ * A copy of the values with another value at a path; undefined removes it, and a list with its last
+ * entry, because an empty list has a meaning of its own. Missing parents are created.
  */
 export function withValue(values: unknown, [key, ...rest]: Path, value: unknown): unknown {
   if (key === undefined) return value;
   const inner = withValue(childOf(values, key), rest, value);
   if (typeof key === 'number') {
     const list: readonly unknown[] = Array.isArray(values) ? values : [];
-    return inner === undefined ? list.toSpliced(key, 1) : list.with(key, inner);
+    if (inner !== undefined) return list.with(key, inner);
+    const others = list.toSpliced(key, 1);
+    return others.length === 0 ? undefined : others;
   }
   const block = isBlock(values) ? values : {};
   if (inner !== undefined) return { ...block, [key]: inner };
@@ -78,19 +96,31 @@ export function changesBetween(
 }
 
 /**
- * The changes to save. A section that is merely empty is omitted; an empty block counts only if it
- * is optional.
+ * The changes to save. Cleared entries are removed. A section that is merely empty is omitted; an
+ * empty block counts only if it is optional.
  */
 export function changesToWrite(
   before: unknown,
   after: unknown,
   schema: Schema,
 ): readonly ValueChange[] {
-  return changesBetween(before, after).filter(
+  return changesBetween(before, withoutCleared(after)).filter(
     ({ path, value }) =>
       !(isBlock(value) && Object.keys(value).length === 0) ||
       (path.length > 1 && schemaAt(schema, path).default === undefined),
   );
+}
+
+/** The draft without its cleared entries; a list is removed with the last of its entries. */
+function withoutCleared(value: unknown): unknown {
+  if (value === CLEARED) return undefined;
+  if (Array.isArray(value)) {
+    const left = value.map(withoutCleared).filter((one) => one !== undefined);
+    return left.length === 0 && value.length > 0 ? undefined : left;
+  }
+  if (!isBlock(value)) return value;
+  const entries = Object.entries(value).map(([key, one]) => [key, withoutCleared(one)] as const);
+  return Object.fromEntries(entries.filter(([, one]) => one !== undefined));
 }
 
 function changesOfBlock(

@@ -1,5 +1,5 @@
 import type { ShownProblem } from '@parley/gateway/api';
-import { type Path, pathText } from './draft.ts';
+import { CLEARED, type Path, pathText } from './draft.ts';
 import type { Schema } from './fields.ts';
 import type { Filter } from './filter.ts';
 
@@ -23,8 +23,13 @@ export interface SettingProps {
   readonly form: SettingContext;
   /** Whether its name and description are already shown above it. */
   readonly isSection?: boolean;
-  /** Whether it is an entry of a list or record, which stays when emptied until it is removed. */
+  /** Whether it is an entry of a list or record, which stays when cleared until it is saved. */
   readonly isEntry?: boolean;
+}
+
+/** The value of an emptied field. */
+export function emptyOf({ isEntry }: Pick<SettingProps, 'isEntry'>): typeof CLEARED | undefined {
+  return isEntry ? CLEARED : undefined;
 }
 
 /** The id of the element that shows a setting. */

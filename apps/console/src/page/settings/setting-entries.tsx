@@ -105,7 +105,6 @@ export function ListItems({ name, path, form, item, Setting }: ListProps): VNode
     <>
       {list.map((_one, at) => {
         const about = `${name} ${at + 1}`;
-        const without = list.toSpliced(at, 1);
         return (
           <div class="stack settings-entry" key={at}>
             <Setting
@@ -123,7 +122,7 @@ export function ListItems({ name, path, form, item, Setting }: ListProps): VNode
               <Press
                 label="Remove"
                 about={about}
-                onPress={() => form.set(path, without.length === 0 ? undefined : without)}
+                onPress={() => form.set([...path, at], undefined)}
               />
             </div>
           </div>

@@ -1,9 +1,10 @@
 import type { ComponentChildren, VNode } from 'preact';
-import { pathText, valueAt } from './draft.ts';
+import { useState } from 'preact/hooks';
+import { isClearedAt, pathText, valueAt } from './draft.ts';
 import { type Field, fieldOf, formWritten, initialValue, isBlock, type Schema } from './fields.ts';
 import { ALL, countChanged, isAll, isHit, isShown } from './filter.ts';
 import { isPart } from './groups.ts';
-import { fieldId, isWithin, type SettingProps } from './setting-context.ts';
+import { emptyOf, fieldId, isWithin, type SettingProps } from './setting-context.ts';
 import { ListItems, RecordEntries } from './setting-entries.tsx';
 import { FieldHead, FieldsOrText, GroupHead, Help, Press, usualText } from './setting-parts.tsx';
 import { SettingValue } from './setting-value.tsx';
@@ -76,7 +77,7 @@ function SettingGroup(props: GroupProps): VNode {
   }
   // A block without a default may be absent until a person adds it.
   const isNothing = written === undefined || written === null;
-  const isAbsent = path.length > 1 && schema.default === undefined && isNothing;
+  const isAbsent = path.length > 1 && schema.default === undefined && isNothing && !isEntry;
   const isOpen =
     isEntry ||
     path.length === 1 ||
@@ -138,12 +139,16 @@ interface UnionProps extends SettingProps {
  */
 function Union(props: UnionProps): VNode {
   const { name, path, schema, form, isSection, field, written } = props;
-  const at = formWritten(field.forms, written);
+  const found = formWritten(field.forms, written);
+  const [last, setLast] = useState(found);
+  // A cleared value keeps the form in which it was typed.
+  const at = isClearedAt(form.draft, path) ? last : found;
   const chosen = field.forms[at];
   const id = `${fieldId(path)}-form`;
   const choose = (index: number): void => {
     const next = field.forms[index];
-    form.set(path, next === undefined ? undefined : initialValue(next, written));
+    setLast(index);
+    form.set(path, next === undefined ? emptyOf(props) : initialValue(next, written));
   };
   return (
     <div class="setting">

@@ -4,7 +4,7 @@ import { ActionButton, TextButton } from '../ui/widgets.tsx';
 import { type Path, pathText } from './draft.ts';
 import { nameOf, type Schema } from './fields.ts';
 import { countChanged } from './filter.ts';
-import { fieldId, isWithin, type SettingProps } from './setting-context.ts';
+import { emptyOf, fieldId, isWithin, type SettingProps } from './setting-context.ts';
 
 /** A text with the search words marked. */
 function Marked({
@@ -160,14 +160,16 @@ export function FieldsOrText({ children, ...props }: AsTextProps): VNode {
   );
 }
 
-function JsonText({ path, form, written }: HeadProps): VNode {
-  const [typed, setTyped] = useState(written === undefined ? '' : JSON.stringify(written, null, 2));
-  const [isBroken, setBroken] = useState(false);
-  const take = (text: string): void => {
-    setTyped(text);
-    const value = jsonIn(text);
-    setBroken(value === BROKEN);
-    if (value !== BROKEN) form.set(path, value);
+function JsonText(props: HeadProps): VNode {
+  const { path, form, written } = props;
+  const [typed, setTyped] = useState({ text: writeJson(written), of: JSON.stringify(written) });
+  // The typed text is kept while the draft still has the value for which it was typed.
+  const text = typed.of === JSON.stringify(written) ? typed.text : writeJson(written);
+  const isBroken = readJson(text) === BROKEN;
+  const take = (next: string): void => {
+    const value = readJson(next);
+    setTyped({ text: next, of: JSON.stringify(value === BROKEN ? written : value) });
+    if (value !== BROKEN) form.set(path, value === undefined ? emptyOf(props) : value);
   };
   const id = `${fieldId(path)}-text`;
   return (
@@ -178,8 +180,8 @@ function JsonText({ path, form, written }: HeadProps): VNode {
         aria-label={`${pathText(path)} as JSON`}
         aria-invalid={isBroken}
         aria-describedby={`${id}-about`}
-        rows={Math.min(16, Math.max(4, typed.split('\n').length + 1))}
-        value={typed}
+        rows={Math.min(16, Math.max(4, text.split('\n').length + 1))}
+        value={text}
         onInput={({ currentTarget }) => take(currentTarget.value)}
       />
       <p id={`${id}-about`} class={isBroken ? 'hint tone is-wrong' : 'hint'}>
@@ -193,13 +195,18 @@ function JsonText({ path, form, written }: HeadProps): VNode {
 
 const BROKEN = Symbol('no JSON');
 
-function jsonIn(text: string): unknown {
+/** The value of a text; undefined if it is empty, `BROKEN` if it is not valid JSON. */
+function readJson(text: string): unknown {
   if (text.trim() === '') return undefined;
   try {
     return JSON.parse(text);
   } catch {
     return BROKEN;
   }
+}
+
+function writeJson(value: unknown): string {
+  return value === undefined ? '' : JSON.stringify(value, null, 2);
 }
 
 /** The placeholder of an empty field. */

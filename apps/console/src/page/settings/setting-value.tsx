@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Schema, ValueField } from './fields.ts';
-import { fieldId, isWithin, type SettingProps } from './setting-context.ts';
+import { emptyOf, fieldId, isWithin, type SettingProps } from './setting-context.ts';
 import { FieldHead, Help, usualOf, usualText } from './setting-parts.tsx';
 import { readTyped, writeTyped } from './typed.ts';
 
@@ -14,15 +14,17 @@ type OnInput = (event: { readonly currentTarget: { readonly value: string } }) =
 
 /** A setting with one typed or selected value. */
 export function SettingValue(props: ValueProps): VNode {
-  const { path, schema, form, isEntry, isSection, field, written } = props;
+  const { path, schema, form, isSection, isEntry, field, written } = props;
   const id = fieldId(path);
-  const [typed, setTyped] = useState(writeTyped(field, written));
+  // The text of a new entry is not typed yet, although it exists.
+  const text = isEntry && written === '' ? '' : writeTyped(field, written);
+  const [typed, setTyped] = useState(text);
   // The typed text, such as 1.0, is kept while it has the same value as the draft.
   const isSame = JSON.stringify(readTyped(field, typed)) === JSON.stringify(written);
   const isWrong = form.problems.some(({ path: at }) => isWithin(at, path));
   const take: OnInput = ({ currentTarget: { value } }) => {
     setTyped(value);
-    form.set(path, readTyped(field, value) ?? (isEntry ? '' : undefined));
+    form.set(path, readTyped(field, value) ?? emptyOf(props));
   };
   return (
     <div class="setting">
@@ -34,7 +36,7 @@ export function SettingValue(props: ValueProps): VNode {
         shared={{
           id,
           class: 'field',
-          value: isSame ? typed : writeTyped(field, written),
+          value: isSame ? typed : text,
           'aria-invalid': isWrong,
           'aria-describedby': `${id}-about`,
         }}

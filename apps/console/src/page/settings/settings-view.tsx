@@ -19,16 +19,16 @@ export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
   const settings = useOperation('settings/show', {});
   const schema = useOperation('settings/schema', {});
   const work = useWork();
-  const [refused, setRefused] = useState<readonly ShownProblem[]>([]);
+  const [refusal, setRefusal] = useState<Refusal | null>(null);
   const [edited, setEdited] = useState<Edited>();
-  const take = (value: SettingsWritten, outcomes: Outcomes): Outcome => {
-    setRefused(value.kind === 'refused' ? value.problems : []);
+  const take = (value: SettingsWritten, print: string, outcomes: Outcomes): Outcome => {
+    setRefusal(value.kind === 'refused' ? { print, problems: value.problems } : null);
     return outcomes[value.kind];
   };
   const undo = ({ print }: ShownSettings) =>
     work.run(async () => {
       const answer = await perform('settings/undo', { print });
-      return answer.kind === 'failed' ? failed(answer.reason) : take(answer.value, UNDONE);
+      return answer.kind === 'failed' ? failed(answer.reason) : take(answer.value, print, UNDONE);
     });
   const save =
     ({ print }: ShownSettings): Save =>
@@ -38,7 +38,9 @@ export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
           'text' in change
             ? await perform('settings/replace', { ...change, print })
             : await perform('settings/change', { ...change, print });
-        return answer.kind === 'failed' ? failed(answer.reason) : take(answer.value, OUTCOMES);
+        return answer.kind === 'failed'
+          ? failed(answer.reason)
+          : take(answer.value, print, OUTCOMES);
       });
   return (
     <ColumnView name="settings-view" title="Settings">
@@ -53,7 +55,7 @@ export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
       <Show data={settings}>
         {(shown) => (
           <>
-            <State settings={shown} refused={refused} work={work} />
+            <State settings={shown} refusal={refusal} work={work} />
             <Undo settings={shown} onUndo={() => undo(shown)} />
             <Show data={schema}>
               {(known) =>
@@ -62,14 +64,14 @@ export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
                     key={shown.print}
                     settings={shown}
                     schema={known}
-                    problems={refused.length > 0 ? refused : shown.problems}
+                    problems={problemsOf(shown, refusal)}
                     save={save(shown)}
                   />
                 ) : (
                   <SettingsForm
                     settings={shown}
                     schema={known}
-                    problems={refused.length > 0 ? refused : shown.problems}
+                    problems={problemsOf(shown, refusal)}
                     save={save(shown)}
                     chosen={part}
                     edited={edited}
@@ -83,6 +85,20 @@ export function SettingsView({ args: [part = 'agent'] }: Route): VNode {
       </Show>
     </ColumnView>
   );
+}
+
+/** Why a change was refused, which concerns only the version of the file with this print. */
+interface Refusal {
+  readonly print: string;
+  readonly problems: readonly ShownProblem[];
+}
+
+/** The problems of the refused change, or those of the file if it has changed since. */
+function problemsOf(
+  { print, problems }: ShownSettings,
+  refusal: Refusal | null,
+): readonly ShownProblem[] {
+  return refusal?.print === print ? refusal.problems : problems;
 }
 
 type Outcomes = Readonly<Record<SettingsWritten['kind'], Outcome>>;
@@ -126,7 +142,7 @@ function Undo({
 
 interface StateProps {
   readonly settings: ShownSettings;
-  readonly refused: readonly ShownProblem[];
+  readonly refusal: Refusal | null;
   readonly work: Work;
 }
 
@@ -134,15 +150,17 @@ interface StateProps {
  * The outcome of the last change, the problems of the file, and the settings that take effect after
  * a restart.
  */
-function State({ settings, refused, work }: StateProps): VNode {
-  const { file, problems, state } = settings;
-  const shown = refused.length > 0 ? refused : problems;
+function State({ settings, refusal, work }: StateProps): VNode {
+  const { file, print, state } = settings;
+  const { outcome } = work;
+  const isRefusal = outcome === OUTCOMES.refused || outcome === UNDONE.refused;
+  const isOver = isRefusal && refusal?.print !== print;
   const restart = () => order('gateway/restart', {}, () => 'Parley is restarting.');
   return (
     <>
-      <OutcomeNote outcome={work.outcome} />
+      <OutcomeNote outcome={isOver ? undefined : outcome} />
       <p class="facts">{file}</p>
-      {shown.map(({ path, text }) => (
+      {problemsOf(settings, refusal).map(({ path, text }) => (
         <Said key={path + text} as="pre" look="layer-text problem">
           {text}
         </Said>

@@ -4,7 +4,9 @@ import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { PairingView, pairingOf } from '../pairing.tsx';
 import { ActionButton } from '../ui/widgets.tsx';
-import { AnswerNote, Chooser, Field, Step, type StepPlace, useStep } from './step.tsx';
+import { AnswerNote, answerAbout, Chooser, Field, Step, type StepPlace, useStep } from './step.tsx';
+
+type ChannelMethod = 'setup/try-channel' | 'setup/save-channel';
 
 export type ShownAccounts = OutputOf<'channels/report'>['accounts'];
 
@@ -24,28 +26,56 @@ interface Typed {
 
 const NOTHING: Typed = { token: '', phone: '', options: {} };
 
+/** The chosen platform and what was typed, as the gateway is asked about it. */
+function useChannelInput(platforms: readonly SetupPlatform[], accounts: ShownAccounts) {
+  const [id, setId] = useState('');
+  const [typed, setTyped] = useState(NOTHING);
+  const chosen = platforms.find((one) => one.id === id) ?? firstUnlinked(platforms, accounts);
+  const choose = (next: string): void => {
+    setId(next);
+    setTyped(NOTHING);
+  };
+  /** Keeps the platform, which might otherwise change to one that waits for its phone. */
+  const type = (next: Typed): void => {
+    setId(chosen?.id ?? '');
+    setTyped(next);
+  };
+  const { token, phone, options } = typed;
+  const input = {
+    channel: chosen?.id ?? 'telegram',
+    ...(token !== '' && { token }),
+    ...(phone !== '' && chosen?.asks === 'phone' && { phone }),
+    ...(chosen?.asks === 'options' && { options: valuesOf(chosen.fields ?? [], options) }),
+  };
+  return { chosen, choose, typed, type, input };
+}
+
 /**
  * Connects a channel: its secrets are tested and the bot's name and picture are shown before it is
  * saved.
  */
 export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): VNode {
   const { channels, platforms } = state;
-  const [id, setId] = useState('');
-  const chosen = platforms.find((one) => one.id === id) ?? firstUnlinked(platforms, accounts);
-  const [typed, setTyped] = useState(NOTHING);
+  const { chosen, choose, typed, type, input } = useChannelInput(platforms, accounts);
   const [bot, setBot] = useState<SetupBot | null>(null);
-  const { answer, isBusy, take, forget } = useStep(() => {
-    setTyped(NOTHING);
+  const { answered, isBusy, isSaving, take } = useStep<ChannelMethod>(() => {
+    type(NOTHING);
     // The step stays open to show the code for a phone, or the address for a platform.
     if (chosen?.asks === 'token') onSaved();
   });
+  const answer = answerAbout(answered, input);
   const tried = (answer?.kind === 'works' && answer.bot) || null;
   useEffect(() => {
     if (tried !== null) setBot(tried);
   }, [tried]);
   const isSaved = chosen !== undefined && channels.includes(chosen.id);
   return (
-    <Step place={place} title="Connect a channel" done={connectedAs(accounts, bot)}>
+    <Step
+      place={place}
+      title="Connect a channel"
+      done={connectedAs(accounts, bot)}
+      isSaving={isSaving}
+    >
       <Chooser
         label="Channel"
         options={platforms.map((one) => [
@@ -53,19 +83,21 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
           one.isUntested ? `${one.name} (not tested)` : one.name,
         ])}
         value={chosen?.id ?? ''}
-        onChoose={(next) => {
-          setId(next);
-          forget();
-          setTyped(NOTHING);
-        }}
+        isBusy={isBusy}
+        onChoose={choose}
       />
-      {chosen && <PlatformFields {...{ platform: chosen, typed, isSaved }} onType={setTyped} />}
+      {chosen && <PlatformFields {...{ platform: chosen, typed, isSaved }} onType={type} />}
       <AnswerNote answer={answer} />
       {tried !== null && <BotCard {...tried} />}
       {(answer === undefined || answer.kind === 'done') && (
         <Failures accounts={accounts} channel={chosen?.id} />
       )}
-      {chosen && <Actions {...{ platform: chosen, typed, isSaved, isBusy, take }} />}
+      {chosen && (
+        <Actions
+          {...{ platform: chosen, typed, isSaved, isBusy }}
+          onTake={(method) => void take({ method, input })}
+        />
+      )}
       {isSaved && chosen.asks === 'phone' && <LinkPhone accounts={accounts} channel={chosen.id} />}
     </Step>
   );
@@ -139,31 +171,24 @@ function Failures({ accounts, channel }: FailuresProps): VNode {
 
 interface ActionsProps extends Omit<FieldsProps, 'onType'> {
   readonly isBusy: boolean;
-  readonly take: ReturnType<typeof useStep>['take'];
+  readonly onTake: (method: ChannelMethod) => void;
 }
 
 /** Tries what was typed, and saves it. */
-function Actions({ platform, typed, isSaved, isBusy, take }: ActionsProps): VNode {
-  const { id: channel, asks, fields = [] } = platform;
+function Actions({ platform, typed, isSaved, isBusy, onTake }: ActionsProps): VNode {
+  const { asks, fields = [] } = platform;
   const isTried = asks !== 'phone';
   const isFilled =
     asks === 'token'
       ? typed.token !== ''
       : fields.every(({ key, isOptional }) => isOptional || filledIn(typed.options[key]));
-  const takeAs = (step: 'setup/try-channel' | 'setup/save-channel'): void =>
-    void take(step, {
-      channel,
-      ...(typed.token !== '' && { token: typed.token }),
-      ...(typed.phone !== '' && asks === 'phone' && { phone: typed.phone }),
-      ...(asks === 'options' && { options: valuesOf(fields, typed.options) }),
-    });
   return (
     <div class="actions">
       {isTried && (
         <ActionButton
           label={asks === 'token' ? 'Try the token' : 'Try it'}
           isBusy={isBusy || !isFilled}
-          onPress={() => takeAs('setup/try-channel')}
+          onPress={() => onTake('setup/try-channel')}
         />
       )}
       {(isTried || !isSaved) && (
@@ -171,7 +196,7 @@ function Actions({ platform, typed, isSaved, isBusy, take }: ActionsProps): VNod
           label="Connect"
           look="is-main"
           isBusy={isBusy || !isFilled}
-          onPress={() => takeAs('setup/save-channel')}
+          onPress={() => onTake('setup/save-channel')}
         />
       )}
     </div>

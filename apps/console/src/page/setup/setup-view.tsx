@@ -72,10 +72,10 @@ interface OwnerProps extends Pick<SetupState, 'owners' | 'waiting'> {
 
 /** Sets the owner: a person who has written to the bot clicks one button. */
 function OwnerStep({ owners, waiting, place, onSaved }: OwnerProps): VNode {
-  const { answer, isBusy, take } = useStep(onSaved);
+  const { answered, isBusy, isSaving, take } = useStep<'setup/add-owner'>(onSaved);
   const done = owners.length === 0 ? null : `Owned by ${owners.join(', ')}`;
   return (
-    <Step place={place} title="Make it yours" done={done}>
+    <Step place={place} title="Make it yours" done={done} isSaving={isSaving}>
       <p>
         Write anything to your bot from your own account. When you appear here, within seconds,
         click &ldquo;That is me&rdquo; to become the owner. Check the name first: owners can do
@@ -93,12 +93,12 @@ function OwnerStep({ owners, waiting, place, onSaved }: OwnerProps): VNode {
               look="is-main"
               name={`${name} on ${channel}: that is me`}
               isBusy={isBusy}
-              onPress={() => take('setup/add-owner', { person })}
+              onPress={() => void take({ method: 'setup/add-owner', input: { person } })}
             />
           </div>
         )}
       </List>
-      <AnswerNote answer={answer} />
+      <AnswerNote answer={answered?.answer} />
     </Step>
   );
 }

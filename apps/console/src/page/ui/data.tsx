@@ -176,58 +176,6 @@ function whenDue(ms: number | undefined, task: () => void): () => void {
   };
 }
 
-/**
- * Pages added to the first one, and the cursor at the end of the first one when they were added.
- */
-interface Added<Page> {
-  readonly after: string | number | null | undefined;
-  readonly pages: readonly Page[];
-  readonly failure: Failure | null;
-}
-
-/** A list that the gateway returns page by page. */
-export interface Pages<Item> extends Data<readonly Item[]> {
-  /** Loads the next page; null if there is none. */
-  readonly more: (() => void) | null;
-}
-
-/**
- * Loads the first page of an operation like `useOperation`, and further pages on request. When the
- * list has new entries, a refresh keeps only the first page. `read` extracts the items of a page
- * and the cursor (`before`) of the next one.
- */
-export function usePages<Name extends OperationName, Item>(
-  name: Name,
-  input: InputOf<Name>,
-  read: (page: OutputOf<Name>) => {
-    readonly items: readonly Item[];
-    readonly next: string | number | null;
-  },
-): Pages<Item> {
-  const first = useOperation(name, input);
-  const after = first.value && read(first.value).next;
-  const none: Added<OutputOf<Name>> = { after, pages: [], failure: null };
-  const added = useSignal(none);
-  const older = added.value.after === after ? added.value : none;
-  const all = first.value === undefined ? [] : [first.value, ...older.pages].map(read);
-  const next = all.at(-1)?.next ?? null;
-  const more = async (): Promise<void> => {
-    const answer = await ask<OutputOf<Name>>(readPath(name, { ...input, before: next }));
-    const isHere = answer.kind === 'here';
-    added.value = {
-      after,
-      pages: isHere ? [...older.pages, answer.value] : older.pages,
-      failure: isHere ? null : answer,
-    };
-  };
-  return {
-    value: first.value && all.flatMap(({ items }) => items),
-    failure: first.failure ?? older.failure,
-    isLoading: first.isLoading,
-    more: next === null ? null : () => void more(),
-  };
-}
-
 /** Runs the actions of a person in a view; all its buttons are disabled meanwhile. */
 export interface Work {
   /** The outcome of the last one, for `OutcomeNote`. */
@@ -236,18 +184,28 @@ export interface Work {
   run(work: () => Promise<Outcome | undefined>): void;
 }
 
+/** Shown when an action threw, for example because an answer had an unknown form. */
+const UNEXPECTED: Outcome = {
+  text: 'This failed unexpectedly. Reload the page: the gateway may have been updated.',
+  isTrouble: true,
+};
+
 /** See `Work`. */
 export function useWork(): Work {
   const outcome = useSignal<Outcome | undefined>(undefined);
   const { isBusy, refreshAll } = useScope();
   const run = async (work: () => Promise<Outcome | undefined>): Promise<void> => {
     isBusy.value = true;
-    const ended = await work();
-    batch(() => {
-      outcome.value = ended;
-      isBusy.value = false;
-      refreshAll();
-    });
+    let ended: Outcome | undefined = UNEXPECTED;
+    try {
+      ended = await work();
+    } finally {
+      batch(() => {
+        outcome.value = ended;
+        isBusy.value = false;
+        refreshAll();
+      });
+    }
   };
   return { outcome: outcome.value, run: (work) => void run(work) };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { percent, spanOf } from './format.ts';
+import { percent, sizeOf, spanOf } from './format.ts';
 
 describe('numbers and times formatted for people', () => {
   it.each([
@@ -12,6 +12,15 @@ describe('numbers and times formatted for people', () => {
     [172_800_000, '2 d'],
   ])('[U03] shows %i ms as %s', (ms, text) => {
     expect(spanOf(ms)).toBe(text);
+  });
+
+  it.each([
+    [1, '1 kB'],
+    [1_024, '1 kB'],
+    [1_048_575, '1,024 kB'],
+    [1_572_864, '1.5 MB'],
+  ])('[U08] shows %i bytes as %s', (bytes, text) => {
+    expect(sizeOf(bytes)).toBe(text);
   });
 
   it('[P17] shows 100 % only for the whole', () => {

@@ -19,6 +19,15 @@ export function percent(share: number): string {
   return `${rounded.toLocaleString()} %`;
 }
 
+const MB = 1_024 * 1_024;
+
+/** The size of a file, `12 kB` or `1.5 MB`. */
+export function sizeOf(bytes: number): string {
+  return bytes < MB
+    ? `${amount(Math.ceil(bytes / 1_024))} kB`
+    : `${amount(Math.round((bytes / MB) * 10) / 10)} MB`;
+}
+
 /** A duration for people: `5 ms`, `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`. */
 export function spanOf(ms: number): string {
   if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`;

@@ -82,8 +82,8 @@ export function SplitView(props: SplitViewProps): VNode {
 interface EntryLinkProps {
   readonly href: string;
   readonly title: ComponentChildren;
-  /** In ms. */
-  readonly at: number;
+  /** In ms; absent if it is unknown. */
+  readonly at?: number | undefined;
   /** Defaults to `momentOf(at)`. */
   readonly time?: string;
   readonly facts: string;
@@ -94,13 +94,15 @@ interface EntryLinkProps {
 
 /** One entry in the list of a split view. */
 export function EntryLink(props: EntryLinkProps): VNode {
-  const { href, title, at, time = momentOf(at), facts, isChosen, look = '', children } = props;
+  const { href, title, at, time, facts, isChosen, look = '', children } = props;
   return (
     <a href={href} class={`entry-link ${look}`} aria-current={isChosen ? 'true' : undefined}>
       <span class="entry-title clip">{title}</span>
-      <time class="hint" dateTime={new Date(at).toISOString()}>
-        {time}
-      </time>
+      {at !== undefined && (
+        <time class="hint" dateTime={new Date(at).toISOString()}>
+          {time ?? momentOf(at)}
+        </time>
+      )}
       <span class="hint clip">{facts}</span>
       {children && <span class="hint">{children}</span>}
     </a>

@@ -2,6 +2,7 @@ import type { ComponentChildren, Ref, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Outcome } from '../gateway.ts';
 import { type Data, useScope } from './data.tsx';
+import type { Older } from './growing.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 interface ActionProps {
@@ -123,6 +124,27 @@ export function Trouble({ reason, again }: TroubleProps): VNode | null {
   return (
     <p class="trouble" role="alert">
       {reason} {again && <TextButton label="Try again" onPress={again} />}
+    </p>
+  );
+}
+
+/** A button that loads the next older page of a list, or why that failed; nothing at its end. */
+export function OlderButton({
+  label,
+  older,
+}: {
+  readonly label: string;
+  readonly older: Older | null;
+}): VNode | null {
+  if (older === null) return null;
+  const { failure, isLoading, load } = older;
+  if (failure !== null)
+    return <Trouble reason={failure.reason} again={failure.retryable && load} />;
+  return (
+    <p class="actions">
+      <button type="button" class="quiet" disabled={isLoading} onClick={load}>
+        {label}
+      </button>
     </p>
   );
 }

@@ -4,7 +4,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { ParleyError, reasonOf } from '@parley/core';
+import { isMissingFile, ParleyError, reasonOf } from '@parley/core';
 import { z } from 'zod';
 
 const BLOCK = 512;
@@ -146,7 +146,7 @@ function compare(end: End, entries: number, sha256: string): void {
 
 function explainReadError(file: string, reason: unknown): unknown {
   if (reason instanceof BackupError) return reason;
-  if (reason instanceof Error && 'code' in reason && reason.code === 'ENOENT') {
+  if (isMissingFile(reason)) {
     return new BackupError('backup-missing', `There is no file ${file}.`, reason);
   }
   return damagedBackupError(file, reason);

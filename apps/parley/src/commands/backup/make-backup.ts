@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, ParleyError, reasonOf } from '@parley/core';
+import { type Clock, isMissingFile, ParleyError, reasonOf } from '@parley/core';
 import { copyDatabase } from '@parley/store/backup';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { CliError } from '../../data-folder.ts';
@@ -140,13 +140,9 @@ function entriesOf(path: string): readonly Dirent[] {
     const entries = readdirSync(path, { withFileTypes: true });
     return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
   } catch (error) {
-    if (isMissing(error)) return [];
+    if (isMissingFile(error)) return [];
     throw error;
   }
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 /**
@@ -178,7 +174,7 @@ async function openPresent(path: string): Promise<FileHandle | null> {
   try {
     return await open(path);
   } catch (error) {
-    if (isMissing(error)) return null;
+    if (isMissingFile(error)) return null;
     throw error;
   }
 }

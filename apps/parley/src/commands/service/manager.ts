@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { homedir, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { isMissingFile } from '@parley/core';
 import { INSTALLATION } from '@parley/core/installation';
 import { CliError } from '../../data-folder.ts';
 
@@ -88,7 +89,7 @@ function runProgram(
   return new Promise((resolve) => {
     execFile(program, args, options, (error, stdout, stderr) => {
       if (error === null) return resolve({ code: 0, out: `${stdout}${stderr}` });
-      if (error.code === 'ENOENT')
+      if (isMissingFile(error))
         return resolve({ code: NOT_FOUND, out: `${program} is not installed` });
       const code = typeof error.code === 'number' ? error.code : 1;
       return resolve({ code, out: `${stdout}${stderr}${error.killed ? 'it took too long' : ''}` });

@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } 
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { decodeText } from '@parley/core';
+import { isBlock } from '@parley/settings';
 import { parseSettings } from '@parley/settings/upgrade';
 import type { Platform, Simulator } from '@parley/simulators';
 import { type DataFolder, locateDataFolder } from '../../data-folder.ts';
@@ -151,7 +152,7 @@ function withFiles(text: string, base: string): string {
 }
 
 function blockOf(value: unknown): Block {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+  return isBlock(value) ? { ...value } : {};
 }
 
 function listOf(value: unknown): readonly unknown[] {
