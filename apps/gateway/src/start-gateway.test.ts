@@ -350,6 +350,34 @@ describe('a gateway', () => {
     expect(await get('/channels/gone/default/x')).toContain('no channel gone/default');
   });
 
+  it('[F15] [D12] keeps a hosted account connected until its package or its settings change', async () => {
+    const { definition } = platform('hosted');
+    const hosting = (hosts: string) => [ready({ ...definition, hosts })];
+    const running = await open(hosting('@acme/one'));
+    happened = [];
+    await running.reload(hosting('@acme/one'), SERVICES);
+    expect(happened).toEqual([]);
+    await running.reload(hosting('@acme/two'), SERVICES);
+    expect(happened).toEqual(['hosted stopped', 'hosted started with {}']);
+  });
+
+  it('[F15] [U03] tells where the platform of a hosted account calls it', async () => {
+    const { definition } = platform('hosted');
+    const load: ChannelDefinition['load'] = async () => {
+      const connect = await definition.load();
+      return (context) => {
+        const adapter = connect(context);
+        return { ...adapter, http: { open: true, fetch: async () => new Response() } };
+      };
+    };
+    const hosted = { ...definition, load, hosts: '@acme/one' };
+    const running = await open([ready(hosted), ready({ ...definition, load, id: 'own' })]);
+    expect(running.status().map(({ channel, webhook }) => [channel, webhook])).toEqual([
+      ['hosted', '/channels/hosted/default/'],
+      ['own', undefined],
+    ]);
+  });
+
   it('passes an account the web requests below its own path, and no others', async () => {
     await open([ready(platform('one').definition)]);
     expect(await get('/channels/one/default/x')).toBe('one GET');
