@@ -9,7 +9,17 @@ import { textOfSpecHtml } from './markup/spec-html.ts';
 import { expectedOfMarkdown } from './markup/tree-reference.ts';
 import { seenCharacters } from './markup/visible.ts';
 
-const DIALECTS = ['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const;
+const DIALECTS = [
+  'telegram',
+  'discord',
+  'whatsapp',
+  'slack',
+  'google-chat',
+  'teams',
+  'gfm',
+  'plain',
+  'html',
+] as const;
 /** A realistic limit, and two limits that split most examples. */
 const [ROOMY, ...TIGHT] = [2_000, 60, 24];
 

@@ -7,7 +7,17 @@ import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
 import { expectedOfMarkdown } from './markup/tree-reference.ts';
 import { mustShow, seenWords } from './markup/word-formats.ts';
 
-const DIALECTS = ['telegram', 'discord', 'whatsapp', 'html', 'plain'] as const;
+const DIALECTS = [
+  'telegram',
+  'discord',
+  'whatsapp',
+  'slack',
+  'google-chat',
+  'teams',
+  'gfm',
+  'html',
+  'plain',
+] as const;
 
 /** Realistic limits, generous ones, and limits that leave almost no space. */
 const maxLength = fc.oneof(

@@ -13,8 +13,20 @@ import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
 /** Fewer runs, because each shows a document a dozen times. */
 const RUNS = { ...RUN_LENGTH, numRuns: Math.ceil(RUN_LENGTH.numRuns / 4) };
 
+const DIALECTS = [
+  'telegram',
+  'discord',
+  'whatsapp',
+  'slack',
+  'google-chat',
+  'teams',
+  'gfm',
+  'plain',
+  'html',
+] as const;
+
 const target: fc.Arbitrary<PrintedTarget> = fc.record({
-  dialect: fc.constantFrom('telegram', 'discord', 'whatsapp', 'plain', 'html'),
+  dialect: fc.constantFrom(...DIALECTS),
   maxLength: fc.oneof(fc.constantFrom(2_000, 4_096), fc.integer({ min: 60, max: 900 })),
   unit: fc.constantFrom('utf16', 'codepoint', 'byte'),
 });

@@ -112,8 +112,11 @@ function markLine({ text, stretches, links }: PlainLine, syntax: MarkerSyntax): 
 }
 
 function isBare(text: string, { url, from, to }: LinkSpan): boolean {
-  return to - from === url.length && text.startsWith(url, from);
+  return to - from === url.length && text.startsWith(url, from) && BARE.test(url);
 }
+
+/** A URL without characters that would have to be encoded in a token. */
+const BARE = /^[^\s<>|`\p{Cc}\p{Cf}]+$/u;
 
 /** Text between two characters of a line; of several at one position, lower ranks come first. */
 interface Insertion {

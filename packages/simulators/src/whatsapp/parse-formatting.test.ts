@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type FormattedLine, type Inline, parseWhatsApp } from './parse-formatting.ts';
+import type { FormattedLine, Inline } from '../formatting/marked-lines.ts';
+import { parseWhatsApp } from './parse-formatting.ts';
 
 const TAG = { bold: 'b', italic: 'i', strike: 's', code: 'c', monospace: 'm', url: 'u' } as const;
 

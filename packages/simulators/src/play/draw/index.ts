@@ -1,4 +1,4 @@
 export { drawDiscord } from './discord.ts';
 export { escapeText } from './escape.ts';
+export { drawMarkedLines } from './marked-lines.ts';
 export { drawTelegram } from './telegram.ts';
-export { drawWhatsApp } from './whatsapp.ts';
