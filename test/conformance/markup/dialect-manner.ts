@@ -20,7 +20,7 @@ export function mannerOf({ dialect, maxLength, unit }: PrintedTarget): Manner {
     formats: (formats) => (roomy ? FORMATS[dialect](formats) : undefined),
     addresses: (url) => isLinkable(url, dialect),
     // A link's text cannot escape special characters there, so those stay outside the link.
-    linksInPieces: dialect === 'discord' || dialect === 'google-chat',
+    linksInPieces: ['discord', 'slack', 'google-chat'].includes(dialect),
     addressForm: ENCODED.includes(dialect) ? decoded : (url) => url,
     bullets: ['•'],
     tables: NATIVE_TABLES.includes(dialect) ? 'native' : 'grid',

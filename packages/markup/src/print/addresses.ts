@@ -1,3 +1,6 @@
+import type { Run } from '../document.ts';
+import { linkOf, spellOutLinks } from '../transform/runs.ts';
+
 /** A URL with each of these characters percent-encoded. */
 export function percentEncode(url: string, characters: RegExp): string {
   return url.replaceAll(characters, (character) =>
@@ -5,4 +8,23 @@ export function percentEncode(url: string, characters: RegExp): string {
       .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
       .join(''),
   );
+}
+
+/** Removes links that a platform cannot show; their URLs follow in parentheses. */
+export function spellOutLinksUnless(
+  runs: readonly Run[],
+  isFit: (text: string, url: string) => boolean,
+): readonly Run[] {
+  if (!runs.some((run) => linkOf(run) !== undefined)) return runs;
+  const out: Run[] = [];
+  for (let at = 0; at < runs.length; ) {
+    const link = linkOf(runs[at]);
+    let end = at + 1;
+    while (end < runs.length && linkOf(runs[end]) === link) end += 1;
+    const own = runs.slice(at, end);
+    const text = own.map((run) => run.text).join('');
+    out.push(...(link === undefined || isFit(text, link.url) ? own : spellOutLinks(own)));
+    at = end;
+  }
+  return out;
 }

@@ -1,6 +1,5 @@
 import type { Leaf, Run } from '../document.ts';
-import { linkOf, spellOutLinks } from '../transform/runs.ts';
-import { percentEncode } from './addresses.ts';
+import { percentEncode, spellOutLinksUnless } from './addresses.ts';
 import type { Printed } from './lines.ts';
 import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
 import { WORD_JOINER } from './word-edges.ts';
@@ -36,7 +35,7 @@ const ZERO_WIDTH_SPACE = '\u200b';
 /** Text that would be a mention, in code too; the platform does not say. */
 const PERSON = /<(?=users\/)/gi;
 /** Text that would be a link. */
-const LINK = /<(?=[a-z][a-z0-9+.-]{0,20}:|[^\s<>|]{0,200}\|)/gi;
+const LINK = /<(?=[a-z][a-z0-9+.-]{0,20}:|[^\s<>|][^<>|\n]{0,500}\|)/gi;
 const TOKEN = new RegExp(`${PERSON.source}|${LINK.source}`, 'gi');
 
 /** Characters that would end the token of a link. */
@@ -44,24 +43,9 @@ const UNFIT_IN_TOKEN = /[\s<>|\p{Cc}\p{Cf}]/gu;
 /** Characters that cannot be in the text of a link. */
 const UNFIT_IN_TEXT = /[<>|]/;
 
-/**
- * A bare URL becomes text, which Google Chat links by itself. A link whose text cannot be in a token
- * is followed by its URL.
- */
+/** A bare URL becomes text, which Google Chat links by itself. */
 function prepareLinks(runs: readonly Run[]): readonly Run[] {
-  if (!runs.some((run) => linkOf(run) !== undefined)) return runs;
-  const out: Run[] = [];
-  for (let at = 0; at < runs.length; ) {
-    const link = linkOf(runs[at]);
-    let end = at + 1;
-    while (end < runs.length && linkOf(runs[end]) === link) end += 1;
-    const own = runs.slice(at, end);
-    const text = own.map((run) => run.text).join('');
-    const isToken = link === undefined || (text !== link.url && !UNFIT_IN_TEXT.test(text));
-    out.push(...(isToken ? own : spellOutLinks(own)));
-    at = end;
-  }
-  return out;
+  return spellOutLinksUnless(runs, (text, url) => text !== url && !UNFIT_IN_TEXT.test(text));
 }
 
 const FENCE = '```';

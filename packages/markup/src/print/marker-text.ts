@@ -136,6 +136,12 @@ function guardsOf(places: readonly number[], { guards }: MarkerSyntax): Insertio
   }));
 }
 
+/** Keeps each marker in this text literal, whatever is beside the text. */
+export function guardMarkers(text: string, { guards }: Pick<MarkerSyntax, 'guards'>): string {
+  const after = guards === 'around' ? WORD_JOINER : '';
+  return text.replaceAll(/[*_~`]/g, (marker) => WORD_JOINER + marker + after);
+}
+
 /** The ranks of insertions at the edge of a link that are inside the link. */
 const BEFORE_LINK_END = 0;
 const AFTER_LINK_START = 3;

@@ -22,7 +22,9 @@ function readStart(line: string, reading: Reading): LineStart {
   return { kind: marker.startsWith('>') ? 'quote' : 'bullet', length: marker.length };
 }
 
-const TOKENS = /<(?:users\/[^<>\n]*|[a-z][a-z0-9+.-]*:[^<>\n]*|[^<>|\n]*\|[^<>\n]*)>/gi;
+/** Nothing that begins with an invisible character is a URL. */
+const TOKENS =
+  /<(?:users\/[^<>\n]*|[a-z][a-z0-9+.-]*:[^<>\n]*|[^\s\p{Cf}<>|][^<>|\n]*\|[^<>\n]*)>/giu;
 const LINK = /^<(https?:\/\/[^\s|]+)\|([^|]+)>$/i;
 
 function flatten(text: string): Flattened {
@@ -45,6 +47,6 @@ function flatten(text: string): Flattened {
 
 /** Whether this position is in code. */
 function isCode(text: string, at: number): boolean {
-  const codes = text.matchAll(/```[\s\S]*?```|`[^`\n]*`/g);
+  const codes = text.matchAll(/```[\s\S]*?```|`(?=\S)[^`\n]*(?<=\S)`/g);
   return codes.some(({ index, 0: code }) => index < at && at < index + code.length);
 }

@@ -25,7 +25,7 @@ function readStart(line: string, reading: Reading): LineStart {
 
 const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
 /** Code, tokens, and what must not be between them. */
-const PIECES = /```[\s\S]*?```|<[^<>\n]*>|`[^`\n]*`|&(?:amp|lt|gt);|[<>&]/g;
+const PIECES = /```[\s\S]*?```|<[^<>\n]*>|`(?=\S)[^`\n]*(?<=\S)`|&(?:amp|lt|gt);|[<>&]/g;
 const LINK = /^<((?:https?:\/\/|mailto:)[^\s|`]+)(?:\|([^|]+))?>$/i;
 /** What Slack's servers, or a library that sends the text, would turn into a mention. */
 const NAME = /(?<!\w)@\w+/g;
