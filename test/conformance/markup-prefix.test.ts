@@ -7,23 +7,11 @@ import {
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mutatedMarkdown, sampleDocument } from './markdown-arbitrary.ts';
-import { READERS } from './markup/readers.ts';
+import { DIALECTS, READERS } from './markup/readers.ts';
 import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
 
 /** Fewer runs, because each shows a document a dozen times. */
 const RUNS = { ...RUN_LENGTH, numRuns: Math.ceil(RUN_LENGTH.numRuns / 4) };
-
-const DIALECTS = [
-  'telegram',
-  'discord',
-  'whatsapp',
-  'slack',
-  'google-chat',
-  'teams',
-  'gfm',
-  'plain',
-  'html',
-] as const;
 
 const target: fc.Arbitrary<PrintedTarget> = fc.record({
   dialect: fc.constantFrom(...DIALECTS),

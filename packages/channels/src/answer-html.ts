@@ -25,8 +25,11 @@ export async function htmlOfPart(
     // Either commands were removed from the answer, or the platform's printer has changed since.
     if (place !== -1) return place === 0 ? printed(markdown) : '';
   }
-  return target.dialect === 'markdown' || target.dialect === 'discord' ? printed(text) : null;
+  return MARKDOWN.includes(target.dialect) ? printed(text) : null;
 }
+
+/** The dialects that are nearly Markdown. */
+const MARKDOWN: readonly RenderTarget['dialect'][] = ['markdown', 'gfm', 'teams', 'discord'];
 
 async function printed(markdown: string): Promise<string> {
   const parts = await renderInSteps(markdown, WEB.target, setImmediate);

@@ -31,6 +31,19 @@ export const READERS: Readonly<Record<PrintedTarget['dialect'], DialectReader>> 
   html: { read: readStrictHtml, counted: 'everything' },
 };
 
+/** All dialects that have a printer. */
+export const DIALECTS: readonly PrintedTarget['dialect'][] = [
+  'telegram',
+  'discord',
+  'whatsapp',
+  'slack',
+  'google-chat',
+  'teams',
+  'gfm',
+  'plain',
+  'html',
+];
+
 function readPlain(text: string): Stretch[] {
   return [{ text, formats: undefined }];
 }

@@ -11,7 +11,7 @@ import type {
 import { type InlineSyntax, writeInlines } from './common-mark-text.ts';
 import { ZERO_WIDTH_SPACE } from './flanking.ts';
 import { languageClass } from './html.ts';
-import { commonStart, fixedText, markerText, type Printed, visibleLines } from './lines.ts';
+import { commonStart, fixedText, markerText, type Printed } from './lines.ts';
 
 /** The differences between platforms that take Markdown. */
 export interface CommonMarkDialect extends InlineSyntax {
@@ -195,10 +195,9 @@ function leafLines(leaf: Leaf, { hasMarker }: Place, dialect: CommonMarkDialect)
 function textLines(leaf: TextLeaf, hasMarker: boolean, dialect: CommonMarkDialect): string[] {
   if (leaf.heading !== undefined && dialect.headings) {
     const sign = '#'.repeat(leaf.heading);
-    // A heading is one line, and signs at its end would not be shown.
-    return visibleLines(leaf.runs).map(
-      (runs) => `${sign} ${writeInlines(runs, dialect).replace(/#$/, '\\#')}`,
-    );
+    const text = writeInlines(leaf.runs, dialect, 'heading');
+    // Signs at the end would not be shown.
+    return [`${sign} ${text.replace(/#$/, '\\#')}`];
   }
   const text = writeInlines(leaf.runs, dialect);
   // An item without content could be taken for a rule, and not interrupt a paragraph.

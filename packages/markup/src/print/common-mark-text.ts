@@ -15,8 +15,8 @@ export interface InlineSyntax {
   readonly autolinks: boolean;
 }
 
-/** Where inline content is; in a cell of a table it has one line, and a bar ends it. */
-export type InlinePlace = 'block' | 'cell';
+/** Where inline content is. Headings and cells have one line, and a bar ends a cell. */
+export type InlinePlace = 'block' | 'heading' | 'cell';
 
 /**
  * Writes inline content as Markdown. Lines are separated by `\n`, and end with the two spaces of a
@@ -115,18 +115,18 @@ class InlineWriter {
 
   end(): string {
     this.#settle('');
-    return this.#out.replace(/[ \t]+$/, '');
+    return withoutSpaceEnd(this.#out);
   }
 
   #openLink(): void {
     this.markup('[');
     // An exclamation mark before a link would make it a picture.
-    this.#out = this.#out.replace(/!\[$/, '\\![');
+    if (this.#out.endsWith('![')) this.#out = `${this.#out.slice(0, -2)}\\![`;
   }
 
   #literal(line: string): void {
     const startsLine = this.#startsLine();
-    const literal = startsLine ? line.replace(/^[ \t]+/, '') : line;
+    const literal = startsLine ? line.replace(/^[ \t\ufeff]+/, '') : line;
     if (literal === '') return;
     const text = this.#syntax.escape(literal, startsLine ? '' : this.#last());
     this.#settle(text[0] ?? '');
@@ -135,8 +135,9 @@ class InlineWriter {
 
   #breakLine(): void {
     this.#settle('');
-    this.#out = this.#out.replace(/[ \t]+$/, '');
-    if (this.#place === 'cell') this.#out += '<br>';
+    this.#out = withoutSpaceEnd(this.#out);
+    if (this.#place === 'heading') this.#out += ' ';
+    else if (this.#place === 'cell') this.#out += '<br>';
     // An empty line would end the paragraph.
     else this.#out += this.#startsLine() ? `${ZERO_WIDTH_SPACE}  \n` : '  \n';
   }
@@ -157,6 +158,12 @@ class InlineWriter {
     this.#closing = [];
     this.#opening = [];
   }
+}
+
+function withoutSpaceEnd(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === ' ' || text[end - 1] === '\t') end -= 1;
+  return text.slice(0, end);
 }
 
 function isDelimited(type: Mark['type']): type is keyof typeof DELIMITERS {

@@ -17,7 +17,7 @@ import {
   writeMarkup,
   ZERO_WIDTH_SPACE,
 } from './discord-text.ts';
-import { commonStart, fixedText, markerText, type Printed, RULE, visibleLines } from './lines.ts';
+import { commonStart, fixedText, markerText, type Printed, RULE } from './lines.ts';
 
 /**
  * Prints Discord's Markdown: what its clients show as intended, with no more backslashes than
@@ -74,6 +74,18 @@ function printHeading(page: Page, runs: readonly Run[], sign: string, place: Pla
     const shown = page.text.slice(from).replace(/^#/, '\\#').replace(/#$/, `#${ZERO_WIDTH_SPACE}`);
     page.text = page.text.slice(0, from) + shown;
   }
+}
+
+/** The runs of each line that shows something. */
+function visibleLines(runs: readonly Run[]): Run[][] {
+  const lines: Run[][] = [[]];
+  for (const { text, marks } of runs) {
+    for (const [index, part] of text.split('\n').entries()) {
+      if (index > 0) lines.push([]);
+      if (part !== '') lines.at(-1)?.push({ text: part, marks });
+    }
+  }
+  return lines.filter((line) => line.some(({ text }) => text.trim() !== ''));
 }
 
 /** A fence ends at the next three backticks, so the code must not contain any. */

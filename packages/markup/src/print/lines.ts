@@ -108,18 +108,6 @@ export function walkRuns(runs: readonly Run[], visitor: RunVisitor): void {
   closeDownTo(0);
 }
 
-/** The runs of each line that shows something. */
-export function visibleLines(runs: readonly Run[]): Run[][] {
-  const lines: Run[][] = [[]];
-  for (const { text, marks } of runs) {
-    for (const [index, part] of text.split('\n').entries()) {
-      if (index > 0) lines.push([]);
-      if (part !== '') lines.at(-1)?.push({ text: part, marks });
-    }
-  }
-  return lines.filter((line) => line.some(({ text }) => text.trim() !== ''));
-}
-
 /** A thematic break where no rule can be drawn. */
 export const RULE = '———';
 
