@@ -64,7 +64,7 @@ const PLAIN: Context = { formats: new Set() };
 const LINE_END: Stretch = { text: '\n', formats: new Set() };
 
 function blocks(nodes: readonly RootContent[]): Stretch[] {
-  return nodes.flatMap((node) => [...block(node), LINE_END]);
+  return nodes.flatMap((node, index) => (index === 0 ? block(node) : [LINE_END, ...block(node)]));
 }
 
 function block(node: RootContent): Stretch[] {
@@ -78,6 +78,7 @@ function block(node: RootContent): Stretch[] {
       return blocks(node.children);
     case 'list':
       return node.children.flatMap((item, index) => [
+        ...(index === 0 ? [] : [LINE_END]),
         {
           text: markerOf(item, node.ordered ? (node.start ?? 1) + index : undefined),
           formats: new Set<Format>(),

@@ -20,7 +20,9 @@ export function stretchesOf(lines: readonly FormattedLine[]): Stretch[] {
   return lines.flatMap((line, index): Stretch[] => {
     const added = line.kind === 'bullet' ? '•' : line.kind === 'number' ? line.number : '';
     const lineEnd = { text: `${index === 0 ? '' : '\n'}${added}`, formats: new Set<Format>() };
-    const runs = lineRuns(line).map(({ text, formats, link }): Stretch => {
+    const runs = lineRuns(line).map(({ text: written, formats, link }): Stretch => {
+      // Of a block, the line ends next to its fences are not shown.
+      const text = formats.includes('monospace') ? written.replace(/^\n|\n$/g, '') : written;
       const own = new Set(formats.flatMap((format) => FORMAT[format] ?? []));
       return link === undefined ? { text, formats: own } : { text, formats: own.add('link'), link };
     });

@@ -75,6 +75,8 @@ class InlineWriter {
   readonly #syntax: InlineSyntax;
   readonly #place: InlinePlace;
   #out = '';
+  /** Whether only the space before a line's text has been written. */
+  #startsLine = true;
   #closing: Delimiter[] = [];
   #opening: Delimiter[] = [];
 
@@ -97,6 +99,7 @@ class InlineWriter {
   markup(text: string): void {
     this.#settle(text[0] ?? '');
     this.#out += text;
+    this.#startsLine = false;
   }
 
   code(text: string): void {
@@ -125,12 +128,13 @@ class InlineWriter {
   }
 
   #literal(line: string): void {
-    const startsLine = this.#startsLine();
+    const startsLine = this.#startsLine;
     const literal = startsLine ? line.replace(/^[ \t\ufeff]+/, '') : line;
     if (literal === '') return;
     const text = this.#syntax.escape(literal, startsLine ? '' : this.#last());
     this.#settle(text[0] ?? '');
     this.#out += startsLine ? this.#syntax.escapeStart(text) : text;
+    this.#startsLine = false;
   }
 
   #breakLine(): void {
@@ -139,11 +143,8 @@ class InlineWriter {
     if (this.#place === 'heading') this.#out += ' ';
     else if (this.#place === 'cell') this.#out += '<br>';
     // An empty line would end the paragraph.
-    else this.#out += this.#startsLine() ? `${ZERO_WIDTH_SPACE}  \n` : '  \n';
-  }
-
-  #startsLine(): boolean {
-    return this.#out === '' || this.#out.endsWith('\n') || this.#out.endsWith('<br>');
+    else this.#out += this.#startsLine ? `${ZERO_WIDTH_SPACE}  \n` : '  \n';
+    this.#startsLine = true;
   }
 
   #last(): string {
@@ -153,7 +154,7 @@ class InlineWriter {
   /** Writes the marks that end and begin before the next character. */
   #settle(next: string): void {
     if (this.#closing.length === 0 && this.#opening.length === 0) return;
-    const before = this.#startsLine() ? '' : this.#last();
+    const before = this.#startsLine ? '' : this.#last();
     this.#out += writeDelimiters({ closing: this.#closing, opening: this.#opening }, before, next);
     this.#closing = [];
     this.#opening = [];
