@@ -1,5 +1,5 @@
 import type { Run } from '../document.ts';
-import { linkOf, spellOutLinks } from '../transform/runs.ts';
+import { linkOf, showsAddress } from '../transform/runs.ts';
 
 /** A URL with each of these characters percent-encoded. */
 export function percentEncode(url: string, characters: RegExp): string {
@@ -10,7 +10,10 @@ export function percentEncode(url: string, characters: RegExp): string {
   );
 }
 
-/** Removes links that a platform cannot show; their URLs follow in parentheses. */
+/**
+ * Removes links that a platform cannot show; their URLs follow in parentheses, unless the text is
+ * the URL.
+ */
 export function spellOutLinksUnless(
   runs: readonly Run[],
   isFit: (text: string, url: string) => boolean,
@@ -23,8 +26,21 @@ export function spellOutLinksUnless(
     while (end < runs.length && linkOf(runs[end]) === link) end += 1;
     const own = runs.slice(at, end);
     const text = own.map((run) => run.text).join('');
-    out.push(...(link === undefined || isFit(text, link.url) ? own : spellOutLinks(own)));
+    if (link === undefined || isFit(text, link.url)) out.push(...own);
+    else {
+      out.push(...own.map((run) => ({ ...run, marks: run.marks.filter((mark) => mark !== link) })));
+      if (!showsAddress(text, link.url)) out.push(...inParentheses(link.url));
+    }
     at = end;
   }
   return out;
+}
+
+/** The URL is a link to itself. */
+function inParentheses(url: string): Run[] {
+  return [
+    { text: ' (', marks: [] },
+    { text: url, marks: [{ type: 'link', url }] },
+    { text: ')', marks: [] },
+  ];
 }

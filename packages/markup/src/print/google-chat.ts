@@ -5,8 +5,7 @@ import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
 import { WORD_JOINER } from './word-edges.ts';
 
 const GOOGLE_CHAT: MarkerDialect = {
-  escape: (text, place) =>
-    text.replaceAll(place === 'text' ? TOKEN : PERSON, `<${ZERO_WIDTH_SPACE}`),
+  escape: (text, place, rest) => breakTokens(text, place === 'text' ? TOKEN : PERSON, rest),
   link: (url, text) => `<${percentEncode(url, UNFIT_IN_TOKEN)}|${text ?? url}>`,
   guards: 'around',
   prepare: prepareLinks,
@@ -18,8 +17,7 @@ const GOOGLE_CHAT: MarkerDialect = {
 
 const LIVE: MarkerDialect = {
   ...GOOGLE_CHAT,
-  escape: (text, place) =>
-    place === 'text' ? text.replaceAll(LINK, `<${ZERO_WIDTH_SPACE}`) : text,
+  escape: (text, place, rest) => (place === 'text' ? breakTokens(text, LINK, rest) : text),
 };
 
 /**
@@ -38,6 +36,15 @@ const PERSON = /<(?=users\/)/gi;
 const LINK = /<(?=[a-z][a-z0-9+.-]{0,20}:|[^\s<>|][^<>|\n]{0,500}\|)/gi;
 const TOKEN = new RegExp(`${PERSON.source}|${LINK.source}`, 'gi');
 
+/** Inserts an invisible character into each token that begins in this text. */
+function breakTokens(text: string, tokens: RegExp, rest: string): string {
+  if (!text.includes('<')) return text;
+  const line = text + rest;
+  return line
+    .replaceAll(tokens, (sign, at: number) => (at < text.length ? sign + ZERO_WIDTH_SPACE : sign))
+    .slice(0, line === text ? undefined : -rest.length);
+}
+
 /** Characters that would end the token of a link. */
 const UNFIT_IN_TOKEN = /[\s<>|\p{Cc}\p{Cf}]/gu;
 /** Characters that cannot be in the text of a link. */
@@ -45,7 +52,8 @@ const UNFIT_IN_TEXT = /[<>|]/;
 
 /** A bare URL becomes text, which Google Chat links by itself. */
 function prepareLinks(runs: readonly Run[]): readonly Run[] {
-  return spellOutLinksUnless(runs, (text, url) => text !== url && !UNFIT_IN_TEXT.test(text));
+  const fit = spellOutLinksUnless(runs, (text) => !UNFIT_IN_TEXT.test(text));
+  return spellOutLinksUnless(fit, (text, url) => text !== url);
 }
 
 const FENCE = '```';
@@ -53,5 +61,5 @@ const FENCE = '```';
 function monospace(text: string): string {
   if (text.trim() === '') return text;
   const content = text.includes(FENCE) ? text.replaceAll(/`(?=`)/g, `\`${WORD_JOINER}`) : text;
-  return `${FENCE}\n${content.replaceAll(PERSON, `<${ZERO_WIDTH_SPACE}`)}\n${FENCE}`;
+  return `${FENCE}\n${breakTokens(content, PERSON, '')}\n${FENCE}`;
 }

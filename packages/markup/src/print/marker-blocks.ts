@@ -117,7 +117,7 @@ function positionOf(leaf: Leaf, dialect: MarkerDialect): Omit<Position, 'quoted'
   const write = (marker: Marker, isNative: boolean) =>
     marker.label === undefined
       ? markerText(marker, isNative ? dialect.bullet : '•')
-      : dialect.escape(guardMarkers(markerText(marker), dialect), 'text');
+      : dialect.escape(guardMarkers(markerText(marker), dialect), 'text', '');
   const outer = itemPrefix(leaf.within.slice(0, Math.max(quote, 0)), begins, (marker) =>
     write(marker, false),
   );
