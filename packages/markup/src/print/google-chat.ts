@@ -33,15 +33,20 @@ const ZERO_WIDTH_SPACE = '\u200b';
 /** Text that would be a mention, in code too; the platform does not say. */
 const PERSON = /<(?=users\/)/gi;
 /** Text that would be a link. */
-const LINK = /<(?=[a-z][a-z0-9+.-]{0,20}:|[^\s<>|][^<>|\n]{0,500}\|)/gi;
+const LINK = /<(?=(?:[a-z][a-z0-9+.-]{0,20}:|[^\s<>|][^<>|\n]{0,250}\|)[^<>\n]{0,250}>)/gi;
 const TOKEN = new RegExp(`${PERSON.source}|${LINK.source}`, 'gi');
 
-/** Inserts an invisible character into each token that begins in this text. */
+/**
+ * Inserts an invisible character into each token that begins in this text. At its end there is a
+ * marker, which has the same effect.
+ */
 function breakTokens(text: string, tokens: RegExp, rest: string): string {
   if (!text.includes('<')) return text;
   const line = text + rest;
   return line
-    .replaceAll(tokens, (sign, at: number) => (at < text.length ? sign + ZERO_WIDTH_SPACE : sign))
+    .replaceAll(tokens, (sign, at: number) =>
+      at < text.length - 1 ? sign + ZERO_WIDTH_SPACE : sign,
+    )
     .slice(0, line === text ? undefined : -rest.length);
 }
 

@@ -22,9 +22,9 @@ function readStart(line: string, reading: Reading): LineStart {
   return { kind: marker.startsWith('>') ? 'quote' : 'bullet', length: marker.length };
 }
 
-/** Nothing that begins with an invisible character is a URL. */
+/** Nothing that begins with an invisible character or a marker is a URL. */
 const TOKENS =
-  /<(?:users\/[^<>\n]*|[a-z][a-z0-9+.-]*:[^<>\n]*|[^\s\p{Cf}<>|][^<>|\n]*\|[^<>\n]*)>/giu;
+  /<(?:users\/[^<>\n]*|[a-z][a-z0-9+.-]*:[^<>\n]*|[^\s\p{Cf}<>|*_~`][^<>|\n]*\|[^<>\n]*)>/giu;
 const LINK = /^<(https?:\/\/[^\s|]+)\|([^|]+)>$/i;
 
 function flatten(text: string): Flattened {

@@ -24,8 +24,9 @@ function readStart(line: string, reading: Reading): LineStart {
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
-/** Code, tokens, and what must not be between them. */
-const PIECES = /```[\s\S]*?```|<[^<>\n]*>|`(?=\S)[^`\n]*(?<=\S)`|&(?:amp|lt|gt);|[<>&]/g;
+/** Code, tokens, and what must not be between them. A backtick beside a word joiner is text. */
+const PIECES =
+  /```[\s\S]*?```|<[^<>\n]*>|(?<!\u2060)`(?=[^\s\u2060])[^`\n]*(?<=[^\s\u2060])`|&(?:amp|lt|gt);|[<>&]/g;
 const LINK = /^<((?:https?:\/\/|mailto:)[^\s|`]+)(?:\|([^|]+))?>$/i;
 /** What Slack's servers, or a library that sends the text, would turn into a mention. */
 const NAME = /(?<!\w)@\w+/g;

@@ -29,6 +29,8 @@ export class Flattener {
 
   /** Adds a link with this text, or with its URL as text. */
   addLink(url: string, label: string | undefined): void {
+    // In the message the line begins with a bracket, so the text of a link begins no quote.
+    if (/(?:^|\n)$/.test(this.#text) && label?.startsWith('>')) this.#text += '\u2060';
     const from = this.#text.length;
     this.#text += label ?? url;
     const to = this.#text.length;
