@@ -3,10 +3,20 @@ import { runs } from '@parley/core/testing';
 import { type PrintedTarget, render } from '@parley/markup';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { READERS } from './markup/readers.ts';
+import { DIALECTS, READERS } from './markup/readers.ts';
 
-const LENGTHS = { telegram: 4_096, discord: 2_000, whatsapp: 4_000, plain: 4_000, html: 100_000 };
 type Dialect = PrintedTarget['dialect'];
+const LENGTHS: Readonly<Record<Dialect, number>> = {
+  telegram: 4_096,
+  discord: 2_000,
+  whatsapp: 4_000,
+  slack: 4_000,
+  'google-chat': 4_000,
+  teams: 4_000,
+  gfm: 4_000,
+  plain: 4_000,
+  html: 100_000,
+};
 
 /** The visible text and formats of Markdown that fits into one message. */
 function stretchesIn(dialect: Dialect, markdown: string) {
@@ -141,7 +151,7 @@ const LINES = WRITTEN.map(oneLine)
   .map((text): [string] => [text]);
 const RUNS = 400;
 
-describe.each(['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const)('%s', (dialect) => {
+describe.each(DIALECTS)('%s', (dialect) => {
   it('[M01] [M05] shows literal text exactly, alone and between words', () => {
     const examples = WRITTEN.filter((text) => seen(text) !== '').map((text): [string] => [text]);
     fc.assert(

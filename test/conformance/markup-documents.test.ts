@@ -3,11 +3,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mutatedMarkdown, sampleDocument } from './markdown-arbitrary.ts';
 import { checkDocument } from './markup/check-document.ts';
+import { DIALECTS } from './markup/readers.ts';
 import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
 import { expectedOfMarkdown } from './markup/tree-reference.ts';
 import { mustShow, seenWords } from './markup/word-formats.ts';
-
-const DIALECTS = ['telegram', 'discord', 'whatsapp', 'html', 'plain'] as const;
 
 /** Realistic limits, generous ones, and limits that leave almost no space. */
 const maxLength = fc.oneof(

@@ -7,14 +7,14 @@ import {
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { mutatedMarkdown, sampleDocument } from './markdown-arbitrary.ts';
-import { READERS } from './markup/readers.ts';
+import { DIALECTS, READERS } from './markup/readers.ts';
 import { RUN_LENGTH, TIMEOUT } from './markup/run-length.ts';
 
 /** Fewer runs, because each shows a document a dozen times. */
 const RUNS = { ...RUN_LENGTH, numRuns: Math.ceil(RUN_LENGTH.numRuns / 4) };
 
 const target: fc.Arbitrary<PrintedTarget> = fc.record({
-  dialect: fc.constantFrom('telegram', 'discord', 'whatsapp', 'plain', 'html'),
+  dialect: fc.constantFrom(...DIALECTS),
   maxLength: fc.oneof(fc.constantFrom(2_000, 4_096), fc.integer({ min: 60, max: 900 })),
   unit: fc.constantFrom('utf16', 'codepoint', 'byte'),
 });

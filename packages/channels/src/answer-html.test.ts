@@ -14,7 +14,7 @@ const targetOf = (dialect: RenderTarget['dialect'], maxLength = 4_000): RenderTa
 const { htmlOfPart } = createAnswerPrinter();
 
 describe('a part of an answer on the page', () => {
-  it.each(['telegram', 'discord', 'whatsapp', 'plain', 'markdown'] as const)(
+  it.each(['telegram', 'discord', 'whatsapp', 'slack', 'gfm', 'plain', 'markdown'] as const)(
     "[U08] that was sent as %s is shown as the page's chat shows it",
     async (dialect) => {
       const target = targetOf(dialect);

@@ -15,6 +15,9 @@ export type AnswerPrinter = ReturnType<typeof createAnswerPrinter>;
 const MAX_TARGETS = 16;
 const KEPT_CHARACTERS = 500_000;
 
+/** The dialects that are nearly Markdown. */
+const MARKDOWN: readonly RenderTarget['dialect'][] = ['markdown', 'gfm', 'teams', 'discord'];
+
 /**
  * Renders parts of answers as HTML for the page. Each answer is rendered once for a target, however
  * many parts it has and however many people view it: each change in a chat makes all their pages
@@ -54,7 +57,7 @@ export function createAnswerPrinter(render: typeof renderInSteps = renderInSteps
         // Either commands were removed from the answer, or the platform's printer has changed since.
         if (index !== -1) return index === 0 ? print(markdown) : '';
       }
-      return target.dialect === 'markdown' || target.dialect === 'discord' ? print(text) : null;
+      return MARKDOWN.includes(target.dialect) ? print(text) : null;
     },
   };
 }

@@ -88,6 +88,10 @@ const TELEGRAM: PrintedTarget = { dialect: 'telegram', maxLength: 4_096, unit: '
 const OTHERS: PrintedTarget[] = [
   { dialect: 'discord', maxLength: 2_000, unit: 'codepoint' },
   { dialect: 'whatsapp', maxLength: 4_096, unit: 'codepoint' },
+  { dialect: 'slack', maxLength: 4_000, unit: 'utf16' },
+  { dialect: 'google-chat', maxLength: 30_000, unit: 'byte' },
+  { dialect: 'teams', maxLength: 12_000, unit: 'utf16' },
+  { dialect: 'gfm', maxLength: 65_536, unit: 'utf16' },
   { dialect: 'plain', maxLength: 4_096, unit: 'byte' },
   { dialect: 'html', maxLength: 16_000, unit: 'utf16' },
 ];

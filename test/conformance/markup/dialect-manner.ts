@@ -20,10 +20,10 @@ export function mannerOf({ dialect, maxLength, unit }: PrintedTarget): Manner {
     formats: (formats) => (roomy ? FORMATS[dialect](formats) : undefined),
     addresses: (url) => isLinkable(url, dialect),
     // A link's text cannot escape special characters there, so those stay outside the link.
-    linksInPieces: dialect === 'discord',
-    addressForm: dialect === 'discord' ? decoded : (url) => url,
+    linksInPieces: ['discord', 'slack', 'google-chat'].includes(dialect),
+    addressForm: ENCODED.includes(dialect) ? decoded : (url) => url,
     bullets: ['•'],
-    tables: dialect === 'html' ? 'native' : 'grid',
+    tables: NATIVE_TABLES.includes(dialect) ? 'native' : 'grid',
     roomy,
     keepsWhole: (length) => roomy && length * 4 < maxLength,
   };
@@ -32,7 +32,7 @@ export function mannerOf({ dialect, maxLength, unit }: PrintedTarget): Manner {
 /** How the fallback of that dialect shows a document. */
 export function fallbackMannerOf(target: PrintedTarget): Manner {
   const { cellSeparator, ...manner } = mannerOf(target);
-  const separator = target.dialect === 'html' ? { cellSeparator: '|' } : {};
+  const separator = NATIVE_TABLES.includes(target.dialect) ? { cellSeparator: '|' } : {};
   return {
     ...manner,
     ...separator,
@@ -47,6 +47,10 @@ const ROOMY: Readonly<Record<Dialect, number>> = {
   telegram: 300,
   discord: 300,
   whatsapp: 300,
+  slack: 600,
+  'google-chat': 300,
+  teams: 500,
+  gfm: 600,
   plain: 300,
   html: 1_500,
 };
@@ -54,10 +58,19 @@ const ROOMY: Readonly<Record<Dialect, number>> = {
 const FORMATS: Readonly<Record<Dialect, (formats: Formats) => FormatRule | undefined>> = {
   telegram: codeStandsAlone,
   discord: codeStandsAlone,
-  whatsapp: (formats) => ({ must: new Set(), may: new Set([...formats, ...UNTOLD]) }),
+  whatsapp: onlyWhereSafe,
+  slack: onlyWhereSafe,
+  'google-chat': onlyWhereSafe,
+  teams: codeStandsAlone,
+  gfm: (formats) => ({ must: told(formats), may: new Set(UNTOLD) }),
   plain: () => undefined,
   html: (formats) => ({ must: told(formats), may: new Set(UNTOLD) }),
 };
+
+/** Marks that some client would not show are left out. */
+function onlyWhereSafe(formats: Formats): FormatRule {
+  return { must: new Set(), may: new Set([...formats, ...UNTOLD]) };
+}
 
 /** Code carries no other format, and in a link the code font is dropped. */
 function codeStandsAlone(formats: Formats): FormatRule {
@@ -72,7 +85,11 @@ function told(formats: Formats, less: readonly Format[] = []): Formats {
   );
 }
 
-/** Some characters must be percent-encoded in Discord's links. */
+const NATIVE_TABLES: readonly Dialect[] = ['html', 'gfm'];
+
+/** Dialects in whose links some characters must be percent-encoded. */
+const ENCODED: readonly Dialect[] = ['discord', 'slack', 'google-chat', 'teams', 'gfm'];
+
 function decoded(url: string): string {
   return url.replaceAll('\\', '/').replaceAll(/(?:%[0-9a-f]{2})+/gi, (bytes) => {
     const text = Buffer.from(bytes.replaceAll('%', ''), 'hex').toString();
@@ -84,6 +101,7 @@ function isLinkable(url: string, dialect: Dialect): boolean {
   if (dialect === 'plain' || dialect === 'whatsapp' || !URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);
   const isWeb = protocol === 'https:' || protocol === 'http:';
-  if (dialect === 'html') return isWeb || protocol === 'mailto:';
+  if (protocol === 'mailto:') return dialect === 'html' || dialect === 'gfm' || dialect === 'slack';
+  if (dialect === 'html' || dialect === 'gfm' || dialect === 'teams') return isWeb;
   return isWeb && (hostname.includes('.') || hostname.startsWith('['));
 }

@@ -1,19 +1,7 @@
-import {
-  lineRuns,
-  parseWhatsApp,
-  type Format as WhatsAppFormat,
-} from '@parley/simulators/whatsapp';
-import type { Format } from './expected.ts';
+import { parseWhatsApp } from '@parley/simulators/whatsapp';
+import { stretchesOf } from './read-lines.ts';
 import type { Stretch } from './seen.ts';
 import { hasSeen } from './visible.ts';
-
-const FORMAT: Readonly<Partial<Record<WhatsAppFormat, Format>>> = {
-  bold: 'bold',
-  italic: 'italic',
-  strike: 'strike',
-  code: 'code',
-  monospace: 'code',
-};
 
 /**
  * Reads one WhatsApp message as phones draw it.
@@ -25,17 +13,7 @@ export function readWhatsApp(text: string, plain: string): Stretch[] {
   // Leftover Markdown shows up as unexpected characters.
   const violation = violations.find(({ kind }) => kind === 'ambiguous' || kind === 'fence');
   if (violation !== undefined) throw new Error(`${violation.kind}: ${violation.text}`);
-  return markBars(
-    lines.flatMap((line, index): Stretch[] => {
-      const added = line.kind === 'bullet' ? '•' : line.kind === 'number' ? line.number : '';
-      const lineEnd = { text: `${index === 0 ? '' : '\n'}${added}`, formats: new Set<Format>() };
-      const runs = lineRuns(line).map(({ text: shown, formats }) => ({
-        text: shown,
-        formats: new Set(formats.flatMap((format) => FORMAT[format] ?? [])),
-      }));
-      return [lineEnd, ...runs];
-    }),
-  );
+  return markBars(stretchesOf(lines));
 }
 
 /** The bars of a split spoiler appear at the end of one part and at the start of the next. */

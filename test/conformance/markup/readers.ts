@@ -1,6 +1,9 @@
 import type { PrintedTarget } from '@parley/markup';
+import { parseGoogleChat, parseSlack } from '@parley/simulators/formatting';
 import { readStrictHtml } from '../strict-html.ts';
+import { readGfm, readTeams } from './read-common-mark.ts';
 import { readDiscord } from './read-discord.ts';
+import { readMarked } from './read-lines.ts';
 import { readTelegram } from './read-telegram.ts';
 import { readWhatsApp } from './read-whatsapp.ts';
 import type { Stretch } from './seen.ts';
@@ -20,9 +23,26 @@ export const READERS: Readonly<Record<PrintedTarget['dialect'], DialectReader>> 
   telegram: { read: readTelegram, counted: 'visible' },
   discord: { read: readDiscord, counted: 'everything' },
   whatsapp: { read: readWhatsApp, counted: 'everything' },
+  slack: { read: (text) => readMarked(text, parseSlack), counted: 'everything' },
+  'google-chat': { read: (text) => readMarked(text, parseGoogleChat), counted: 'everything' },
+  teams: { read: readTeams, counted: 'everything' },
+  gfm: { read: readGfm, counted: 'everything' },
   plain: { read: readPlain, counted: 'everything' },
   html: { read: readStrictHtml, counted: 'everything' },
 };
+
+/** All dialects that have a printer. */
+export const DIALECTS: readonly PrintedTarget['dialect'][] = [
+  'telegram',
+  'discord',
+  'whatsapp',
+  'slack',
+  'google-chat',
+  'teams',
+  'gfm',
+  'plain',
+  'html',
+];
 
 function readPlain(text: string): Stretch[] {
   return [{ text, formats: undefined }];

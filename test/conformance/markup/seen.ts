@@ -56,15 +56,17 @@ export function seenIn(
       if (link === undefined || stretches[at + 1]?.link === link) continue;
       const shown = textOfLink(stretches, link);
       const whole = continued + shown;
+      const shows = (text: string) =>
+        showsAddress(text, link.url) || showsAddress(addressForm(text), addressForm(link.url));
       // A split link needs to show its address only once.
       const isLast = !stretches.slice(at + 1).some(({ text }) => hasSeen(text));
       const isCut = isLast && first?.url === link.url;
       const address = BEHIND.join(addressForm(link.url));
-      if (isCut && !showsAddress(whole, link.url)) add(address, formats, true);
-      else if (!showsAddress(whole, link.url)) {
-        add(address, formats, showsAddress(shown, link.url));
+      if (isCut && !shows(whole)) add(address, formats, true);
+      else if (!shows(whole)) {
+        add(address, formats, shows(shown));
       }
-      continued = isCut && !showsAddress(whole, link.url) ? whole : '';
+      continued = isCut && !shows(whole) ? whole : '';
     }
   }
   return seen;

@@ -12,9 +12,15 @@ const KNOWN: Readonly<Record<PrintedTarget['dialect'], readonly Format[]>> = {
   telegram: RICH,
   discord: RICH,
   whatsapp: [...MARKS, 'code'],
+  slack: [...MARKS, 'code', 'link'],
+  'google-chat': [...MARKS, 'code', 'link'],
+  teams: [...MARKS, 'code', 'link'],
+  gfm: [...MARKS, 'code', 'link'],
   plain: [],
   html: RICH,
 };
+
+const WITHOUT_ESCAPES: readonly PrintedTarget['dialect'][] = ['whatsapp', 'slack', 'google-chat'];
 
 /** How a generated word was seen. */
 export interface SeenWord {
@@ -32,11 +38,13 @@ export function mustShow(
 ): Format[] {
   const { dialect } = target;
   if (!mannerOf(target).roomy) return [];
-  // WhatsApp has no escapes: beside a literal special character a mark may have to be dropped.
+  // These have no escapes: beside a literal special character a mark may have to be dropped.
   const isAmongSigns = formats.includes('hard') || /[*_~`]/.test(word?.line ?? '');
-  if (dialect === 'whatsapp' && isAmongSigns) return [];
+  if (WITHOUT_ESCAPES.includes(dialect) && isAmongSigns) return [];
   const known = KNOWN[dialect].filter((format) => formats.includes(format));
-  if (dialect === 'html' || !known.includes('code')) return known;
+  // The text of a link has no marks there.
+  if (WITHOUT_ESCAPES.includes(dialect) && known.includes('link')) return ['link'];
+  if (dialect === 'html' || dialect === 'gfm' || !known.includes('code')) return known;
   // Code carries no other format; in a link the code font is dropped.
   return known.includes('link') ? ['link'] : ['code'];
 }

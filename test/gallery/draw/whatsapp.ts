@@ -1,4 +1,4 @@
-import { drawWhatsApp } from '@parley/simulators/draw';
+import { drawMarkedLines } from '@parley/simulators/draw';
 import { parseWhatsApp } from '@parley/simulators/whatsapp';
 import type { Screen } from './bubble.ts';
 
@@ -11,6 +11,6 @@ export const WHATSAPP: Screen = {
     const { lines, violations } = parseWhatsApp(text, plain);
     const [first] = violations;
     if (first !== undefined) throw new Error(`${first.kind}: ${first.text}`);
-    return { html: drawWhatsApp(lines), length: text.length };
+    return { html: drawMarkedLines(lines), length: text.length };
   },
 };

@@ -1,3 +1,6 @@
+import type { Run } from '../document.ts';
+import { linkOf, showsAddress } from '../transform/runs.ts';
+
 /** A URL with each of these characters percent-encoded. */
 export function percentEncode(url: string, characters: RegExp): string {
   return url.replaceAll(characters, (character) =>
@@ -5,4 +8,39 @@ export function percentEncode(url: string, characters: RegExp): string {
       .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
       .join(''),
   );
+}
+
+/**
+ * Removes links that a platform cannot show; their URLs follow in parentheses, unless the text is
+ * the URL.
+ */
+export function spellOutLinksUnless(
+  runs: readonly Run[],
+  isFit: (text: string, url: string) => boolean,
+): readonly Run[] {
+  if (!runs.some((run) => linkOf(run) !== undefined)) return runs;
+  const out: Run[] = [];
+  for (let at = 0; at < runs.length; ) {
+    const link = linkOf(runs[at]);
+    let end = at + 1;
+    while (end < runs.length && linkOf(runs[end]) === link) end += 1;
+    const own = runs.slice(at, end);
+    const text = own.map((run) => run.text).join('');
+    if (link === undefined || isFit(text, link.url)) out.push(...own);
+    else {
+      out.push(...own.map((run) => ({ ...run, marks: run.marks.filter((mark) => mark !== link) })));
+      if (!showsAddress(text, link.url)) out.push(...inParentheses(link.url));
+    }
+    at = end;
+  }
+  return out;
+}
+
+/** The URL is a link to itself. */
+function inParentheses(url: string): Run[] {
+  return [
+    { text: ' (', marks: [] },
+    { text: url, marks: [{ type: 'link', url }] },
+    { text: ')', marks: [] },
+  ];
 }

@@ -26,12 +26,12 @@ export interface CommonMarkDialect extends InlineSyntax {
 
 /** Prints leaves as Markdown. */
 export function printCommonMark(leaves: readonly Leaf[], dialect: CommonMarkDialect): Printed {
-  const layout: Layout = { lists: new Map(), items: new Map() };
+  const layout: Layout = { lists: new Map(), last: new Map(), items: new Map() };
   let text = '';
   let before: Leaf | undefined;
   for (const leaf of leaves) {
     const gap = before === undefined ? '' : gapBefore(before, leaf, layout);
-    text += gap + printLeaf(leaf, startLeaf(leaf, before, layout, dialect), dialect);
+    text += gap + printLeaf(leaf, startLeaf(leaf, layout, dialect), dialect);
     before = leaf;
   }
   return { text, counted: text, entities: 0 };
@@ -44,6 +44,8 @@ type ItemContainer = Container & { readonly type: 'item' };
 interface Layout {
   /** What follows the number of an item, or its bullet. */
   readonly lists: Map<ListContainer, Style>;
+  /** The last list whose items are written behind a prefix. */
+  readonly last: Map<string, ListContainer>;
   /** The indent of the subsequent lines of each item. */
   readonly items: Map<ItemContainer, number>;
 }
@@ -63,12 +65,7 @@ interface Place {
   readonly hasMarker: boolean;
 }
 
-function startLeaf(
-  leaf: Leaf,
-  before: Leaf | undefined,
-  layout: Layout,
-  dialect: CommonMarkDialect,
-): Place {
+function startLeaf(leaf: Leaf, layout: Layout, dialect: CommonMarkDialect): Place {
   const above: string[] = [];
   let first = '';
   let rest = '';
@@ -94,7 +91,7 @@ function startLeaf(
       endLabel();
       const list = leaf.within[index - 1];
       if (container.marker.label === undefined && list?.type === 'list') {
-        const marker = itemMarker(container.marker, styleOf(list, index - 1, before, layout));
+        const marker = itemMarker(container.marker, styleOf(list, rest, layout));
         layout.items.set(container, marker.length);
         first += marker;
         rest += ' '.repeat(marker.length);
@@ -124,18 +121,21 @@ function labelOf({ label, done }: Marker, isNative: boolean, syntax: InlineSynta
   return markerText({ done });
 }
 
-function styleOf(
-  list: ListContainer,
-  index: number,
-  before: Leaf | undefined,
-  { lists }: Layout,
-): Style {
+/**
+ * The style of a list whose next item is written behind this prefix. The list before it there may
+ * be one that contains it and whose item began in an earlier message.
+ */
+function styleOf(list: ListContainer, prefix: string, { lists, last }: Layout): Style {
+  for (const other of last.keys()) {
+    if (other.length > prefix.length && other.startsWith(prefix)) last.delete(other);
+  }
+  const before = last.get(prefix);
+  last.set(prefix, list);
   const known = lists.get(list);
   if (known !== undefined) return known;
-  const neighbor = before?.within[index];
   const isAlike =
-    neighbor?.type === 'list' && (neighbor.start === undefined) === (list.start === undefined);
-  const style = isAlike && lists.get(neighbor) === 0 ? 1 : 0;
+    before !== undefined && (before.start === undefined) === (list.start === undefined);
+  const style = isAlike && lists.get(before) === 0 ? 1 : 0;
   lists.set(list, style);
   return style;
 }
@@ -193,16 +193,16 @@ function leafLines(leaf: Leaf, { hasMarker }: Place, dialect: CommonMarkDialect)
 }
 
 function textLines(leaf: TextLeaf, hasMarker: boolean, dialect: CommonMarkDialect): string[] {
+  if (leaf.heading !== undefined && dialect.headings) {
+    const sign = '#'.repeat(leaf.heading);
+    const text = writeInlines(leaf.runs, dialect, 'heading');
+    // Signs at the end would not be shown.
+    return [`${sign} ${text.replace(/#$/, '\\#')}`];
+  }
   const text = writeInlines(leaf.runs, dialect);
   // An item without content could be taken for a rule, and not interrupt a paragraph.
   if (text === '') return hasMarker ? [ZERO_WIDTH_SPACE] : [''];
-  if (leaf.heading === undefined || !dialect.headings) return text.split('\n');
-  const sign = '#'.repeat(leaf.heading);
-  // A heading is one line, and signs at its end would not be shown.
-  return text
-    .split(/ {2}\n/)
-    .filter((line) => line !== ZERO_WIDTH_SPACE)
-    .map((line) => `${sign} ${line.replace(/#$/, '\\#')}`);
+  return text.split('\n');
 }
 
 function codeLines(leaf: CodeLeaf | GridLeaf, { longFences }: CommonMarkDialect): string[] {

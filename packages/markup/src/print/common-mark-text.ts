@@ -15,8 +15,8 @@ export interface InlineSyntax {
   readonly autolinks: boolean;
 }
 
-/** Where inline content is; in a cell of a table it has one line, and a bar ends it. */
-export type InlinePlace = 'block' | 'cell';
+/** Where inline content is. Headings and cells have one line, and a bar ends a cell. */
+export type InlinePlace = 'block' | 'heading' | 'cell';
 
 /**
  * Writes inline content as Markdown. Lines are separated by `\n`, and end with the two spaces of a
@@ -75,6 +75,8 @@ class InlineWriter {
   readonly #syntax: InlineSyntax;
   readonly #place: InlinePlace;
   #out = '';
+  /** Whether only the space before a line's text has been written. */
+  #startsLine = true;
   #closing: Delimiter[] = [];
   #opening: Delimiter[] = [];
 
@@ -97,6 +99,7 @@ class InlineWriter {
   markup(text: string): void {
     this.#settle(text[0] ?? '');
     this.#out += text;
+    this.#startsLine = false;
   }
 
   code(text: string): void {
@@ -115,34 +118,33 @@ class InlineWriter {
 
   end(): string {
     this.#settle('');
-    return this.#out.replace(/[ \t]+$/, '');
+    return withoutSpaceEnd(this.#out);
   }
 
   #openLink(): void {
     this.markup('[');
     // An exclamation mark before a link would make it a picture.
-    this.#out = this.#out.replace(/!\[$/, '\\![');
+    if (this.#out.endsWith('![')) this.#out = `${this.#out.slice(0, -2)}\\![`;
   }
 
   #literal(line: string): void {
-    const startsLine = this.#startsLine();
-    const literal = startsLine ? line.replace(/^[ \t]+/, '') : line;
+    const startsLine = this.#startsLine;
+    const literal = startsLine ? line.replace(/^[ \t\ufeff]+/, '') : line;
     if (literal === '') return;
     const text = this.#syntax.escape(literal, startsLine ? '' : this.#last());
     this.#settle(text[0] ?? '');
     this.#out += startsLine ? this.#syntax.escapeStart(text) : text;
+    this.#startsLine = false;
   }
 
   #breakLine(): void {
     this.#settle('');
-    this.#out = this.#out.replace(/[ \t]+$/, '');
-    if (this.#place === 'cell') this.#out += '<br>';
+    this.#out = withoutSpaceEnd(this.#out);
+    if (this.#place === 'heading') this.#out += ' ';
+    else if (this.#place === 'cell') this.#out += '<br>';
     // An empty line would end the paragraph.
-    else this.#out += this.#startsLine() ? `${ZERO_WIDTH_SPACE}  \n` : '  \n';
-  }
-
-  #startsLine(): boolean {
-    return this.#out === '' || this.#out.endsWith('\n') || this.#out.endsWith('<br>');
+    else this.#out += this.#startsLine ? `${ZERO_WIDTH_SPACE}  \n` : '  \n';
+    this.#startsLine = true;
   }
 
   #last(): string {
@@ -152,11 +154,17 @@ class InlineWriter {
   /** Writes the marks that end and begin before the next character. */
   #settle(next: string): void {
     if (this.#closing.length === 0 && this.#opening.length === 0) return;
-    const before = this.#startsLine() ? '' : this.#last();
+    const before = this.#startsLine ? '' : this.#last();
     this.#out += writeDelimiters({ closing: this.#closing, opening: this.#opening }, before, next);
     this.#closing = [];
     this.#opening = [];
   }
+}
+
+function withoutSpaceEnd(text: string): string {
+  let end = text.length;
+  while (text[end - 1] === ' ' || text[end - 1] === '\t') end -= 1;
+  return text.slice(0, end);
 }
 
 function isDelimited(type: Mark['type']): type is keyof typeof DELIMITERS {

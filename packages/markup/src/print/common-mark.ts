@@ -47,14 +47,20 @@ const TEAMS: CommonMarkDialect = {
       .replaceAll(/&(?=#?\w+;)/g, '&amp;')
       .replaceAll('<', '&lt;'),
   escapeStart: (line) =>
-    line.replace(/^>/, '&gt;').replace(BLOCK_START, '\\$&').replace(NUMBER_START, '$1\\$2'),
+    line
+      .replace(/^>/, '&gt;')
+      .replace(BLOCK_START, '\\$&')
+      .replace(NUMBER_START, '$1\\$2')
+      .replace(TABLE_RULE, '$&\\'),
 };
 
 /** GitHub and Linear show an emoji for such a name if they know it. */
 const EMOJI = /:(?=(?:[a-z\d_+-]{0,60}[a-z][a-z\d_+-]{0,60}|[+-]1|100|1234):)/gi;
 
 /** A heading, a quote, an item, or a line below which the one before would be a heading or table. */
-const BLOCK_START = /^(?:#(?=#{0,5}(?:\s|$))|>|[-+](?=\s|$)|[-=:](?=[-=:\s]*$))/;
+const BLOCK_START = /^(?:#(?=#{0,5}(?:\s|$))|>|[-+](?=\s|$)|[-=:](?=[-=:|\s]*$))/;
+/** The start of a line that makes the one before the header of a table, where bars are not escaped. */
+const TABLE_RULE = /^\|[|\s]*(?=[-:][-:|\s]*$)/;
 const NUMBER_START = /^(\d{1,9})([.)])(?=\s|$)/;
 
 function isGfmMarkup(sign: string, at: number, text: string, before: string): boolean {

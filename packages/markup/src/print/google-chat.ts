@@ -1,13 +1,11 @@
 import type { Leaf, Run } from '../document.ts';
-import { linkOf, spellOutLinks } from '../transform/runs.ts';
-import { percentEncode } from './addresses.ts';
+import { percentEncode, spellOutLinksUnless } from './addresses.ts';
 import type { Printed } from './lines.ts';
 import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
 import { WORD_JOINER } from './word-edges.ts';
 
 const GOOGLE_CHAT: MarkerDialect = {
-  escape: (text, place) =>
-    text.replaceAll(place === 'text' ? TOKEN : PERSON, `<${ZERO_WIDTH_SPACE}`),
+  escape: (text, place, rest) => breakTokens(text, place === 'text' ? TOKEN : PERSON, rest),
   link: (url, text) => `<${percentEncode(url, UNFIT_IN_TOKEN)}|${text ?? url}>`,
   guards: 'around',
   prepare: prepareLinks,
@@ -19,8 +17,7 @@ const GOOGLE_CHAT: MarkerDialect = {
 
 const LIVE: MarkerDialect = {
   ...GOOGLE_CHAT,
-  escape: (text, place) =>
-    place === 'text' ? text.replaceAll(LINK, `<${ZERO_WIDTH_SPACE}`) : text,
+  escape: (text, place, rest) => (place === 'text' ? breakTokens(text, LINK, rest) : text),
 };
 
 /**
@@ -36,32 +33,32 @@ const ZERO_WIDTH_SPACE = '\u200b';
 /** Text that would be a mention, in code too; the platform does not say. */
 const PERSON = /<(?=users\/)/gi;
 /** Text that would be a link. */
-const LINK = /<(?=[a-z][a-z0-9+.-]{0,20}:|[^\s<>|]{0,200}\|)/gi;
+const LINK = /<(?=(?:[a-z][a-z0-9+.-]{0,20}:|[^\s<>|][^<>|\n]{0,250}\|)[^<>\n]{0,250}>)/gi;
 const TOKEN = new RegExp(`${PERSON.source}|${LINK.source}`, 'gi');
+
+/**
+ * Inserts an invisible character into each token that begins in this text. At its end there is a
+ * marker, which has the same effect.
+ */
+function breakTokens(text: string, tokens: RegExp, rest: string): string {
+  if (!text.includes('<')) return text;
+  const line = text + rest;
+  return line
+    .replaceAll(tokens, (sign, at: number) =>
+      at < text.length - 1 ? sign + ZERO_WIDTH_SPACE : sign,
+    )
+    .slice(0, line === text ? undefined : -rest.length);
+}
 
 /** Characters that would end the token of a link. */
 const UNFIT_IN_TOKEN = /[\s<>|\p{Cc}\p{Cf}]/gu;
 /** Characters that cannot be in the text of a link. */
 const UNFIT_IN_TEXT = /[<>|]/;
 
-/**
- * A bare URL becomes text, which Google Chat links by itself. A link whose text cannot be in a token
- * is followed by its URL.
- */
+/** A bare URL becomes text, which Google Chat links by itself. */
 function prepareLinks(runs: readonly Run[]): readonly Run[] {
-  if (!runs.some((run) => linkOf(run) !== undefined)) return runs;
-  const out: Run[] = [];
-  for (let at = 0; at < runs.length; ) {
-    const link = linkOf(runs[at]);
-    let end = at + 1;
-    while (end < runs.length && linkOf(runs[end]) === link) end += 1;
-    const own = runs.slice(at, end);
-    const text = own.map((run) => run.text).join('');
-    const isToken = link === undefined || (text !== link.url && !UNFIT_IN_TEXT.test(text));
-    out.push(...(isToken ? own : spellOutLinks(own)));
-    at = end;
-  }
-  return out;
+  const fit = spellOutLinksUnless(runs, (text) => !UNFIT_IN_TEXT.test(text));
+  return spellOutLinksUnless(fit, (text, url) => text !== url);
 }
 
 const FENCE = '```';
@@ -69,5 +66,5 @@ const FENCE = '```';
 function monospace(text: string): string {
   if (text.trim() === '') return text;
   const content = text.includes(FENCE) ? text.replaceAll(/`(?=`)/g, `\`${WORD_JOINER}`) : text;
-  return `${FENCE}\n${content.replaceAll(PERSON, `<${ZERO_WIDTH_SPACE}`)}\n${FENCE}`;
+  return `${FENCE}\n${breakTokens(content, PERSON, '')}\n${FENCE}`;
 }

@@ -191,10 +191,16 @@ function runsText(all: readonly Run[], { addresses, pings }: PlainOptions): stri
     const link = linkOf(run);
     linked = link === undefined ? '' : linked + run.text;
     if (link === undefined || linkOf(runs[index + 1]) === link) continue;
-    if (addresses) text += addressAfter(linked, link.url);
+    if (addresses) text += plainAddress(linked, link.url, pings);
     linked = '';
   }
   return text;
+}
+
+/** URLs stay intact, but no URL contains an angle bracket, with which tokens of platforms begin. */
+function plainAddress(text: string, url: string, pings: PlainOptions['pings']): string {
+  const address = addressAfter(text, url);
+  return address.includes('<') ? deadenPlain(address, pings) : address;
 }
 
 function withoutCode({ text, marks }: Run): Run {

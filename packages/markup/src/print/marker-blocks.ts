@@ -1,6 +1,6 @@
-import type { Container, Leaf, Run } from '../document.ts';
+import type { Container, Leaf, Marker, Run } from '../document.ts';
 import { fixedText, isFixedWidth, markerText, type Printed, RULE } from './lines.ts';
-import { type MarkerSyntax, markedLines } from './marker-text.ts';
+import { guardMarkers, type MarkerSyntax, markedLines } from './marker-text.ts';
 import { WORD_JOINER } from './word-edges.ts';
 
 /**
@@ -81,12 +81,12 @@ function textLines(
   { blockStart }: MarkerDialect,
 ): string[] {
   // An invisible character precedes a line that looks like a quote or an item but is neither.
-  const makeInert = (line: string, prefix: string) =>
-    prefix === '' && blockStart.test(line) ? WORD_JOINER + line : line;
+  const withPrefix = (prefix: string, line: string) =>
+    prefix + (blockStart.test(prefix + line) ? WORD_JOINER : '') + line;
   return lines.map((line, index) => {
-    if (index > 0) return line.trim() === '' ? '' : rest + makeInert(line, rest);
+    if (index > 0) return line.trim() === '' ? '' : withPrefix(rest, line);
     if (line.trim() === '') return bareMarker(first);
-    return hasMarker ? first + line.trimStart() : first + makeInert(line, first);
+    return hasMarker ? first + line.trimStart() : withPrefix(first, line);
   });
 }
 
@@ -111,26 +111,35 @@ interface Position {
  * while nested and quoted items get a bullet character and an indent. A quote must also start its
  * line, so the bullet of an item that begins with one is above it.
  */
-function positionOf(leaf: Leaf, { bullet }: MarkerDialect): Omit<Position, 'quoted'> {
+function positionOf(leaf: Leaf, dialect: MarkerDialect): Omit<Position, 'quoted'> {
   const quote = quoteIndex(leaf);
   const begins = (index: number) => index >= leaf.fresh;
-  const outer = itemPrefix(leaf.within.slice(0, Math.max(quote, 0)), begins, '•');
-  const inside = leaf.within.slice(quote + 1);
-  const inner = itemPrefix(inside, (index) => begins(index + quote + 1), quote < 0 ? bullet : '•');
+  const write = (marker: Marker, isNative: boolean) =>
+    marker.label === undefined
+      ? markerText(marker, isNative ? dialect.bullet : '•')
+      : dialect.escape(guardMarkers(markerText(marker), dialect), 'text', '');
+  const outer = itemPrefix(leaf.within.slice(0, Math.max(quote, 0)), begins, (marker) =>
+    write(marker, false),
+  );
+  const inner = itemPrefix(
+    leaf.within.slice(quote + 1),
+    (index) => begins(index + quote + 1),
+    (marker, level) => write(marker, quote < 0 && level === 0),
+  );
   return { above: outer.hasMarker ? bareMarker(outer.first) : '', ...inner };
 }
 
 function itemPrefix(
   within: readonly Container[],
   begins: (index: number) => boolean,
-  bullet: MarkerDialect['bullet'],
+  write: (marker: Marker, level: number) => string,
 ): { first: string; rest: string; hasMarker: boolean } {
   let first = '';
   let levels = 0;
   let hasMarker = false;
   for (const [index, container] of within.entries()) {
     if (container.type !== 'item') continue;
-    if (begins(index)) first += markerText(container.marker, levels === 0 ? bullet : '•');
+    if (begins(index)) first += write(container.marker, levels);
     else if (levels < MAX_INDENTED_LEVELS) first += INDENT;
     hasMarker ||= begins(index);
     levels += 1;

@@ -14,8 +14,11 @@ import { WORD_JOINER } from './word-edges.ts';
 
 /** The differences between dialects whose marks are single characters, such as `*bold*`. */
 export interface MarkerSyntax {
-  /** Writes text so that the platform finds no token, mention or emoji name in it. */
-  readonly escape: (text: string, place: TextPlace) => string;
+  /**
+   * Writes text so that the platform finds no token, mention or emoji name in it. `rest` is the
+   * text after it in the line, which a token could continue with.
+   */
+  readonly escape: (text: string, place: TextPlace, rest: string) => string;
   /** The token for a link; the text is escaped already, and undefined if it is the URL. */
   readonly link?: (url: string, text: string | undefined) => string;
   /** On which sides of a literal marker the invisible character is that keeps it literal. */
@@ -94,15 +97,17 @@ function isMarker(type: Mark['type']): type is keyof typeof MARKER {
 
 function markLine({ text, stretches, links }: PlainLine, syntax: MarkerSyntax): string {
   const isPlain = stretches.length === 0 && links.length === 0 && !/[*_~`]/.test(text);
-  if (isPlain) return syntax.escape(text, 'text');
+  if (isPlain) return syntax.escape(text, 'text', '');
   const { marks, addresses } = settleStretches(text, stretches, links);
   const inBare = spanMembership(links.filter((link) => isBare(text, link)));
   const accidents = accidentalMarks(text, marks, addresses).filter((at) => !inBare(at));
   const isCode = spanMembership(marks.filter(({ type }) => type === 'code'));
   const hasTicks = literalMarkers(text, marks).some((at) => text[at] === '`');
   const codePlace = hasTicks ? 'code-beside-ticks' : 'code';
-  const escapeText = (from: number, to: number) =>
-    syntax.escape(text.slice(from, to), isCode(from) ? codePlace : 'text');
+  const escapeText = (from: number, to: number) => {
+    const place = isCode(from) ? codePlace : 'text';
+    return syntax.escape(text.slice(from, to), place, text.slice(to, to + MAX_TOKEN));
+  };
   const insertions = [
     ...guardsOf(accidents, syntax),
     ...marks.toReversed().map(({ type, to }) => ({ at: to, text: MARKER[type], rank: 1 })),
@@ -111,9 +116,15 @@ function markLine({ text, stretches, links }: PlainLine, syntax: MarkerSyntax): 
   return insertTokens({ text, insertions, links, escapeText, syntax });
 }
 
+/** The longest text that could be a token by accident, in UTF-16 units; links are shorter. */
+const MAX_TOKEN = 600;
+
 function isBare(text: string, { url, from, to }: LinkSpan): boolean {
-  return to - from === url.length && text.startsWith(url, from);
+  return to - from === url.length && text.startsWith(url, from) && BARE.test(url);
 }
+
+/** A URL without characters that would have to be encoded in a token. */
+const BARE = /^[^\s<>|`\p{Cc}\p{Cf}]+$/u;
 
 /** Text between two characters of a line; of several at one position, lower ranks come first. */
 interface Insertion {
@@ -131,6 +142,12 @@ function guardsOf(places: readonly number[], { guards }: MarkerSyntax): Insertio
     text: WORD_JOINER,
     rank: before.has(at) ? AFTER_LINK_START : BEFORE_LINK_END,
   }));
+}
+
+/** Keeps each marker in this text literal, whatever is beside the text. */
+export function guardMarkers(text: string, { guards }: Pick<MarkerSyntax, 'guards'>): string {
+  const after = guards === 'around' ? WORD_JOINER : '';
+  return text.replaceAll(/[*_~`]/g, (marker) => WORD_JOINER + marker + after);
 }
 
 /** The ranks of insertions at the edge of a link that are inside the link. */

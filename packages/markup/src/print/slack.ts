@@ -1,5 +1,5 @@
 import type { Leaf } from '../document.ts';
-import { percentEncode } from './addresses.ts';
+import { percentEncode, spellOutLinksUnless } from './addresses.ts';
 import type { Printed } from './lines.ts';
 import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
 import type { TextPlace } from './marker-text.ts';
@@ -12,6 +12,8 @@ const SLACK: MarkerDialect = {
     return text === undefined ? `<${target}>` : `<${target}|${text}>`;
   },
   guards: 'around',
+  // A bar separates the URL from the text.
+  prepare: (runs) => spellOutLinksUnless(runs, (text) => !text.includes('|')),
   bullet: '•',
   // Slack accepts the entity for a quote, too, and needs no space after it.
   blockStart: /^\s*(?:>|&gt;)/,

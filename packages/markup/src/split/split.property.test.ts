@@ -1,7 +1,7 @@
 import { runs } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { PrintedTarget } from '../capabilities.ts';
+import { CAPABILITIES, type PrintedTarget } from '../capabilities.ts';
 import {
   type Cell,
   type Container,
@@ -115,7 +115,7 @@ function onlyLetters(random: string): string {
 }
 
 const targets: fc.Arbitrary<PrintedTarget> = fc.record({
-  dialect: fc.constantFrom('telegram', 'discord', 'whatsapp', 'plain', 'html'),
+  dialect: fc.constantFrom(...(Object.keys(CAPABILITIES) as PrintedTarget['dialect'][])),
   maxLength: fc.oneof(fc.integer({ min: 16, max: 64 }), fc.integer({ min: 16, max: 600 })),
   unit: fc.constantFrom('utf16', 'codepoint', 'byte'),
 });

@@ -176,7 +176,7 @@ describe('splitting', () => {
   });
 });
 
-const DIALECTS = ['telegram', 'discord', 'whatsapp', 'plain', 'html'] as const;
+const DIALECTS = Object.keys(CAPABILITIES) as (keyof typeof CAPABILITIES)[];
 const numbered = (markdown: string, target: Partial<RenderTarget> = {}) =>
   render(markdown, {
     dialect: 'telegram',

@@ -5,7 +5,7 @@ import type { Container, Leaf, Marker, Run, TableLeaf } from '../document.ts';
 import type { Parsed } from '../parse/parse.ts';
 import { type Steps, stepEvery } from '../steps.ts';
 import { type InlineContext, isBreak, markAll, toRuns } from './inlines.ts';
-import { deadenMentions, joinEqual } from './runs.ts';
+import { deadenMentions, deadenPlain, joinEqual } from './runs.ts';
 import {
   headerText,
   isEmptyCell,
@@ -36,8 +36,8 @@ export function* toLeaves(
   const references = collectReferences(
     pieces.flatMap((piece) => (piece.type === 'tree' ? [piece.root] : [])),
   );
-  const context = { ...references, capabilities };
   const pings = mentions === 'live' ? undefined : capabilities.pings;
+  const context = { ...references, capabilities, pings };
   const isStep = stepEvery(STEP);
   const leaves: Leaf[] = [];
   for (const [index, piece] of pieces.entries()) {
@@ -113,6 +113,7 @@ interface BlockContext extends InlineContext {
   readonly source: string;
   /** Definitions that some reference uses; the others are shown as written. */
   readonly used: ReadonlySet<string>;
+  readonly pings: DialectCapabilities['pings'];
 }
 
 /** The position of the next leaf. */
@@ -295,7 +296,8 @@ function draftFootnote(
   context: BlockContext,
 ): Draft[] {
   const list: Container = { type: 'list', start: undefined };
-  const item: Container = { type: 'item', marker: { label: node.label ?? node.identifier } };
+  const label = deadenPlain(node.label ?? node.identifier, context.pings);
+  const item: Container = { type: 'item', marker: { label } };
   return draftItem(node.children, { within: [...within, list, item], gap }, context);
 }
 

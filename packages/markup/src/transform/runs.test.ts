@@ -86,7 +86,10 @@ describe('mentions', () => {
     },
   );
 
-  it.each<Dialect>(['whatsapp', 'plain', 'html'])('have no meaning on %s', (dialect) => {
-    expect(show('@everyone @ada', dialect)).toBe('@everyone @ada');
-  });
+  it.each<Dialect>(['whatsapp', 'google-chat', 'teams', 'plain', 'html'])(
+    'have no meaning on %s',
+    (dialect) => {
+      expect(show('@everyone @ada', dialect)).toBe('@everyone @ada');
+    },
+  );
 });

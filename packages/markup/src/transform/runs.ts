@@ -66,7 +66,8 @@ export function isLinkable(url: string, rule: LinkRule): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);
   if (!rule.schemes.includes(protocol) || rule.notifying?.test(url)) return false;
-  return !rule.dottedHostOnly || hostname.includes('.') || hostname.startsWith('[');
+  if (!rule.dottedHostOnly || protocol === 'mailto:') return true;
+  return hostname.includes('.') || hostname.startsWith('[');
 }
 
 /** Whether the text already shows the URL, as a bare URL does. */

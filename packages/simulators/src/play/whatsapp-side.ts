@@ -4,7 +4,7 @@ import type { Attachment } from '../whatsapp/read-content.ts';
 import { startWhatsAppDouble } from '../whatsapp/start-whatsapp-double.ts';
 import type { VisibleMessage } from '../whatsapp/transcript.ts';
 import type { WhatsAppDouble } from '../whatsapp/whatsapp-double.ts';
-import { drawWhatsApp } from './draw/whatsapp.ts';
+import { drawMarkedLines } from './draw/marked-lines.ts';
 import type { PlayClock } from './play-clock.ts';
 import {
   type FileOnPlatform,
@@ -171,7 +171,7 @@ class Side implements WhatsAppSide {
 
   #message(message: VisibleMessage): MessageOnPlatform {
     const { id, at, from, formatted, edits, deleted, quoted, attachment } = message;
-    const html = drawWhatsApp(formatted.lines);
+    const html = drawMarkedLines(formatted.lines);
     const text = formatted.visible;
     const file = this.#files.get(id) ?? (attachment && this.#fileOf(attachment));
     return {

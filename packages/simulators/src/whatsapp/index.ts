@@ -1,13 +1,6 @@
 export type { Group } from './groups.ts';
 export { MESSAGE_KINDS } from './message-kinds.ts';
-export {
-  type Format,
-  type Formatted,
-  type FormattedLine,
-  type Inline,
-  lineRuns,
-  parseWhatsApp,
-} from './parse-formatting.ts';
+export { type Formatted, parseWhatsApp } from './parse-formatting.ts';
 export type { Person } from './people.ts';
 export { hushLibsignal } from './quiet.ts';
 export { selfSignedCertificate } from './self-signed-certificate.ts';

@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { type FormattedLine, type Inline, parseWhatsApp } from './parse-formatting.ts';
+import type { FormattedLine, Inline } from '../formatting/marked-lines.ts';
+import { parseWhatsApp } from './parse-formatting.ts';
 
-const TAG = { bold: 'b', italic: 'i', strike: 's', code: 'c', monospace: 'm', url: 'u' } as const;
+const TAG = {
+  bold: 'b',
+  italic: 'i',
+  strike: 's',
+  code: 'c',
+  monospace: 'm',
+  link: 'a',
+  url: 'u',
+} as const;
 
 /** A compact form of the tree: `<b>…</b>` and so on, and line prefixes `> `, `- `, `1. `. */
 function sketch(text: string): string {

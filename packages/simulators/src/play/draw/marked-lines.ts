@@ -1,9 +1,9 @@
-import type { FormattedLine, Inline } from '../../whatsapp/parse-formatting.ts';
+import type { FormattedLine, Inline } from '../../formatting/marked-lines.ts';
 import { drawText } from './detected.ts';
 import { escapeText } from './escape.ts';
 
-/** Draws the lines of a message as WhatsApp shows them. */
-export function drawWhatsApp(lines: readonly FormattedLine[]): string {
+/** Draws the lines of a message of WhatsApp, Slack or Google Chat. */
+export function drawMarkedLines(lines: readonly FormattedLine[]): string {
   return lines.map(drawLine).join('');
 }
 
@@ -22,6 +22,8 @@ function drawInline(inline: Inline): string {
     case 'text':
     case 'url':
       return drawText(inline.text);
+    case 'link':
+      return `<span class="link" title="${escapeText(inline.url)}">${escapeText(inline.text)}</span>`;
     case 'code':
       return `<code>${escapeText(inline.text)}</code>`;
     case 'monospace':

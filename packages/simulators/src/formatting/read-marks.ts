@@ -19,20 +19,45 @@ export interface Found {
   readonly unpaired: number | undefined;
 }
 
+/** What differs between platforms whose marks are single characters. */
+export interface LineRules {
+  /** Reads the quote mark, bullet or number at the start of a line. */
+  readonly readStart: (line: string, reading: Reading) => LineStart;
+  /** The texts of links that are written as tokens, in order. */
+  readonly links?: readonly LinkSpan[];
+}
+
+/** The text of a link. */
+export interface LinkSpan {
+  readonly type: 'link';
+  readonly from: number;
+  readonly to: number;
+  readonly url: string;
+  /** Whether the token is only the URL, in which no platform looks for marks. */
+  readonly isBare: boolean;
+}
+
+/** The kind of a line, and how much of it is the mark of that kind. */
+export type LineStart = LineKind & { readonly length: number };
+
 /** Finds lines first, then ranges without marks, then marks. */
-export function readLines(text: string, reading: Reading): Found {
+export function readLines(text: string, reading: Reading, rules: LineRules): Found {
   const taken = new Uint8Array(text.length);
   const { found, unpaired } = findMonospace(text);
   for (const { from, to } of found) taken.fill(1, from, to);
-  const lines = splitLines(text, taken).map(([start, end]) =>
-    readLine(text.slice(start, end), start, reading),
-  );
+  const { links = [] } = rules;
+  for (const { isBare, from, to } of links) if (isBare) taken.fill(1, from, to);
+  const lines = splitLines(text, taken).map(([start, end]): Line => {
+    const { length, ...kind } = rules.readStart(text.slice(start, end), reading);
+    return { ...kind, start, from: start + length, to: end };
+  });
   const opaque: Opaque[] = [...found];
   const pairs: Pair[] = [];
   for (const { from, to } of lines) {
     const content = text.slice(from, to);
-    for (const url of findUrls(content, from, reading)) {
-      if (taken[url.from] !== 0) continue;
+    for (const found of findUrls(content, from, reading)) {
+      const url = outsideLinks(found, links);
+      if (url === undefined || taken[url.from] !== 0) continue;
       opaque.push(url);
       taken.fill(1, url.from, url.to);
     }
@@ -57,25 +82,8 @@ function splitLines(text: string, taken: Uint8Array): [number, number][] {
   return [...lines, [start, text.length]];
 }
 
-function readLine(line: string, start: number, reading: Reading): Line {
-  const content = (length: number) => ({ start, from: start + length, to: start + line.length });
-  const behind = reading === 'strict' ? ' (?! )(?=[^\\n])' : '[^\\S\\n]';
-  const [marker = ''] = new RegExp(`^(?:[>*-]|\\d{1,2}\\.)${behind}`).exec(line) ?? [];
-  switch (marker[0]) {
-    case undefined:
-      return { kind: 'paragraph', ...content(0) };
-    case '>':
-      return { kind: 'quote', ...content(marker.length) };
-    case '*':
-    case '-':
-      return { kind: 'bullet', ...content(marker.length) };
-    default:
-      return { kind: 'number', number: marker.trimEnd(), ...content(marker.length) };
-  }
-}
-
 /** A range in which no marks are searched. */
-interface Opaque {
+export interface Opaque {
   readonly type: 'monospace' | 'code' | 'url';
   /** Offsets in the whole text, markers included. */
   readonly from: number;
@@ -122,6 +130,13 @@ function findUrls(line: string, start: number, reading: Reading): Opaque[] {
   return found.sort((a, b) => a.from - b.from);
 }
 
+/** The part of a URL in text before a link, which ends it. */
+function outsideLinks(url: Opaque, links: readonly LinkSpan[]): Opaque | undefined {
+  const link = links.find(({ from, to }) => from < url.to && url.from < to);
+  if (link === undefined) return url;
+  return url.from < link.from ? { ...url, to: link.from } : undefined;
+}
+
 /**
  * Inline code in one line. Strict requires word boundaries and only text inside; loose accepts any
  * pair.
@@ -151,7 +166,7 @@ function isCode(line: string, open: number, close: number, reading: Reading): bo
   const before = characterBefore(line, open);
   const after = characterAt(line, close + 1);
   if (before === '\u2060' || after === '\u2060') return false;
-  if (reading === 'loose') return true;
+  if (reading !== 'strict') return true;
   return before !== '`' && after !== '`' && isEdge(before, reading) && isEdge(after, reading);
 }
 
@@ -220,10 +235,11 @@ export function findCrossing(pairs: readonly { from: number; to: number }[]): bo
 }
 
 /**
- * Clients differ in details. `strict` finds only the marks that every client shows, `loose` also
- * those that some client might show. A text is correct if both find the same.
+ * Clients differ in details. `strict` finds only the marks that every client shows, the others also
+ * those that some client might show, which may take a word joiner for whitespace or for a letter. A
+ * text is correct if all find the same.
  */
-export type Reading = 'strict' | 'loose';
+export type Reading = 'strict' | 'loose' | 'loose-joiner-space' | 'loose-joiner-letter';
 
 const WHITE_SPACE = /\s/;
 const PUNCTUATION = /[\p{P}$+<=>^`|~]/u;
@@ -237,24 +253,24 @@ const LETTER_OR_DIGIT = /[\p{L}\p{N}\p{M}]/u;
 /** Variation selectors and the keycap, which end an emoji and do not belong to a word. */
 const EMOJI_END = /[\ufe0e\ufe0f\u20e3]/;
 
-/** The only invisible character that no client treats as white space or as a word boundary. */
+/** An invisible character that no client is known to treat as white space or as a word boundary. */
 const WORD_JOINER = '\u2060';
 
 /** Whether this character may stand outside next to a mark; undefined is a line's start or end. */
 function isEdge(character: string | undefined, reading: Reading): boolean {
   if (character === undefined || WHITE_SPACE.test(character)) return true;
   if (PUNCTUATION.test(character)) return true;
-  if (reading === 'strict' || character === WORD_JOINER) return false;
+  if (character === WORD_JOINER) return reading === 'loose-joiner-space';
+  if (reading === 'strict') return false;
   if (EMOJI_END.test(character) || UNSPACED.test(character)) return true;
   return !LETTER_OR_DIGIT.test(character);
 }
 
 /** Whether this character may stand inside next to a mark. */
 function isInside(character: string | undefined, reading: Reading): boolean {
-  if (character === undefined || WHITE_SPACE.test(character) || character === WORD_JOINER) {
-    return false;
-  }
-  return reading === 'loose' || !INVISIBLE.test(character);
+  if (character === undefined || WHITE_SPACE.test(character)) return false;
+  if (character === WORD_JOINER) return reading === 'loose-joiner-letter';
+  return reading !== 'strict' || !INVISIBLE.test(character);
 }
 
 /** The code point that starts at this offset of a line. */

@@ -1,0 +1,58 @@
+import {
+  buildLines,
+  type FormatRun,
+  type FormattedLine,
+  findAmbiguous,
+  lineRuns,
+  visibleText,
+} from './marked-lines.ts';
+import { type LineRules, type Reading, readLines } from './read-marks.ts';
+import type { Flattened, TokenViolation } from './tokens.ts';
+
+/** A message as people see it. */
+export interface MarkedMessage {
+  readonly lines: readonly FormattedLine[];
+  /** The visible text: without markers and quote bars, with `• ` for bullets. */
+  readonly visible: string;
+  /** The same text split into runs of equal format, without bullets. */
+  readonly runs: readonly FormatRun[];
+  /** What might look different or wrong, or notifies people; empty for a correct text. */
+  readonly violations: readonly MessageViolation[];
+}
+
+/** `fence`: an unmatched triple backtick. `ambiguous`: it depends on the interpretation. */
+export type MessageViolation =
+  | TokenViolation
+  | { readonly kind: 'fence' | 'ambiguous'; readonly text: string };
+
+const OTHER_READINGS: readonly Reading[] = ['loose', 'loose-joiner-space', 'loose-joiner-letter'];
+
+/** Reads a message without its tokens under every reading. */
+export function readMessage(
+  { text, links, violations }: Flattened,
+  readStart: LineRules['readStart'],
+): MarkedMessage {
+  const rules = { readStart, links };
+  const strict = readLines(text, 'strict', rules);
+  const ambiguous = new Set(
+    OTHER_READINGS.flatMap((reading) =>
+      findAmbiguous(text, strict, readLines(text, reading, rules)),
+    ),
+  );
+  // The text of a link has no marks.
+  for (const { from, to } of [...strict.pairs, ...strict.opaque]) {
+    const isIn = (at: number) => links.some((link) => link.from < at && at < link.to);
+    if (isIn(from) || isIn(to)) ambiguous.add(text.slice(from, to));
+  }
+  const lines = buildLines(text, strict, links);
+  return {
+    lines,
+    visible: visibleText(lines),
+    runs: lines.flatMap(lineRuns),
+    violations: [
+      ...violations,
+      ...(strict.unpaired === undefined ? [] : [{ kind: 'fence', text: '```' } as const]),
+      ...[...ambiguous].map((part) => ({ kind: 'ambiguous', text: part }) as const),
+    ],
+  };
+}

@@ -1,0 +1,43 @@
+import {
+  type FormattedLine,
+  lineRuns,
+  type MarkedMessage,
+  type Format as MarkerFormat,
+} from '@parley/simulators/formatting';
+import type { Format } from './expected.ts';
+import type { Stretch } from './seen.ts';
+
+const FORMAT: Readonly<Partial<Record<MarkerFormat, Format>>> = {
+  bold: 'bold',
+  italic: 'italic',
+  strike: 'strike',
+  code: 'code',
+  monospace: 'code',
+};
+
+/** What people see of these lines. */
+export function stretchesOf(lines: readonly FormattedLine[]): Stretch[] {
+  return lines.flatMap((line, index): Stretch[] => {
+    const added = line.kind === 'bullet' ? '•' : line.kind === 'number' ? line.number : '';
+    const lineEnd = { text: `${index === 0 ? '' : '\n'}${added}`, formats: new Set<Format>() };
+    const runs = lineRuns(line).map(({ text: written, formats, link }): Stretch => {
+      // Of a block, the line ends next to its fences are not shown.
+      const text = formats.includes('monospace') ? written.replace(/^\n|\n$/g, '') : written;
+      const own = new Set(formats.flatMap((format) => FORMAT[format] ?? []));
+      return link === undefined ? { text, formats: own } : { text, formats: own.add('link'), link };
+    });
+    return [lineEnd, ...runs];
+  });
+}
+
+/**
+ * Reads one message of Slack or Google Chat.
+ * @param parse the strict parser of the platform.
+ * @throws Error if it would look different in some client, or notify people.
+ */
+export function readMarked(text: string, parse: (text: string) => MarkedMessage): Stretch[] {
+  const { lines, violations } = parse(text);
+  const [violation] = violations;
+  if (violation !== undefined) throw new Error(`${violation.kind}: ${violation.text}`);
+  return stretchesOf(lines);
+}
