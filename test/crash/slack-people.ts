@@ -12,6 +12,20 @@ export interface SlackRoom {
   readonly mention: string;
 }
 
+/**
+ * Every other person has a direct chat with the bot; the others have a channel each, with a thread
+ * in which they mention it.
+ */
+export function slackRooms(double: SlackDouble, senders: readonly number[]): readonly SlackRoom[] {
+  return senders.map((sender, nth) => {
+    const from = double.addMember({ name: `Person ${sender}` });
+    if (nth % 2 === 0) return { sender, from, channel: double.directChat(from), mention: '' };
+    const channel = double.addChannel({ name: `room-${sender}`, members: [from] });
+    const { ts: threadTs } = double.say({ channel, text: 'Questions go into this thread' });
+    return { sender, from, channel, threadTs, mention: `<@${double.me.id}> ` };
+  });
+}
+
 interface Person {
   readonly room: SlackRoom;
   readonly waiting: string[];

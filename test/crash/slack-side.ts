@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type SlackDouble, startSlackDouble } from '@parley/simulators/slack';
 import { type LoadBalancer, startLoadBalancer } from './load-balancer.ts';
 import { type Side, sendersFrom } from './side.ts';
-import { SlackPeople } from './slack-people.ts';
+import { SlackPeople, slackRooms } from './slack-people.ts';
 import { ask } from './words.ts';
 
 /** How events reach Parley: requests to one of the gateways, or Socket Mode. */
@@ -19,15 +19,11 @@ const FIRST_SENDERS = { webhook: 50_001, socket: 60_001 } as const;
 const RETRIES = { delaysMs: Array.from({ length: 2_000 }, () => 250), answerWithinMs: 3_000 };
 const VERIFY_DELAY_MS = 250;
 
-/**
- * Direct chats with the bot, and as many channels with a thread in which one person mentions it.
- */
+/** A workspace whose people ask in direct chats and in threads. */
 export async function startSlackSide(chats: number, events: SlackEvents): Promise<Side> {
   const { kind } = events;
   const double = await startSlackDouble({ retries: RETRIES });
-  const rooms = sendersFrom(FIRST_SENDERS[kind], chats).map((sender, nth) =>
-    nth % 2 === 0 ? directRoom(double, sender) : threadRoom(double, sender),
-  );
+  const rooms = slackRooms(double, sendersFrom(FIRST_SENDERS[kind], chats));
   const people = new SlackPeople(double, rooms);
   const closing = new AbortController();
   const balancer = kind === 'webhook' ? await startLoadBalancer(events.folders) : undefined;
@@ -60,18 +56,6 @@ export async function startSlackSide(chats: number, events: SlackEvents): Promis
       await Promise.all([double.close(), balancer?.close()]);
     },
   };
-}
-
-function directRoom(double: SlackDouble, sender: number) {
-  const from = double.addMember({ name: `Person ${sender}` });
-  return { sender, from, channel: double.directChat(from), mention: '' };
-}
-
-function threadRoom(double: SlackDouble, sender: number) {
-  const from = double.addMember({ name: `Person ${sender}` });
-  const channel = double.addChannel({ name: `room-${sender}`, members: [from] });
-  const { ts: threadTs } = double.say({ channel, text: 'Questions go into this thread' });
-  return { sender, from, channel, threadTs, mention: `<@${double.me.id}> ` };
 }
 
 /** Enters the request URL as soon as a gateway serves it. */
