@@ -10,6 +10,7 @@ import { startModelSide } from './doubles.ts';
 import { measureFairness, renderFairness } from './fairness.ts';
 import { beatDays, renderHeartbeat } from './heartbeat.ts';
 import { measureIdle, renderIdle } from './idle.ts';
+import { measureKills, renderKills } from './kills.ts';
 import { measureMarkup, renderMarkup } from './markup.ts';
 import { measureMemorySearch, renderMemorySearch } from './memory-search.ts';
 import { measurePrompt, renderPrompt } from './prompt.ts';
@@ -48,6 +49,7 @@ const LONG: Readonly<Record<string, Measure>> = {
   idle: section(({ stillMs }) => measureIdle(stillMs), renderIdle),
   fairness: section((rounds) => measureFairness(rounds), renderFairness),
   soak: section(measureSoak, renderSoak),
+  kills: section(({ kills }) => measureKills(kills), renderKills),
 };
 
 const { values, positionals } = parseArgs({
@@ -63,6 +65,7 @@ const { values, positionals } = parseArgs({
     idle: { type: 'boolean', default: false },
     fairness: { type: 'boolean', default: false },
     soak: { type: 'boolean', default: false },
+    kills: { type: 'boolean', default: false },
     minutes: { type: 'string' },
   },
 });

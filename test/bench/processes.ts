@@ -29,6 +29,8 @@ export interface StartedProcess {
   readonly readyAt: Promise<number>;
   /** Its standard output so far. */
   output(): string;
+  /** Resolves when it has ended, for whatever reason. */
+  readonly ended: Promise<void>;
   /** Ends it by SIGTERM, as a supervisor does. */
   stop(): Promise<void>;
 }
@@ -75,7 +77,9 @@ export function startProcess({ name, folder, args, env, readyLine }: Program): S
   const readyAt = lineSeen(child, readyLine, () => output, errors);
   readyAt.catch(() => {}); // Callers that do not wait for it learn of a failure from the double.
   if (child.pid === undefined) throw new Error(`${name} could not be started.`);
-  return { pid: child.pid, spawnedAt, readyAt, output: () => output, stop: () => stop(child) };
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const { pid } = child;
+  return { pid, spawnedAt, readyAt, ended, output: () => output, stop: () => stop(child) };
 }
 
 function lineSeen(

@@ -1,3 +1,5 @@
+import type { KillScale } from './kill-plan.ts';
+
 /** Sections that are rows of the table comparing Parley with other bots. */
 export const BESIDE_SECTIONS = ['start', 'memory', 'latency', 'throughput'] as const;
 export type BesideSection = (typeof BESIDE_SECTIONS)[number];
@@ -39,6 +41,8 @@ export interface Rounds {
   readonly fairnessMs: number;
   /** How long a day of the soak takes. */
   readonly minutes: number;
+  /** How often the bots of Slack are killed, and how much they are asked. */
+  readonly kills: KillScale;
 }
 
 export const FULL: Rounds = {
@@ -58,6 +62,11 @@ export const FULL: Rounds = {
   stillMs: 60_000,
   fairnessMs: 20_000,
   minutes: 20,
+  kills: {
+    ...{ questions: 2_400, kills: 40, chats: 80, askMs: 20 * 60_000 },
+    // Slack's own: at once, after a minute and after five minutes.
+    ...{ retryMs: [0, 60_000, 300_000], quietMs: 100_000 },
+  },
 };
 
 export const QUICK: Rounds = {
@@ -77,4 +86,8 @@ export const QUICK: Rounds = {
   stillMs: 20_000,
   fairnessMs: 8_000,
   minutes: 3,
+  kills: {
+    ...{ questions: 240, kills: 4, chats: 80, askMs: 2 * 60_000 },
+    ...{ retryMs: [0, 10_000, 30_000], quietMs: 30_000 },
+  },
 };

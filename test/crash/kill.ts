@@ -61,7 +61,8 @@ export function killSites(deployment: DeploymentName): readonly KillSite[] {
  * moments of the load.
  */
 const PASSINGS = { 'one life': 4, 'several lives': 12 } as const;
-const ACCOUNTS = 3;
+/** The accounts that a gateway takes over: one of each platform that people use. */
+const ACCOUNTS = 4;
 /** In one of this many rounds, the next process is killed, too. */
 const KILL_NEXT_ONE_IN = 4;
 const MAX_AWAY_MS = 3_000;

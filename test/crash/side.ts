@@ -1,7 +1,17 @@
 import type { Question } from './words.ts';
 
-/** The channels whose people ask. */
-export const CHANNELS = ['telegram', 'discord', 'whatsapp', 'web'] as const;
+/**
+ * The channels whose people ask, by their names in the settings. Slack is hosted twice, because its
+ * events arrive in two ways.
+ */
+export const CHANNELS = [
+  'telegram',
+  'discord',
+  'whatsapp',
+  'slack',
+  'slack-socket',
+  'web',
+] as const;
 export type ChannelName = (typeof CHANNELS)[number];
 
 /** A chat as its people see it. */

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { gatewayAddress } from './gateway-address.ts';
 import { type Side, sendersFrom } from './side.ts';
 import { ask, type Question } from './words.ts';
 
-const Instance = z.object({ address: z.string() });
 const History = z.object({
   entries: z.array(
     z.discriminatedUnion('type', [
@@ -118,14 +118,9 @@ async function request(
   throw new AggregateError(failures, 'No gateway takes it');
 }
 
-/**
- * The files are read each time, because a restarted process has a new port. Throws when no gateway
- * can be reached.
- */
-function requestOf(folder: string, path: string, init: RequestInit): Promise<Response> {
-  const { address } = Instance.parse(
-    JSON.parse(readFileSync(join(folder, 'gateway.json'), 'utf8')),
-  );
+/** Throws when no gateway can be reached. */
+async function requestOf(folder: string, path: string, init: RequestInit): Promise<Response> {
+  const address = gatewayAddress(folder);
   const token = readFileSync(join(folder, 'token'), 'utf8').trim();
   return fetch(`${address}/channels/web/default/${path}`, {
     ...init,

@@ -72,7 +72,8 @@ export function tellsUncertainty(text: string): boolean {
   return text.startsWith('⚙️') && text.includes('cannot tell whether it arrived');
 }
 
-function questionsIn(text: string): Question[] {
+/** The questions that a text names, in order. */
+export function questionsIn(text: string): Question[] {
   return [...text.matchAll(/s(\d+)-n(\d+)/g)].map(([, sender, number]) => ({
     sender: Number(sender),
     number: Number(number),

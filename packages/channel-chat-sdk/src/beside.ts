@@ -6,6 +6,7 @@ import type { Reword } from './messages.ts';
 import type { SendDeps, Upload } from './send.ts';
 import type { ChatSdkSettings } from './settings.ts';
 import { slackDownload, slackReword, slackUpload } from './slack.ts';
+import { type Lacks, slackLacks } from './slack-history.ts';
 import { SlackSocket, type SocketDeps, socketToken } from './slack-socket.ts';
 import { CloudStatuses, cloudDownload } from './whatsapp-cloud.ts';
 
@@ -19,6 +20,8 @@ export interface Beside {
   readonly heard?: (body: string) => void;
   /** Finds a sent message by the key of its part. */
   readonly findByKey?: (key: string, signal: AbortSignal) => Promise<string | undefined>;
+  /** Whether a chat certainly does not contain a part that was not found in it. */
+  readonly lacks?: Lacks;
   /** Holds the connection over which events come, instead of a webhook. */
   readonly socketOf?: (deps: SocketParts) => SlackSocket | undefined;
 }
@@ -49,6 +52,7 @@ function slackBeside(adapter: Adapter, options: ChatSdkSettings['options']): Bes
     upload: slackUpload(adapter),
     reword: slackReword(adapter),
     download: slackDownload(options),
+    lacks: slackLacks(adapter),
     socketOf: (deps) =>
       appToken === undefined ? undefined : new SlackSocket({ ...deps, appToken, apiUrl }),
   };

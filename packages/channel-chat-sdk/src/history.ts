@@ -33,7 +33,7 @@ export async function ownMessages(
   return messages.filter(({ author }) => author.isMe);
 }
 
-/** How many sent messages `BeforePart` lists at most. */
+/** How many sent messages of a chat `BeforePart` lists at most. */
 const LISTED = 50;
 
 /**
@@ -46,11 +46,10 @@ export function matchSent(
   { body, route }: Pick<OutboundPart, 'body' | 'route'>,
   { known }: BeforePart,
 ): string | undefined {
-  const sent = known.filter(({ direction }) => direction === 'out');
+  const here = known.filter(({ chatId }) => chatId === route.chatId);
+  const sent = here.filter(({ direction }) => direction === 'out');
   const from = sent.length < LISTED ? 0 : Math.min(...sent.map(({ at }) => at));
-  const others = new Set(
-    known.flatMap((each) => (each.chatId === route.chatId ? each.messageId : [])),
-  );
+  const others = new Set(here.map(({ messageId }) => messageId));
   const wanted = new Set([wordsOf(body.plain), wordsOf(body.text)]);
   return messages.find(
     ({ id, text, metadata }) =>

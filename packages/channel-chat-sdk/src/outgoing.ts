@@ -13,6 +13,7 @@ interface OutgoingDeps
   readonly stopping: AbortSignal;
   readonly reword?: Reword | undefined;
   readonly findByKey?: Beside['findByKey'];
+  readonly lacks?: Beside['lacks'];
   /** Resolves once the adapter can recognize its own messages. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
 }
@@ -30,7 +31,7 @@ export interface Outgoing {
 const MAX_OFFERED = 1_000;
 
 export function createOutgoing(deps: OutgoingDeps): Outgoing {
-  const { findByKey } = deps;
+  const { findByKey, lacks } = deps;
   const { growMs, history } = deps.traits;
   /** The texts of messages with buttons, by chat and message. */
   const offered = new BoundedMap<string, string>(MAX_OFFERED);
@@ -56,7 +57,9 @@ export function createOutgoing(deps: OutgoingDeps): Outgoing {
     const grown = await growing?.complete(part, signal);
     if (grown !== undefined) return grown.platformMessageId;
     if (findByKey !== undefined) return findByKey(part.idempotencyKey, signal);
-    return matchSent(await own(part.route, signal), part, before);
+    const found = matchSent(await own(part.route, signal), part, before);
+    if (found !== undefined || lacks === undefined) return found;
+    return (await abortable(lacks(part, before), signal)) ? null : undefined;
   };
   return {
     sending: {

@@ -60,7 +60,7 @@ export function clientLogger(log: Logger) {
   };
 }
 
-function slackApiOf(adapter: Adapter): SlackApi {
+export function slackApiOf(adapter: Adapter): SlackApi {
   return (adapter as unknown as { readonly webClient: SlackApi }).webClient;
 }
 

@@ -282,14 +282,15 @@ export interface ChannelAdapter {
   send(part: OutboundPart, signal: AbortSignal, onStart?: () => void): Promise<Receipt>;
   /**
    * Searches the chat for a part that a killed process may have sent, and returns the id of its
-   * message. Undefined means that it was not found, which proves nothing. Changes nothing that
-   * people can see.
+   * message. Undefined means that it was not found, which proves nothing; null means that the chat
+   * certainly does not contain it, so that it can be sent again. Changes nothing that people can
+   * see.
    */
   findSent?(
     part: OutboundPart,
     before: BeforePart,
     signal: AbortSignal,
-  ): Promise<string | undefined>;
+  ): Promise<string | null | undefined>;
   /** The display names of a chat and its thread, for notes to the owner; undefined when unknown. */
   chatName?(address: ChatAddress): Promise<string | undefined>;
   /**

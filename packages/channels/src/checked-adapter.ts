@@ -66,7 +66,7 @@ export function checkedAdapter(adapter: ChannelAdapter, defects: Defects): Chann
       checkedSend(defects, part, signal, () => adapter.send(part, signal, onStart)),
     ...(findSent && {
       findSent: async (...asked) =>
-        checkReturned(defects, 'findSent', Id.optional(), await findSent(...asked), undefined),
+        checkReturned(defects, 'findSent', Id.nullish(), await findSent(...asked), undefined),
     }),
     ...(chatName && {
       chatName: async (address) =>

@@ -1,7 +1,10 @@
 import { type ChatKey, OF_CHAT } from './conversations.ts';
 import { type Sql, StoreError, statement } from './database.ts';
 
-/** What was known before a part was sent, based on the newest messages of its account. */
+/**
+ * What was known before a part was sent, based on the newest messages of its account and of its
+ * chat.
+ */
 export interface BeforePart {
   /** Messages that already had a platform id by then; `at` is in ms. */
   readonly known: readonly {
@@ -32,9 +35,19 @@ const SENT_BEFORE = statement(`
   where channel = :channel and account = :account and state = 'sent' and sent_at <= :until
   order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
 
+const SENT_HERE_BEFORE = statement(`
+  select chat_id as "chatId", platform_message_id as "messageId", sent_at as at from outbox
+  where ${OF_CHAT} and state = 'sent' and sent_at <= :until
+  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
+
 const RECEIVED_BEFORE = statement(`
   select chat_id as "chatId", message_id as "messageId", received_at as at from inbox
   where channel = :channel and account = :account and received_at <= :until
+  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
+
+const RECEIVED_HERE_BEFORE = statement(`
+  select chat_id as "chatId", message_id as "messageId", received_at as at from inbox
+  where ${OF_CHAT} and received_at <= :until
   order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
 
 const UNCERTAIN = statement(
@@ -45,14 +58,20 @@ const UNCERTAIN = statement(
 export async function readBeforePart(sql: Sql, partId: string): Promise<BeforePart> {
   const part = await sql.get(PLACE, { partId });
   if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);
-  const known = (rows: readonly Known[], direction: 'in' | 'out') =>
-    rows.flatMap(({ messageId, at, ...row }) =>
+  const known = (ofAccount: readonly Known[], here: readonly Known[], direction: 'in' | 'out') => {
+    const others = ofAccount.filter(({ chatId }) => chatId !== part.chatId);
+    return [...others, ...here].flatMap(({ messageId, at, ...row }) =>
       messageId === null || at === null ? [] : [{ ...row, messageId, at, direction }],
     );
+  };
   return {
     known: [
-      ...known(await sql.all(SENT_BEFORE, part), 'out'),
-      ...known(await sql.all(RECEIVED_BEFORE, part), 'in'),
+      ...known(await sql.all(SENT_BEFORE, part), await sql.all(SENT_HERE_BEFORE, part), 'out'),
+      ...known(
+        await sql.all(RECEIVED_BEFORE, part),
+        await sql.all(RECEIVED_HERE_BEFORE, part),
+        'in',
+      ),
     ],
     uncertainAt: (await sql.get(UNCERTAIN, part))?.at ?? null,
   };

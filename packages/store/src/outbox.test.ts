@@ -96,6 +96,20 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect((await store.outbox.before(sought)).known).toHaveLength(1);
     });
 
+    it('[D04] reports them for the chat of the part, however much others have written', async () => {
+      await store.outbox.enqueue([part('before'), part('sought')], 0);
+      await store.outbox.markSent(await sending(), '41', 1);
+      for (let nth = 1; nth <= 60; nth += 1) {
+        await store.outbox.enqueue([part('other', 'c2')], 0);
+        await store.outbox.markSent(await sending(C2), String(nth), 2);
+        await store.inbox.accept(message(`m${nth}`, 'c2'));
+      }
+      const { known } = await store.outbox.before(await sending());
+      expect(known.filter(({ chatId }) => chatId === 'c1')).toEqual([
+        { chatId: 'c1', messageId: '41', direction: 'out', at: 1 },
+      ]);
+    });
+
     it('[D04] gives every part its own key that any platform accepts', async () => {
       await store.outbox.enqueue(
         Array.from({ length: 20 }, () => part('same')),

@@ -145,9 +145,29 @@ describe('a part sent to Slack', () => {
     await later.start();
     expect(await finding).toBe(ts);
     const known = [{ chatId: direct, messageId: ts, direction: 'out' as const, at: 0 }];
-    expect(await later.findSent?.(lost, { known, uncertainAt: null }, soon())).toBeUndefined();
-    expect(await later.findSent?.(part('never sent'), nothing, soon())).toBeUndefined();
+    expect(await later.findSent?.(lost, { known, uncertainAt: null }, soon())).toBeNull();
   });
+
+  it.each(['direct chat', 'thread'])(
+    '[D04] is certainly missing from a %s when the bot has written nothing else there',
+    async (kind) => {
+      const scene = await slackScene();
+      const { adapter, double, channel, direct, part } = scene;
+      const place =
+        kind === 'thread'
+          ? { chatId: channel, threadId: double.say({ channel, text: 'question' }).ts }
+          : { chatId: direct };
+      const earlier = await sent(scene, part('earlier', { route: place }));
+      const { chatId } = place;
+      const known = [{ chatId, messageId: earlier, direction: 'out' as const, at: 0 }];
+      const find = (text: string) =>
+        adapter.findSent?.(part(text, { route: place }), { known, uncertainAt: null }, soon());
+      expect(await find('never sent')).toBeNull();
+      const later = await sent(scene, part('in another form', { route: place }));
+      expect(await find('never sent')).toBeUndefined();
+      expect(await find('in another form')).toBe(later);
+    },
+  );
 
   it('[D04] is found in a thread', async () => {
     const scene = await slackScene();

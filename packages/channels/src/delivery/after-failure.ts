@@ -227,29 +227,42 @@ function asChannelError(thrown: unknown): ChannelError {
 }
 
 /**
- * Handles a part found in `sending`: the process that sent it died, so the platform may or may not
- * have received it.
+ * A request of a process that died may still reach the platform for this long after its start, in
+ * ms. A message that is not there afterwards never arrives.
  */
-export async function recover(deps: FailureDeps, due: DuePart): Promise<void> {
+const UNDER_WAY_MS = 10_000;
+
+/**
+ * Handles a part found in `sending`: the process that sent it died, so the platform may or may not
+ * have received it. Returns the delay until this can be decided in ms, or 0 when it is.
+ */
+export async function recover(deps: FailureDeps, due: DuePart): Promise<number> {
   const { part, sendingAt, attempts } = due;
-  if (!(await deps.outbox.takeOver(part.id))) return;
+  if (!(await deps.outbox.takeOver(part.id))) return 0;
   const note = deps.notes?.read({ partId: part.id, at: sendingAt ?? 0 });
   const reason = 'interrupted while sending';
-  const sendAgain = (attempt: 'counts' | 'free'): Promise<void> =>
-    deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, attempt);
+  const sendAgain = async (attempt: 'counts' | 'free'): Promise<0> => {
+    await deps.outbox.retryLater(part.id, { now: deps.clock(), afterMs: 0 }, reason, attempt);
+    return 0;
+  };
   if (note?.kind === 'marked') return sendAgain('free');
   // If the platform forgets keys, later attempts must know that this one may have arrived.
   if (mayRepeat(deps, part, mayBeThereSince(due)))
     return sendAgain(deps.capabilities.idempotentForMs === undefined ? 'free' : 'counts');
-  const messageId = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
-  if (messageId !== undefined) {
-    await deps.outbox.markSent(part.id, messageId, deps.clock());
-    return;
+  const found = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
+  if (typeof found === 'string') {
+    await deps.outbox.markSent(part.id, found, deps.clock());
+    return 0;
+  }
+  if (found === null) {
+    const left = UNDER_WAY_MS - Math.abs(deps.clock() - (sendingAt ?? 0));
+    return left > 0 ? left : sendAgain('free');
   }
   // Without the notice the chat might never learn that an answer is uncertain, so a notice whose
   // process died is sent once more.
   if (part.noticeOf !== undefined && attempts === 0) return sendAgain('counts');
   await failPart(deps, part, { state: 'unknown', reason, notice: uncertainNoticeOf(deps, part) });
+  return 0;
 }
 
 /**
@@ -283,7 +296,10 @@ export async function endUncertain(deps: FailureDeps, { part }: DuePart): Promis
 /** Later parts wait for the result, so a slower answer counts as none. In ms. */
 const FIND_WITHIN_MS = 10_000;
 
-async function findSent(deps: FailureDeps, part: OutboundPart): Promise<string | undefined> {
+async function findSent(
+  deps: FailureDeps,
+  part: OutboundPart,
+): ReturnType<NonNullable<FailureDeps['findSent']>> {
   if (deps.findSent === undefined) return undefined;
   const before = await deps.outbox.before(part.id);
   try {

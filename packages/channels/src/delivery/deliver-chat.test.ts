@@ -596,6 +596,30 @@ describe('a part that was being sent when the process died', () => {
     },
   );
 
+  it('[D04] is sent again when the chat certainly lacks it, once its request cannot be under way', async () => {
+    await scene.owe('c', ['one', 'two']);
+    await dieWhileSending(false);
+    const findSent = async () => null;
+    now += 1_000;
+    expect(await deliver({ findSent })).toBe(9_000);
+    expect(seen()).toEqual([]);
+    now += 9_000;
+    expect(await deliver({ findSent })).toBeNull();
+    expect(seen()).toEqual(['one', 'two']);
+  });
+
+  it('[D04] is found on the platform when its request arrives late', async () => {
+    await scene.owe('c', ['one']);
+    await dieWhileSending(false);
+    const answers = [null, 'm9'];
+    const findSent = async () => answers.shift();
+    expect(await deliver({ findSent })).toBe(10_000);
+    now += 10_000;
+    expect(await deliver({ findSent })).toBeNull();
+    expect(await scene.states('c')).toEqual(['sent']);
+    expect(seen()).toEqual([]);
+  });
+
   it('[D04] is uncertain when its request had started', async () => {
     const notes = notesOnDisk();
     const died = new Error('killed');

@@ -119,9 +119,8 @@ async function deliverInOrder(
     if (sendingAt === null) {
       if (mustStopDelivery(deps, signal)) return 'look-again';
       if (due.state === 'sending') {
-        const left = othersTime(deps, due);
+        const left = othersTime(deps, due) || (await recover(deps, due));
         if (left > 0) return left;
-        await recover(deps, due);
         deps.notes?.remove(part.id);
         return 'look-again';
       }

@@ -71,6 +71,12 @@ export class Transcript {
     return this.#calls.filter((call) => method === undefined || call.method === method);
   }
 
+  /** The attempts to deliver something that began after `seq`, oldest first. */
+  deliveriesAfter(seq: number): RecordedDelivery[] {
+    const last = this.#deliveries.findLastIndex((delivery) => delivery.seq <= seq);
+    return this.#deliveries.slice(last + 1);
+  }
+
   /** All deliveries, or those of one type, oldest first. */
   deliveries(what?: string): RecordedDelivery[] {
     return this.#deliveries.filter((delivery) => what === undefined || delivery.what === what);

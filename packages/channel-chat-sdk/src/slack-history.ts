@@ -1,0 +1,44 @@
+import type { BeforePart } from '@parley/channels';
+import type { OutboundPart } from '@parley/core';
+import type { Adapter } from 'chat';
+import { z } from 'zod';
+import { slackApiOf } from './slack.ts';
+
+/** Whether a chat certainly does not contain a part that was not found in it. */
+export type Lacks = (part: Pick<OutboundPart, 'route'>, before: BeforePart) => Promise<boolean>;
+
+const Messages = z.object({
+  messages: z.array(z.object({ ts: z.string(), user: z.string().optional() })),
+  has_more: z.boolean().optional(),
+});
+/** The ids of Slack's messages are times. Those of files are not. */
+const TIME = /^\d{10}\.\d{6}$/;
+const MAX_READ = 200;
+
+/**
+ * Reads what has appeared in a chat or thread since the newest message that was known before the
+ * part. The part is certainly missing when the bot itself has written nothing since then: a
+ * message of the bot that is not known may be the part in a form that Slack has changed.
+ */
+export function slackLacks(adapter: Adapter): Lacks {
+  return async ({ route: { chatId: channel, threadId: ts } }, { known }) => {
+    const { botUserId } = adapter;
+    if (botUserId === undefined) return false;
+    const oldest = newestTime(known.filter((each) => each.chatId === channel));
+    const place = { channel, limit: MAX_READ, ...(oldest !== undefined && { oldest }) };
+    const api = slackApiOf(adapter);
+    const read = Messages.parse(
+      ts === undefined
+        ? await api.apiCall('conversations.history', place)
+        : await api.apiCall('conversations.replies', { ...place, ts }),
+    );
+    // The first message of a thread is listed in any case.
+    const since = read.messages.filter((each) => oldest === undefined || each.ts > oldest);
+    return read.has_more !== true && since.every(({ user }) => user !== botUserId);
+  };
+}
+
+function newestTime(known: BeforePart['known']): string | undefined {
+  const times = known.flatMap(({ messageId }) => (TIME.test(messageId) ? messageId : []));
+  return times.toSorted().at(-1);
+}

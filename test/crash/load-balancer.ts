@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { gatewayAddress } from './gateway-address.ts';
+
+/** The address that a platform calls, in front of gateways that come and go. */
+export interface LoadBalancer {
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+const TIMEOUT_MS = 20_000;
+/** Headers that belong to one connection. */
+const OF_CONNECTION = new Set(['host', 'connection', 'content-length', 'transfer-encoding']);
+
+/**
+ * Starts a load balancer that passes each request to the next gateway in turn, and to another one
+ * only if that gateway cannot be reached, so that a gateway that dies while it handles a request
+ * leaves it unanswered.
+ */
+export async function startLoadBalancer(folders: readonly string[]): Promise<LoadBalancer> {
+  let turn = 0;
+  const server = createServer((request, response) => {
+    turn += 1;
+    const inTurn = folders.map((_, nth) => folders[(turn + nth) % folders.length] ?? '');
+    pass(request, response, inTurn).catch(() => response.writeHead(502).end());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    address: `http://127.0.0.1:${port}`,
+    async close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+async function pass(
+  request: IncomingMessage,
+  response: ServerResponse,
+  folders: readonly string[],
+): Promise<void> {
+  const { method = 'GET', url = '/' } = request;
+  const body = new Uint8Array(await buffer(request));
+  const headers = Object.entries(request.headersDistinct)
+    .filter(([name]) => !OF_CONNECTION.has(name))
+    .map(([name, values = []]): [string, string] => [name, values.join(', ')]);
+  const answer = await firstReachable(folders, (folder) => {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    return fetch(`${gatewayAddress(folder)}${url}`, {
+      ...{ method, headers, signal },
+      ...(body.length > 0 && { body }),
+    });
+  });
+  const text = await answer.text();
+  response.writeHead(answer.status, {
+    'content-type': answer.headers.get('content-type') ?? 'text/plain',
+  });
+  response.end(text);
+}
+
+async function firstReachable(
+  folders: readonly string[],
+  ask: (folder: string) => Promise<Response>,
+): Promise<Response> {
+  for (const folder of folders.slice(0, -1)) {
+    try {
+      return await ask(folder);
+    } catch (error) {
+      if (!isUnreachable(error)) throw error;
+    }
+  }
+  return ask(folders.at(-1) ?? '');
+}
+
+/** Whether nothing listens at the address, or no gateway has written one yet. */
+function isUnreachable(error: unknown): boolean {
+  const { code, cause } = Object(error) as { code?: unknown; cause?: { code?: unknown } };
+  return code === 'ENOENT' || cause?.code === 'ECONNREFUSED';
+}
