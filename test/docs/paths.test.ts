@@ -61,7 +61,7 @@ describe('paths in the documentation and in product texts', () => {
     const missing = pages.flatMap((page) =>
       codeSpans(page)
         .filter((span) => /^[\w./-]*[\w-]\.(ts|tsx|css|mjs)$/.test(span))
-        .filter((span) => !/NAME|^(\.|index\.ts)/.test(span))
+        .filter((span) => !/NAME|^(\.|index\.ts|types\/)/.test(span))
         .filter((span) => !FILES.some((file) => `/${file}`.endsWith(`/${span}`)))
         .map((span) => `${page}: ${span}`),
     );

@@ -1,108 +1,115 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   appendFileSync,
+  cpSync,
+  existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
-  rmSync,
-  symlinkSync,
+  writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { dirname, join, resolve } from 'node:path';
 import { readManifest } from '@parley/cli/bundle';
 import { isWholeRun } from '@parley/core/testing';
 import { extract } from 'tar';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { type InstalledParley, installRelease, type PackedRelease } from './packed-release.ts';
+import {
+  COMPILED_WITH,
+  compile,
+  linkPackages,
+  openStranger,
+  type Stranger,
+} from './packed-stranger.ts';
 import { webClient } from './web-client.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const run = promisify(execFile);
 /** A data folder created and used at the last commit before schema 32, which added agents. */
 const OLDER = join(import.meta.dirname, 'fixtures/data-of-schema-31.tar.gz');
 const MEGABYTE = 1_000_000;
+/** The maximum size of the packed file, with its docs and types. */
+const PACKED_BYTES = 6 * MEGABYTE;
 /** The maximum disk space of everything besides Node (U06). */
 const INSTALLED_BYTES = 120 * MEGABYTE;
 
-/** As on a machine with its own, perhaps old, Node, and nothing of this clone. */
-const PATH = (process.env.PATH ?? '')
-  .split(delimiter)
-  .filter((folder) => !folder.includes('node_modules'))
-  .join(delimiter);
-
-const started: ChildProcess[] = [];
-let folder = '';
-let installed = '';
-/** Installs the package as a user does. */
-async function install(file: string): Promise<void> {
-  const args = ['install', '--global', '--prefix', folder, '--prefer-offline', '--loglevel=error'];
-  await run('npm', [...args, file], { cwd: folder });
-}
-
-/**
- * Unpacks it where npm would install it, beside links to the local libraries: npm takes seconds of
- * processor time.
- */
-async function unpack(file: string): Promise<void> {
-  const libraries = join(installed, 'node_modules');
-  mkdirSync(libraries, { recursive: true });
-  await extract({ file, cwd: installed, strip: 1 });
-  const names = readdirSync(join(ROOT, 'node_modules'));
-  for (const name of names.filter((one) => one !== '@parley' && !one.startsWith('.')))
-    symlinkSync(join(ROOT, 'node_modules', name), join(libraries, name));
-  mkdirSync(join(folder, 'bin'));
-  symlinkSync(join(installed, 'apps/parley/bin/parley.js'), join(folder, 'bin/parley'));
-}
-
+let release: PackedRelease;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'parley-packed-'));
-  installed = join(folder, 'lib/node_modules/parley');
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder], {
-    cwd: ROOT,
-  });
-  const [{ filename } = { filename: '' }] = z
-    .array(z.object({ filename: z.string() }))
-    .parse(JSON.parse(stdout));
-  await (isWholeRun() ? install : unpack)(join(folder, filename));
+  release = await installRelease();
 });
-afterAll(async () => {
-  for (const child of started) child.kill('SIGKILL');
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => release.remove());
 
 const filesIn = (path: string): string[] =>
   readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
     .map((entry) => join(entry.parentPath, entry.name));
 
-describe('the package that "npm pack" creates', () => {
+/** The files of the package, without its libraries. */
+const ownFiles = (): string[] =>
+  filesIn(release.installed)
+    .map((file) => file.slice(release.installed.length + 1))
+    .filter((file) => !file.startsWith('node_modules/'));
+
+describe('the package that "npm run release:pack" creates', () => {
   it('[U06] contains the bundle that "npm start" runs, and neither sources nor tests', () => {
-    const own = filesIn(installed)
-      .map((file) => file.slice(installed.length + 1))
-      .filter((file) => !file.startsWith('node_modules/'));
+    const own = ownFiles();
     const { hash = '' } = readManifest(ROOT) ?? {};
     expect(own).toContain(`dist/${hash}/main.mjs`);
     expect(own).toContain(`dist/${hash}/page/index.html`);
     const others = own.filter((file) => file.startsWith('dist/') && !file.includes(hash));
     expect(others).toEqual(['dist/bundle.json']);
-    expect(own.filter((file) => /\.tsx?$|\.map$|(^|\/)(src|test|testing)\//.test(file))).toEqual(
+    // Examples and templates are for reading and copying; declarations are for compilers.
+    const source = /(?<!\.d)\.tsx?$|\.map$|(^|\/)(src|test|testing)\//;
+    const rest = own.filter((file) => !/^(examples|config\/new-plugin)\//.test(file));
+    expect(rest.filter((file) => source.test(file))).toEqual([]);
+    expect(own).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md']));
+    expect(release.size).toBeLessThan(PACKED_BYTES);
+  });
+
+  it('[U06] contains all pages of the documentation, and they link only to files that it contains', () => {
+    const own = new Set(ownFiles());
+    const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
+    expect(pages.filter((name) => !own.has(`docs/${name}`))).toEqual([]);
+    const broken = [...own]
+      .filter((file) => /^[^/]*\.md$|^(docs|examples)\/.*\.md$/.test(file))
+      .flatMap((page) => {
+        const text = readFileSync(join(release.installed, page), 'utf8');
+        const links = [...text.matchAll(/\]\(([^)\s#]+)/g)].map(([, url = '']) => url);
+        const own = links
+          .filter((url) => !/^[a-z]+:/.test(url))
+          .map((url) => join(dirname(page), url));
+        return own
+          .filter((file) => !existsSync(join(release.installed, file)))
+          .map((file) => `${page}: ${file}`);
+      });
+    expect(broken).toEqual([]);
+  });
+
+  it('[U06] names its modules with their types, and has no scripts that would build it', () => {
+    const manifest = JSON.parse(readFileSync(join(release.installed, 'package.json'), 'utf8'));
+    const Modules = z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())]));
+    const targets = Object.values(Modules.parse(manifest.exports)).flatMap((target) =>
+      typeof target === 'string' ? target : Object.values(target),
+    );
+    expect(targets.filter((file) => !existsSync(join(release.installed, file)))).toEqual([]);
+    expect(Object.keys(manifest.exports)).toEqual(['./plugin', './testing', './package.json']);
+    expect(['scripts', 'devDependencies', 'workspaces'].filter((one) => one in manifest)).toEqual(
       [],
     );
-    expect(own).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'CHANGELOG.md']));
+    const types = ['contract', 'plugin', 'testing'].map((name) =>
+      readFileSync(join(release.installed, `types/${name}.d.ts`), 'utf8'),
+    );
+    expect(types.join('')).not.toContain('@parley');
   });
 
   if (isWholeRun())
     it('[U06] contains no compiler, and takes at most 120 MB besides Node', () => {
-      const libraries = readdirSync(join(installed, 'node_modules'));
+      const libraries = readdirSync(join(release.installed, 'node_modules'));
       expect(libraries).toEqual(expect.arrayContaining(['discord.js', 'telegraf', 'sharp']));
       const compilers = /^(typescript|esbuild|vitest|@biomejs|turbo|@opentelemetry|react|preact)$/;
       expect(libraries.filter((name) => compilers.test(name))).toEqual([]);
-      const beside = filesIn(installed).filter(
+      const beside = filesIn(release.installed).filter(
         (file) => !/\/node_modules\/node-\w+-\w+\//.test(file),
       );
       const bytes = beside.reduce((sum, file) => sum + lstatSync(file).blocks * 512, 0);
@@ -111,7 +118,7 @@ describe('the package that "npm pack" creates', () => {
 
   it('[U06] names the license of every library in the bundle, and none of them is a GPL', () => {
     const { hash = '' } = readManifest(ROOT) ?? {};
-    const text = readFileSync(join(installed, 'dist', hash, 'LICENSES.txt'), 'utf8');
+    const text = readFileSync(join(release.installed, 'dist', hash, 'LICENSES.txt'), 'utf8');
     const heads = [...text.matchAll(/^-{80}\n\n(\S+) (\S+), (.+)$/gm)].map(
       ([, name, , license]) => [name, license],
     );
@@ -127,9 +134,9 @@ describe('the package that "npm pack" creates', () => {
 
 describe('an installed Parley', () => {
   it('[U06] starts in an empty home, answers, and refers to its commands as they are typed there', async () => {
-    const home = join(folder, 'home');
+    const home = join(release.folder, 'home');
     mkdirSync(home);
-    const parley = await startInstalled(home);
+    const parley = await release.start(home);
     const [, script = ''] = /src="([^"]+)"/.exec(await (await fetch(parley.address)).text()) ?? [];
     expect(await (await fetch(`${parley.address}${script}`)).text()).toContain('import');
     expect(await answerTo(parley, 'hello')).toEqual(['> hello', expect.stringContaining('<p>')]);
@@ -138,14 +145,14 @@ describe('an installed Parley', () => {
   });
 
   it('[U06] [F03] continues with an older data folder, and names the library that is missing', async () => {
-    const home = join(folder, 'older');
+    const home = join(release.folder, 'older');
     const data = join(home, '.parley');
     mkdirSync(data, { recursive: true });
     await extract({ file: OLDER, cwd: data });
     appendFileSync(join(data, 'parley.yaml'), 'channels: { telegram: { token: "1:x" } }\n');
-    const library = join(installed, 'node_modules/telegraf');
+    const library = join(release.installed, 'node_modules/telegraf');
     renameSync(library, `${library}.away`);
-    const parley = await startInstalled(home);
+    const parley = await release.start(home);
     const shown = await answerTo(parley, 'hello');
     expect(shown).toEqual(expect.arrayContaining(['> hello from the older Parley', '> hello']));
     const { version } = z
@@ -158,40 +165,99 @@ describe('an installed Parley', () => {
   });
 });
 
-interface Installed {
-  readonly address: string;
-  readonly token: string;
-  out(): string;
-  end(): Promise<number | null>;
-}
+describe('a plugin of a stranger, who has only Node, npm and this package', () => {
+  let stranger: Stranger;
+  beforeAll(async () => {
+    const folder = join(release.folder, 'stranger');
+    stranger = openStranger(folder, process.execPath);
+    const parley = join(release.installed, 'apps/parley/bin/parley.js');
+    await Promise.all([
+      stranger.run('', 'node', parley, 'plugins', 'new', 'dice'),
+      stranger.run('', 'node', parley, 'plugins', 'new', 'my-chat', '--channel'),
+    ]);
+    linkPackages(folder, { ...COMPILED_WITH, parley: release.installed });
+  });
 
-async function startInstalled(home: string): Promise<Installed> {
-  const child = spawn(join(folder, 'bin/parley'), ['start', '--port', '0'], {
-    cwd: home,
-    env: { PATH, HOME: home },
-    stdio: ['ignore', 'pipe', 'ignore'],
+  it('[U06] [P16] compiles strictly, as do the examples and code that also uses the types of the Chat SDK', async () => {
+    const { folder } = stranger;
+    cpSync(join(release.installed, 'examples'), join(folder, 'examples'), { recursive: true });
+    writeFileSync(join(folder, 'my-chat/chat-sdk.ts'), CHAT_SDK);
+    const project = { extends: './dice/tsconfig.json', include: ['**/*.ts'] };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(project));
+    expect(await compile(folder)).toBe('');
   });
-  started.push(child);
-  let out = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    out += text;
+
+  it('[U06] [P16] passes its own test, and is loaded by name', async () => {
+    const tests = ['dice/test.ts', 'my-chat/test.ts'];
+    expect(await stranger.run('', 'node', '--test', ...tests)).toMatch(/^# pass 3$|^ℹ pass 3$/m);
+    const settings = {
+      model: 'offline',
+      plugins: [join(stranger.folder, 'dice'), join(stranger.folder, 'my-chat')],
+      channels: { 'my-chat': { url: 'http://127.0.0.1:9/' } },
+    };
+    mkdirSync(join(stranger.folder, 'home/.parley'));
+    const file = join(stranger.folder, 'home/.parley/parley.yaml');
+    writeFileSync(file, JSON.stringify(settings));
+    const parley = join(release.installed, 'apps/parley/bin/parley.js');
+    expect(await stranger.run('', 'node', parley, 'plugins')).toBe(
+      '✓ dice brings tool dice\n✓ my-chat brings channel my-chat\n',
+    );
   });
-  const ended = once(child, 'close');
-  await expect.poll(() => out, { timeout: 60_000 }).toContain('Stop with Ctrl-C');
-  const [, address = ''] = /Chat now +(\S+)/.exec(out) ?? [];
+
+  // npm installs everything twice.
+  if (isWholeRun())
+    it('[U06] [P16] is written, compiled, tested and answered in an empty folder, with commands alone', async () => {
+      const alone = openStranger(join(release.folder, 'alone'));
+      await alone.run('', 'npm', 'install', release.file);
+      for (const [name, ...flags] of [['dice'], ['my-chat', '--channel']] as const) {
+        await alone.run('', 'npx', 'parley', 'plugins', 'new', name, ...flags);
+        await alone.run(name, 'npm', 'install');
+        expect(await alone.run(name, 'npx', 'tsc', '--strict')).toBe('');
+        expect(await alone.run(name, 'npm', 'test')).toMatch(/fail 0$/m);
+      }
+      const home = join(alone.folder, 'home/.parley');
+      mkdirSync(home);
+      const plugins = ['dice', 'my-chat'].map((name) => join(alone.folder, name));
+      const channels = { 'my-chat': { url: 'http://127.0.0.1:9/' } };
+      const settings = { model: 'offline', http: { port: 0 }, plugins, channels };
+      writeFileSync(join(home, 'parley.yaml'), JSON.stringify(settings));
+      expect(await alone.run('', 'npx', 'parley', 'plugins')).toMatch(/✓ dice .*\n✓ my-chat /);
+      // Without a gateway, the command starts one.
+      const answer = await alone.ask('What time is it?', 'npx', 'parley', 'chat');
+      expect(answer).toMatch(/^It is /);
+      expect(readFileSync(join(home, 'parley.log'), 'utf8')).toContain('"plugin":"my-chat"');
+    });
+});
+
+/** What somebody writes who brings an adapter of the Chat SDK as a channel. */
+const CHAT_SDK = `
+import type { Adapter, ChatInstance, Message } from 'chat';
+import type { ChannelContext, InboundMessage } from 'parley/plugin';
+
+export function toInbound(
+  adapter: Adapter,
+  { author, text, id, threadId }: Message,
+  { account, clock }: ChannelContext<unknown>,
+): InboundMessage {
   return {
-    address,
-    token: readFileSync(join(home, '.parley/token'), 'utf8').trim(),
-    out: () => out,
-    async end() {
-      child.kill('SIGTERM');
-      const [code] = await ended;
-      return code;
-    },
+    channel: adapter.name,
+    account,
+    messageId: id,
+    chat: { id: threadId, type: 'direct' },
+    sender: { id: author.userId, name: author.fullName, isBot: author.isBot === true },
+    text,
+    mentions: [],
+    addressed: true,
+    sentAt: clock(),
+    variables: {},
   };
 }
+export type Host = Pick<ChatInstance, 'processMessage'>;
+// @ts-expect-error: the types are not any.
+export const wrong: InboundMessage['text'] = 7;
+`;
 
-async function answerTo(parley: Installed, text: string): Promise<readonly string[]> {
+async function answerTo(parley: InstalledParley, text: string): Promise<readonly string[]> {
   const client = webClient(parley);
   await client.post(text);
   await expect

@@ -245,7 +245,7 @@ describe('without a running Parley', () => {
     expect(looked.code).toBe(1);
     expect(looked.out).toContain('✓ quiet brings nothing\n');
     expect(looked.out).toContain('✗ ./gone does not work: there is no folder');
-    expect(looked.out).toContain('✓ dice brings tool roll_dice\n');
+    expect(looked.out).toContain('✓ dice brings tool dice\n');
     other.remove();
   });
 

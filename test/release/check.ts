@@ -2,9 +2,9 @@
 // license of every library, asks the registry for advisories, runs the tests of the packed files,
 // and runs both commands of the README on a bare machine. Exits with 1 when something is wrong.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { openBareMachine } from './bare-machine.ts';
 import { type Advisories, advisoriesOf, type LockedLibrary, licenseProblems } from './libraries.ts';
@@ -36,22 +36,18 @@ function checkVersion(): void {
 
 function checkTarballs(): void {
   const folder = mkdtempSync(join(tmpdir(), 'parley-release-'));
-  for (const [name, cwd] of [
-    ['parley', ROOT],
-    ['bullmq-sqlite', join(ROOT, 'packages/bullmq-sqlite')],
-  ] as const) {
-    const args = ['pack', '--json', '--pack-destination', folder];
-    const out = execFileSync('npm', args, {
-      cwd,
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    const [packed] = z
-      .array(z.object({ filename: z.string(), unpackedSize: z.number() }))
-      .parse(JSON.parse(out.slice(out.indexOf('['))));
-    if (packed === undefined) continue;
-    const { size } = statSync(join(folder, packed.filename));
-    say(`${name.padEnd(12)} ${packed.filename}: ${size} bytes, ${packed.unpackedSize} unpacked`);
+  const npm = (cwd: string, ...args: readonly string[]): string =>
+    execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+  const { file, size, unpackedSize } = z
+    .object({ file: z.string(), size: z.number(), unpackedSize: z.number() })
+    .parse(JSON.parse(npm(ROOT, 'run', '--silent', 'release:pack', '--', folder)));
+  say(`parley       ${basename(file)}: ${size} bytes, ${unpackedSize} unpacked`);
+  const library = join(ROOT, 'packages/bullmq-sqlite');
+  const out = npm(library, 'pack', '--json', '--pack-destination', folder);
+  for (const packed of z
+    .array(z.object({ filename: z.string(), size: z.number(), unpackedSize: z.number() }))
+    .parse(JSON.parse(out.slice(out.indexOf('['))))) {
+    say(`bullmq-sqlite ${packed.filename}: ${packed.size} bytes, ${packed.unpackedSize} unpacked`);
   }
   rmSync(folder, { recursive: true, force: true });
 }

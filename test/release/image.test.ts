@@ -39,7 +39,7 @@ function contextFiles(): string[] {
     .filter((file) => !left.some((pattern) => pattern.test(file)));
 }
 
-/** Unpacks the files that `npm pack` would publish into `folder`. */
+/** Copies the files of the release that run into `folder`. */
 function packInto(folder: string): void {
   const { files } = z
     .object({ files: z.array(z.string()) })

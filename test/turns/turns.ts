@@ -134,6 +134,7 @@ export const TURNS: readonly (readonly string[])[] = [
     'test/upgrade/upgrade.test.ts',
   ],
   [
+    'apps/parley/src/build/types/published-types.test.ts',
     'apps/parley/src/commands/backup/backup.test.ts',
     'packages/bullmq-sqlite/src/processes.test.ts',
     'packages/markup/src/hostile.test.ts',

@@ -10,6 +10,7 @@ import {
   withExamples,
   withJson,
 } from './cli.ts';
+import type { NewPluginFlags } from './commands/plugins/new-plugin.ts';
 import type { PromptFlags } from './commands/prompt/prompt.ts';
 
 interface AgentsFlags {
@@ -41,11 +42,29 @@ export function describeAgents(program: Command, { run }: Runs): void {
   ]);
 }
 
-/** Adds the commands about plugins and skills. */
+/** Adds the commands about plugins. */
+export function describePlugins(program: Command, { run }: Runs): void {
+  const plugins = withJson(add(program, 'plugins', 'list plugins, or write a new one'));
+  const list = using(run, () => import('./commands/plugins/list-plugins.ts'));
+  const each = 'show what each plugin adds, or why it does not work (exit 0 if all work)';
+  addDefault(plugins, 'list', each).action(() => list((m, cli) => m.listPlugins(cli)));
+  const create = using(run, () => import('./commands/plugins/new-plugin.ts'));
+  const what = 'write a plugin with a tool, its test and a README';
+  const made = add(plugins, 'new <name>', what, (name: string, flags: NewPluginFlags) =>
+    create((m, cli) => m.newPlugin(cli, name, flags)),
+  )
+    .option('--channel', 'write a plugin with a channel instead')
+    .option('--in <folder>', 'write it into a new folder below this one', '.');
+  withExamples(made, [
+    ['parley plugins new dice', 'a tool, in the folder dice'],
+    ['parley plugins new my-chat --channel', 'a channel, in the folder my-chat'],
+    ['parley plugins new dice --in ~/.parley/plugins', 'beside the settings'],
+  ]);
+}
+
+/** Adds the commands about skills. */
 export function describeSkills(program: Command, { run }: Runs): void {
   const work = using(run, () => import('./commands/skills.ts'));
-  const plugins = 'show what each plugin adds, or why it does not work (exit 0 if all work)';
-  withJson(add(program, 'plugins', plugins, () => work((m, cli) => m.plugins(cli))));
   const each =
     'list each skill with its source, its state and the reason (exit 1 if any is refused)';
   const skills = add(program, 'skills', each, () => work((m, cli) => m.listSkills(cli)));

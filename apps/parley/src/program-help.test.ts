@@ -141,6 +141,7 @@ const VERBLESS = [
   ['jobs', 'cron list', []],
   ['memory', 'memory list', ['--agent', 'ada']],
   ['people', 'people list', []],
+  ['plugins', 'plugins list', []],
   ['service', 'service status', []],
   ['sessions', 'sessions list', []],
   ['soul', 'soul list', ['--agent', 'ada']],

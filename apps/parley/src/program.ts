@@ -1,3 +1,5 @@
+import { fileURLToPath } from 'node:url';
+import { INSTALLATION } from '@parley/core/installation';
 import { Argument, Command } from 'commander';
 import { add, type Runs, using, withExamples } from './cli.ts';
 import type { Shell } from './commands/completion.ts';
@@ -5,6 +7,7 @@ import { acceptFormerOptions } from './former-options.ts';
 import {
   describeAgents,
   describeMemory,
+  describePlugins,
   describePrompt,
   describeSkills,
   describeSoul,
@@ -37,7 +40,10 @@ const GROUPS: readonly (readonly [heading: string, commands: readonly Describe[]
     'Channels and people:',
     [describeChannels, describeConversations, describeAccess, describePeople],
   ],
-  ['Agent:', [describeAgents, describePrompt, describeMemory, describeSoul, describeSkills]],
+  [
+    'Agent:',
+    [describeAgents, describePrompt, describeMemory, describeSoul, describePlugins, describeSkills],
+  ],
   ['Scheduled work and events:', [describeCron, describeHeartbeat, describeHooks]],
   ['Settings and data:', [describeConfig, describeBackup, describeImport]],
   ['Shell:', [describeCompletion, describeHelp]],
@@ -86,7 +92,10 @@ Exit codes:
   2    wrong usage
   3    no gateway runs on this data folder, and the command needs one
   130  stopped by Ctrl-C at a question
-  The help of a command lists its own where they differ.`;
+  The help of a command lists its own where they differ.
+
+Documentation (the pages that messages call docs/NAME.md):
+  ${fileURLToPath(new URL('docs', INSTALLATION))}`;
 
 function describeCompletion(program: Command, { bare }: Runs): void {
   const work = using(bare, () => import('./commands/completion.ts'));

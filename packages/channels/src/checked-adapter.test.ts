@@ -80,6 +80,25 @@ describe('what an adapter returns', () => {
 
   const isId = (id: unknown) => typeof id === 'string' && id.length > 0 && id.length <= 256;
 
+  it('[D10] an open route keeps its origins and gets the door that throttles wrong secrets', async () => {
+    const doors: unknown[] = [];
+    const open: object = {
+      capabilities: CAPABILITIES,
+      http: {
+        open: true,
+        origins: ['https://a.example'],
+        async fetch(_request: Request, door: unknown) {
+          doors.push(door);
+          return new Response();
+        },
+      },
+    };
+    const { http } = checkedAdapter(open as ChannelAdapter, defects);
+    const door = { refuseWrong: () => 5 };
+    await http?.fetch(new Request('http://x/'), door);
+    expect([http?.open, http?.origins, doors]).toEqual([true, ['https://a.example'], [door]]);
+  });
+
   it('[D04] a part without a readable receipt gets a generated id, and is never sent again', async () => {
     const { send } = returning({ messageId: '7' });
     expect(await send(PART, SIGNAL)).toEqual({ platformMessageId: 'unknown:p1' });

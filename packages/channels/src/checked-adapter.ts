@@ -203,11 +203,13 @@ const Answer = z.custom<Response>(
 );
 
 function checkedHttp(http: HttpCapability, defects: Defects): HttpCapability {
-  const { open } = http;
+  const { open, origins } = http;
   return {
     ...(open && { open }),
-    async fetch(request) {
-      const answer = checkReturned(defects, 'http.fetch', Answer, await http.fetch(request), null);
+    ...(origins && { origins }),
+    async fetch(request, door) {
+      const fetched = await http.fetch(request, door);
+      const answer = checkReturned(defects, 'http.fetch', Answer, fetched, null);
       return answer ?? new Response('The channel gave no answer.\n', { status: 502 });
     },
   };

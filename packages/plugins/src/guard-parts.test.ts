@@ -1,10 +1,12 @@
 import type { Tool, TurnHook } from '@parley/agent';
+import type { ChannelDefinition } from '@parley/channels';
+import type { ProbeEnv } from '@parley/channels/probe';
 import { Defects } from '@parley/core';
 import type { ContextSource } from '@parley/prompt';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { watchedParts } from './guard-parts.ts';
+import { guardedChannel, watchedParts } from './guard-parts.ts';
 import type { PluginLayer } from './plugin.ts';
 
 /** A plugin's parts, whose functions all return the same result. */
@@ -41,6 +43,31 @@ function parts(result: () => unknown) {
   ];
   return { calls, defects };
 }
+
+const SKY: ChannelDefinition = {
+  id: 'sky',
+  settings: z.strictObject({}),
+  menu: { commands: 9, description: { max: 100, unit: 'utf16' }, name: /^[a-z]+$/ },
+  load: () => Promise.reject(new Error('not loaded here')),
+};
+const ENV: ProbeEnv = { signal: new AbortController().signal, clock: () => 1, values: null };
+
+describe('a plugin’s channel', () => {
+  it('[P16] [U02] keeps the probe for "parley doctor" and the limits of its menu', async () => {
+    const works = { kind: 'works', as: '@sky', warnings: [], clock: null } as const;
+    const channel = guardedChannel({ ...SKY, probe: async () => works });
+    expect(channel.menu).toBe(SKY.menu);
+    expect(await channel.probe?.({}, ENV)).toEqual(works);
+  });
+
+  it.each([
+    ['throws', () => Promise.reject(new Error('no net'))],
+    ['returns an invalid value', async () => ({ kind: 'works' }) as never],
+  ])('[P16] [U02] is reported by "parley doctor" if its probe %s', async (_what, probe) => {
+    const probed = await guardedChannel({ ...SKY, probe }).probe?.({}, ENV);
+    expect(probed).toMatchObject({ kind: 'problem', reason: expect.stringMatching(/^its probe/) });
+  });
+});
 
 describe('the results returned by a plugin’s parts', () => {
   it('[P16] are dropped and counted when they are invalid, and no longer requested after three in a row', async () => {

@@ -6,7 +6,8 @@ import {
   withTimeLimit,
 } from '@parley/agent';
 import type { ChannelDefinition } from '@parley/channels';
-import { Audience, type ChannelIds, type Defects, type IdForm } from '@parley/core';
+import type { ChannelProbe } from '@parley/channels/probe';
+import { Audience, type ChannelIds, type Defects, type IdForm, reasonOf } from '@parley/core';
 import type { ContextSource, Layer } from '@parley/prompt';
 import { z } from 'zod';
 import type { LoadedParts, PluginLayer } from './plugin.ts';
@@ -69,13 +70,47 @@ export function guardedChannel(
   channel: ChannelDefinition,
   patienceMs = LOAD_MS,
 ): ChannelDefinition {
-  const { id, settings, answersStrangers, ids } = channel;
+  const { id, settings, answersStrangers, ids, menu, probe } = channel;
   return {
     id,
     settings,
     ...(answersStrangers === undefined ? {} : { answersStrangers }),
+    ...(menu === undefined ? {} : { menu }),
+    ...(probe === undefined ? {} : { probe: guardedProbe(channel, probe) }),
     ...(ids === undefined ? {} : { ids: guardedIds(ids) }),
     load: () => withTimeLimit({ ms: patienceMs }, async () => channel.load()),
+  };
+}
+
+const Problem = { reason: z.string(), fix: z.string() };
+const Probed: z.ZodType<ChannelProbe> = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('works'),
+    as: z.string(),
+    warnings: z.array(z.object(Problem)),
+    clock: z.object({ server: z.string(), aheadMs: z.number() }).nullable(),
+    picture: z.instanceof(Uint8Array).exactOptional(),
+    invitation: z.string().exactOptional(),
+  }),
+  z.object({ kind: z.literal('unlinked'), ...Problem }),
+  z.object({ kind: z.literal('unknown'), reason: z.string() }),
+  z.object({ kind: z.literal('problem'), ...Problem, retryable: z.boolean() }),
+]);
+
+/** Wraps a probe so that a bug in it is a finding of `parley doctor`, which continues. */
+function guardedProbe(
+  channel: ChannelDefinition,
+  probe: NonNullable<ChannelDefinition['probe']>,
+): NonNullable<ChannelDefinition['probe']> {
+  return async (settings, env) => {
+    try {
+      return Probed.parse(await probe.call(channel, settings, env));
+    } catch (error) {
+      env.signal.throwIfAborted();
+      const reason = `its probe failed: ${reasonOf(error)}`;
+      const fix = 'Report this to the author of the plugin.';
+      return { kind: 'problem', reason, fix, retryable: false };
+    }
   };
 }
 

@@ -23,6 +23,22 @@ const ZOD = `import { z } from '${import.meta.resolve('zod')}';\n`;
 const channel = (id: string, settings = 'z.strictObject({})') =>
   `{ id: '${id}', settings: ${settings}, load: async () => {} }`;
 
+describe('a plugin that imports parley/plugin', () => {
+  it('[P16] gets the module of the running Parley, also if it is linked to another one', async () => {
+    const other = { name: 'parley', type: 'module', exports: { './plugin': './plugin.js' } };
+    write('linked/node_modules/parley/package.json', JSON.stringify(other));
+    write('linked/node_modules/parley/plugin.js', "throw new Error('the other Parley');");
+    write(
+      'linked/index.js',
+      `import { definePlugin, z } from 'parley/plugin';
+       const options = z.strictObject({ sides: z.int().default(6) });
+       export const plugin = definePlugin({ name: 'linked', options, setup: () => ({}) });`,
+    );
+    const { outcomes } = await load(['./linked']);
+    expect(outcomes.map((outcome) => loaded(outcome).name)).toEqual(['linked']);
+  });
+});
+
 describe('looking up a plugin', () => {
   it('[P16] accepts a folder with an index file, relative to the settings file', async () => {
     write('good/index.js', GOOD);

@@ -229,11 +229,14 @@ async function fileExists(path: string): Promise<boolean> {
   }
 }
 
+/** The module for authors of plugins, whose types are published. */
+const PUBLIC = 'parley/plugin';
 /**
  * The packages that plugins can import even if their own folder has no node_modules. The bundle
  * contains a module for each.
  */
 const SHARED: ReadonlySet<string> = new Set([
+  PUBLIC,
   '@parley/plugins',
   '@parley/agent',
   '@parley/channels',
@@ -252,6 +255,8 @@ export function sharePackages(): void {
   registerHooks({
     resolve(specifier, context, next) {
       if (!SHARED.has(specifier)) return next(specifier, context);
+      // A plugin may be linked to another installation, from which its types come.
+      if (specifier === PUBLIC) return { url: publicModule(), shortCircuit: true };
       try {
         const found = next(specifier, context);
         if (!isBundle || !isOurs(found.url)) return found;
@@ -263,6 +268,9 @@ export function sharePackages(): void {
     },
   });
 }
+
+const publicModule = (): string =>
+  new URL(isBundle ? './plugin.mjs' : './public.ts', import.meta.url).href;
 
 /**
  * Whether a module belongs to Parley. With sources next to the bundle, a plugin must not load a

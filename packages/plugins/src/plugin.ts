@@ -211,6 +211,14 @@ const ChannelShape = z.looseObject({
       thread: IdShape.nullable(),
     })
     .optional(),
+  menu: z
+    .looseObject({
+      commands: z.number(),
+      description: z.looseObject({ max: z.number(), unit: z.enum(['utf16', 'codepoint']) }),
+      name: z.instanceof(RegExp),
+    })
+    .optional(),
+  probe: Work.optional(),
   load: Work,
 });
 const SourceShape = z.looseObject({ id: Kebab, reads: Reads, gather: Work });

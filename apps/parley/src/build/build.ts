@@ -17,7 +17,6 @@ import {
   hashOf,
   isRunning,
   type Manifest,
-  readManifest,
   stampOf,
   writeManifest,
 } from '@parley/cli/bundle';
@@ -131,23 +130,6 @@ export function removeOld(dist: string, current: string): void {
     .sort((a, b) => b.at - a.at);
   const old = others.slice(KEPT - 1).filter(({ path }) => !isRunning(path));
   for (const { path } of old) rmSync(path, { recursive: true, force: true });
-}
-
-/**
- * Removes all bundles except the current one from `dist`, because `npm pack` includes everything.
- * Throws an error if a process runs another one.
- */
-export function removeOthers(root: string): void {
-  const dist = join(root, 'dist');
-  const current = readManifest(root)?.hash;
-  for (const entry of readdirSync(dist, { withFileTypes: true })) {
-    if (!entry.isDirectory() || entry.name === current) continue;
-    const path = join(dist, entry.name);
-    if (isRunning(path)) {
-      throw new Error(`A process runs the older bundle ${path}. Stop it and pack again.`);
-    }
-    rmSync(path, { recursive: true, force: true });
-  }
 }
 
 /**

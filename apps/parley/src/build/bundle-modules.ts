@@ -16,6 +16,9 @@ const ENTRIES = {
   'document-process': 'packages/tools/src/documents/document-process.ts',
   'picture-process': 'packages/tools/src/documents/picture-process.ts',
   plugins: 'packages/plugins/src/index.ts',
+  // `parley/plugin` and `parley/testing`: the exports of package.json.
+  plugin: 'packages/plugins/src/public.ts',
+  testing: 'apps/parley/src/plugin-testing/index.ts',
   agent: 'packages/agent/src/index.ts',
   channels: 'packages/channels/src/index.ts',
   core: 'packages/core/src/index.ts',

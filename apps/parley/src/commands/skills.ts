@@ -1,10 +1,6 @@
-import type { GatewayStatus, PluginLine } from '@parley/gateway/api';
 import type { OutputOf } from '@parley/gateway/operations';
-import { type Cli, jsonText } from '../cli.ts';
-import { commandLine } from '../data-folder.ts';
+import type { Cli } from '../cli.ts';
 import { operate } from '../operate.ts';
-import { plugInForCommand } from '../plug-in.ts';
-import { askGateway, findGateway } from '../running-gateway.ts';
 import { chosenAgent, readSettings } from '../settings.ts';
 import { tableText, visible } from '../terminal/text.ts';
 
@@ -140,35 +136,4 @@ function summary(all: readonly ShownSkill[], { max, maxCharacters }: SkillLimits
 /** Names and reasons contain text from strangers' files, so control characters are removed. */
 function plainLine(text: string): string {
   return visible(text).replaceAll('\n', ' ');
-}
-
-/**
- * `parley plugins`: lists the plugins as the running gateway loaded them; without one, loads them
- * here. Exit code 0 if all work.
- */
-export async function plugins(cli: Cli): Promise<number> {
-  const { folder, env, print } = cli;
-  const gateway = await findGateway(folder, env);
-  const running = gateway && (await askGateway<GatewayStatus>(gateway, '/api/status/report'));
-  const lines = running?.plugins ?? (await loadPluginLines(cli));
-  const code = lines.every(({ works }) => works) ? 0 : 1;
-  if (cli.json) {
-    print(jsonText({ plugins: lines }));
-    return code;
-  }
-  if (lines.length === 0) {
-    print(`No plugins. Name folders or packages under "plugins" in ${folder.settingsFile}.`);
-    return 0;
-  }
-  for (const { works, line } of lines) print(`${works ? '✓' : '✗'} ${line}`);
-  if (running) {
-    print(`\nAs loaded by the running Parley; "${commandLine('start', folder)}" loads them again.`);
-  }
-  return code;
-}
-
-async function loadPluginLines(cli: Cli): Promise<readonly PluginLine[]> {
-  const { report, end } = await plugInForCommand(readSettings(cli.folder, cli.env), cli);
-  end();
-  return report;
 }

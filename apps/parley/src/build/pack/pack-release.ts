@@ -1,0 +1,125 @@
+import { execFileSync } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, matchesGlob } from 'node:path';
+import { readManifest } from '@parley/cli/bundle';
+import { z } from 'zod';
+import { type Manifest, packedManifest, parseManifest } from './packed-manifest.ts';
+import { linkedFiles, packedExample, packedPage } from './packed-texts.ts';
+
+/** Pages at the root that are packed, besides those that `files` of package.json names. */
+const ROOT_FILES = ['README.md', 'LICENSE', 'SECURITY.md'];
+
+export interface PackedRelease {
+  readonly file: string;
+  /** In bytes: the file, and what it contains. */
+  readonly size: number;
+  readonly unpackedSize: number;
+}
+
+/**
+ * Packs the built bundle, the types, the docs and the examples as npm does, from a folder of its
+ * own: the repository stays as it is, because processes may be running from it.
+ */
+export function packRelease(root: string, destination: string): PackedRelease {
+  const hash = readManifest(root)?.hash;
+  if (hash === undefined) throw new Error('There is no bundle to pack. Run "npm run build".');
+  const staging = mkdtempSync(join(tmpdir(), 'parley-pack-'));
+  try {
+    const manifest = parseManifest(readFileSync(join(root, 'package.json'), 'utf8'));
+    stageFiles(root, staging, manifest, hash);
+    return runNpmPack(staging, destination);
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+function stageFiles(root: string, staging: string, manifest: Manifest, hash: string): void {
+  const files = filesToPack(root, manifest, hash);
+  const isPacked = (file: string): boolean =>
+    files.has(file) || [...files].some((one) => one.startsWith(`${file}/`));
+  for (const file of files) {
+    const to = join(staging, file);
+    mkdirSync(dirname(to), { recursive: true });
+    const changed = changedText(root, file, isPacked);
+    if (changed === undefined) cpSync(join(root, file), to);
+    else writeFileSync(to, changed);
+  }
+  const hasTypes = existsSync(join(root, 'types'));
+  const packed = packedManifest(manifest, { hash, hasTypes });
+  writeFileSync(join(staging, 'package.json'), `${JSON.stringify(packed, null, 2)}\n`);
+}
+
+/** The files of the release, as paths from the root: those that are named, and linked pictures. */
+function filesToPack(root: string, { files }: Manifest, hash: string): ReadonlySet<string> {
+  const named = files.filter((pattern) => !pattern.startsWith('!'));
+  const left = files.filter((pattern) => pattern.startsWith('!')).map((name) => name.slice(1));
+  const isFile = (file: string): boolean =>
+    existsSync(join(root, file)) && statSync(join(root, file)).isFile();
+  const found = globSync(named, { cwd: root })
+    .flatMap((path) => (isFile(path) ? [path] : globSync(`${path}/**`, { cwd: root })))
+    .filter((path) => isFile(path) && !path.includes('node_modules/'))
+    .filter((path) => !left.some((pattern) => matchesGlob(path, pattern)))
+    // Other bundles may be there, and some of them in use.
+    .filter(
+      (path) =>
+        !path.startsWith('dist/') ||
+        path === 'dist/bundle.json' ||
+        path.startsWith(`dist/${hash}/`),
+    );
+  const pages = [...found, ...ROOT_FILES.filter(isFile)];
+  const pictures = pages
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((page) => linkedFiles(page, readFileSync(join(root, page), 'utf8')))
+    .filter((file) => file.startsWith('docs/images/') && isFile(file));
+  return new Set([...pages, ...pictures]);
+}
+
+/** The text of a file that differs in the package; undefined for all others. */
+function changedText(
+  root: string,
+  file: string,
+  isPacked: (file: string) => boolean,
+): string | undefined {
+  const read = (): string => readFileSync(join(root, file), 'utf8');
+  if (file.endsWith('.md') && !file.startsWith('config/')) {
+    return packedPage(file, read(), isPacked);
+  }
+  if (!file.startsWith('examples/')) return undefined;
+  if (file.endsWith('.ts')) return packedExample(read());
+  if (!file.endsWith('/package.json')) return undefined;
+  // Parley provides them; a registry may have others of the same names.
+  const { dependencies: _ours, ...manifest } = JSON.parse(read());
+  return `${JSON.stringify(manifest, null, 2)}\n`;
+}
+
+const Packed = z
+  .array(z.object({ filename: z.string(), size: z.number(), unpackedSize: z.number() }))
+  .length(1);
+
+function runNpmPack(folder: string, destination: string): PackedRelease {
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', destination];
+  // In a script of npm, the npm that runs it.
+  const npm = process.env.npm_execpath;
+  const [program, ...before] = npm?.endsWith('.js') ? [process.execPath, npm] : ['npm'];
+  const out = execFileSync(program ?? 'npm', [...before, ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+    maxBuffer: 16_000_000,
+  });
+  const [packed] = Packed.parse(JSON.parse(out.slice(out.indexOf('['))));
+  if (packed === undefined) throw new Error('npm packed nothing.');
+  const { filename, size, unpackedSize } = packed;
+  return { file: join(destination, filename), size, unpackedSize };
+}

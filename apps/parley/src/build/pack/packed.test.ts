@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest';
+import { packedManifest, parseManifest } from './packed-manifest.ts';
+import { linkedFiles, packedExample, packedPage } from './packed-texts.ts';
+
+const MANIFEST = {
+  ...{ name: 'parley', version: '1.0.0', private: true, type: 'module', files: ['dist'] },
+  exports: {
+    './plugin': { types: './types/plugin.d.ts', default: './packages/plugins/src/public.ts' },
+    './package.json': './package.json',
+  },
+  scripts: { prepare: 'node build.js', prepack: 'false' },
+  workspaces: ['packages/*'],
+  devDependencies: { typescript: '1.0.0' },
+  optionalDependencies: { telegraf: '1.0.0' },
+};
+
+describe('the package.json of the release', () => {
+  it('[U06] has no scripts, so nothing tries to build it, and modules of the bundle in place of sources', () => {
+    const manifest = parseManifest(JSON.stringify(MANIFEST));
+    expect(packedManifest(manifest, { hash: 'abc', hasTypes: true })).toEqual({
+      ...{ name: 'parley', version: '1.0.0', private: true, type: 'module' },
+      exports: {
+        './plugin': { types: './types/plugin.d.ts', default: './dist/abc/plugin.mjs' },
+        './package.json': './package.json',
+      },
+      optionalDependencies: { telegraf: '1.0.0' },
+    });
+  });
+
+  it('[U06] names no types that were not made', () => {
+    const manifest = parseManifest(JSON.stringify(MANIFEST));
+    const { exports } = packedManifest(manifest, { hash: 'abc', hasTypes: false });
+    expect(exports).toMatchObject({ './plugin': { default: './dist/abc/plugin.mjs' } });
+    expect(JSON.stringify(exports)).not.toContain('types');
+  });
+});
+
+describe('a page of the release', () => {
+  const isPacked = (file: string): boolean => ['pages/a.md', 'README.md', 'config'].includes(file);
+
+  it.each([
+    ['[a](a.md#part)', '[a](a.md#part)'],
+    ['[the project](../README.md)', '[the project](../README.md)'],
+    ['[settings](../config/)', '[settings](../config/)'],
+    ['[`tool.ts`](../packages/agent/src/tool.ts), [b](b.md)', '`tool.ts`, b'],
+    ['![A picture](images/gone.png)', 'A picture'],
+    ['[web](https://example.org) [here](#part)', '[web](https://example.org) [here](#part)'],
+  ])('[U06] links only to files of the release: %s', (text, packed) => {
+    expect(packedPage('pages/page.md', text, isPacked)).toBe(packed);
+  });
+
+  it('[U06] brings the pictures that it shows', () => {
+    const page = '![One](images/one.png) and [two](../README.md) and [three](https://example.org)';
+    expect(linkedFiles('pages/page.md', page)).toEqual(['pages/images/one.png', 'README.md']);
+  });
+});
+
+describe('an example of the release', () => {
+  it('[U06] imports the published module in place of our packages', () => {
+    const source =
+      "import { a } from '@parley/plugins';\nimport { z } from 'zod';\nimport './b.ts';";
+    expect(packedExample(source)).toBe(
+      "import { a } from 'parley/plugin';\nimport { z } from 'parley/plugin';\nimport './b.ts';",
+    );
+  });
+});

@@ -1,0 +1,106 @@
+import {
+  type DeclarationFiles,
+  DeclarationGraph,
+  type Exported,
+  keyOf,
+  type Resolved,
+  type Target,
+} from './declaration-graph.ts';
+
+/** All declarations in one file, and a file for each entry, which exports its names from it. */
+export interface DeclarationBundle {
+  readonly contract: string;
+  readonly entries: ReadonlyMap<string, string>;
+}
+
+/**
+ * Joins declaration files into one that refers to none of them: it contains what the entries export
+ * and everything that this needs. Throws if that includes a package that must not be imported.
+ * @param entries the files to start from, by the names of the entries
+ */
+export function bundleDeclarations(
+  entries: ReadonlyMap<string, string>,
+  files: DeclarationFiles,
+): DeclarationBundle {
+  const graph = new DeclarationGraph(files);
+  const names = new BundleNames();
+  const exported = [...entries].map(([entry, file]) => [entry, graph.exportsOf(file)] as const);
+  for (const [, all] of exported) for (const { name, target } of all) names.give(target, name);
+  const body = new Map<string, { readonly start: number; readonly text: string }[]>();
+  const open = exported.flatMap(([, all]) => all.map(({ target }) => target));
+  const seen = new Set<string>();
+  for (let target = open.pop(); target !== undefined; target = open.pop()) {
+    if (target.kind === 'outside' || seen.has(keyOf(target))) continue;
+    seen.add(keyOf(target));
+    const { file } = target;
+    for (const { start, text, references } of graph.declarationsOf(target)) {
+      const resolved = references.flatMap((reference) => graph.resolve(reference, file) ?? []);
+      open.push(...resolved.map((one) => one.target));
+      const printed = printDeclaration(text, resolved, names);
+      body.set(file, [...(body.get(file) ?? []), { start, text: printed }]);
+    }
+  }
+  const declared = [...body.keys()].toSorted().flatMap((file) => {
+    const all = body.get(file) ?? [];
+    return all.toSorted((a, b) => a.start - b.start).map(({ text }) => text);
+  });
+  return {
+    contract: `${[...names.imports(), ...declared].join('\n\n')}\n`,
+    entries: new Map(exported.map(([entry, all]) => [entry, entryText(all, graph, names)])),
+  };
+}
+
+/** A declaration with its references replaced by their names in the bundle, exported. */
+function printDeclaration(
+  text: string,
+  references: readonly Resolved[],
+  names: BundleNames,
+): string {
+  const printed = references
+    .toSorted((a, b) => b.start - a.start)
+    .reduce((all, { start, end, target }) => {
+      return all.slice(0, start) + names.nameOf(target) + all.slice(end);
+    }, text);
+  return printed.replace(/^(\/\*[\s\S]*?\*\/\n)?/, '$1export ');
+}
+
+function entryText(all: readonly Exported[], graph: DeclarationGraph, names: BundleNames): string {
+  const lines = all.map(({ name, target, isTypeOnly }) => {
+    if (target.kind === 'outside') return `export { ${target.name} } from '${target.from}';`;
+    const isType = isTypeOnly || graph.declarationsOf(target).every(({ isValue }) => !isValue);
+    const own = names.nameOf(target);
+    const what = own === name ? name : `${own} as ${name}`;
+    return `export { ${isType ? 'type ' : ''}${what} } from './contract.js';`;
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** The names in the bundle, each of which means one declaration. */
+class BundleNames {
+  readonly #names = new Map<string, string>();
+  readonly #taken = new Set<string>();
+  readonly #imports = new Set<string>();
+
+  nameOf(target: Target): string {
+    const known = this.#names.get(keyOf(target));
+    if (known !== undefined) return known;
+    let name = target.name;
+    for (let count = 2; this.#taken.has(name); count += 1) name = `${target.name}${count}`;
+    this.give(target, name);
+    return name;
+  }
+
+  /** Gives a declaration this name unless one of them is already taken. */
+  give(target: Target, name: string): void {
+    if (this.#names.has(keyOf(target)) || this.#taken.has(name)) return;
+    this.#names.set(keyOf(target), name);
+    this.#taken.add(name);
+    if (target.kind === 'own') return;
+    const what = target.name === name ? name : `${target.name} as ${name}`;
+    this.#imports.add(`import { ${what} } from '${target.from}';`);
+  }
+
+  imports(): readonly string[] {
+    return [...this.#imports].toSorted();
+  }
+}

@@ -1,0 +1,121 @@
+import {
+  type Declaration,
+  type DeclarationModule,
+  type ForeignName,
+  type Reference,
+  readDeclarations,
+} from './declaration-module.ts';
+
+/** Where the declarations come from. A file is named by any unique text. */
+export interface DeclarationFiles {
+  read(file: string): string;
+  /** The file that a module means; undefined for a package that is not ours. */
+  locate(module: string, from: string): string | undefined;
+  /** How the bundle imports a package that is not ours; undefined if it must not. */
+  outside(module: string): string | undefined;
+}
+
+/** What a name means: a declaration in a file, or an import from a package that is not ours. */
+export type Target =
+  | { readonly kind: 'own'; readonly file: string; readonly name: string }
+  | { readonly kind: 'outside'; readonly from: string; readonly name: string };
+
+export function keyOf(target: Target): string {
+  return `${target.kind === 'own' ? target.file : target.from} ${target.name}`;
+}
+
+/** A name that a file exports. */
+export interface Exported {
+  readonly name: string;
+  readonly target: Target;
+  readonly isTypeOnly: boolean;
+}
+
+/** A reference in a declaration, and what it means. */
+export interface Resolved {
+  readonly start: number;
+  readonly end: number;
+  readonly target: Target;
+}
+
+/** Resolves names across declaration files, each of which is read once. */
+export class DeclarationGraph {
+  readonly #files: DeclarationFiles;
+  readonly #modules = new Map<string, DeclarationModule>();
+
+  constructor(files: DeclarationFiles) {
+    this.#files = files;
+  }
+
+  /** All names that a file exports itself; throws if one of them does not exist. */
+  exportsOf(file: string): readonly Exported[] {
+    const { exports, typesOnly } = this.#module(file);
+    return [...exports.keys()].toSorted().map((name) => ({
+      name,
+      target: this.#exported(file, name),
+      isTypeOnly: typesOnly.has(name),
+    }));
+  }
+
+  declarationsOf({ file, name }: Target & { readonly kind: 'own' }): readonly Declaration[] {
+    return this.#module(file).declarations.get(name) ?? [];
+  }
+
+  /** What a reference means; null for a name of the language, such as `Promise`. */
+  resolve({ start, end, to, member }: Reference, file: string): Resolved | null {
+    const found = typeof to === 'string' ? this.#local(file, to) : to;
+    if (found === null) return null;
+    if ('kind' in found) return { start, end, target: found };
+    if (found.name !== '*') return { start, end, target: this.#foreign(found, file) };
+    if (member === undefined) throw new Error(`${file} uses the whole module ${found.module}.`);
+    const target = this.#foreign({ ...found, name: member.name }, file);
+    return { start, end: member.end, target };
+  }
+
+  #local(file: string, name: string): Target | ForeignName | null {
+    const { declarations, imports } = this.#module(file);
+    if (declarations.has(name)) return { kind: 'own', file, name };
+    return imports.get(name) ?? null;
+  }
+
+  #foreign({ module, name }: ForeignName, from: string): Target {
+    const file = this.#files.locate(module, from);
+    if (file !== undefined) return this.#exported(file, name);
+    const path = this.#files.outside(module);
+    if (path !== undefined) return { kind: 'outside', from: path, name };
+    throw new Error(
+      `The published types would need ${name} of the package ${module}, which ${from} imports. Use a type of our own there.`,
+    );
+  }
+
+  #exported(file: string, name: string): Target {
+    const found = this.#findExport(file, name, new Set());
+    if (found === undefined) throw new Error(`${file} does not export ${name}.`);
+    return found;
+  }
+
+  #findExport(file: string, name: string, seen: Set<string>): Target | undefined {
+    if (seen.has(file)) return undefined;
+    seen.add(file);
+    const { exports, stars } = this.#module(file);
+    const to = exports.get(name);
+    if (typeof to === 'object') return this.#foreign(to, file);
+    if (to !== undefined) {
+      const local = this.#local(file, to);
+      if (local === null) return undefined;
+      return 'kind' in local ? local : this.#foreign(local, file);
+    }
+    for (const module of stars) {
+      const next = this.#files.locate(module, file);
+      const found = next && this.#findExport(next, name, seen);
+      if (found) return found;
+    }
+    return undefined;
+  }
+
+  #module(file: string): DeclarationModule {
+    const known = this.#modules.get(file) ?? readDeclarations(file, this.#files.read(file));
+    this.#modules.set(file, known);
+    return known;
+  }
+}

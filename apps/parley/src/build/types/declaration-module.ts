@@ -1,0 +1,196 @@
+import {
+  type Comment,
+  type ImportDeclaration,
+  type Node,
+  type Program,
+  parseSync,
+  Visitor,
+} from 'oxc-parser';
+
+/** A name of another module: its own name there, or all of its exports (`*`). */
+export interface ForeignName {
+  readonly module: string;
+  readonly name: string;
+}
+
+/** A place in a declaration that names something declared elsewhere. */
+export interface Reference {
+  /** Offsets into the text of the declaration. */
+  readonly start: number;
+  readonly end: number;
+  /** A name in the scope of the module, or of another module (`import('./x.ts').Name`). */
+  readonly to: string | ForeignName;
+  /** The name behind the first dot, if there is one: `core` in `z.core.$strict`. */
+  readonly member: { readonly name: string; readonly end: number } | undefined;
+}
+
+/** One statement that declares something, without the keyword `export`. */
+export interface Declaration {
+  readonly start: number;
+  /** With its comment. */
+  readonly text: string;
+  /** Whether it declares a value; otherwise only a type. */
+  readonly isValue: boolean;
+  readonly references: readonly Reference[];
+}
+
+/** What a declaration file imports, exports and declares. */
+export interface DeclarationModule {
+  readonly imports: ReadonlyMap<string, ForeignName>;
+  readonly exports: ReadonlyMap<string, string | ForeignName>;
+  /** The names that are exported as types only. */
+  readonly typesOnly: ReadonlySet<string>;
+  /** The modules of which everything is exported. */
+  readonly stars: readonly string[];
+  /** A type and a value may have the same name; overloads have one, too. */
+  readonly declarations: ReadonlyMap<string, readonly Declaration[]>;
+}
+
+/** Reads a declaration file as the compiler writes it. */
+export function readDeclarations(file: string, text: string): DeclarationModule {
+  const { program, comments, errors } = parseSync(file, text);
+  const [error] = errors;
+  if (error !== undefined) throw new Error(`${file} cannot be parsed: ${error.message}`);
+  const module = {
+    imports: new Map<string, ForeignName>(),
+    exports: new Map<string, string | ForeignName>(),
+    typesOnly: new Set<string>(),
+    stars: [] as string[],
+    declarations: new Map<string, Declaration[]>(),
+  };
+  for (const statement of program.body) {
+    if (statement.type === 'ImportDeclaration') readImport(statement, module.imports);
+    else if (statement.type === 'ExportAllDeclaration') module.stars.push(statement.source.value);
+    else if (statement.type === 'ExportNamedDeclaration' && statement.declaration === null) {
+      readExports(statement, module);
+    } else {
+      const isExport = statement.type === 'ExportNamedDeclaration';
+      const declared = isExport ? statement.declaration : statement;
+      if (declared === null) continue;
+      const found = readDeclaration(text, statement, declared, comments);
+      for (const { name } of namesOf(declared)) {
+        module.declarations.set(name, [...(module.declarations.get(name) ?? []), found]);
+        if (isExport) module.exports.set(name, name);
+      }
+    }
+  }
+  return module;
+}
+
+type Statement = Program['body'][number];
+type ExportStatement = Extract<Statement, { type: 'ExportNamedDeclaration' }>;
+type Named = { readonly name: string } | { readonly value: string };
+
+const nameIn = (named: Named): string => ('name' in named ? named.name : named.value);
+
+function readImport({ source, specifiers }: ImportDeclaration, imports: Map<string, ForeignName>) {
+  for (const specifier of specifiers) {
+    const names = {
+      ImportSpecifier: () => nameIn('imported' in specifier ? specifier.imported : specifier.local),
+      ImportDefaultSpecifier: () => 'default',
+      ImportNamespaceSpecifier: () => '*',
+    };
+    imports.set(specifier.local.name, { module: source.value, name: names[specifier.type]() });
+  }
+}
+
+function readExports(
+  { source, specifiers, exportKind }: ExportStatement,
+  {
+    exports,
+    typesOnly,
+  }: { readonly exports: Map<string, string | ForeignName>; readonly typesOnly: Set<string> },
+): void {
+  for (const specifier of specifiers) {
+    const name = nameIn(specifier.exported);
+    const local = nameIn(specifier.local);
+    exports.set(name, source === null ? local : { module: source.value, name: local });
+    if (exportKind === 'type' || specifier.exportKind === 'type') typesOnly.add(name);
+  }
+}
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+function namesOf(declared: Node): readonly (Span & { readonly name: string })[] {
+  if (declared.type === 'VariableDeclaration') {
+    return declared.declarations.flatMap(({ id }) => (id.type === 'Identifier' ? [id] : []));
+  }
+  const id = 'id' in declared ? declared.id : null;
+  return typeof id === 'object' && id !== null && 'name' in id ? [id] : [];
+}
+
+const TYPES: ReadonlySet<string> = new Set(['TSInterfaceDeclaration', 'TSTypeAliasDeclaration']);
+
+function readDeclaration(
+  text: string,
+  statement: Span,
+  declared: Node,
+  comments: readonly Comment[],
+): Declaration {
+  const comment = comments.findLast(({ end }) => end <= statement.start);
+  const isAbove = comment && text.slice(comment.end, statement.start).trim() === '';
+  const head =
+    isAbove && comment.type === 'Block' ? `${text.slice(comment.start, comment.end)}\n` : '';
+  const shift = declared.start - head.length;
+  const found: Reference[] = namesOf(declared).map(({ start, name }) => {
+    // The span of a variable's name includes its type.
+    const end = start + name.length;
+    return { start: start - shift, end: end - shift, to: name, member: undefined };
+  });
+  for (const one of referencesIn(declared)) {
+    const member = one.member && { ...one.member, end: one.member.end - shift };
+    found.push({ ...one, start: one.start - shift, end: one.end - shift, member });
+  }
+  return {
+    start: statement.start,
+    text: head + text.slice(declared.start, statement.end),
+    isValue: !TYPES.has(declared.type),
+    references: found,
+  };
+}
+
+/** The places in a declaration that name something outside of it. */
+function referencesIn(declared: Node): readonly Reference[] {
+  const found: Reference[] = [];
+  const parameters = new Set<string>();
+  const note = (node: Node): void => {
+    const [first, second] = pathOf(node);
+    if (first === undefined) return;
+    const member = second && { name: second.name, end: second.end };
+    found.push({ start: first.start, end: first.end, to: first.name, member });
+  };
+  new Visitor({
+    TSTypeParameter: ({ name }) => void parameters.add(name.name),
+    TSMappedType: ({ key }) => void parameters.add(key.name),
+    TSTypeReference: ({ typeName }) => note(typeName),
+    TSTypeQuery: ({ exprName }) => note(exprName),
+    TSInterfaceHeritage: ({ expression }) => note(expression),
+    TSClassImplements: ({ expression }) => note(expression),
+    ClassDeclaration: ({ superClass }) => superClass && note(superClass),
+    TSImportType({ start, source, qualifier }) {
+      const [first] = qualifier === null ? [] : pathOf(qualifier);
+      if (first === undefined) throw new Error(`import('${source.value}') names nothing.`);
+      const to = { module: source.value, name: first.name };
+      found.push({ start, end: first.end, to, member: undefined });
+    },
+  }).visit({
+    type: 'Program',
+    sourceType: 'module',
+    hashbang: null,
+    body: [declared as Statement],
+    start: declared.start,
+    end: declared.end,
+  });
+  return found.filter(({ to }) => typeof to !== 'string' || !parameters.has(to));
+}
+
+/** The names of `a.b.c`, each with its position. */
+function pathOf(node: Node): readonly (Span & { readonly name: string })[] {
+  if (node.type === 'Identifier') return [node];
+  if (node.type === 'TSQualifiedName') return [...pathOf(node.left), node.right];
+  if (node.type === 'MemberExpression') return [...pathOf(node.object), ...pathOf(node.property)];
+  return [];
+}

@@ -1,0 +1,115 @@
+import { type Node, parseSync, Visitor } from 'oxc-parser';
+
+/**
+ * Copies the comments of a schema's fields from the source into its declaration, because the compiler
+ * omits them: `channel: z.ZodString` says nothing about what belongs there.
+ */
+export function documentMembers(declarations: string, source: string): string {
+  const comments = commentsOfSchemas(source);
+  const inserted: { readonly at: number; readonly text: string }[] = [];
+  const { program } = parseSync('declarations.d.ts', declarations);
+  new Visitor({
+    VariableDeclarator({ id }) {
+      if (id.type !== 'Identifier') return;
+      const fields = comments.get(id.name);
+      if (fields !== undefined && id.typeAnnotation) annotate(id.typeAnnotation, fields);
+    },
+  }).visit(program);
+  return inserted
+    .toSorted((a, b) => b.at - a.at)
+    .reduce(
+      (text, { at, text: comment }) => text.slice(0, at) + comment + text.slice(at),
+      declarations,
+    );
+
+  function annotate(type: Node, fields: Fields): void {
+    const literal = literalWith(type, fields);
+    for (const member of literal?.members ?? []) {
+      if (member.type !== 'TSPropertySignature' || member.key.type !== 'Identifier') continue;
+      const field = fields.get(member.key.name);
+      if (field?.comment !== undefined) {
+        const indent = /[ \t]*$/.exec(declarations.slice(0, member.start))?.[0] ?? '';
+        inserted.push({ at: member.start, text: `${indented(field.comment, indent)}\n${indent}` });
+      }
+      if (field?.fields !== undefined && member.typeAnnotation) {
+        annotate(member.typeAnnotation, field.fields);
+      }
+    }
+  }
+}
+
+/** The documented fields of an object in the source, by name. */
+type Fields = ReadonlyMap<string, Field>;
+interface Field {
+  readonly comment: string | undefined;
+  /** The fields of its value, if that contains an object. */
+  readonly fields: Fields | undefined;
+}
+
+function commentsOfSchemas(source: string): ReadonlyMap<string, Fields> {
+  const { program, comments } = parseSync('source.ts', source);
+  const commentBefore = (start: number): string | undefined => {
+    const found = comments.findLast(({ end }) => end <= start);
+    const isNear = found !== undefined && source.slice(found.end, start).trim() === '';
+    return isNear && found.value.startsWith('*') ? `/*${found.value}*/` : undefined;
+  };
+  const schemas = new Map<string, Fields>();
+  const fieldsOf = (value: Node): Fields | undefined => {
+    const object = findInCalls(value, (node) =>
+      node.type === 'ObjectExpression' ? node : undefined,
+    );
+    if (object === undefined) {
+      // A schema that was declared above: `chat: Chat`.
+      return findInCalls(value, (node) =>
+        node.type === 'Identifier' ? schemas.get(node.name) : undefined,
+      );
+    }
+    const named = object.properties.flatMap((property): [string, Field][] => {
+      if (property.type !== 'Property' || property.key.type !== 'Identifier') return [];
+      const { start, key } = property;
+      return [[key.name, { comment: commentBefore(start), fields: fieldsOf(property.value) }]];
+    });
+    return new Map(named);
+  };
+  new Visitor({
+    VariableDeclarator({ id, init }) {
+      const fields = init === null ? undefined : fieldsOf(init);
+      if (id.type === 'Identifier' && fields !== undefined) schemas.set(id.name, fields);
+    },
+  }).visit(program);
+  return schemas;
+}
+
+type LiteralNode = Extract<Node, { type: 'TSTypeLiteral' }>;
+
+/** What is found first in calls such as `z.array(z.strictObject({ … })).optional()`. */
+function findInCalls<Found>(
+  node: Node,
+  find: (node: Node) => Found | undefined,
+): Found | undefined {
+  if (node.type === 'MemberExpression') return findInCalls(node.object, find);
+  if (node.type !== 'CallExpression') return find(node);
+  const inArguments = node.arguments.map((one) => findInCalls(one, find));
+  return inArguments.find((found) => found !== undefined) ?? findInCalls(node.callee, find);
+}
+
+/** The type literal in `z.ZodOptional<z.ZodObject<{ … }>>` that has these fields. */
+function literalWith(type: Node, fields: Fields): LiteralNode | undefined {
+  if (type.type === 'TSTypeLiteral') {
+    const names = type.members.map((member) =>
+      member.type === 'TSPropertySignature' && member.key.type === 'Identifier'
+        ? member.key.name
+        : '',
+    );
+    return [...fields.keys()].every((name) => names.includes(name)) ? type : undefined;
+  }
+  if (type.type === 'TSTypeAnnotation') return literalWith(type.typeAnnotation, fields);
+  if (type.type !== 'TSTypeReference') return undefined;
+  const inside = type.typeArguments?.params ?? [];
+  return inside.map((one) => literalWith(one, fields)).find((found) => found !== undefined);
+}
+
+/** A comment with its lines below each other at this indent. */
+function indented(comment: string, indent: string): string {
+  return comment.replaceAll(/\n\s*/g, `\n${indent} `);
+}

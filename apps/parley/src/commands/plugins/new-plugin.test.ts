@@ -1,0 +1,127 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { main } from '../../main.ts';
+import { nameProblem, type PluginKind, pluginFiles } from './plugin-template.ts';
+
+const ROOT = join(import.meta.dirname, '../../../../..');
+const TAKEN = { tools: ['read', 'web_fetch'], channels: ['web', 'api'] };
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-new-plugin-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs `parley plugins new` with the data folder and the new plugin in the test's folder. */
+async function plugins(...args: readonly string[]) {
+  let out = '';
+  const stream = { write: (text: string) => (out += text) };
+  const words = ['--data', join(folder, 'data'), 'plugins', 'new', ...args];
+  const code = await main(words, { stdout: stream, stderr: stream });
+  return { code, out };
+}
+
+describe('the name of a new plugin', () => {
+  it.each<[name: string, kind: PluginKind, problem: RegExp | null]>([
+    ['dice', 'tool', null],
+    ['my-chat-2', 'channel', null],
+    ['read', 'channel', null],
+    ['web', 'tool', null],
+    ['read', 'tool', /^The tool read belongs to Parley/],
+    ['web-fetch', 'tool', /^The tool web_fetch belongs to Parley/],
+    ['api', 'channel', /^The channel api belongs to Parley/],
+    ['parley', 'tool', /cannot be called parley/],
+    ['a'.repeat(64), 'tool', null],
+    ['a'.repeat(65), 'tool', /at most 64/],
+    ...[
+      '',
+      'Dice',
+      '2dice',
+      '-dice',
+      'dice-',
+      'my--dice',
+      'my_dice',
+      'my dice',
+      '../dice',
+      '.',
+      'é',
+    ].map((name) => [name, 'tool', /cannot be the name/] as [string, PluginKind, RegExp]),
+  ])('[P16] %j for a %s', (name, kind, problem) => {
+    const found = nameProblem(name, kind, TAKEN);
+    if (problem === null) expect(found).toBeNull();
+    else expect(found).toMatch(problem);
+  });
+});
+
+describe('the files of a new plugin', () => {
+  it.each<PluginKind>(['tool', 'channel'])(
+    '[P16] of a %s name the plugin wherever they name it',
+    (kind) => {
+      const files = pluginFiles('red-dice', kind, { parley: '../parley', use: './red-dice' });
+      expect([...files.keys()].toSorted()).toEqual([
+        'README.md',
+        'index.ts',
+        'package.json',
+        'test.ts',
+        'tsconfig.json',
+      ]);
+      for (const text of files.values()) expect(text).not.toMatch(/my.plugin|FOLDER|PARLEY/);
+      expect(files.get('index.ts')).toContain(
+        kind === 'tool' ? "name: 'red_dice'" : "id: 'red-dice'",
+      );
+      expect(JSON.parse(files.get('package.json') ?? '')).toMatchObject({ name: 'red-dice' });
+    },
+  );
+
+  it('[P16] ask a registry for no package named parley, and for the versions that are tested', () => {
+    const files = pluginFiles('dice', 'tool', { parley: '../node_modules/parley', use: './dice' });
+    const { devDependencies } = JSON.parse(files.get('package.json') ?? '');
+    const ours = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).devDependencies;
+    expect(devDependencies).toEqual({
+      parley: 'file:../node_modules/parley',
+      '@types/node': ours['@types/node'],
+      typescript: ours.typescript,
+    });
+  });
+});
+
+describe('parley plugins new', () => {
+  it('[P16] writes nothing over an existing folder, and says so', async () => {
+    mkdirSync(join(folder, 'dice'));
+    writeFileSync(join(folder, 'dice/index.ts'), 'mine');
+    const { code, out } = await plugins('dice', '--in', folder);
+    expect(code).toBe(1);
+    expect(out).toContain(`${join(folder, 'dice')} exists already, and nothing in it was changed.`);
+    expect(readdirSync(join(folder, 'dice'))).toEqual(['index.ts']);
+    expect(readFileSync(join(folder, 'dice/index.ts'), 'utf8')).toBe('mine');
+  });
+
+  it('[P16] writes nothing into the workspace, from which no plugin is loaded', async () => {
+    const inside = join(folder, 'data/workspace');
+    const { code, out } = await plugins('dice', '--in', inside);
+    expect([code, existsSync(inside)]).toEqual([1, false]);
+    expect(out).toContain('is inside the workspace');
+  });
+
+  it('[P16] writes nothing for a name that cannot work, and exits with the code of wrong usage', async () => {
+    const { code, out } = await plugins('web', '--channel', '--in', folder);
+    expect([code, readdirSync(folder)]).toEqual([2, []]);
+    expect(out).toContain('The channel web belongs to Parley itself.');
+  });
+
+  it('[P16] says which folder cannot be written', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    const { code, out } = await plugins('dice', '--in', join(folder, 'file'));
+    expect([code, out]).toEqual([1, expect.stringContaining('file/dice cannot be written: ')]);
+  });
+});

@@ -1,0 +1,113 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { BUILT_IN_TOOLS } from '@parley/agent';
+import { reasonOf } from '@parley/core';
+import { INSTALLATION, installationKind } from '@parley/core/installation';
+import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
+import { type Cli, jsonText } from '../../cli.ts';
+import { CliError, commandLine, UsageError } from '../../data-folder.ts';
+import { checkSettings } from '../../settings.ts';
+import { nameProblem, type PluginKind, pluginFiles } from './plugin-template.ts';
+
+export interface NewPluginFlags {
+  readonly channel?: boolean;
+  /** The folder in which the plugin's own folder is made. */
+  readonly in: string;
+}
+
+/** Channels without a definition of their own, and the first words of other lanes. */
+const OTHER_CHANNELS = ['api', 'beat', 'sub'];
+
+/**
+ * `parley plugins new`: writes a plugin that works, with a test. Throws CliError, and then nothing
+ * was written: an existing folder stays as it is.
+ */
+export async function newPlugin(
+  { folder: data, env, print, json }: Cli,
+  name: string,
+  flags: NewPluginFlags,
+): Promise<number> {
+  const kind: PluginKind = flags.channel ? 'channel' : 'tool';
+  const channels = [...CHANNEL_DEFINITIONS.map(({ id }) => id), ...OTHER_CHANNELS];
+  const problem = nameProblem(name, kind, { tools: BUILT_IN_TOOLS, channels });
+  if (problem !== null) throw new UsageError(problem);
+  const folder = join(resolve(flags.in), name);
+  const checked = checkSettings(data, env);
+  if (checked.kind === 'ok') refuseWorkspace(folder, checked.settings.agent.workspace);
+  const use = pathFrom(dirname(data.settingsFile), folder);
+  const parley = pathFrom(folder, fileURLToPath(INSTALLATION).replace(/\/$/, ''), 2);
+  const files = pluginFiles(name, kind, { parley, use });
+  writeFolder(folder, files);
+  const note = installationKind() === 'clone' ? makeTypes() : null;
+  if (json) print(jsonText({ folder, files: [...files.keys()], use, kind }));
+  else print([`Wrote ${folder}: ${[...files.keys()].join(', ')}.`, ...nextSteps()].join('\n'));
+  return 0;
+
+  function nextSteps(): readonly string[] {
+    const lines = [
+      ...['', 'Check and test it:', `  cd ${pathFrom('.', folder)}`],
+      ...['  npm install', '  npx tsc', '  npm test'],
+      ...['', `Name it in ${data.settingsFile}, as its README.md shows, and start Parley:`],
+      ...[`  plugins: ["${use}"]`, `  ${commandLine('plugins', data)}`],
+    ];
+    return note === null ? lines : [...lines, '', note];
+  }
+}
+
+/** No code is loaded from the workspace, because the agent can write there. */
+function refuseWorkspace(folder: string, workspace: string): void {
+  const path = relative(workspace, folder);
+  if (path.startsWith('..') || isAbsolute(path)) return;
+  throw new CliError(
+    'plugin-location',
+    `${folder} is inside the workspace, where the agent itself can write, so Parley would not load a plugin from there. Nothing was written; choose another folder with --in.`,
+  );
+}
+
+/**
+ * A path as files and people write it: relative to `base` if it is inside, or at most `steps`
+ * folders up; otherwise absolute.
+ */
+function pathFrom(base: string, path: string, steps = 0): string {
+  const parts = relative(base, path).split(sep);
+  const up = parts.filter((part) => part === '..').length;
+  if (up > steps || isAbsolute(parts.join(sep))) return path;
+  return (up === 0 ? ['.', ...parts] : parts).join('/');
+}
+
+/** Writes all files into a new folder. Throws CliError; what was written is then removed. */
+function writeFolder(folder: string, files: ReadonlyMap<string, string>): void {
+  try {
+    mkdirSync(dirname(folder), { recursive: true });
+    mkdirSync(folder);
+  } catch (error) {
+    if (existsSync(folder)) {
+      throw new CliError(
+        'plugin-exists',
+        `${folder} exists already, and nothing in it was changed. Choose another name, or another folder with --in.`,
+      );
+    }
+    throw unwritable(folder, error);
+  }
+  try {
+    for (const [file, text] of files) writeFileSync(join(folder, file), text, { flag: 'wx' });
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true });
+    throw unwritable(folder, error);
+  }
+}
+
+function unwritable(folder: string, error: unknown): CliError {
+  const message = `${folder} cannot be written: ${reasonOf(error)}. Choose another folder with --in.`;
+  return new CliError('plugin-unwritable', message, error);
+}
+
+/** A clone has no types until they are made. Returns what to do if that fails. */
+function makeTypes(): string | null {
+  const main = fileURLToPath(new URL('apps/parley/src/build/main.ts', INSTALLATION));
+  const { status } = spawnSync(process.execPath, [main, '--types'], { stdio: 'ignore' });
+  if (status === 0) return null;
+  return `The types for "npx tsc" could not be made: run "npm ci" in ${realpathSync(fileURLToPath(INSTALLATION))}, and "npm run release:types".`;
+}

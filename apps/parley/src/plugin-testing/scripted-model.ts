@@ -1,0 +1,63 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { json } from 'node:stream/consumers';
+import { z } from 'zod';
+
+/** What the model says: a text, or a call of one tool. */
+export type ScriptedAnswer =
+  | string
+  | { readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> };
+
+/** A provider on loopback that gives answers in the order in which they were written down. */
+export interface ScriptedModel {
+  readonly baseUrl: string;
+  /** The results of tools that it has been given, oldest first. */
+  readonly toolResults: readonly string[];
+  close(): Promise<void>;
+}
+
+/** The part of a request that matters here. */
+const Asked = z.object({
+  messages: z.array(z.object({ role: z.string(), content: z.unknown() })),
+});
+
+/** Once all answers are given, it says so instead. */
+export async function startScriptedModel(
+  answers: readonly ScriptedAnswer[],
+): Promise<ScriptedModel> {
+  const left = [...answers];
+  const toolResults: string[] = [];
+  const server = createServer(async (request, response) => {
+    const { messages } = Asked.parse(await json(request));
+    const last = messages.at(-1);
+    if (last?.role === 'tool') toolResults.push(String(last.content));
+    const body = completion(left.shift() ?? 'The test has no more answers.');
+    response.setHeader('content-type', 'application/json').end(JSON.stringify(body));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return {
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    toolResults,
+    async close() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** An answer in the form of OpenAI's API. */
+function completion(answer: ScriptedAnswer): object {
+  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+  if (typeof answer === 'string') {
+    const message = { role: 'assistant', content: answer };
+    return { choices: [{ index: 0, message, finish_reason: 'stop' }], usage };
+  }
+  const called = { name: answer.tool, arguments: JSON.stringify(answer.arguments) };
+  const calls = [{ id: 'call_1', type: 'function', function: called }];
+  const message = { role: 'assistant', content: '', tool_calls: calls };
+  return { choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage };
+}

@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { pluginFiles } from '../../apps/parley/src/commands/plugins/plugin-template.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** The blocks of TypeScript on a page. */
+function codeOf(page: string): readonly string[] {
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  return [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
+}
+
+describe('the code on the pages about plugins and channels', () => {
+  const places = { parley: '', use: '' };
+
+  // `test/e2e/packed.test.ts` compiles and runs these files outside the repository.
+  it('[P16] is what "parley plugins new" writes: a plugin with its test', () => {
+    const files = pluginFiles('dice', 'tool', places);
+    expect(codeOf('docs/new-plugin.md').slice(0, 2)).toEqual([
+      files.get('index.ts'),
+      files.get('test.ts'),
+    ]);
+  });
+
+  it('[P16] is what "parley plugins new --channel" writes: a channel of about forty lines', () => {
+    const source = pluginFiles('hello', 'channel', places).get('index.ts') ?? '';
+    expect(codeOf('docs/new-channel.md')).toContain(source);
+    const lines = source.split('\n').filter((line) => !/^\s*($|\/[/*])/.test(line));
+    expect(lines.length).toBeLessThan(45);
+  });
+});
