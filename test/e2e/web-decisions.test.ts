@@ -150,7 +150,7 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     await file('notes/one.md').getByText('Added.').waitFor();
     await open.click();
     await page.getByRole('button', { name: 'Open it' }).click();
-    await page.getByText('notes/one.md is open').waitFor();
+    await page.getByText('notes/one.md is readable by everyone').waitFor();
     expect(onDisk('notes/one.md')).toContain('---\naudience: everyone\n---');
     await page.getByRole('button', { name: 'Keep private: notes/two.md' }).click();
     await page.getByText('No files to review.').waitFor();
