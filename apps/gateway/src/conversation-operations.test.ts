@@ -2,7 +2,7 @@ import { type Call, type LiveEvent, silentLogger } from '@parley/core';
 import type { AdmittedMessage, DeadLetterWake, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type OutputOf, perform, type Services } from './operations.ts';
+import { type OutputOf, performOperation, type Services } from './operations.ts';
 
 const PLACE = { channel: 'web', account: 'default' };
 const SECRET = 'sk-1234567890';
@@ -94,7 +94,7 @@ function ask<N extends Name>(
     }),
     situation: () => ({ agentName: 'Polly', model: 'm1', models: ['m2'] }),
   } as unknown as Services;
-  return perform<`conversations/${N}`>(services, `conversations/${name}`, input, call);
+  return performOperation<`conversations/${N}`>(services, `conversations/${name}`, input, call);
 }
 
 describe('conversations', () => {

@@ -6,10 +6,10 @@ import { ProviderChoice } from '@parley/models';
 import { type ModelProbe, probeProvider } from '@parley/models/probe';
 import { describeProblem, type SettingsProblem, type SettingsResult } from '@parley/settings';
 import {
-  accountPath,
   editSettings,
-  newProblems,
-  readWritten,
+  findAccountPath,
+  listNewProblems,
+  readWrittenSettings,
   type SettingsChange,
   type SettingsValue,
 } from '@parley/settings/edit';
@@ -17,9 +17,9 @@ import type { Store } from '@parley/store';
 import type { z } from 'zod';
 import type { AgentRuntime } from './agent-runtime.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
-import { replaceSecret, secretReference } from './secret-files.ts';
-import { checkAs, type LoadedSettings } from './settings.ts';
-import { SETUP_FIELDS, SETUP_PLATFORMS, setupProviders } from './setup-choices.ts';
+import { createSecretReference, replaceSecret } from './secret-files.ts';
+import { createSettingsCheck, type LoadedSettings } from './settings.ts';
+import { listSetupProviders, SETUP_FIELDS, SETUP_PLATFORMS } from './setup-choices.ts';
 
 /** How long a server or platform may take to respond. After that, the user can try again. In ms. */
 const ANSWER_WITHIN_MS = 20_000;
@@ -34,7 +34,7 @@ interface NewSecret {
   readonly text: string;
 }
 
-interface Deps
+interface SetupDeps
   extends Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
     Pick<OpenLog, 'secrets'> {
   readonly loaded: Pick<LoadedSettings, 'settings' | 'channels'>;
@@ -47,9 +47,9 @@ interface Deps
  * The guided setup: model, channel, owner. The watcher of the settings file picks up its changes.
  */
 export class Setup implements SetupSteps {
-  readonly #deps: Deps;
+  readonly #deps: SetupDeps;
 
-  constructor(deps: Deps) {
+  constructor(deps: SetupDeps) {
     this.#deps = deps;
   }
 
@@ -57,7 +57,7 @@ export class Setup implements SetupSteps {
     const { loaded, model, store, env, clock } = this.#deps;
     const { settings, channels } = loaded;
     const [providers, waiting] = await Promise.all([
-      setupProviders({ ollamaHost: env.OLLAMA_HOST }),
+      listSetupProviders({ ollamaHost: env.OLLAMA_HOST }),
       store.pairing.pending(clock()),
     ]);
     return {
@@ -82,14 +82,14 @@ export class Setup implements SetupSteps {
   async addOwner(person: string): Promise<SetupAnswer> {
     const change = { kind: 'add', path: ['owners'], value: person } as const;
     const answer = this.#write(change, 'It is yours now: write to your bot again.');
-    if (answer.kind === 'done') await this.#deps.store.pairing.settle(...channelAndId(person));
+    if (answer.kind === 'done') await this.#deps.store.pairing.settle(...splitPersonId(person));
     return answer;
   }
 
   async tryModel(given: SetupModel): Promise<SetupAnswer> {
     const { secrets, clock, monotonic } = this.#deps;
     const parsed = ProviderChoice.safeParse({ ...given, model: given.model ?? NO_MODEL });
-    if (!parsed.success) return unfitModel(parsed.error);
+    if (!parsed.success) return createUnfitModel(parsed.error);
     if (given.apiKey !== undefined) secrets.add([given.apiKey]);
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const probe = await probeProvider(parsed.data, { signal, clock, monotonic });
@@ -100,7 +100,7 @@ export class Setup implements SetupSteps {
       // Without a model, the sentence is about the provider alone.
       const reason =
         given.model === undefined ? probe.reason.replaceAll(`/${NO_MODEL}`, '') : probe.reason;
-      return setupProblem(reason, probe.fix, models);
+      return createSetupProblem(reason, probe.fix, models);
     }
     const text = `${probe.id} answered in ${(probe.tookMs / 1_000).toFixed(1)} s.`;
     return { kind: 'works', text, models };
@@ -108,10 +108,10 @@ export class Setup implements SetupSteps {
 
   async saveModel(given: SetupModel): Promise<SetupAnswer> {
     const parsed = ProviderChoice.safeParse(given);
-    if (!parsed.success) return unfitModel(parsed.error);
+    if (!parsed.success) return createUnfitModel(parsed.error);
     const { apiKey, ...model } = given;
     const secret = apiKey === undefined ? null : { name: MODEL_KEY, text: apiKey };
-    const apiKeyWritten = secret && secretReference(this.#deps.folder, secret.name);
+    const apiKeyWritten = secret && createSecretReference(this.#deps.folder, secret.name);
     const written = { ...model, ...(apiKeyWritten !== null && { apiKey: apiKeyWritten }) };
     const value: SettingsValue = Object.fromEntries(
       Object.entries(written).filter((entry): entry is [string, string] => entry[1] !== undefined),
@@ -123,30 +123,33 @@ export class Setup implements SetupSteps {
   async tryChannel({ channel, token }: SetupChannel): Promise<SetupAnswer> {
     const { folder, definitions, secrets, clock } = this.#deps;
     if (channel === 'whatsapp') return { kind: 'works', text: LINK, models: null };
-    if (token === undefined) return setupProblem('Token: it is missing.', COPY_IT);
+    if (token === undefined) return createSetupProblem('Token: it is missing.', COPY_IT);
     secrets.add([token]);
     const definition = definitions.find(({ id }) => id === channel);
-    const given = { ...serverOf(readWritten(folder.settingsFile).values, channel), token };
+    const given = {
+      ...findApiServer(readWrittenSettings(folder.settingsFile).values, channel),
+      token,
+    };
     const parsed = definition?.settings.safeParse(given);
     if (definition?.probe === undefined || !parsed?.success) {
       const wrong = parsed?.error?.issues.map(({ message }) => message).join('; ');
-      return setupProblem(
+      return createSetupProblem(
         `Token: ${wrong ? `it must be ${wrong}` : 'it cannot be tried'}.`,
         COPY_IT,
       );
     }
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const env = { signal, clock, values: null, wantsPicture: true };
-    return channelAnswer(await definition.probe(parsed.data, env));
+    return toChannelAnswer(await definition.probe(parsed.data, env));
   }
 
   async saveChannel({ channel, token, phone }: SetupChannel): Promise<SetupAnswer> {
     const { folder } = this.#deps;
-    const path = accountPath(folder.settingsFile, { channel, account: 'default' });
+    const path = findAccountPath(folder.settingsFile, { channel, account: 'default' });
     const done = 'Saved. Connecting…';
     if (token !== undefined) {
       const secret = { name: `${channel}-token`, text: token };
-      const value = secretReference(folder, secret.name);
+      const value = createSecretReference(folder, secret.name);
       return this.#write({ kind: 'set', path: [...path, 'token'], value }, done, secret);
     }
     return phone === undefined
@@ -159,7 +162,7 @@ export class Setup implements SetupSteps {
     const problems = secret === null ? this.#edit(change) : this.#editWithSecret(change, secret);
     if (problems.length === 0) return { kind: 'done', text: done };
     const reason = problems.map(describeFieldProblem).join('\n');
-    return setupProblem(reason, 'Correct that and try again.');
+    return createSetupProblem(reason, 'Correct that and try again.');
   }
 
   /** Edits the settings, or returns the problems because of which nothing was written. */
@@ -185,7 +188,7 @@ export class Setup implements SetupSteps {
       const refused = this.#edit(change, before);
       // If the settings already refer to the file, the edit changes nothing and checks nothing.
       const problems =
-        refused.length > 0 ? refused : newProblems(before, this.#check(folder.settingsFile));
+        refused.length > 0 ? refused : listNewProblems(before, this.#check(folder.settingsFile));
       isKept = problems.length === 0;
       return problems;
     } finally {
@@ -195,7 +198,7 @@ export class Setup implements SetupSteps {
 
   #check(file: string): SettingsResult {
     const { folder, env, definitions } = this.#deps;
-    return checkAs({ folder, env, channels: definitions })(file);
+    return createSettingsCheck({ folder, env, channels: definitions })(file);
   }
 }
 
@@ -213,14 +216,14 @@ function isOnlyModelMissing(probe: ModelProbe): boolean {
 const FILL_IN = 'Fill it in and try again.';
 
 /** Reports missing or invalid fields of a model, using the labels in the form. */
-function unfitModel({ issues }: z.ZodError): SetupAnswer {
+function createUnfitModel({ issues }: z.ZodError): SetupAnswer {
   const reasons = issues.map(({ path, code, message }) => {
     const key = String(path.at(-1) ?? '');
     const isMissing = code === 'invalid_type';
     const wrong = key === 'baseUrl' ? ADDRESS : isMissing ? 'it is missing' : message;
     return `${SETUP_FIELDS.get(key) ?? key}: ${wrong}.`;
   });
-  return setupProblem([...new Set(reasons)].join(' '), FILL_IN);
+  return createSetupProblem([...new Set(reasons)].join(' '), FILL_IN);
 }
 
 const ADDRESS = 'it must be a URL such as http://127.0.0.1:8080/v1';
@@ -238,7 +241,7 @@ const LINK =
   'WhatsApp needs no token: it shows a code that your phone scans, or that you type on it.';
 const COPY_IT = 'Copy the whole token.';
 
-function setupProblem(
+function createSetupProblem(
   reason: string,
   fix: string,
   models: readonly string[] | null = null,
@@ -246,12 +249,12 @@ function setupProblem(
   return { kind: 'problem', reason, fix, models };
 }
 
-function channelAnswer(probe: ChannelProbe): SetupAnswer {
+function toChannelAnswer(probe: ChannelProbe): SetupAnswer {
   switch (probe.kind) {
     case 'works': {
       const warnings = probe.warnings.map(({ reason, fix }) => ` ${reason}. ${fix}`);
       const { as: name, picture, invitation = null } = probe;
-      const bot = { name, invitation, picture: base64Of(picture) };
+      const bot = { name, invitation, picture: toBase64(picture) };
       return { kind: 'works', text: `It is ${name}.${warnings.join('')}`, models: null, bot };
     }
     case 'unlinked':
@@ -259,22 +262,22 @@ function channelAnswer(probe: ChannelProbe): SetupAnswer {
     case 'unknown':
       return { kind: 'works', text: probe.reason, models: null };
     case 'problem':
-      return setupProblem(probe.reason, probe.fix);
+      return createSetupProblem(probe.reason, probe.fix);
   }
 }
 
 /** Splits a person such as `telegram:42` into the channel and the person's id on it. */
-function channelAndId(person: string): [channel: string, senderId: string] {
+function splitPersonId(person: string): [channel: string, senderId: string] {
   const at = person.indexOf(':');
   return [person.slice(0, at), person.slice(at + 1)];
 }
 
-function base64Of(bytes: Uint8Array | undefined): string | null {
+function toBase64(bytes: Uint8Array | undefined): string | null {
   return bytes === undefined ? null : Buffer.from(bytes).toString('base64');
 }
 
 /** The self-hosted API server already named in the settings. */
-function serverOf(values: object | null, channel: string): { readonly apiRoot?: string } {
+function findApiServer(values: object | null, channel: string): { readonly apiRoot?: string } {
   const all: unknown = values !== null && 'channels' in values ? values.channels : undefined;
   const block: unknown = isSettingsBlock(all) ? all[channel] : undefined;
   const apiRoot = isSettingsBlock(block) ? block.apiRoot : undefined;

@@ -1,4 +1,4 @@
-import { bareId, type ChannelIds, type IdForm } from '@parley/core';
+import { type ChannelIds, type IdForm, trimCopiedId } from '@parley/core';
 
 const NUMBER = /^[1-9]\d{6,14}$/;
 /**
@@ -21,7 +21,7 @@ const IDENTITY = /^\d+(?:_\d+)?(?::\d+)?@(?:hosted\.)?lid$/;
 
 /** The digits of a number with its country code; undefined when it is not a number. */
 function findPhoneNumber(written: string): string | undefined {
-  const bare = bareId(written).replace(/^(?:tel:|@)/i, '');
+  const bare = trimCopiedId(written).replace(/^(?:tel:|@)/i, '');
   const linked =
     /^(?:(?:https?:\/\/)?(?:wa\.me\/|(?:api|web)\.whatsapp\.com\/send\/?\?phone=)|(?:whatsapp:)?\/\/send\/?\?phone=)([+%\dB]+)/i.exec(
       bare,
@@ -40,12 +40,12 @@ function findPhoneNumber(written: string): string | undefined {
 
 /** An id like `123@lid`, for a person whose number the account does not know. */
 function identityIn(written: string): string | undefined {
-  const bare = bareId(written).toLowerCase();
+  const bare = trimCopiedId(written).toLowerCase();
   return IDENTITY.test(bare) ? `${/^\d+/.exec(bare)?.[0]}@lid` : undefined;
 }
 
 function explainWrongId(written: string): string | undefined {
-  const bare = bareId(written);
+  const bare = trimCopiedId(written);
   if (/@g\.us$|^120363\d+$/i.test(bare)) return 'this is the id of a group';
   if (/^-\d/.test(bare)) return 'this is the id of a group in Telegram';
   if (/@newsletter$/i.test(bare)) return 'this is the id of a channel';
@@ -70,7 +70,7 @@ const person: IdForm = {
   explain: explainWrongId,
   normalize: (written) => findPhoneNumber(written) ?? identityIn(written) ?? null,
   suggest(written) {
-    const digits = bareId(written).replaceAll(/[().-]/g, '');
+    const digits = trimCopiedId(written).replaceAll(/[().-]/g, '');
     return /^89\d{9}$/.test(digits) ? `7${digits.slice(1)}` : undefined;
   },
 };
@@ -94,7 +94,7 @@ const group: IdForm = {
         ? 'an invitation is not an id'
         : 'a name does not count',
   normalize(written) {
-    const bare = bareId(written).toLowerCase();
+    const bare = trimCopiedId(written).toLowerCase();
     const [, id, domain] = /^(\d+(?:-\d+)?)(@g\.us)?$/.exec(bare) ?? [];
     // Without the domain, an id is accepted only if it cannot be a person's number.
     const isGroup = domain !== undefined || /^(?:\d+-\d{10}|120363\d{12,})$/.test(id ?? '');

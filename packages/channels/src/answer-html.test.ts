@@ -1,7 +1,7 @@
 import type { RenderTarget } from '@parley/core';
 import { render } from '@parley/markup';
 import { describe, expect, it } from 'vitest';
-import { htmlOfPart } from './answer-html.ts';
+import { renderPartHtml } from './answer-html.ts';
 
 const TABLE = 'The **7:32** is the fastest:\n\n| leaves | arrives |\n|---|---|\n| 7:32 | 9:20 |';
 
@@ -17,7 +17,7 @@ describe('a part of an answer on the page', () => {
     async (dialect) => {
       const target = targetOf(dialect);
       const [part] = render(TABLE, target);
-      const html = await htmlOfPart({ text: part?.text ?? '', target }, TABLE);
+      const html = await renderPartHtml({ text: part?.text ?? '', target }, TABLE);
       expect(html).toContain('<strong>7:32</strong>');
       expect(html).toContain('<table>');
     },
@@ -29,7 +29,7 @@ describe('a part of an answer on the page', () => {
     const parts = render(markdown, target);
     expect(parts.length).toBeGreaterThan(1);
     const shown = await Promise.all(
-      parts.map(({ text }) => htmlOfPart({ text, target }, markdown)),
+      parts.map(({ text }) => renderPartHtml({ text, target }, markdown)),
     );
     expect(shown[0]).toContain('<strong>end</strong>');
     expect(shown.slice(1).every((html) => html === '')).toBe(true);
@@ -37,13 +37,13 @@ describe('a part of an answer on the page', () => {
 
   it('[U08] is plain text when the history does not contain the answer, or contains a different one', async () => {
     const target = targetOf('telegram');
-    expect(await htmlOfPart({ text: 'a &lt; b', target }, undefined)).toBeNull();
-    expect(await htmlOfPart({ text: 'a notice', target }, TABLE)).toBeNull();
+    expect(await renderPartHtml({ text: 'a &lt; b', target }, undefined)).toBeNull();
+    expect(await renderPartHtml({ text: 'a notice', target }, TABLE)).toBeNull();
   });
 
   it('[U08] never contains a tag that a person or a model wrote', async () => {
     const target = targetOf('discord');
-    const html = await htmlOfPart(
+    const html = await renderPartHtml(
       { text: '<img src=x onerror=alert(1)> **b**', target },
       undefined,
     );

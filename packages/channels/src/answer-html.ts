@@ -14,7 +14,7 @@ export interface SentText {
  * has it. The first part then shows the whole answer, and the later parts included in it are empty.
  * Null when only the plain text is known.
  */
-export async function htmlOfPart(
+export async function renderPartHtml(
   { text, target }: SentText,
   markdown: string | undefined,
 ): Promise<string | null> {
@@ -23,12 +23,12 @@ export async function htmlOfPart(
     const sent = await renderInSteps(markdown, target, setImmediate);
     const place = sent.findIndex((part) => part.text === text);
     // Either commands were removed from the answer, or the platform's printer has changed since.
-    if (place !== -1) return place === 0 ? printed(markdown) : '';
+    if (place !== -1) return place === 0 ? printMarkdown(markdown) : '';
   }
-  return target.dialect === 'markdown' || target.dialect === 'discord' ? printed(text) : null;
+  return target.dialect === 'markdown' || target.dialect === 'discord' ? printMarkdown(text) : null;
 }
 
-async function printed(markdown: string): Promise<string> {
+async function printMarkdown(markdown: string): Promise<string> {
   const parts = await renderInSteps(markdown, WEB.target, setImmediate);
   return parts.map(({ text }) => text).join('');
 }

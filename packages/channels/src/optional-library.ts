@@ -1,5 +1,5 @@
 import { type Capabilities, ChannelError } from '@parley/core';
-import { installLine } from '@parley/core/install-line';
+import { formatInstallCommand } from '@parley/core/install-line';
 import type { ChannelAdapter, ChannelContext, ChannelDefinition } from './adapter.ts';
 
 /** A platform's library that may be missing from an installation. */
@@ -36,7 +36,7 @@ export function withOptionalLibrary<Definition extends ChannelDefinition>(
           return await probe(...args);
         } catch (thrown) {
           if (!isLibraryMissing(thrown, library)) throw thrown;
-          return { kind: 'problem', ...libraryAdvice(library), retryable: false };
+          return { kind: 'problem', ...createLibraryAdvice(library), retryable: false };
         }
       },
     }),
@@ -45,7 +45,7 @@ export function withOptionalLibrary<Definition extends ChannelDefinition>(
         return await definition.load();
       } catch (thrown) {
         if (!isLibraryMissing(thrown, library)) throw thrown;
-        return (context: ChannelContext<unknown>) => accountWithout(library, context);
+        return (context: ChannelContext<unknown>) => createAccountWithout(library, context);
       }
     },
   };
@@ -59,17 +59,20 @@ function isLibraryMissing(thrown: unknown, { name, parts = [] }: OptionalLibrary
   return [name, ...parts].includes(missing);
 }
 
-function libraryAdvice({ name, platform, note }: OptionalLibrary): { reason: string; fix: string } {
+function createLibraryAdvice({ name, platform, note }: OptionalLibrary): {
+  reason: string;
+  fix: string;
+} {
   return {
     reason: `${platform} needs the library ${name}, which is not installed`,
-    fix: `Run "${installLine([name])}"${note === undefined ? '' : ` (${note})`}, and start Parley again.`,
+    fix: `Run "${formatInstallCommand([name])}"${note === undefined ? '' : ` (${note})`}, and start Parley again.`,
   };
 }
 
 /**
  * An account whose library is not installed: reports what to do, and keeps its answers until then.
  */
-function accountWithout(
+function createAccountWithout(
   library: OptionalLibrary,
   { report }: Pick<ChannelContext<unknown>, 'report'>,
 ): ChannelAdapter {
@@ -86,7 +89,7 @@ function accountWithout(
       media: [],
     },
     async start() {
-      report({ kind: 'failed', ...libraryAdvice(library) });
+      report({ kind: 'failed', ...createLibraryAdvice(library) });
     },
     async stop() {
       report({ kind: 'stopped' });

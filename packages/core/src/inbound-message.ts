@@ -213,7 +213,7 @@ export type InboundReaction = z.infer<typeof InboundReaction>;
 const PROGRAMS: ReadonlySet<string> = new Set(['api', 'web']);
 
 /** Removes from a message what only Parley may set, so that no platform can impersonate Parley. */
-export function fromOutside({
+export function stripInternalFields({
   trigger: _trigger,
   typed: _typed,
   responseFormat,
@@ -280,7 +280,7 @@ export const BusyPolicy = z.union([
 export type BusyPolicy = z.infer<typeof BusyPolicy>;
 
 /** The mode that a policy sets for the chat of a message. */
-export function busyIn(
+export function resolveBusyMode(
   policy: BusyPolicy,
   {
     channel,

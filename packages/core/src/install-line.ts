@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { INSTALLATION, type InstallationKind, installationKind } from './installation.ts';
+import { detectInstallationKind, INSTALLATION, type InstallationKind } from './installation.ts';
 
 const Manifest = z.object({
   optionalDependencies: z.record(z.string(), z.string()).default({}),
@@ -10,7 +10,10 @@ const Manifest = z.object({
 /**
  * The command that installs optional libraries in the versions specified by Parley's package.json.
  */
-export function installLine(names: readonly string[], kind = installationKind()): string {
+export function formatInstallCommand(
+  names: readonly string[],
+  kind = detectInstallationKind(),
+): string {
   if (kind === 'clone') return 'npm install --include=optional';
   const manifest = JSON.parse(readFileSync(new URL('package.json', INSTALLATION), 'utf8'));
   const { optionalDependencies, peerDependencies } = Manifest.parse(manifest);

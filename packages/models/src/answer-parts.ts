@@ -35,7 +35,7 @@ export type AnswerPart =
   /** A call that the model wrote into its text and that is not run. */
   | {
       readonly type: 'dropped';
-      readonly why: DroppedWhy;
+      readonly why: DropReason;
       readonly raw: string;
       readonly problem: string;
     }
@@ -49,7 +49,7 @@ export type AnswerPart =
   | ProviderFinish;
 
 /** Why a call that a model wrote into its text is not run. */
-export type DroppedWhy = 'unknown-tool' | 'misfit' | 'unreadable' | 'too-long';
+export type DropReason = 'unknown-tool' | 'misfit' | 'unreadable' | 'too-long';
 
 /**
  * One model of one provider as `providerModel` uses it: it knows the wire format, but no deadlines

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { settingsJsonSchema } from './json-schema.ts';
-import { valueAt } from './source.ts';
+import { createSettingsJsonSchema } from './json-schema.ts';
+import { getValueAt } from './source.ts';
 
-const schema = settingsJsonSchema({
+const schema = createSettingsJsonSchema({
   modelSchema: z.strictObject({ model: z.enum(['auto', 'offline']).default('auto') }),
   channelSchemas: {
     telegram: z.strictObject({
@@ -12,7 +12,7 @@ const schema = settingsJsonSchema({
     }),
   },
 });
-const at = (path: string) => valueAt(schema, path.split('/'));
+const at = (path: string) => getValueAt(schema, path.split('/'));
 
 describe('settingsJsonSchema', () => {
   it('[D12] covers core, model, and each channel with one account or several', () => {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { ACCOUNT_NAME, CommonAccountSettings } from './channels.ts';
 import { CoreSettings } from './core-schema.ts';
-import { labelOfSetting } from './labels.ts';
-import type { Allowed, SettingsPath } from './source.ts';
+import { getSettingLabel } from './labels.ts';
+import type { AllowedEntries, SettingsPath } from './source.ts';
 
 /** A JSON Schema of draft 7, which every YAML editor supports. */
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
@@ -23,14 +23,17 @@ export interface ForeignSchemas {
  * based on it.
  */
 export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchemas): JsonSchema {
-  const core = toJson(CoreSettings);
-  const model = toJson(modelSchema);
-  const channels = Object.entries(channelSchemas).map(([id, schema]) => [id, channelShape(schema)]);
+  const core = toJsonSchema(CoreSettings);
+  const model = toJsonSchema(modelSchema);
+  const channels = Object.entries(channelSchemas).map(([id, schema]) => [
+    id,
+    toChannelSchema(schema),
+  ]);
   return {
     ...core,
     properties: {
       ...core.properties,
-      agents: withModel(core.properties?.agents, model),
+      agents: addModel(core.properties?.agents, model),
       model: { ...model, description: 'The model that answers.' },
       channels: {
         type: 'object',
@@ -43,19 +46,19 @@ export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchema
 }
 
 /** Adds the plain-language name of each setting as its title, unless the schema has its own. */
-function withLabels(schema: JsonSchema, path: SettingsPath = []): JsonSchema {
+function addLabels(schema: JsonSchema, path: SettingsPath = []): JsonSchema {
   return mapInnerSchemas(schema, (inner, step) => {
     if (typeof inner === 'boolean') return inner;
     const below = step === undefined ? path : [...path, step];
-    const named = withLabels(inner, below);
+    const named = addLabels(inner, below);
     const isNamed = named.title !== undefined || step === undefined || step === '*';
-    const title = isNamed ? undefined : labelOfSetting(below);
+    const title = isNamed ? undefined : getSettingLabel(below);
     return title === undefined ? named : { title, ...named };
   });
 }
 
 /** Each agent may have its own model, or name one of `model.choices`. */
-function withModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
+function addModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
   const record = typeof agents === 'object' ? agents : {};
   const one = typeof record.additionalProperties === 'object' ? record.additionalProperties : {};
   const { default: _, ...own } = model;
@@ -66,14 +69,17 @@ function withModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
 }
 
 /** The JSON Schema of a profile file, used for suggestions. */
-export function profileJsonSchema(profileSchema: z.ZodType, modelSchema: z.ZodType): JsonSchema {
-  const profile = toJson(profileSchema);
-  return { ...profile, properties: { ...profile.properties, model: toJson(modelSchema) } };
+export function createProfileJsonSchema(
+  profileSchema: z.ZodType,
+  modelSchema: z.ZodType,
+): JsonSchema {
+  const profile = toJsonSchema(profileSchema);
+  return { ...profile, properties: { ...profile.properties, model: toJsonSchema(modelSchema) } };
 }
 
-function channelShape(schema: z.ZodType): JsonSchema {
-  const { title, description, ...own } = toJson(schema);
-  const common = toJson(CommonAccountSettings);
+function toChannelSchema(schema: z.ZodType): JsonSchema {
+  const { title, description, ...own } = toJsonSchema(schema);
+  const common = toJsonSchema(CommonAccountSettings);
   const account: JsonSchema = {
     ...own,
     type: 'object',
@@ -102,7 +108,7 @@ function channelShape(schema: z.ZodType): JsonSchema {
   };
 }
 
-function toJson(schema: z.ZodType): JsonSchema {
+function toJsonSchema(schema: z.ZodType): JsonSchema {
   const {
     $schema: _dialect,
     '~standard': _standard,
@@ -128,20 +134,20 @@ const REFERENCE: JsonSchema = {
  * The schema for editors, for completion and explanations without false positives. Beyond the plain
  * schema it allows references in place of values, and sections whose lines are commented out.
  */
-export function settingsJsonSchema(schemas: ForeignSchemas): JsonSchema {
+export function createSettingsJsonSchema(schemas: ForeignSchemas): JsonSchema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Parley settings',
-    ...forEditors(withLabels(composeJsonSchema(schemas))),
+    ...adaptForEditors(addLabels(composeJsonSchema(schemas))),
   };
 }
 
-function forEditors(schema: JsonSchema): JsonSchema {
+function adaptForEditors(schema: JsonSchema): JsonSchema {
   const inner = mapInnerSchemas(schema, (one) =>
-    typeof one === 'boolean' ? one : forEditors(one),
+    typeof one === 'boolean' ? one : adaptForEditors(one),
   );
   if (schema.type === 'object') return { ...inner, type: ['object', 'null'] } as JsonSchema;
-  return needsAlternative(schema) ? withReference(inner) : inner;
+  return needsAlternative(schema) ? allowReference(inner) : inner;
 }
 
 /**
@@ -177,17 +183,22 @@ function needsAlternative(schema: JsonSchema): boolean {
   return schema.type === 'number' || schema.type === 'integer' || schema.type === 'boolean';
 }
 
-function withReference({ title, description, default: fallback, ...rest }: JsonSchema): JsonSchema {
+function allowReference({
+  title,
+  description,
+  default: fallback,
+  ...rest
+}: JsonSchema): JsonSchema {
   return {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
     ...(fallback === undefined ? {} : { default: fallback }),
-    anyOf: [withoutIntegerLimits(rest), REFERENCE],
+    anyOf: [removeIntegerLimits(rest), REFERENCE],
   };
 }
 
 /** Removes JavaScript's integer limits, which zod adds and which explain nothing. */
-function withoutIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSchema {
+function removeIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSchema {
   return {
     ...rest,
     ...(minimum === undefined || minimum === Number.MIN_SAFE_INTEGER ? {} : { minimum }),
@@ -198,32 +209,32 @@ function withoutIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSc
 /**
  * The keys and fixed values that are allowed at `path`, over all possible alternatives in a schema.
  */
-export function allowedAt(root: JsonSchema, path: SettingsPath): Allowed {
-  let schemas = alternatives(root);
-  for (const step of path) schemas = schemas.flatMap((schema) => schemasBelow(schema, step));
+export function listAllowedAt(root: JsonSchema, path: SettingsPath): AllowedEntries {
+  let schemas = listAlternatives(root);
+  for (const step of path) schemas = schemas.flatMap((schema) => listSchemasBelow(schema, step));
   return {
     keys: [...new Set(schemas.flatMap((schema) => Object.keys(schema.properties ?? {})))],
-    values: [...new Set(schemas.flatMap(fixedValues))],
+    values: [...new Set(schemas.flatMap(listFixedValues))],
   };
 }
 
-function alternatives(schema: Schema | undefined): JsonSchema[] {
+function listAlternatives(schema: Schema | undefined): JsonSchema[] {
   if (schema === undefined || typeof schema === 'boolean') return [];
   const inner = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
-  return [schema, ...inner.flatMap(alternatives)];
+  return [schema, ...inner.flatMap(listAlternatives)];
 }
 
-function schemasBelow(schema: JsonSchema, step: string | number): JsonSchema[] {
+function listSchemasBelow(schema: JsonSchema, step: string | number): JsonSchema[] {
   if (typeof step === 'number') {
-    return Array.isArray(schema.items) ? [] : alternatives(schema.items);
+    return Array.isArray(schema.items) ? [] : listAlternatives(schema.items);
   }
   const properties = schema.properties ?? {};
-  return alternatives(
+  return listAlternatives(
     Object.hasOwn(properties, step) ? properties[step] : schema.additionalProperties,
   );
 }
 
-function fixedValues(schema: JsonSchema): string[] {
+function listFixedValues(schema: JsonSchema): string[] {
   const fixed = schema.const === undefined ? (schema.enum ?? []) : [schema.const];
   return fixed.filter((value) => typeof value === 'string');
 }

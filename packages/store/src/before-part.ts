@@ -1,5 +1,5 @@
 import { type ChatKey, OF_CHAT } from './conversations.ts';
-import { type Sql, StoreError, statement } from './database.ts';
+import { defineStatement, type Sql, StoreError } from './database.ts';
 
 /** What was known before a part was sent, based on the newest messages of its account. */
 export interface BeforePart {
@@ -17,27 +17,27 @@ export interface BeforePart {
 /** How many messages in each direction are read to find the newest platform ids. */
 const KNOWN_BEFORE = 50;
 
-const PLACE = statement(`
+const PLACE = defineStatement(`
   select channel, account, chat_id as "chatId", coalesce(sending_at, 0) as until from outbox
   where id = :partId`).rows<ChatKey & { readonly until: number }>();
 
-interface Known {
+interface PartHistory {
   readonly chatId: string;
   readonly messageId: string | null;
   readonly at: number | null;
 }
 
-const SENT_BEFORE = statement(`
+const SENT_BEFORE = defineStatement(`
   select chat_id as "chatId", platform_message_id as "messageId", sent_at as at from outbox
   where channel = :channel and account = :account and state = 'sent' and sent_at <= :until
-  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
+  order by seq desc limit ${KNOWN_BEFORE}`).rows<PartHistory>();
 
-const RECEIVED_BEFORE = statement(`
+const RECEIVED_BEFORE = defineStatement(`
   select chat_id as "chatId", message_id as "messageId", received_at as at from inbox
   where channel = :channel and account = :account and received_at <= :until
-  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
+  order by seq desc limit ${KNOWN_BEFORE}`).rows<PartHistory>();
 
-const UNCERTAIN = statement(
+const UNCERTAIN = defineStatement(
   `select max(updated_at) as at from outbox where ${OF_CHAT} and state = 'unknown'`,
 ).rows<{ readonly at: number | null }>();
 
@@ -45,7 +45,7 @@ const UNCERTAIN = statement(
 export async function readBeforePart(sql: Sql, partId: string): Promise<BeforePart> {
   const part = await sql.get(PLACE, { partId });
   if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);
-  const known = (rows: readonly Known[], direction: 'in' | 'out') =>
+  const known = (rows: readonly PartHistory[], direction: 'in' | 'out') =>
     rows.flatMap(({ messageId, at, ...row }) =>
       messageId === null || at === null ? [] : [{ ...row, messageId, at, direction }],
     );

@@ -3,12 +3,19 @@ import { Client } from 'pg';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { PageMark } from './conversation-views/messages.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, DAY, hold, message, part } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createPart,
+  DAY,
+  holdLane,
+} from './testing/messages.ts';
 
 const NOW = 100 * DAY;
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`conversations as people see them on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -19,7 +26,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     /** Stores a person's message `id` in a chat. */
     const say = (id: string, chat: string, text: string, more: Said = {}) => {
       const { name = 'Ann', title, at = NOW, ...facts } = more;
-      const one = message(id, chat, { at });
+      const one = createMessage(id, chat, { at });
       const type = title === undefined ? ('direct' as const) : ('group' as const);
       return store.inbox.accept({
         ...one,
@@ -45,14 +52,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       text: string,
       outcome: 'answered' | 'failed' = 'answered',
     ) => {
-      const lease = await hold(store, `web:${chat}`, 'w', NOW);
+      const lease = await holdLane(store, `web:${chat}`, 'w', NOW);
       const turnId = `turn-${chat}`;
-      await claim(store, lease, turnId);
+      await claimTurnOf(store, lease, turnId);
       const usage = { model: 'm1', inputTokens: 7, outputTokens: 3, costUsd: 0.5 };
       const reason = outcome === 'failed' ? { reason: 'the model is not there' } : {};
       await store.lanes.commit(
         lease,
-        { ...answer(turnId, [text], chat), outcome, usage, ...reason },
+        { ...createAnswer(turnId, [text], chat), outcome, usage, ...reason },
         NOW + 1,
       );
       await store.lanes.release(lease);
@@ -87,7 +94,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await say('1', 'c1', 'hello', { name: 'Ann' });
       await say('2', 'g1', 'hi all', { name: 'Bo', title: 'Garden club' });
       await say('3', 'c3', 'me too', { name: 'Cy' });
-      await store.inbox.accept({ ...message('b', 'x'), conversationId: 'beat:main' });
+      await store.inbox.accept({ ...createMessage('b', 'x'), conversationId: 'beat:main' });
       const [first, second] = await list(null, 2);
       expect(first).toMatchObject({ title: 'Cy', chatType: 'direct', channel: 'web' });
       expect(second).toMatchObject({ title: 'Garden club', chatType: 'group', waiting: 1 });
@@ -101,10 +108,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await list()).toMatchObject([
         { state: 'waiting', waiting: 1, last: { direction: 'in', text: 'one', at: NOW } },
       ]);
-      const lease = await hold(store, 'web:c1', 'w', NOW);
-      await claim(store, lease, 't1');
+      const lease = await holdLane(store, 'web:c1', 'w', NOW);
+      await claimTurnOf(store, lease, 't1');
       expect(await list()).toMatchObject([{ state: 'running', waiting: 0, runningSince: 0 }]);
-      await store.lanes.commit(lease, answer('t1', ['two']), NOW + 1);
+      await store.lanes.commit(lease, createAnswer('t1', ['two']), NOW + 1);
       await store.lanes.release(lease);
       expect(await list()).toMatchObject([
         { state: 'idle', failure: null, last: { direction: 'out', text: 'two' } },
@@ -123,9 +130,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[U08] shows both sides in chronological order, with older pages back to the first message', async () => {
       for (let nth = 0; nth < 25; nth += 1) {
         await say(`${nth}`, 'c1', `question ${nth}`, { at: NOW + 2 * nth });
-        const lease = await hold(store, 'web:c1', 'w', NOW);
-        await claim(store, lease, `t${nth}`);
-        await store.lanes.commit(lease, answer(`t${nth}`, [`answer ${nth}`]), NOW + 2 * nth + 1);
+        const lease = await holdLane(store, 'web:c1', 'w', NOW);
+        await claimTurnOf(store, lease, `t${nth}`);
+        await store.lanes.commit(
+          lease,
+          createAnswer(`t${nth}`, [`answer ${nth}`]),
+          NOW + 2 * nth + 1,
+        );
         await store.lanes.release(lease);
       }
       const seen: string[] = [];
@@ -161,13 +172,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[U08] keeps the threads in a chat separate', async () => {
       const inThread = async (id: string, threadId: string) => {
-        const one = message(id, 'g', { at: NOW, threadId });
+        const one = createMessage(id, 'g', { at: NOW, threadId });
         const conversationId = `web:g:${threadId}`;
         await store.inbox.accept({ ...one, conversationId });
-        const lease = await hold(store, conversationId, 'w', NOW);
-        await claim(store, lease, `t${id}`);
-        const parts = [{ ...part(`in ${threadId}`, 'g'), route: one.route }];
-        await store.lanes.commit(lease, { ...answer(`t${id}`, []), parts }, NOW + 1);
+        const lease = await holdLane(store, conversationId, 'w', NOW);
+        await claimTurnOf(store, lease, `t${id}`);
+        const parts = [{ ...createPart(`in ${threadId}`, 'g'), route: one.route }];
+        await store.lanes.commit(lease, { ...createAnswer(`t${id}`, []), parts }, NOW + 1);
         await store.lanes.release(lease);
       };
       await inThread('1', 'a');
@@ -189,7 +200,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[U08] summarizes a conversation: mode, model, spend, files', async () => {
       await say('1', 'c1', 'one');
       await reply('c1', 'two');
-      const one = message('2', 'c1', { at: NOW });
+      const one = createMessage('2', 'c1', { at: NOW });
       const attachments = [{ kind: 'document' as const, name: 'plan.pdf', size: 9, ref: 'r' }];
       await store.inbox.accept({ ...one, message: { ...one.message, attachments } });
       expect(await store.conversations.details('web:c1', NOW)).toMatchObject({
@@ -204,16 +215,16 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it("[U03] [U12] counts a conversation's turns with an unknown price, but none that a person wrote", async () => {
       await say('1', 'c1', 'one');
-      const lease = await hold(store, 'web:c1');
-      await claim(store, lease, 't1');
+      const lease = await holdLane(store, 'web:c1');
+      await claimTurnOf(store, lease, 't1');
       const usage = { model: 'm1', inputTokens: 5, outputTokens: 5, costUsd: null };
-      await store.lanes.commit(lease, { ...answer('t1', ['two']), usage }, NOW);
+      await store.lanes.commit(lease, { ...createAnswer('t1', ['two']), usage }, NOW);
       await store.lanes.release(lease);
       await store.takeovers.takeOver({ conversationId: 'web:c1', by: 'Ann', lastsMs: 1_000 });
       await say('2', 'c1', 'three');
       await store.takeovers.reply({
         ...{ conversationId: 'web:c1', by: 'Ann', as: 'self', requestKey: 'k' },
-        ...{ parts: [part('four')], entries: () => [] },
+        ...{ parts: [createPart('four')], entries: () => [] },
       });
       expect(await store.conversations.details('web:c1', NOW)).toMatchObject({
         spent: { turns: 1, tokens: 10, costUsd: 0, unpriced: 1 },
@@ -227,8 +238,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(plan?.mode).toEqual({ before: 'agent', now: 'plan' });
       await act('web:c1', { kind: 'model', change: { to: 'm2' } }, NOW);
       expect(await list()).toMatchObject([{ mode: 'plan', model: 'm2' }]);
-      const lease = await hold(store, 'web:c1', 'w', NOW);
-      await claim(store, lease, 't1');
+      const lease = await holdLane(store, 'web:c1', 'w', NOW);
+      await claimTurnOf(store, lease, 't1');
       await say('2', 'c1', 'two');
       expect(await act('web:c1', { kind: 'stop' }, NOW)).toMatchObject({
         stoppedTurn: 't1',
@@ -237,14 +248,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await list()).toMatchObject([{ state: 'idle', mode: 'plan', waiting: 0 }]);
       await act('web:c1', { kind: 'new-session' }, NOW);
       await say('3', 'c1', 'three');
-      expect(await claim(store, await hold(store), 't2')).toMatchObject({ session: 1 });
+      expect(await claimTurnOf(store, await holdLane(store), 't2')).toMatchObject({ session: 1 });
       expect(await act('web:none', { kind: 'stop' }, NOW)).toBeNull();
     });
 
     it('[U08] stops a conversation whose newest message is a button press without effect', async () => {
       await say('1', 'c1', 'one');
-      await claim(store, await hold(store, 'web:c1', 'w', NOW), 't1');
-      const { message: typed, ...row } = message('2', 'c1', { at: NOW });
+      await claimTurnOf(store, await holdLane(store, 'web:c1', 'w', NOW), 't1');
+      const { message: typed, ...row } = createMessage('2', 'c1', { at: NOW });
       const press = { ...row, message: { ...typed, text: '/resend', pressed: 'nowhere' } };
       await store.inbox.command(press, (command) => command.pressCounts());
       const done = await store.conversations.act('web:c1', { kind: 'stop' }, NOW);
@@ -311,7 +322,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         ).hits.length;
       expect(await look('apple')).toBe(1);
       const key = { channel: 'web', account: 'default', chatId: 'c1', messageId: '1' };
-      await store.inbox.revise(key, { ...message('1').message, text: 'pear' });
+      await store.inbox.revise(key, { ...createMessage('1').message, text: 'pear' });
       expect([await look('apple'), await look('pear')]).toEqual([0, 1]);
     });
 

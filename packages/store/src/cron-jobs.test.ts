@@ -1,8 +1,14 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { CronJob, NewCronJob } from './cron-jobs.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, message, routeTo } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createRouteTo,
+  holdLane,
+} from './testing/messages.ts';
 
 const HOUR = 3_600_000;
 const BOUNDS = { perConversation: 2, total: 3 };
@@ -11,8 +17,8 @@ const job = (id: string, more: Partial<NewCronJob> = {}): NewCronJob => ({
   id,
   askedBy: `call for ${id}`,
   conversationId: 'web:c1',
-  route: routeTo('c1'),
-  origin: message('1').message,
+  route: createRouteTo('c1'),
+  origin: createMessage('1').message,
   fromOwner: true,
   title: 'water',
   task: 'Remind me to water the plants.',
@@ -22,18 +28,22 @@ const job = (id: string, more: Partial<NewCronJob> = {}): NewCronJob => ({
 });
 
 const reminder = (id: string) => {
-  const { message: words, ...rest } = message(id);
+  const { message: words, ...rest } = createMessage(id);
   return { ...rest, message: { ...words, trigger: 'cron' as const } };
 };
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`cron jobs on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept(message('1'));
-      const lease = await hold(store);
-      await store.lanes.commit(lease, answer((await claim(store, lease, 't1')).turnId, []), 1);
+      await store.inbox.accept(createMessage('1'));
+      const lease = await holdLane(store);
+      await store.lanes.commit(
+        lease,
+        createAnswer((await claimTurnOf(store, lease, 't1')).turnId, []),
+        1,
+      );
       await store.lanes.release(lease);
     });
     afterAll(() => database.dispose());
@@ -46,9 +56,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       return found;
     };
     const run = async (id: string, outcome: 'answered' | 'failed') => {
-      const lease = await hold(store);
-      const { turnId, messages } = await claim(store, lease, `turn ${id}`);
-      await store.lanes.commit(lease, { ...answer(turnId, []), outcome }, 9);
+      const lease = await holdLane(store);
+      const { turnId, messages } = await claimTurnOf(store, lease, `turn ${id}`);
+      await store.lanes.commit(lease, { ...createAnswer(turnId, []), outcome }, 9);
       await store.lanes.release(lease);
       return messages.map(({ message: { trigger } }) => trigger);
     };
@@ -58,8 +68,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await add('b', { askedBy: 'call for a' })).toBe('known');
       expect(await add('c')).toBe('added');
       expect(await add('d')).toBe('full');
-      await store.inbox.accept(message('2', 'c2'));
-      await store.inbox.accept(message('3', 'c3'));
+      await store.inbox.accept(createMessage('2', 'c2'));
+      await store.inbox.accept(createMessage('3', 'c3'));
       expect(await add('e', { conversationId: 'web:c2' })).toBe('added');
       expect(await add('f', { conversationId: 'web:c3' })).toBe('full');
       await store.cronJobs.change('a', { state: 'over' });
@@ -169,7 +179,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[H08] [H04] do not make their chat the one that an owner used last', async () => {
       await add('a');
-      const mine = { ...message('2', 'c2'), fromOwner: true };
+      const mine = { ...createMessage('2', 'c2'), fromOwner: true };
       await store.inbox.accept(mine);
       const due = { ...reminder('x'), fromOwner: true };
       await store.cronJobs.fire(await got('a'), due, 2 * HOUR, HOUR);

@@ -1,15 +1,21 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { HeartbeatAlert, HeartbeatEnd, HeartbeatOrder } from './heartbeat-runs.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { claim, hold, message, part, routeTo } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  claimTurnOf,
+  createMessage,
+  createPart,
+  createRouteTo,
+  holdLane,
+} from './testing/messages.ts';
 
 const HALF_HOUR = 30 * 60_000;
 const LANE = 'beat:main';
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 
 function order(id: string, task = 'mail'): HeartbeatOrder {
-  const asked = message(id, 'c1');
+  const asked = createMessage(id, 'c1');
   const chat = { id: LANE, type: 'direct' } as const;
   return {
     id,
@@ -28,7 +34,7 @@ const alert = (text: string, more: Partial<HeartbeatAlert> = {}): HeartbeatAlert
   text,
   fingerprint: `print of ${text}`,
   entry: { role: 'assistant', content: text },
-  parts: [part(text)],
+  parts: [createPart(text)],
   ...more,
 });
 
@@ -44,18 +50,18 @@ function ending(id: string, turnId: string, more: Partial<HeartbeatEnd> = {}): H
   };
 }
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`heartbeats on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept({ ...message('1'), fromOwner: true });
+      await store.inbox.accept({ ...createMessage('1'), fromOwner: true });
     });
     afterAll(() => database.dispose());
 
     const end = async (id: string, more: Partial<HeartbeatEnd> = {}, now = 10) => {
-      const lease = await hold(store, LANE);
-      const { turnId } = await claim(store, lease, `turn of ${id}`);
+      const lease = await holdLane(store, LANE);
+      const { turnId } = await claimTurnOf(store, lease, `turn of ${id}`);
       const done = await store.heartbeats.commit(lease, ending(id, turnId, more), now);
       await store.lanes.release(lease);
       return done;
@@ -202,8 +208,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it("[H04] send an alert once, and add it to the chat's history", async () => {
       await store.heartbeats.start(order('a'), null, 1);
-      const lease = await hold(store, LANE);
-      const { turnId } = await claim(store, lease, 't');
+      const lease = await holdLane(store, LANE);
+      const { turnId } = await claimTurnOf(store, lease, 't');
       const turn = ending('a', turnId, { alert: alert('rain') });
       expect(await store.heartbeats.commit(lease, turn, 5)).toBe('committed');
       expect(await store.heartbeats.commit(lease, turn, 6)).toBe('fenced');
@@ -211,13 +217,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.transcript.recent('web:c1', 0, 9)).toMatchObject([
         { role: 'assistant', content: 'rain' },
       ]);
-      expect(await store.outbox.next(CHAT)).toMatchObject({ part: { route: routeTo('c1') } });
+      expect(await store.outbox.next(CHAT)).toMatchObject({ part: { route: createRouteTo('c1') } });
     });
 
     it('[H04] send nothing when the lease was lost', async () => {
       await store.heartbeats.start(order('a'), null, 1);
-      const lease = await hold(store, LANE);
-      const { turnId } = await claim(store, lease, 't');
+      const lease = await holdLane(store, LANE);
+      const { turnId } = await claimTurnOf(store, lease, 't');
       database.setTime(9_999);
       await store.lanes.acquire(LANE, 'w2', 9_999, 1_000);
       const turn = ending('a', turnId, { alert: alert('rain') });
@@ -229,11 +235,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[H04] hold an alert until the quiet hours are over, and never insert it before an answer', async () => {
       await store.heartbeats.start(order('a'), null, 1);
       await end('a', { alert: alert('rain', { heldUntil: 500 }) });
-      await store.outbox.enqueue([part('an answer')], 20);
+      await store.outbox.enqueue([createPart('an answer')], 20);
       expect(await told()).toEqual(['an answer']);
       expect(await store.heartbeats.nextRelease()).toBe(500);
       expect(await store.heartbeats.release(499)).toEqual([]);
-      expect(await store.heartbeats.release(500)).toEqual([routeTo('c1')]);
+      expect(await store.heartbeats.release(500)).toEqual([createRouteTo('c1')]);
       expect(await store.heartbeats.release(501)).toEqual([]);
       expect(await told()).toEqual(['an answer', 'rain']);
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'alerted', alert: 'rain' });

@@ -2,8 +2,14 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import type { SubAgentOrder, SubAgentTurn } from './sub-agents.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  holdLane,
+  listMessageIds,
+} from './testing/messages.ts';
 
 const BOUNDS = { depth: 2, concurrent: 3 };
 const CHAT = 'web:c1';
@@ -33,27 +39,27 @@ const ending = (turnId: string, state: SubAgentTurn['state'] = 'done'): SubAgent
   text: '⚙️ it is done',
 });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`sub-agents on ${database.name}`, () => {
     let store: Store;
     let lease: Lease;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept({ ...message('1'), fromOwner: true });
-      lease = await hold(store);
-      await claim(store, lease, 't1');
+      await store.inbox.accept({ ...createMessage('1'), fromOwner: true });
+      lease = await holdLane(store);
+      await claimTurnOf(store, lease, 't1');
     });
     afterAll(() => database.dispose());
 
     const start = (id: string, change: Partial<SubAgentOrder> = {}) =>
       store.subAgents.start(order(id, change), BOUNDS, 5);
     const begin = async (id: string, turnId = `turn of ${id}`) => {
-      const held = await hold(store, `sub:${id}`);
-      return { lease: held, turn: await claim(store, held, turnId) };
+      const held = await holdLane(store, `sub:${id}`);
+      return { lease: held, turn: await claimTurnOf(store, held, turnId) };
     };
     const state = async (id: string) => (await store.subAgents.of(`sub:${id}`))?.state;
     const waiting = async () => {
-      await store.lanes.commit(lease, answer('t1', []), 6);
+      await store.lanes.commit(lease, createAnswer('t1', []), 6);
       const next = await store.lanes.claim(lease, 'collect', 't2', 6);
       return next.kind === 'turn' ? next.turn.messages : [];
     };
@@ -69,7 +75,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         chat: { id: 'sub:a', type: 'direct' },
         sender: { id: 'u1' },
       });
-      expect(await store.lanes.commit(lease, answer('t1', ['soon']), 6)).toBe('committed');
+      expect(await store.lanes.commit(lease, createAnswer('t1', ['soon']), 6)).toBe('committed');
       expect(await store.subAgents.of('sub:a')).toMatchObject({
         rootConversation: CHAT,
         parentConversation: CHAT,
@@ -85,8 +91,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[F14] [W02] from another agent start without owner rights there, and report to the asking agent', async () => {
       await start('a', { to: { agent: 'desk' }, reader: 'guest' });
-      const own = await hold(store, '@desk/sub:a');
-      const { messages } = await claim(store, own, 's1');
+      const own = await holdLane(store, '@desk/sub:a');
+      const { messages } = await claimTurnOf(store, own, 's1');
       expect(messages.map(({ fromOwner = false }) => fromOwner)).toEqual([false]);
       await store.subAgents.commit(own, ending('s1'), 6);
       expect(await waiting()).toMatchObject([{ conversationId: CHAT, fromOwner: true }]);
@@ -121,7 +127,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const [told, ...more] = await waiting();
       expect(more).toEqual([]);
       expect(told).toMatchObject({ conversationId: CHAT, fromOwner: true });
-      expect(told?.route).toEqual(message('1').route);
+      expect(told?.route).toEqual(createMessage('1').route);
       expect(told?.message).toMatchObject({
         text: '⚙️ it is done',
         trigger: 'sub-agent',
@@ -133,7 +139,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await start('a');
       const { lease: old } = await begin('a', 's1');
       await store.lanes.releaseAll();
-      await hold(store, 'sub:a', 'w2', 6);
+      await holdLane(store, 'sub:a', 'w2', 6);
       expect(await store.subAgents.commit(old, ending('s1'), 6)).toEqual({ kind: 'fenced' });
       expect(await state('a')).toBe('running');
     });
@@ -151,8 +157,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         kind: 'over',
         wake: 'sub:a',
       });
-      const next = await claim(store, one, 's3');
-      expect(idsOf(next)).toEqual(['b.over']);
+      const next = await claimTurnOf(store, one, 's3');
+      expect(listMessageIds(next)).toEqual(['b.over']);
       expect(await store.subAgents.commit(one, ending('s3'), 8)).toEqual({
         kind: 'over',
         wake: CHAT,
@@ -180,7 +186,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       await start('b', { turnId: 's1' });
-      const found = await store.inbox.command(message('9'), (command) => command[action]());
+      const found = await store.inbox.command(createMessage('9'), (command) => command[action]());
       expect(found?.stoppedSubAgents).toEqual(['sub:a', 'sub:b']);
       expect([await state('a'), await state('b')]).toEqual(['stopped', 'stopped']);
       expect(await store.subAgents.commit(one, ending('s1'), 7)).toEqual({ kind: 'fenced' });
@@ -192,28 +198,28 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       expect((await store.subAgents.commit(one, ending('s1'), 5)).kind).toBe('over');
-      await store.inbox.accept(message('2'));
-      await store.inbox.command(message('9'), (command) => command.startSession());
+      await store.inbox.accept(createMessage('2'));
+      await store.inbox.command(createMessage('9'), (command) => command.startSession());
       expect((await waiting()).map((row) => row.message.messageId)).toEqual(['2']);
     });
 
     it('[G07] in other conversations continue', async () => {
       await start('a');
-      await store.inbox.command(message('9', 'c2'), (command) => command.stop());
+      await store.inbox.command(createMessage('9', 'c2'), (command) => command.stop());
       expect(await state('a')).toBe('running');
     });
 
     it('can end and be stopped at the same moment', async () => {
       for (let round = 0; round < 5; round += 1) {
         const id = `r${round}`;
-        await store.inbox.accept(message(`m${id}`, id));
-        const held = await hold(store, `web:${id}`);
-        await claim(store, held, `t${id}`);
+        await store.inbox.accept(createMessage(`m${id}`, id));
+        const held = await holdLane(store, `web:${id}`);
+        await claimTurnOf(store, held, `t${id}`);
         await start(id, { turnId: `t${id}` });
         const { lease: own } = await begin(id, `s${id}`);
         const [ended] = await Promise.all([
           store.subAgents.commit(own, ending(`s${id}`), 6),
-          store.inbox.command(message(`stop${id}`, id), (command) => command.stop()),
+          store.inbox.command(createMessage(`stop${id}`, id), (command) => command.stop()),
         ]);
         expect(await state(id)).toBe(ended.kind === 'over' ? 'done' : 'stopped');
       }

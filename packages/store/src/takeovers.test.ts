@@ -3,8 +3,16 @@ import type { ReplyResult } from './person-replies.ts';
 import type { Lease, TranscriptEntry } from './rows.ts';
 import type { Store } from './store.ts';
 import { isTakenOver, MAX_TAKEOVER_MS } from './taken-over.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, hold, idsOf, message, part, routeTo } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  holdLane,
+  listMessageIds,
+} from './testing/messages.ts';
 
 const LANE = 'web:c1';
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
@@ -23,12 +31,12 @@ describe('a takeover', () => {
   });
 });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`takeovers on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
     });
     afterAll(() => database.dispose());
 
@@ -49,7 +57,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       store.takeovers.reply({
         conversationId: LANE,
         ...{ by: 'Ann', as, requestKey: key, seen },
-        parts: [part(text)],
+        parts: [createPart(text)],
         entries: (answered) =>
           entries([...answered.map((row) => row.message.messageId), `Ann: ${text}`]),
       });
@@ -61,17 +69,17 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[U12] hold messages and let no turn take them until the conversation is handed back', async () => {
       expect(await takeOver()).toEqual({ until: HOUR });
-      await store.inbox.accept(message('m2'));
+      await store.inbox.accept(createMessage('m2'));
       expect(await begin()).toEqual({ kind: 'none' });
       expect(await withWork()).toEqual([]);
       expect(await store.takeovers.handBack(LANE, 'Ben')).toBe(true);
       expect(await withWork()).toEqual([LANE]);
       const begun = await begin();
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m1', 'm2']);
+      expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m1', 'm2']);
     });
 
     it('[U12] keep a lane that is already held from claiming more, and every worker from taking it', async () => {
-      const lease = await hold(store);
+      const lease = await holdLane(store);
       await takeOver();
       expect(await store.lanes.claim(lease, 'collect', 't1', 0)).toEqual({ kind: 'fenced' });
       for (const owner of ['w1', 'w2']) {
@@ -106,11 +114,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[U12] store nothing of the running turn, which resumes when the conversation is handed back', async () => {
-      const lease: Lease = await hold(store);
-      await claim(store, lease, 't1');
+      const lease: Lease = await holdLane(store);
+      await claimTurnOf(store, lease, 't1');
       await store.turns.appendStep(lease, 't1', { index: 0, content: { done: 1 } }, 0);
       await takeOver();
-      expect(await store.lanes.commit(lease, answer('t1', ['Hello']), 1)).toBe('fenced');
+      expect(await store.lanes.commit(lease, createAnswer('t1', ['Hello']), 1)).toBe('fenced');
       expect(await sent()).toEqual([]);
       await store.takeovers.handBack(LANE, 'Ann');
       const begun = await begin('t2');
@@ -121,9 +129,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[U12] withhold parts that were committed but not sent', async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
-      await store.lanes.commit(lease, answer('t1', ['one', 'two']), 1);
+      const lease = await holdLane(store);
+      await claimTurnOf(store, lease, 't1');
+      await store.lanes.commit(lease, createAnswer('t1', ['one', 'two']), 1);
       const due = await store.outbox.next(CHAT);
       await store.outbox.markSending(due?.part.id ?? '', 2);
       await takeOver();
@@ -134,12 +142,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[U12] let a reply answer waiting messages, which enter the history before it and get no turn', async () => {
       await takeOver();
-      await store.inbox.accept(message('m2'));
+      await store.inbox.accept(createMessage('m2'));
       expect(await reply('Hi')).toMatchObject({ kind: 'stored', answered: 2 });
-      await store.inbox.accept(message('m3'));
+      await store.inbox.accept(createMessage('m3'));
       await store.takeovers.handBack(LANE, 'Ann');
       const begun = await begin();
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m3']);
+      expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m3']);
       expect(await history()).toEqual(['m1', 'm2', 'Ann: Hi']);
       expect(await sent()).toEqual(['Hi pending']);
     });
@@ -150,16 +158,16 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         before: null,
         limit: 9,
       });
-      await store.inbox.accept(message('m2'));
+      await store.inbox.accept(createMessage('m2'));
       expect(await reply('Hi', { seen: newest })).toMatchObject({ answered: 1 });
       await store.takeovers.handBack(LANE, 'Ann');
       const begun = await begin();
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m2']);
+      expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m2']);
     });
 
     it('[U12] let a reply end the unfinished turn whose messages it answers', async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const lease = await holdLane(store);
+      await claimTurnOf(store, lease, 't1');
       await takeOver();
       expect(await reply('Hi')).toMatchObject({ answered: 1 });
       await store.takeovers.handBack(LANE, 'Ann');
@@ -168,12 +176,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     const suspend = async () => {
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const lease = await holdLane(store);
+      await claimTurnOf(store, lease, 't1');
       const asked = { callKey: 't1.0.0', tool: 'write', shown: '{}', askedBy: 'web:u1' };
       const place = { place: 'web c1', askedIn: LANE, approvers: ['web:u2'], expiresAt: HOUR };
       const question = { code: 'ABC234', turnId: 't1', ...asked, ...place };
-      await store.approvals.ask(lease, question, [part('May I?')], 1);
+      await store.approvals.ask(lease, question, [createPart('May I?')], 1);
       await store.lanes.release(lease);
     };
     const approvals = async () => (await store.approvals.recent(9)).map(({ state }) => state);
@@ -198,13 +206,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[U12] keep Parley’s own messages waiting for the agent, whatever a person answers', async () => {
-      const job = message('j1');
+      const job = createMessage('j1');
       await store.inbox.accept({ ...job, message: { ...job.message, trigger: 'cron' } });
       await takeOver();
       expect(await reply('Hi')).toMatchObject({ answered: 1 });
       await store.takeovers.handBack(LANE, 'Ann');
       const begun = await begin();
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['j1']);
+      expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['j1']);
     });
 
     it('[U12] store a reply once, even if the request arrives twice at the same moment', async () => {
@@ -218,17 +226,17 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[U12] are not needed for a reply: it joins the history, and the agent keeps answering', async () => {
       expect(await reply('Hi')).toMatchObject({ kind: 'stored', answered: 0 });
       const begun = await begin();
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m1']);
+      expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m1']);
       expect(await history()).toEqual(['Ann: Hi']);
     });
 
     it('[U12] stop other turns from posting to the chat, but not to another thread of it', async () => {
-      await store.inbox.accept(message('o1', 'c2'));
-      await claim(store, await hold(store, 'web:c2'), 't2');
+      await store.inbox.accept(createMessage('o1', 'c2'));
+      await claimTurnOf(store, await holdLane(store, 'web:c2'), 't2');
       await takeOver();
       const post = (key: string, thread?: string) => {
-        const { body } = part(key);
-        const parts = [{ route: routeTo('c1', thread), body }] as const;
+        const { body } = createPart(key);
+        const parts = [{ route: createRouteTo('c1', thread), body }] as const;
         return store.outbox.post({ key, parts, turn: { id: 't2', most: 9 } }, 5);
       };
       expect((await post('a')).kind).toBe('taken-over');
@@ -270,7 +278,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.outbox.markSending(id, 1);
       await store.outbox.markSent(id, 'p1', 2);
       expect(
-        await store.outbox.ownAnswers({ conversationId: LANE, route: part('').route }, 9),
+        await store.outbox.ownAnswers({ conversationId: LANE, route: createPart('').route }, 9),
       ).toEqual([]);
     });
 

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openStore } from './open-store.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { listBothDatabases } from './testing/databases.ts';
 
 const LEASE_MS = 60_000;
 
@@ -22,7 +22,7 @@ const KINDS = [
 ];
 
 // Only a server has its own clock and transactions that wait for each other.
-for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
+for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
   describe.runIf(database.available)(`a lease on ${database.name}`, () => {
     let store: Store;
     let holder: Client;

@@ -1,17 +1,17 @@
 import type { VNode } from 'preact';
 import type { AgentInfo } from './chat/chat-view.tsx';
-import type { Link } from './chat/conversation.ts';
-import { forgetEverything, order } from './gateway.ts';
+import type { LinkState } from './chat/conversation.ts';
+import { clearStoredData, orderOperation } from './gateway.ts';
 import type { InboxState } from './inbox/inbox-state.ts';
 import type { InboxRow } from './inbox/rows.ts';
-import { hrefOf } from './route.ts';
+import { toHref } from './route.ts';
 import { Icon } from './ui/icon.tsx';
 import { Lazy } from './ui/lazy.tsx';
-import type { Me } from './who.ts';
+import type { SignedInPerson } from './who.ts';
 
 const chatMenu = async () => (await import('./inbox/chat-menu.tsx')).ChatMenu;
 
-export const LINK_LABELS: Readonly<Record<Link, string>> = {
+export const LINK_LABELS: Readonly<Record<LinkState, string>> = {
   connecting: 'Connecting…',
   online: 'Connected',
   reconnecting: 'Reconnecting…',
@@ -21,8 +21,8 @@ export const LINK_LABELS: Readonly<Record<Link, string>> = {
 interface TopBarProps {
   readonly agent: AgentInfo;
   readonly choice: VNode;
-  readonly link: Link;
-  readonly me: Me | null;
+  readonly link: LinkState;
+  readonly me: SignedInPerson | null;
   /** The state of the inbox; null if another place is shown. */
   readonly inbox: {
     readonly state: InboxState;
@@ -47,7 +47,7 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
     <header class="top">
       {children}
       {inbox !== null && (
-        <a class="quiet to-inbox" href={hrefOf('conversations')} aria-label="All conversations">
+        <a class="quiet to-inbox" href={toHref('conversations')} aria-label="All conversations">
           <Icon name="back" />
         </a>
       )}
@@ -85,7 +85,7 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
 }
 
 async function signOut(): Promise<void> {
-  if ((await order('sessions/leave', {})) === undefined) forgetEverything();
+  if ((await orderOperation('sessions/leave', {})) === undefined) clearStoredData();
 }
 
 interface MenuProps extends NonNullable<TopBarProps['inbox']> {

@@ -81,7 +81,7 @@ export async function bundleModules(root: string, outdir: string): Promise<Metaf
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    define: { PARLEY_BUNDLE: 'true', PARLEY_COMMIT: JSON.stringify(commitOf(root)) },
+    define: { PARLEY_BUNDLE: 'true', PARLEY_COMMIT: JSON.stringify(findCommit(root)) },
     // CommonJS libraries require Node's built-in modules.
     banner: {
       js: "import{createRequire as makeRequire}from'node:module';const require=makeRequire(import.meta.url);",
@@ -104,7 +104,7 @@ export async function bundleModules(root: string, outdir: string): Promise<Metaf
  * The commit of the sources, with `+` when they have local changes. Without a repository, as in an
  * image, the variable PARLEY_COMMIT is used; empty if it is not set.
  */
-export function commitOf(root: string, env: NodeJS.ProcessEnv = process.env): string {
+export function findCommit(root: string, env: NodeJS.ProcessEnv = process.env): string {
   const git = (...args: readonly string[]): string | null => {
     const { status, stdout } = spawnSync('git', args, {
       cwd: root,

@@ -1,5 +1,5 @@
-import type { Mark, Run } from '../document.ts';
-import { sameMark } from '../transform/runs.ts';
+import type { RunMark, TextRun } from '../document.ts';
+import { isSameMark } from '../transform/runs.ts';
 import { walkRuns } from './lines.ts';
 
 const BARS = '||';
@@ -7,7 +7,7 @@ const BARS = '||';
 /** A line without markers, and the formats it should have, outermost first. */
 interface PlainLine {
   text: string;
-  readonly stretches: Stretch[];
+  readonly stretches: MarkedStretch[];
 }
 
 /**
@@ -16,47 +16,47 @@ interface PlainLine {
  * mark is kept from becoming one. A spoiler keeps its bars, because WhatsApp's own spoilers are
  * written that way.
  */
-export function whatsAppLines(runs: readonly Run[]): string[] {
-  return plainLines(withBars(runs)).map(markLine);
+export function toWhatsAppLines(runs: readonly TextRun[]): string[] {
+  return splitPlainLines(addBars(runs)).map(markLine);
 }
 
 /** Spoiler marks as text; the bars have the marks that both sides share. */
-function withBars(runs: readonly Run[]): readonly Run[] {
-  if (!runs.some(isSpoiler)) return runs;
-  const out: Run[] = [];
+function addBars(runs: readonly TextRun[]): readonly TextRun[] {
+  if (!runs.some(isSpoilerRun)) return runs;
+  const out: TextRun[] = [];
   for (const [index, run] of runs.entries()) {
     const before = runs[index - 1];
-    if (isSpoiler(run) !== isSpoiler(before)) {
+    if (isSpoilerRun(run) !== isSpoilerRun(before)) {
       const marks = run.marks.filter((mark) =>
-        before?.marks.some((other) => sameMark(mark, other)),
+        before?.marks.some((other) => isSameMark(mark, other)),
       );
-      out.push({ text: BARS, marks: marks.filter(isNoSpoiler) });
+      out.push({ text: BARS, marks: marks.filter(isNotSpoiler) });
     }
-    out.push({ ...run, marks: run.marks.filter(isNoSpoiler) });
+    out.push({ ...run, marks: run.marks.filter(isNotSpoiler) });
   }
-  return isSpoiler(runs.at(-1)) ? [...out, { text: BARS, marks: [] }] : out;
+  return isSpoilerRun(runs.at(-1)) ? [...out, { text: BARS, marks: [] }] : out;
 }
 
-function isSpoiler(run: Run | undefined): boolean {
-  return run !== undefined && !run.marks.every(isNoSpoiler);
+function isSpoilerRun(run: TextRun | undefined): boolean {
+  return run !== undefined && !run.marks.every(isNotSpoiler);
 }
 
-function isNoSpoiler({ type }: Mark): boolean {
+function isNotSpoiler({ type }: RunMark): boolean {
   return type !== 'spoiler';
 }
 
-function plainLines(runs: readonly Run[]): PlainLine[] {
+function splitPlainLines(runs: readonly TextRun[]): PlainLine[] {
   let line: PlainLine = { text: '', stretches: [] };
   const lines = [line];
-  const open: { type: Mark['type']; from: number; index: number }[] = [];
-  const begin = (type: Mark['type']) => {
+  const open: { type: RunMark['type']; from: number; index: number }[] = [];
+  const begin = (type: RunMark['type']) => {
     open.push({ type, from: line.text.length, index: line.stretches.length });
     // Reserves the position of the mark until its end is known, so that outer marks come first.
-    if (isMarker(type)) line.stretches.push({ type, from: 0, to: 0 });
+    if (isMarkerType(type)) line.stretches.push({ type, from: 0, to: 0 });
   };
   const end = () => {
     const mark = open.pop();
-    if (mark === undefined || !isMarker(mark.type)) return;
+    if (mark === undefined || !isMarkerType(mark.type)) return;
     line.stretches[mark.index] = { type: mark.type, from: mark.from, to: line.text.length };
   };
   walkRuns(runs, {
@@ -78,14 +78,14 @@ function plainLines(runs: readonly Run[]): PlainLine[] {
   return lines;
 }
 
-function isMarker(type: Mark['type']): type is keyof typeof MARKER {
+function isMarkerType(type: RunMark['type']): type is keyof typeof MARKER {
   return type in MARKER;
 }
 
 function markLine({ text, stretches }: PlainLine): string {
   if (stretches.length === 0 && !/[*_~`]/.test(text)) return text;
   const { marks, addresses } = settleStretches(text, stretches);
-  const accidents = accidentalMarks(text, marks, addresses);
+  const accidents = findAccidentalMarks(text, marks, addresses);
   // The sort is stable: where places are equal, inner marks close first and outer ones open first.
   const insertions = [
     ...marks.toReversed().map(({ type, to }) => ({ at: to, text: MARKER[type] })),
@@ -104,7 +104,7 @@ function markLine({ text, stretches }: PlainLine): string {
 const MARKER = { bold: '*', italic: '_', strike: '~', code: '`' } as const;
 
 /** A format and its position in a line; offsets are in the line's text without markers. */
-interface Stretch {
+interface MarkedStretch {
   readonly type: keyof typeof MARKER;
   readonly from: number;
   readonly to: number;
@@ -113,8 +113,8 @@ interface Stretch {
 /** The stretches that work on every client, trimmed at their ends. */
 function settleStretches(
   text: string,
-  stretches: readonly Stretch[],
-): { marks: Stretch[]; addresses: Span[] } {
+  stretches: readonly MarkedStretch[],
+): { marks: MarkedStretch[]; addresses: LineSpan[] } {
   const codes = stretches
     .filter(({ type }) => type === 'code')
     .flatMap((code) => alignToWordEdges(text, code));
@@ -129,8 +129,8 @@ function settleStretches(
 }
 
 /** The pieces of a stretch between spans; both ordered by position. */
-function subtractSpans(stretch: Stretch, spans: readonly Span[]): Stretch[] {
-  const pieces: Stretch[] = [];
+function subtractSpans(stretch: MarkedStretch, spans: readonly LineSpan[]): MarkedStretch[] {
+  const pieces: MarkedStretch[] = [];
   let from = stretch.from;
   for (const span of spans) {
     if (span.to <= from || span.from >= stretch.to) continue;
@@ -144,18 +144,22 @@ function subtractSpans(stretch: Stretch, spans: readonly Span[]): Stretch[] {
 /**
  * Moves whitespace at the ends outside, and punctuation that separates a mark from a word boundary.
  */
-function alignToWordEdges(text: string, { type, from, to }: Stretch): Stretch[] {
+function alignToWordEdges(text: string, { type, from, to }: MarkedStretch): MarkedStretch[] {
   const isInside = type === 'code' ? isSafeInsideCode : isSafeInside;
   const mayLeave = type === 'code' ? isWhiteSpace : isBetweenWords;
   let start = from;
-  for (let next = characterAt(text, start); start < to; next = characterAt(text, start)) {
-    if (isInside(next) && isSafeOutside(characterBefore(text, start))) break;
+  for (let next = getCharacterAt(text, start); start < to; next = getCharacterAt(text, start)) {
+    if (isInside(next) && isSafeOutside(getCharacterBefore(text, start))) break;
     if (!mayLeave(next)) return [];
     start += next.length;
   }
   let end = to;
-  for (let last = characterBefore(text, end); end > start; last = characterBefore(text, end)) {
-    if (isInside(last) && isSafeOutside(characterAt(text, end))) break;
+  for (
+    let last = getCharacterBefore(text, end);
+    end > start;
+    last = getCharacterBefore(text, end)
+  ) {
+    if (isInside(last) && isSafeOutside(getCharacterAt(text, end))) break;
     if (!mayLeave(last)) return [];
     end -= last.length;
   }
@@ -173,30 +177,30 @@ function isWhiteSpace(character: string): boolean {
  * such a character could open one, and something after it could close it. Nothing else needs to be
  * changed.
  */
-function accidentalMarks(
+function findAccidentalMarks(
   text: string,
-  marks: readonly Stretch[],
-  addresses: readonly Span[],
+  marks: readonly MarkedStretch[],
+  addresses: readonly LineSpan[],
 ): number[] {
-  const places = literalMarkers(text, marks);
+  const places = findLiteralMarkers(text, marks);
   const lastClose: Record<string, number> = { '*': 0, _: 0, '~': 0, '`': 0 };
   const note = (marker: string, at: number) => {
     lastClose[marker] = Math.max(at, lastClose[marker] ?? 0);
   };
   for (const { type, to } of marks) note(MARKER[type], to);
-  for (const at of places) if (mayClose(text, at)) note(text[at] ?? '', at);
+  for (const at of places) if (canCloseAt(text, at)) note(text[at] ?? '', at);
   // Text in a URL may count as closing, but is never changed.
-  const inAddress = spanMembership(addresses.map((span) => withoutTail(text, span)));
+  const inAddress = createSpanCheck(addresses.map((span) => trimTail(text, span)));
   return places.filter((at) => {
     if (inAddress(at)) return false;
     if (isInFence(text, at)) return true;
-    return (lastClose[text[at] ?? ''] ?? 0) > at + 1 && mayOpen(text, at);
+    return (lastClose[text[at] ?? ''] ?? 0) > at + 1 && canOpenAt(text, at);
   });
 }
 
 /** Marker characters outside code, in order. */
-function literalMarkers(text: string, marks: readonly Stretch[]): number[] {
-  const inCode = spanMembership(marks.filter(({ type }) => type === 'code'));
+function findLiteralMarkers(text: string, marks: readonly MarkedStretch[]): number[] {
+  const inCode = createSpanCheck(marks.filter(({ type }) => type === 'code'));
   const places: number[] = [];
   for (let at = 0; at < text.length; at += 1) {
     if (isMarkerCode(text.charCodeAt(at)) && !inCode(at)) places.push(at);
@@ -210,14 +214,14 @@ function isMarkerCode(code: number): boolean {
 }
 
 /** A URL without trailing brackets, full stops and markers. */
-function withoutTail(text: string, { from, to }: Span): Span {
+function trimTail(text: string, { from, to }: LineSpan): LineSpan {
   let end = to;
-  while (end > from && !/[\p{L}\p{N}/]/u.test(characterBefore(text, end))) end -= 1;
+  while (end > from && !/[\p{L}\p{N}/]/u.test(getCharacterBefore(text, end))) end -= 1;
   return { from, to: end };
 }
 
 /** Checks increasing offsets for whether they are in one of these spans. */
-function spanMembership(spans: readonly Span[]): (at: number) => boolean {
+function createSpanCheck(spans: readonly LineSpan[]): (at: number) => boolean {
   let next = 0;
   return (at) => {
     while ((spans[next]?.to ?? Number.POSITIVE_INFINITY) <= at) next += 1;
@@ -225,14 +229,14 @@ function spanMembership(spans: readonly Span[]): (at: number) => boolean {
   };
 }
 
-function mayOpen(text: string, at: number): boolean {
-  if (!mayBeInside(characterAt(text, at + 1))) return false;
-  return text[at] === '`' || mayBeOutside(characterBefore(text, at));
+function canOpenAt(text: string, at: number): boolean {
+  if (!canBeInside(getCharacterAt(text, at + 1))) return false;
+  return text[at] === '`' || canBeOutside(getCharacterBefore(text, at));
 }
 
-function mayClose(text: string, at: number): boolean {
-  if (!mayBeInside(characterBefore(text, at))) return false;
-  return text[at] === '`' || mayBeOutside(characterAt(text, at + 1));
+function canCloseAt(text: string, at: number): boolean {
+  if (!canBeInside(getCharacterBefore(text, at))) return false;
+  return text[at] === '`' || canBeOutside(getCharacterAt(text, at + 1));
 }
 
 /** Three consecutive backticks open monospace anywhere, so they are separated. */
@@ -242,7 +246,7 @@ function isInFence(text: string, at: number): boolean {
 }
 
 /** A part of a line that no mark may touch. */
-interface Span {
+interface LineSpan {
   readonly from: number;
   readonly to: number;
 }
@@ -254,9 +258,9 @@ const ADDRESS = /https?:\/\/|www\.|(?<![a-z0-9.-])[a-z0-9.-]+\.[a-z]{2,}\//i;
  * everything: with a scheme, with `www.`, or a bare host with a path, which clients also link.
  * @param codes code in the line, in order; URLs in it are code.
  */
-function findAddresses(text: string, codes: readonly Span[]): Span[] {
+function findAddresses(text: string, codes: readonly LineSpan[]): LineSpan[] {
   if (!text.includes('/') && !text.includes('www.')) return [];
-  const spans: Span[] = [];
+  const spans: LineSpan[] = [];
   let code = 0;
   for (const { index, 0: word } of text.matchAll(/[^\s`]+/g)) {
     const start = word.search(ADDRESS);
@@ -301,18 +305,18 @@ function isSafeInside(character: string): boolean {
 
 /** Whether code works on every client with this character inside; markers have no meaning in it. */
 function isSafeInsideCode(character: string): boolean {
-  return mayBeInside(character) && !INVISIBLE.test(character);
+  return canBeInside(character) && !INVISIBLE.test(character);
 }
 
 /** Whether some client may see a mark with this character outside next to it. */
-function mayBeOutside(character: string): boolean {
+function canBeOutside(character: string): boolean {
   if (isAsciiLetter(character)) return false;
   if (character === WORD_JOINER) return false;
   return !WORD.test(character) || DOUBTFUL.test(character);
 }
 
 /** Whether some client may see a mark with this character inside next to it. */
-function mayBeInside(character: string): boolean {
+function canBeInside(character: string): boolean {
   if (isAsciiLetter(character)) return true;
   return character !== '' && character !== WORD_JOINER && !WHITE_SPACE.test(character);
 }
@@ -327,18 +331,18 @@ function isBetweenWords(character: string): boolean {
 }
 
 /** The whole character that starts at this offset, empty at the end. */
-function characterAt(text: string, at: number): string {
+function getCharacterAt(text: string, at: number): string {
   const first = text[at] ?? '';
-  return isSurrogate(first) ? text.slice(at, at + 2) : first;
+  return isSurrogateUnit(first) ? text.slice(at, at + 2) : first;
 }
 
 /** The whole character that ends before this offset, empty at the start. */
-function characterBefore(text: string, at: number): string {
+function getCharacterBefore(text: string, at: number): string {
   const last = text[at - 1] ?? '';
-  return isSurrogate(last) ? text.slice(Math.max(0, at - 2), at) : last;
+  return isSurrogateUnit(last) ? text.slice(Math.max(0, at - 2), at) : last;
 }
 
 /** Text from the transform is well-formed, so surrogates come in pairs. */
-function isSurrogate(character: string): boolean {
+function isSurrogateUnit(character: string): boolean {
   return character >= '\ud800' && character <= '\udfff';
 }

@@ -1,6 +1,6 @@
-import type { Container, Leaf } from '../document.ts';
-import { fixedText, isFixedWidth, markerText, type Printed, RULE } from './lines.ts';
-import { WORD_JOINER, whatsAppLines } from './whatsapp-text.ts';
+import type { Leaf, LeafContainer } from '../document.ts';
+import { formatFixed, formatMarker, isFixedWidth, type PrintedPart, RULE } from './lines.ts';
+import { toWhatsAppLines, WORD_JOINER } from './whatsapp-text.ts';
 
 const FENCE = '```';
 
@@ -9,7 +9,7 @@ const FENCE = '```';
  * a line, one quote level, one native list level, monospace without a language, no escape
  * character.
  */
-export function printWhatsApp(leaves: readonly Leaf[]): Printed {
+export function printWhatsApp(leaves: readonly Leaf[]): PrintedPart {
   let text = '';
   let before: Leaf | undefined;
   for (const leaf of leaves) {
@@ -25,28 +25,28 @@ function printGap(before: Leaf, leaf: Leaf): string {
   if (leaf.gap === 1) return '\n';
   const quote = leaf.within.findIndex(({ type }) => type === 'quote');
   const isSame = quote >= 0 && before.within[quote] === leaf.within[quote];
-  return isSame ? `\n${quoteLine('')}\n` : '\n\n';
+  return isSame ? `\n${formatQuoteLine('')}\n` : '\n\n';
 }
 
 function printWhatsAppLeaf(leaf: Leaf): string {
-  const position = positionOf(leaf);
+  const position = getLeafPosition(leaf);
   const lines = isFixedWidth(leaf)
-    ? monospaceLines(position, fixedText(leaf))
-    : textLines(position, leaf.kind === 'rule' ? [RULE] : whatsAppLines(leaf.runs));
-  const shown = position.quoted ? lines.map(quoteLine) : lines;
+    ? toMonospaceLines(position, formatFixed(leaf))
+    : formatTextLines(position, leaf.kind === 'rule' ? [RULE] : toWhatsAppLines(leaf.runs));
+  const shown = position.quoted ? lines.map(formatQuoteLine) : lines;
   return (position.above === '' ? shown : [position.above, ...shown]).join('\n');
 }
 
 /** A bullet gets a separate line, because fixed-width lines must all start in the same column. */
-function monospaceLines({ quoted, first, hasMarker }: Position, text: string): string[] {
+function toMonospaceLines({ quoted, first, hasMarker }: LeafPosition, text: string): string[] {
   // In a quote each line is monospace separately, because clients disagree about one that spans
   // quoted lines.
-  const lines = quoted ? text.split('\n').map(monospace) : [monospace(text)];
-  return hasMarker ? [bareMarker(first), ...lines] : lines;
+  const lines = quoted ? text.split('\n').map(toMonospace) : [toMonospace(text)];
+  return hasMarker ? [trimMarker(first), ...lines] : lines;
 }
 
 /** No line breaks inside the fences, because WhatsApp would show them as empty lines. */
-function monospace(text: string): string {
+function toMonospace(text: string): string {
   if (text.trim() === '') return text;
   const start = text.startsWith('`') ? WORD_JOINER : '';
   const end = text.endsWith('`') ? WORD_JOINER : '';
@@ -54,10 +54,13 @@ function monospace(text: string): string {
   return FENCE + start + content + end + FENCE;
 }
 
-function textLines({ first, rest, hasMarker }: Position, lines: readonly string[]): string[] {
+function formatTextLines(
+  { first, rest, hasMarker }: LeafPosition,
+  lines: readonly string[],
+): string[] {
   return lines.map((line, index) => {
     if (index > 0) return line.trim() === '' ? '' : rest + makeInert(line, rest);
-    if (line.trim() === '') return bareMarker(first);
+    if (line.trim() === '') return trimMarker(first);
     return hasMarker ? first + line.trimStart() : first + makeInert(line, first);
   });
 }
@@ -76,7 +79,7 @@ const MAX_INDENTED_LEVELS = 4;
 const INDENT = '    ';
 const QUOTE = '> ';
 
-interface Position {
+interface LeafPosition {
   /** Bullets of items that need a separate line, before a quote. */
   readonly above: string;
   readonly quoted: boolean;
@@ -91,17 +94,17 @@ interface Position {
  * are native, while nested and quoted items get a bullet character and an indent. A quote must also
  * start its line, so the bullet of an item that begins with one is above it.
  */
-function positionOf(leaf: Leaf): Position {
+function getLeafPosition(leaf: Leaf): LeafPosition {
   const quote = leaf.within.findIndex(({ type }) => type === 'quote');
   const begins = (index: number) => index >= leaf.fresh;
-  const outer = itemPrefix(leaf.within.slice(0, Math.max(quote, 0)), begins, false);
+  const outer = getItemPrefix(leaf.within.slice(0, Math.max(quote, 0)), begins, false);
   const inside = leaf.within.slice(quote + 1);
-  const inner = itemPrefix(inside, (index) => begins(index + quote + 1), quote < 0);
-  return { above: outer.hasMarker ? bareMarker(outer.first) : '', quoted: quote >= 0, ...inner };
+  const inner = getItemPrefix(inside, (index) => begins(index + quote + 1), quote < 0);
+  return { above: outer.hasMarker ? trimMarker(outer.first) : '', quoted: quote >= 0, ...inner };
 }
 
-function itemPrefix(
-  within: readonly Container[],
+function getItemPrefix(
+  within: readonly LeafContainer[],
   begins: (index: number) => boolean,
   mayBeNative: boolean,
 ): { first: string; rest: string; hasMarker: boolean } {
@@ -111,7 +114,7 @@ function itemPrefix(
   for (const [index, container] of within.entries()) {
     if (container.type !== 'item') continue;
     if (begins(index))
-      first += markerText(container.marker, mayBeNative && levels === 0 ? '-' : '•');
+      first += formatMarker(container.marker, mayBeNative && levels === 0 ? '-' : '•');
     else if (levels < MAX_INDENTED_LEVELS) first += INDENT;
     hasMarker ||= begins(index);
     levels += 1;
@@ -120,7 +123,7 @@ function itemPrefix(
 }
 
 /** A bullet with nothing after it; WhatsApp renders its own only before text. */
-function bareMarker(prefix: string): string {
+function trimMarker(prefix: string): string {
   const marker = prefix.trimEnd();
   return marker.endsWith('-') ? `${marker.slice(0, -1)}•` : marker;
 }
@@ -129,7 +132,7 @@ function bareMarker(prefix: string): string {
  * A line in a quote. WhatsApp requires exactly one space and then something, so an indent consists
  * of no-break spaces and an empty line has an invisible character.
  */
-function quoteLine(content: string): string {
+function formatQuoteLine(content: string): string {
   if (content.trim() === '') return QUOTE + WORD_JOINER;
   const text = content.trimStart();
   return QUOTE + '\u00a0'.repeat(content.length - text.length) + text;

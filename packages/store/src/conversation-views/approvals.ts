@@ -2,8 +2,8 @@ import type { ChatType } from '@parley/core';
 import { type Approval, type ListedRow, readApprovalRow } from '../approval-rows.ts';
 import type { ChatKey } from '../conversations.ts';
 import { OF_CHAT } from '../conversations.ts';
-import { type Sql, statement } from '../database.ts';
-import { chatTitle, personalMessage } from './list.ts';
+import { defineStatement, type Sql } from '../database.ts';
+import { findPersonalMessage, getChatTitle } from './list.ts';
 import { readSaid } from './messages.ts';
 
 /** A question about a tool call, with readable names. Its texts are private and complete. */
@@ -42,17 +42,17 @@ export async function showApprovals(
   return shown;
 }
 
-type Names = Pick<ShownApproval, 'asker' | 'text' | 'chat' | 'decider'>;
+type ApprovalNames = Pick<ShownApproval, 'asker' | 'text' | 'chat' | 'decider'>;
 
 async function readApprovalNames(
   sql: Sql,
   { conversationId, decidedAt }: Approval,
   asked: AskedRow | undefined,
-): Promise<Names> {
+): Promise<ApprovalNames> {
   if (asked === undefined) return { asker: null, text: '', chat: null, decider: null };
   const { seq, message, channel, account, chatId } = asked;
   const said = readSaid(message);
-  const person = await personalMessage(sql, { id: conversationId, message });
+  const person = await findPersonalMessage(sql, { id: conversationId, message });
   const decided =
     decidedAt === null
       ? undefined
@@ -62,19 +62,19 @@ async function readApprovalNames(
     text: said?.typed ?? said?.text ?? '',
     chat: {
       ...{ channel, account, chatId },
-      title: chatTitle(person) ?? chatId,
+      title: getChatTitle(person) ?? chatId,
       chatType: person?.chat.type ?? 'direct',
     },
     decider: decided === undefined ? null : (readSaid(decided.message)?.sender.name ?? null),
   };
 }
 
-const ASKED = statement(`
+const ASKED = defineStatement(`
   select seq, channel, account, chat_id as "chatId", message from inbox
   where turn_id = :turnId order by seq desc limit 1`).rows<AskedRow>();
 
 // A command decides at the time it was received.
-const DECIDED = statement(`
+const DECIDED = defineStatement(`
   select message from inbox
   where ${OF_CHAT} and seq > :seq and outcome = 'command' and received_at = :decidedAt
   order by seq limit 1`).rows<Pick<AskedRow, 'message'>>();

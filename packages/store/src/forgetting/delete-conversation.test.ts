@@ -1,13 +1,20 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from '../store.ts';
-import { bothDatabases } from '../testing/databases.ts';
-import { answer, claim, hold, message, part, routeTo } from '../testing/messages.ts';
+import { listBothDatabases } from '../testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  holdLane,
+} from '../testing/messages.ts';
 
 const LANE = 'web:c1';
 const SECRET = 'amaranth';
 const MARK = '[deleted]';
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a deleted conversation on ${database.name}`, () => {
     let store: Store;
     let stopped: string[];
@@ -18,13 +25,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     const say = async (id: string, chat = 'c1', at = 1) => {
-      const one = message(id, chat, { at });
+      const one = createMessage(id, chat, { at });
       await store.inbox.accept({ ...one, message: { ...one.message, text: `${SECRET} ${id}` } });
     };
     const answered = async (turnId: string, chat = 'c1') => {
-      const lease = await hold(store, `web:${chat}`);
-      await claim(store, lease, turnId);
-      await store.lanes.commit(lease, answer(turnId, [`Of ${SECRET}`], chat), 2);
+      const lease = await holdLane(store, `web:${chat}`);
+      await claimTurnOf(store, lease, turnId);
+      await store.lanes.commit(lease, createAnswer(turnId, [`Of ${SECRET}`], chat), 2);
       await store.lanes.release(lease);
     };
     const remove = (conversationId = LANE, onStopped = (lane: string) => void stopped.push(lane)) =>
@@ -75,12 +82,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[U12] stops its running turn, whose worker can store nothing more', async () => {
       await say('m1');
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const lease = await holdLane(store);
+      await claimTurnOf(store, lease, 't1');
       await say('m2');
       await remove();
       expect(stopped).toEqual([LANE]);
-      const late = answer('t1', [`Of ${SECRET}`]);
+      const late = createAnswer('t1', [`Of ${SECRET}`]);
       expect(await store.lanes.commit(lease, late, 4)).toBe('fenced');
       const seen = { ...late, conversationId: LANE };
       expect(await store.turns.savePartialAnswer(seen, 4)).toBeNull();
@@ -95,8 +102,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[U12] loses nothing written during the deletion: it waits, and begins a conversation with no history', async () => {
       await say('m1');
       await store.conversations.act(LANE, { kind: 'mode', to: 'plan' }, 1);
-      const lease = await hold(store);
-      await claim(store, lease, 't1');
+      const lease = await holdLane(store);
+      await claimTurnOf(store, lease, 't1');
       let meanwhile: Promise<void> = Promise.resolve();
       let kindMeanwhile = '';
       const begin = async (turnId: string) =>
@@ -132,12 +139,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[U12] does not affect other topics in its group', async () => {
       for (const topic of ['1', '2']) {
-        const one = message(`m${topic}`, 'g', { threadId: topic, type: 'group' });
+        const one = createMessage(`m${topic}`, 'g', { threadId: topic, type: 'group' });
         await store.inbox.accept({ ...one, conversationId: `web:g:${topic}` });
-        const lease = await hold(store, `web:g:${topic}`);
-        await claim(store, lease, `t${topic}`);
-        const parts = [{ ...part(`Topic ${topic}`, 'g'), route: routeTo('g', topic) }];
-        await store.lanes.commit(lease, { ...answer(`t${topic}`, [], 'g'), parts }, 2);
+        const lease = await holdLane(store, `web:g:${topic}`);
+        await claimTurnOf(store, lease, `t${topic}`);
+        const parts = [{ ...createPart(`Topic ${topic}`, 'g'), route: createRouteTo('g', topic) }];
+        await store.lanes.commit(lease, { ...createAnswer(`t${topic}`, [], 'g'), parts }, 2);
         await store.lanes.release(lease);
       }
       await remove('web:g:1');

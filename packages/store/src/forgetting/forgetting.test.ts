@@ -1,21 +1,27 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Lease } from '../rows.ts';
 import type { Store } from '../store.ts';
-import { databasesOfDay } from '../testing/databases.ts';
-import { answer, claim, hold, message, part } from '../testing/messages.ts';
+import { listDatabasesOfDay } from '../testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createPart,
+  holdLane,
+} from '../testing/messages.ts';
 
 const CHAT = { conversationId: 'web:c1', session: 0 };
 const SECRET = 'amaranth';
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`forgetting on ${database.name}`, () => {
     let store: Store;
     let lease: Lease;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept({ ...message('m1'), fromOwner: true });
-      lease = await hold(store);
-      await claim(store, lease, 't1');
+      await store.inbox.accept({ ...createMessage('m1'), fromOwner: true });
+      lease = await holdLane(store);
+      await claimTurnOf(store, lease, 't1');
     });
     afterAll(() => database.dispose());
 
@@ -44,7 +50,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         approvers: ['web:u1'],
         expiresAt: 1_000,
       };
-      await store.approvals.ask(lease, question, [part(`May I? ${SECRET}`)], 3);
+      await store.approvals.ask(lease, question, [createPart(`May I? ${SECRET}`)], 3);
 
       const forgotten = await forget();
 
@@ -57,8 +63,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[G15] leaves what others said unchanged, and finds nothing the second time', async () => {
-      await store.inbox.accept(message('other', 'c2'));
-      await store.lanes.commit(lease, answer('t1', [`all about ${SECRET}`]), 4);
+      await store.inbox.accept(createMessage('other', 'c2'));
+      await store.lanes.commit(lease, createAnswer('t1', [`all about ${SECRET}`]), 4);
       expect((await forget()).answers).toBe(1);
       expect(await forget()).toEqual({
         history: 0,
@@ -79,7 +85,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
       const said = (id: string, who: string, text: string, type: 'direct' | 'group' = 'group') => {
         const chat = type === 'group' ? 'g' : who;
-        const { message: one, ...row } = message(id, chat);
+        const { message: one, ...row } = createMessage(id, chat);
         const sender = { ...one.sender, id: who, name: `Name ${who}` };
         const written = { ...one, chat: { id: chat, type }, sender, text };
         return store.inbox.accept({ ...row, message: written });
@@ -96,10 +102,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         });
       const entry = (role: 'user' | 'assistant', text: string) => ({ role, content: { text } });
       const turn = async (id: string, conversation: string, text: string) => {
-        const held = await hold(store, conversation, `w-${id}`);
-        await claim(store, held, id);
+        const held = await holdLane(store, conversation, `w-${id}`);
+        await claimTurnOf(store, held, id);
         const entries = [entry('user', text), entry('assistant', `re ${text}`)];
-        const parts = [part(`re ${text}`, conversation.slice('web:'.length))];
+        const parts = [createPart(`re ${text}`, conversation.slice('web:'.length))];
         const outcome = 'answered' as const;
         await store.lanes.commit(held, { turnId: id, outcome, entries, parts, usage: null }, 4);
         await store.lanes.release(held);
@@ -110,7 +116,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const replyIn = (conversationId: string, text: string) =>
         store.takeovers.reply({
           ...{ conversationId, by: 'Ann', as: 'self', requestKey: text },
-          parts: [part(text, conversationId.slice('web:'.length))],
+          parts: [createPart(text, conversationId.slice('web:'.length))],
           entries: (rows) => [
             ...(rows.length === 0
               ? []
@@ -154,8 +160,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         await store.reactions.keep(place, { ...line, text: '[reacted to "amaranth"]' }, 0);
         await forgetAll(GROUP);
         await said('g2', 'ann', 'cake of ann');
-        const held = await hold(store, GROUP);
-        expect((await claim(store, held, 't-cake')).groupContext).toEqual([]);
+        const held = await holdLane(store, GROUP);
+        expect((await claimTurnOf(store, held, 't-cake')).groupContext).toEqual([]);
       });
 
       it('leaves an empty chat, in which duplicates are still recognized', async () => {
@@ -175,11 +181,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
       it('stops the running turn, and its answer is not stored', async () => {
         await said('d1', 'bob', 'the amaranth of bob', 'direct');
-        const held = await hold(store, 'web:bob');
-        await claim(store, held, 'b1');
+        const held = await holdLane(store, 'web:bob');
+        await claimTurnOf(store, held, 'b1');
         await forgetAll();
         expect(stopped).toEqual(['web:bob']);
-        const late = await store.lanes.commit(held, answer('b1', ['amaranth'], 'bob'), 4);
+        const late = await store.lanes.commit(held, createAnswer('b1', ['amaranth'], 'bob'), 4);
         expect(late).not.toBe('committed');
         expect(await history('web:bob')).toEqual([]);
       });
@@ -220,10 +226,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       it("in a group returns other people's messages to the next turn", async () => {
         await said('g1', 'bob', 'amaranth');
         await said('g2', 'ann', 'cake of ann');
-        await claim(store, await hold(store, GROUP), 't-both');
+        await claimTurnOf(store, await holdLane(store, GROUP), 't-both');
         await forgetAll(GROUP);
         expect(stopped).toEqual([GROUP]);
-        const next = await claim(store, await hold(store, GROUP, 'w2'), 't-next');
+        const next = await claimTurnOf(store, await holdLane(store, GROUP, 'w2'), 't-next');
         expect(next.messages.map((row) => row.message.text)).toEqual(['cake of ann']);
       });
     });

@@ -39,7 +39,7 @@ interface LineProps {
 function FileLine({ file, path, isSending }: LineProps): VNode {
   const [trouble, setTrouble] = useState('');
   const name = file.name ?? file.kind;
-  const size = file.size === null ? '' : sizeOf(file.size);
+  const size = file.size === null ? '' : formatFileSize(file.size);
   if (!file.isKept) {
     return (
       <>
@@ -61,7 +61,7 @@ function FileLine({ file, path, isSending }: LineProps): VNode {
 }
 
 /** The files for the next message, and why other files were rejected. */
-interface Chosen {
+interface ChosenFilesState {
   readonly files: readonly File[];
   /** Why the last files were not added; empty if they were. */
   readonly trouble: string;
@@ -75,11 +75,11 @@ interface Chosen {
 export function useChosenFiles(
   limits: Conversation['limits'],
   field: RefObject<HTMLTextAreaElement>,
-): Chosen {
+): ChosenFilesState {
   const [files, setFiles] = useState<readonly File[]>([]);
   const [trouble, setTrouble] = useState('');
   const set = (all: readonly File[]): void => {
-    const reason = filesRefusal(all, limits);
+    const reason = findFilesRefusal(all, limits);
     setTrouble(reason ?? '');
     if (reason === null) setFiles(all);
     field.current?.focus();
@@ -101,7 +101,7 @@ export function useChosenFiles(
 }
 
 /** The files of the next message, each with a button to remove it. */
-export function ChosenFiles({ files, trouble, remove }: Chosen): VNode {
+export function ChosenFiles({ files, trouble, remove }: ChosenFilesState): VNode {
   return (
     <>
       {files.length > 0 && (
@@ -110,7 +110,7 @@ export function ChosenFiles({ files, trouble, remove }: Chosen): VNode {
             <li key={`${index} ${file.name}`}>
               {file.type.startsWith('image/') && <Thumbnail file={file} />}
               <span>
-                {file.name} <span class="hint">{sizeOf(file.size)}</span>
+                {file.name} <span class="hint">{formatFileSize(file.size)}</span>
               </span>
               <IconButton icon="close" label={`Remove ${file.name}`} onPress={() => remove(file)} />
             </li>
@@ -127,21 +127,21 @@ export function ChosenFiles({ files, trouble, remove }: Chosen): VNode {
 }
 
 /** Why these files cannot be sent together; null if they can. */
-function filesRefusal(files: readonly File[], limits: Conversation['limits']): string | null {
+function findFilesRefusal(files: readonly File[], limits: Conversation['limits']): string | null {
   if (limits === undefined) return null;
   const large = files.find(({ size }) => size > limits.file);
   if (large !== undefined) {
-    return `"${large.name}" is larger than ${sizeOf(limits.file)}, the limit for one file.`;
+    return `"${large.name}" is larger than ${formatFileSize(limits.file)}, the limit for one file.`;
   }
   const size = files.reduce((sum, file) => sum + file.size, 0);
   return size <= limits.message
     ? null
-    : `The files of one message can have up to ${sizeOf(limits.message)} in total.`;
+    : `The files of one message can have up to ${formatFileSize(limits.message)} in total.`;
 }
 
 const MB = 1_024 * 1_024;
 
 /** A file size in kB or MB. */
-function sizeOf(bytes: number): string {
+function formatFileSize(bytes: number): string {
   return bytes < MB ? `${Math.ceil(bytes / 1_024)} kB` : `${Math.round((bytes / MB) * 10) / 10} MB`;
 }

@@ -1,30 +1,30 @@
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { ask, type Failure, readPath } from '../gateway.ts';
-import { type Again, type Data, useOperation } from '../ui/data.tsx';
+import { askGateway, buildReadPath, type RequestFailure } from '../gateway.ts';
+import { type LoadedData, type RefreshPolicy, useOperation } from '../ui/data.tsx';
 
 /**
  * A page of a list: its items, and the cursor for the next page (`before=`), which is null at the
  * end.
  */
-interface Page<Item> {
+interface ListPage<Item> {
   readonly items: readonly Item[];
   readonly next: string | number | null;
 }
 
 /** A list that changes at its beginning while older pages are loaded. */
-export interface Growing<Answer, Item> extends Data<readonly Item[]> {
+export interface GrowingList<Answer, Item> extends LoadedData<readonly Item[]> {
   /** The gateway's latest answer for the first page; older pages may be out of date. */
   readonly first: Answer | undefined;
   /** Loads the next older page; null if there is none. */
   readonly older: (() => Promise<void>) | null;
 }
 
-interface Known<Item> {
+interface KnownPages<Item> {
   readonly path: string;
   readonly items: Map<string, Item>;
-  next: Page<Item>['next'];
+  next: ListPage<Item>['next'];
   /** Whether older pages were loaded; `next` is the cursor of the last one. */
   isGrown: boolean;
 }
@@ -34,22 +34,22 @@ interface Known<Item> {
  * with `usePages`, older pages are kept when the first page is refreshed. Items with the same key
  * are merged, and the most recently loaded version wins; their order is unspecified.
  */
-export function useGrowing<Name extends OperationName, Item>(
+export function useGrowingList<Name extends OperationName, Item>(
   name: Name,
   input: InputOf<Name>,
-  again: Again<OutputOf<Name>>,
-  read: (answer: OutputOf<Name>) => Page<Item>,
+  again: RefreshPolicy<OutputOf<Name>>,
+  read: (answer: OutputOf<Name>) => ListPage<Item>,
   keyOf: (item: Item) => string,
-): Growing<OutputOf<Name>, Item> {
+): GrowingList<OutputOf<Name>, Item> {
   const first = useOperation(name, input, again);
-  const path = readPath(name, input);
-  const failure = useSignal<Failure | null>(null);
+  const path = buildReadPath(name, input);
+  const failure = useSignal<RequestFailure | null>(null);
   const loaded = useSignal(0);
   const fresh = { path, items: new Map(), next: null, isGrown: false };
-  const ref = useRef<Known<Item>>(fresh);
+  const ref = useRef<KnownPages<Item>>(fresh);
   if (ref.current.path !== path) ref.current = fresh;
   const list = ref.current;
-  const add = ({ items }: Page<Item>): void => {
+  const add = ({ items }: ListPage<Item>): void => {
     for (const item of items) list.items.set(keyOf(item), item);
   };
   if (first.value !== undefined) {
@@ -60,7 +60,9 @@ export function useGrowing<Name extends OperationName, Item>(
     add(page);
   }
   const older = async (): Promise<void> => {
-    const answer = await ask<OutputOf<Name>>(readPath(name, { ...input, before: list.next }));
+    const answer = await askGateway<OutputOf<Name>>(
+      buildReadPath(name, { ...input, before: list.next }),
+    );
     if (answer.kind === 'here') {
       const page = read(answer.value);
       list.next = page.next;

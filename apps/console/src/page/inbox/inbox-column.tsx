@@ -7,19 +7,19 @@ import { useRowAgents } from '../agents.tsx';
 import type { Route } from '../route.ts';
 import { DataScope, useData, useScope } from '../ui/data.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { Show } from '../ui/widgets.tsx';
-import { useGrowing } from './growing.ts';
+import { ShowData } from '../ui/widgets.tsx';
+import { useGrowingList } from './growing.ts';
 import type { InboxState } from './inbox-state.ts';
 import { NewChat } from './new-chat.tsx';
-import { useBeginning, useReading } from './reading.ts';
+import { useInboxBeginning, useReadMark } from './reading.ts';
 import { RowLinks } from './row-links.tsx';
 import {
-  chatOf,
   FILTERS,
+  findPageChat,
   type InboxRow,
-  inboxRows,
-  isShownBy,
   type ListedConversation,
+  listInboxRows,
+  matchesFilter,
   type RowFilter,
 } from './rows.ts';
 import { SearchResults } from './search.tsx';
@@ -42,26 +42,26 @@ export interface ColumnProps {
 export function InboxColumn(props: ColumnProps): VNode {
   return (
     <DataScope>
-      <Column {...props} />
+      <InboxColumnContent {...props} />
     </DataScope>
   );
 }
 
-function Column(props: ColumnProps): VNode {
+function InboxColumnContent(props: ColumnProps): VNode {
   const { route, state } = props;
   const asked = useSignal('');
   const filter = useSignal<RowFilter>('all');
   const channel = useSignal('');
-  const { rows, data, isChosen } = useRows(props);
+  const { rows, data, isChosen } = useInboxRows(props);
   const chosen = rows.find(isChosen) ?? null;
   const { ofOne, chosen: agent } = useRowAgents();
   const title = agent === undefined || route.view === 'chat' ? 'Inbox' : ofOne('Inbox');
   const shown = rows
-    .filter((row) => isShownBy(filter.value, row))
+    .filter((row) => matchesFilter(filter.value, row))
     .filter((row) => channel.value === '' || row.channel === channel.value);
   useEffect(() => {
     state.row.value = chosen;
-    state.next.value = chosen && neighborOf(chosen, shown);
+    state.next.value = chosen && findNeighbor(chosen, shown);
   });
   const Box = route.view === 'conversations' && route.args.length === 0 ? 'main' : 'section';
   return (
@@ -74,11 +74,11 @@ function Column(props: ColumnProps): VNode {
       {asked.value === '' ? (
         <>
           <Filters rows={rows} filter={filter} channel={channel} />
-          <Show data={data}>
+          <ShowData data={data}>
             {() => (
               <RowLinks rows={shown} filter={filter.value} isChosen={isChosen} older={data.older} />
             )}
-          </Show>
+          </ShowData>
         </>
       ) : (
         <DataScope key={asked.value}>
@@ -90,8 +90,8 @@ function Column(props: ColumnProps): VNode {
 }
 
 /** The rows, and the row of the current conversation. */
-function useRows({ route, chat, isOnline, state }: ColumnProps) {
-  const data = useGrowing('conversations/list', {}, 'live', readList, ({ id }) => id);
+function useInboxRows({ route, chat, isOnline, state }: ColumnProps) {
+  const data = useGrowingList('conversations/list', {}, 'live', readList, ({ id }) => id);
   const chats = useData<readonly WebChat[]>(
     isOnline ? '/channels/web/default/chats' : null,
     'live',
@@ -100,16 +100,16 @@ function useRows({ route, chat, isOnline, state }: ColumnProps) {
   useEffect(() => {
     if (state.round.value > 0) refresh();
   }, [state.round.value]);
-  useBeginning({ list: (isOnline && data.first) || null, chats: chats ?? null });
+  useInboxBeginning({ list: (isOnline && data.first) || null, chats: chats ?? null });
   const { isShown, chosen: agent } = useRowAgents();
   const isChat = route.view !== 'conversations';
   const found = [...(data.value ?? [])].filter(({ id }) => isChat || isShown(id));
   const id = isChat ? undefined : route.args[0];
   const isOpen = (one: ListedConversation): boolean =>
-    isChat ? chatOf(one) === chat : one.id === id;
-  const readHere = useReading(found.find(isOpen));
+    isChat ? findPageChat(one) === chat : one.id === id;
+  const readHere = useReadMark(found.find(isOpen));
   const fresh = new Set(data.first?.conversations.map((one) => one.id));
-  const rows = inboxRows({
+  const rows = listInboxRows({
     conversations: found.map((one) => ({
       ...one,
       isNew: one.isNew && !isOpen(one) && (fresh.has(one.id) || !readHere(one)),
@@ -123,7 +123,7 @@ function useRows({ route, chat, isOnline, state }: ColumnProps) {
 }
 
 /** The row below a visible one, or above it if it is the last. */
-function neighborOf(row: InboxRow, shown: readonly InboxRow[]): InboxRow | null {
+function findNeighbor(row: InboxRow, shown: readonly InboxRow[]): InboxRow | null {
   const at = shown.findIndex(({ id }) => id === row.id);
   return shown[at + 1] ?? shown[at - 1] ?? null;
 }
@@ -164,7 +164,7 @@ interface FiltersProps {
 /** The filters with matching rows, each with the number of rows that need attention. */
 function Filters({ rows, filter, channel }: FiltersProps): VNode {
   const channels = [...new Set(rows.map((row) => row.channel))].sort();
-  const count = (one: RowFilter): number => rows.filter((row) => isShownBy(one, row)).length;
+  const count = (one: RowFilter): number => rows.filter((row) => matchesFilter(one, row)).length;
   const shown = FILTERS.map(([one, name]) => ({ one, name, count: count(one) })).filter(
     ({ one, count }) => one === 'all' || one === filter.value || count > 0,
   );

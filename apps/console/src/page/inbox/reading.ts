@@ -1,6 +1,6 @@
 import type { WebChat } from '@parley/channels/web';
 import { useEffect, useRef } from 'preact/hooks';
-import { order } from '../gateway.ts';
+import { orderOperation } from '../gateway.ts';
 import { useScope } from '../ui/data.tsx';
 import { dropBrowserMarks, readBrowserMarks } from './browser-marks.ts';
 import type { ListedConversation } from './rows.ts';
@@ -12,7 +12,7 @@ const positionOf = ({ newest, newestPart }: ListedConversation): string =>
  * Marks the current conversation as read. Returns whether one was marked here: older pages of the
  * list are not reloaded, so their rows are not updated.
  */
-export function useReading(
+export function useReadMark(
   shown: ListedConversation | undefined,
 ): (conversation: ListedConversation) => boolean {
   const { refresh } = useScope();
@@ -22,12 +22,12 @@ export function useReading(
     if (shown === undefined || position === null) return;
     const { id, newest: message, newestPart: part } = shown;
     read.current.set(id, position);
-    void order('conversations/mark-read', { id, message, part }).then(refresh);
+    void orderOperation('conversations/mark-read', { id, message, part }).then(refresh);
   }, [shown?.id, position]);
   return (one) => read.current.get(one.id) === positionOf(one);
 }
 
-interface Beginning {
+interface InboxBeginning {
   /** Null until the reader is known. */
   readonly list: {
     readonly conversations: readonly ListedConversation[];
@@ -40,7 +40,7 @@ interface Beginning {
  * Creates a person's inbox on their first visit and transfers, once, the marks stored in this
  * browser.
  */
-export function useBeginning({ list, chats }: Beginning): void {
+export function useInboxBeginning({ list, chats }: InboxBeginning): void {
   const { refresh } = useScope();
   const isBegun = useRef(false);
   useEffect(() => {
@@ -49,7 +49,7 @@ export function useBeginning({ list, chats }: Beginning): void {
     const kept = readBrowserMarks(localStorage, { conversations, chats });
     isBegun.current = true;
     if (kept === null && isKnownReader) return;
-    void order('conversations/begin-inbox', kept ?? {}).then((failed) => {
+    void orderOperation('conversations/begin-inbox', kept ?? {}).then((failed) => {
       // Marks that are refused stay in the browser, and the next visit retries.
       if (failed === undefined) dropBrowserMarks(localStorage, chats);
       refresh();

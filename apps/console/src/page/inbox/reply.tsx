@@ -1,10 +1,10 @@
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useContext, useRef, useState } from 'preact/hooks';
-import { order, perform, randomId } from '../gateway.ts';
-import { hrefOfChat } from '../route.ts';
-import { useWork } from '../ui/data.tsx';
-import { timeOfDay } from '../ui/format.ts';
+import { createRandomId, orderOperation, perform } from '../gateway.ts';
+import { toChatHref } from '../route.ts';
+import { useActionRunner } from '../ui/data.tsx';
+import { formatTimeOfDay } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { OutcomeNote, TextButton } from '../ui/widgets.tsx';
 import { Who } from '../who.ts';
@@ -24,36 +24,38 @@ interface ReplyProps {
 }
 
 /** The area below a conversation: who is answering it, and the reply field (U12). */
-export function Reply({ report }: ReplyProps): VNode | null {
+export function ReplyArea({ report }: ReplyProps): VNode | null {
   if (report.channel === PROGRAMS) return null;
   if (report.channel === 'web') {
     return (
       <p class="dock column">
-        <a href={hrefOfChat(report.chatId)}>Open this chat to write in it</a>
+        <a href={toChatHref(report.chatId)}>Open this chat to write in it</a>
       </p>
     );
   }
   return (
     <div class="dock column">
-      <Lead report={report} />
+      <TakeoverNote report={report} />
       <ReplyForm key={report.id} report={report} />
     </div>
   );
 }
 
 /** The person answering instead of the agent, or a button to take over. */
-function Lead({ report: { id, agent, takenOver } }: ReplyProps): VNode {
-  const { outcome, run } = useWork();
+function TakeoverNote({ report: { id, agent, takenOver } }: ReplyProps): VNode {
+  const { outcome, run } = useActionRunner();
   const me = useContext(Who)?.name ?? UNNAMED;
-  const take = (): void => run(() => order('conversations/take-over', { conversationId: id }));
-  const back = (): void => run(() => order('conversations/hand-back', { conversationId: id }));
+  const take = (): void =>
+    run(() => orderOperation('conversations/take-over', { conversationId: id }));
+  const back = (): void =>
+    run(() => orderOperation('conversations/hand-back', { conversationId: id }));
   return (
     <>
       {takenOver !== null && (
         <p class="card row apart lead-note" role="status">
           <span>
             {takenOver.by === me ? 'You have' : `${takenOver.by} has`} taken this chat over until{' '}
-            {timeOfDay(takenOver.until)}. {agent} stays silent.
+            {formatTimeOfDay(takenOver.until)}. {agent} stays silent.
           </span>
           <TextButton label="Hand back" onPress={back} />
         </p>
@@ -78,11 +80,11 @@ const DRAFT = 'parley.draft.';
 
 function ReplyForm({ report }: ReplyProps): VNode {
   const { id, agent, title, newest } = report;
-  const { outcome, run } = useWork();
+  const { outcome, run } = useActionRunner();
   const [as, setAs] = useState<InputOf<'conversations/reply'>['as']>('agent');
   const [text, setText] = useState(() => localStorage.getItem(DRAFT + id) ?? '');
   // Does not change until the message is accepted, so that a retry cannot send it twice.
-  const request = useRef(randomId());
+  const request = useRef(createRandomId());
   const write = (next: string): void => {
     setText(next);
     if (next === '') localStorage.removeItem(DRAFT + id);
@@ -94,7 +96,7 @@ function ReplyForm({ report }: ReplyProps): VNode {
     run(async () => {
       const answer = await perform('conversations/reply', reply);
       if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
-      request.current = randomId();
+      request.current = createRandomId();
       write('');
       return undefined;
     });

@@ -1,13 +1,13 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
-import { hrefOf } from '../route.ts';
-import { counted } from '../ui/format.ts';
+import { toHref } from '../route.ts';
+import { formatCounted } from '../ui/format.ts';
 import { EntryLink } from '../ui/frames.tsx';
-import { List, Show } from '../ui/widgets.tsx';
-import { useGrowing } from './growing.ts';
-import { highlighted } from './highlight.ts';
-import { hrefOfRow } from './row-links.tsx';
+import { List, ShowData } from '../ui/widgets.tsx';
+import { useGrowingList } from './growing.ts';
+import { highlightMatches } from './highlight.ts';
+import { toRowHref } from './row-links.tsx';
 import type { InboxRow } from './rows.ts';
 
 type SearchAnswer = OutputOf<'conversations/search'>;
@@ -28,27 +28,29 @@ interface ResultsProps {
 export function SearchResults({ asked, rows, chosen }: ResultsProps): VNode {
   const again = (answer: SearchAnswer | undefined) => (answer?.missing ? GOES_ON_MS : undefined);
   const keyOf = ({ message }: SearchHit): string => message;
-  const data = useGrowing('conversations/search', { words: asked }, again, readHits, keyOf);
+  const data = useGrowingList('conversations/search', { words: asked }, again, readHits, keyOf);
   const { isShown } = useRowAgents();
   const hits = (data.value ?? [])
     .filter(({ conversationId }) => isShown(conversationId))
     .sort((a, b) => b.at - a.at);
-  const named = rows.filter(({ title }) => highlighted(title, asked).some(({ isHit }) => isHit));
+  const named = rows.filter(({ title }) =>
+    highlightMatches(title, asked).some(({ isHit }) => isHit),
+  );
   return (
-    <Show data={data}>
+    <ShowData data={data}>
       {() => (
         <nav class="inbox-rows" aria-label="Search results">
           <p class="nothing" role="status">
             {hits.length === 0 && named.length === 0
               ? 'No results'
-              : counted(hits.length + named.length, 'result')}
+              : formatCounted(hits.length + named.length, 'result')}
           </p>
           <List of={named}>
             {(row) => (
               <EntryLink
                 key={row.id}
-                href={hrefOfRow(row)}
-                title={<Marked text={row.title} asked={asked} />}
+                href={toRowHref(row)}
+                title={<MarkedText text={row.title} asked={asked} />}
                 at={row.at}
                 facts={row.place}
                 isChosen={false}
@@ -72,15 +74,15 @@ export function SearchResults({ asked, rows, chosen }: ResultsProps): VNode {
           )}
         </nav>
       )}
-    </Show>
+    </ShowData>
   );
 }
 
 /** A text with the search words marked. */
-function Marked({ text, asked }: { readonly text: string; readonly asked: string }): VNode {
+function MarkedText({ text, asked }: { readonly text: string; readonly asked: string }): VNode {
   return (
     <>
-      {highlighted(text, asked).map(({ text: piece, isHit }, nth) =>
+      {highlightMatches(text, asked).map(({ text: piece, isHit }, nth) =>
         isHit ? <mark key={nth}>{piece}</mark> : piece,
       )}
     </>
@@ -104,14 +106,14 @@ function HitLink({
   const agent = useRowAgents().titleOf(conversationId);
   return (
     <EntryLink
-      href={hrefOf('conversations', conversationId, 'at', message, String(at))}
+      href={toHref('conversations', conversationId, 'at', message, String(at))}
       title={title}
       at={at}
       facts={direction === 'out' ? `Answer${agent === null ? '' : ` of ${agent}`}` : (from ?? '')}
       isChosen={isChosen}
     >
       <span class="excerpt" dir="auto">
-        <Marked text={excerpt} asked={asked} />
+        <MarkedText text={excerpt} asked={asked} />
       </span>
     </EntryLink>
   );

@@ -3,19 +3,19 @@ import type { WebHistory } from '@parley/channels/web';
 import type { Signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { randomId } from '../gateway.ts';
-import { hrefOfRow } from '../inbox/row-links.tsx';
-import { inboxRows } from '../inbox/rows.ts';
-import { hrefOf } from '../route.ts';
+import { createRandomId } from '../gateway.ts';
+import { toRowHref } from '../inbox/row-links.tsx';
+import { listInboxRows } from '../inbox/rows.ts';
+import { toHref } from '../route.ts';
 import { useOperation } from '../ui/data.tsx';
 import { PLACES } from '../views.ts';
-import { type Me, missingRole } from '../who.ts';
-import { matching, type PaletteEntry, placeAfter } from './entries.ts';
+import { findMissingRole, type SignedInPerson } from '../who.ts';
+import { filterEntries, movePosition, type PaletteEntry } from './entries.ts';
 import { SHORTCUTS } from './shortcuts.ts';
 
 export interface PaletteProps {
   readonly shown: Signal<'palette' | 'help' | null>;
-  readonly me: Me;
+  readonly me: SignedInPerson;
   readonly commands: WebHistory['commands'];
   /** Sends a command in the open chat. */
   readonly send: (command: string) => void;
@@ -41,13 +41,13 @@ export function Palette(props: PaletteProps): VNode {
         if (target === box.current) close();
       }}
     >
-      {kind === 'palette' && <Finder {...props} close={close} />}
-      {kind === 'help' && <Help onClose={close} />}
+      {kind === 'palette' && <PaletteFinder {...props} close={close} />}
+      {kind === 'help' && <ShortcutHelp onClose={close} />}
     </dialog>
   );
 }
 
-interface Entry extends PaletteEntry {
+interface PaletteAction extends PaletteEntry {
   readonly run: () => void;
 }
 
@@ -55,18 +55,18 @@ interface FinderProps extends Omit<PaletteProps, 'shown'> {
   readonly close: () => void;
 }
 
-function Finder({ close, me, commands, send }: FinderProps): VNode {
+function PaletteFinder({ close, me, commands, send }: FinderProps): VNode {
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
-  const entries = matching(useEntries(me, commands, send), typed);
+  const entries = filterEntries(usePaletteEntries(me, commands, send), typed);
   const chosen = entries[Math.min(at, entries.length - 1)];
-  const run = (entry: Entry | undefined): void => {
+  const run = (entry: PaletteAction | undefined): void => {
     if (entry === undefined) return;
     close();
     entry.run();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const next = placeAfter(event.key, at, entries.length);
+    const next = movePosition(event.key, at, entries.length);
     if (next === null && event.key !== 'Enter') return;
     event.preventDefault();
     if (next === null) run(chosen);
@@ -121,7 +121,11 @@ function Finder({ close, me, commands, send }: FinderProps): VNode {
 }
 
 /** All entries that the signed-in person's role allows. */
-function useEntries(me: Me, commands: WebHistory['commands'], send: (command: string) => void) {
+function usePaletteEntries(
+  me: SignedInPerson,
+  commands: WebHistory['commands'],
+  send: (command: string) => void,
+) {
   const isOwner = me.role === 'owner';
   const list = useOperation('conversations/list', isOwner ? {} : null);
   const go = (href: string) => (): void => {
@@ -131,51 +135,51 @@ function useEntries(me: Me, commands: WebHistory['commands'], send: (command: st
     views
       .filter(
         ({ label, reads, id }) =>
-          label !== null && id !== 'conversations' && missingRole(me, reads) === null,
+          label !== null && id !== 'conversations' && findMissingRole(me, reads) === null,
       )
       .map(
-        (view): Entry => ({
+        (view): PaletteAction => ({
           id: view.id,
           kind: 'Pages',
           label: view.label ?? '',
           hint: name,
-          run: go(hrefOf(view.id)),
+          run: go(toHref(view.id)),
         }),
       ),
   );
   if (!isOwner) return pages;
-  const own: readonly Entry[] = [
-    { id: 'inbox', kind: 'Pages', label: 'Inbox', hint: 'Conversations', run: go(hrefOf('chat')) },
+  const own: readonly PaletteAction[] = [
+    { id: 'inbox', kind: 'Pages', label: 'Inbox', hint: 'Conversations', run: go(toHref('chat')) },
     {
       id: 'new-chat',
       kind: 'Commands',
       label: 'New chat',
       hint: 'N',
-      run: go(hrefOf('chat', randomId())),
+      run: go(toHref('chat', createRandomId())),
     },
   ];
-  const rows = inboxRows({
+  const rows = listInboxRows({
     conversations: list.value?.conversations ?? [],
     marks: list.value?.marks ?? [],
     ...{ chats: [], isOfOneAgent: true },
   });
-  const chats = rows.map((row, nth): Entry => {
+  const chats = rows.map((row, nth): PaletteAction => {
     return {
       id: `chat-${nth}`,
       kind: 'Chats',
       label: row.title,
       hint: row.place,
-      run: go(hrefOfRow(row)),
+      run: go(toRowHref(row)),
     };
   });
-  const typed = commands.map(({ name, summary }): Entry => {
+  const typed = commands.map(({ name, summary }): PaletteAction => {
     return {
       id: `command-${name}`,
       kind: 'Commands',
       label: `/${name}`,
       hint: summary,
       run() {
-        location.hash = hrefOf('chat');
+        location.hash = toHref('chat');
         send(`/${name}`);
       },
     };
@@ -183,7 +187,7 @@ function useEntries(me: Me, commands: WebHistory['commands'], send: (command: st
   return [...own, ...pages, ...chats, ...typed];
 }
 
-function Help({ onClose }: { readonly onClose: () => void }): VNode {
+function ShortcutHelp({ onClose }: { readonly onClose: () => void }): VNode {
   return (
     <>
       <h2>Keyboard shortcuts</h2>

@@ -1,8 +1,8 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { Schema, ValueField } from './fields.ts';
-import { fieldId, isWithin, type SettingProps } from './setting-context.ts';
-import { FieldHead, Help, usualOf, usualText } from './setting-parts.tsx';
+import type { SettingSchema, ValueField } from './fields.ts';
+import { fieldId, isProblemWithin, type SettingProps } from './setting-context.ts';
+import { FieldHead, formatDefault, getPlaceholder, SettingHelp } from './setting-parts.tsx';
 import { readTyped, writeTyped } from './typed.ts';
 
 interface ValueProps extends SettingProps {
@@ -19,7 +19,7 @@ export function SettingValue(props: ValueProps): VNode {
   const [typed, setTyped] = useState(writeTyped(field, written));
   // The typed text, such as 1.0, is kept while it has the same value as the draft.
   const isSame = JSON.stringify(readTyped(field, typed)) === JSON.stringify(written);
-  const isWrong = form.problems.some(({ path: at }) => isWithin(at, path));
+  const isWrong = form.problems.some(({ path: at }) => isProblemWithin(at, path));
   const take: OnInput = ({ currentTarget: { value } }) => {
     setTyped(value);
     form.set(path, readTyped(field, value) ?? (isEntry ? '' : undefined));
@@ -39,7 +39,7 @@ export function SettingValue(props: ValueProps): VNode {
           'aria-describedby': `${id}-about`,
         }}
       />
-      <Help path={path} schema={isSection ? {} : schema} form={form} isWhole />
+      <SettingHelp path={path} schema={isSection ? {} : schema} form={form} isWhole />
     </div>
   );
 }
@@ -53,7 +53,7 @@ interface InputProps {
     readonly 'aria-invalid': boolean;
     readonly 'aria-describedby': string;
   };
-  readonly schema: Schema;
+  readonly schema: SettingSchema;
   readonly onInput: OnInput;
 }
 
@@ -67,7 +67,7 @@ function Input({ field, shared, schema, onInput }: InputProps): VNode {
       const options = field.kind === 'switch' ? ['true', 'false'] : field.options;
       return (
         <select {...shared} onChange={onInput}>
-          <option value="">{usualText(schema)}</option>
+          <option value="">{getPlaceholder(schema)}</option>
           {options.map((option) => (
             <option key={option} value={option}>
               {field.kind === 'switch' ? SWITCH[option] : option}
@@ -101,7 +101,7 @@ function Input({ field, shared, schema, onInput }: InputProps): VNode {
         <textarea
           {...shared}
           rows={rowsOf(shared.value)}
-          placeholder={usualOf(schema)}
+          placeholder={formatDefault(schema)}
           onInput={onInput}
         />
       ) : (
@@ -109,7 +109,7 @@ function Input({ field, shared, schema, onInput }: InputProps): VNode {
           {...shared}
           type={field.isSecret ? 'password' : 'text'}
           autoComplete="off"
-          placeholder={usualOf(schema)}
+          placeholder={formatDefault(schema)}
           onInput={onInput}
         />
       );

@@ -2,9 +2,16 @@ import type { SetupBot, SetupPlatform, SetupState } from '@parley/gateway/api';
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { PairingView, pairingOf } from '../pairing.tsx';
+import { listUnlinkedAccounts, PairingView } from '../pairing.tsx';
 import { ActionButton } from '../ui/widgets.tsx';
-import { AnswerNote, Chooser, Field, Step, type StepPlace, useStep } from './step.tsx';
+import {
+  AnswerNote,
+  OptionChooser,
+  SetupField,
+  SetupStep,
+  type StepPlace,
+  useStep,
+} from './step.tsx';
 
 export type ShownAccounts = OutputOf<'channels/report'>['accounts'];
 
@@ -22,7 +29,7 @@ interface ChannelProps {
 export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): VNode {
   const { channels, platforms } = state;
   const [id, setId] = useState('');
-  const chosen = platforms.find((one) => one.id === id) ?? firstUnlinked(platforms, accounts);
+  const chosen = platforms.find((one) => one.id === id) ?? findFirstUnlinked(platforms, accounts);
   const [token, setToken] = useState('');
   const [phone, setPhone] = useState('');
   const [bot, setBot] = useState<SetupBot | null>(null);
@@ -47,8 +54,8 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
   };
   const isSaved = chosen !== undefined && channels.includes(chosen.id);
   return (
-    <Step place={place} title="Connect a channel" done={connectedAs(accounts, bot)}>
-      <Chooser
+    <SetupStep place={place} title="Connect a channel" done={describeConnected(accounts, bot)}>
+      <OptionChooser
         label="Channel"
         options={platforms.map((one) => [one.id, one.name])}
         value={chosen?.id ?? ''}
@@ -59,9 +66,9 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
         }}
       />
       <p class="facts">{chosen?.needs}</p>
-      {hasToken && <Field label="Token" value={token} isSecret onInput={setToken} />}
+      {hasToken && <SetupField label="Token" value={token} isSecret onInput={setToken} />}
       {!hasToken && !isSaved && (
-        <Field
+        <SetupField
           label="Phone number"
           hint="Leave it empty to scan a QR code instead."
           value={phone}
@@ -98,21 +105,21 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
         )}
       </div>
       {isSaved && !hasToken && <LinkPhone accounts={accounts} channel={chosen.id} />}
-    </Step>
+    </SetupStep>
   );
 }
 
 /** The configured platform that is waiting for its phone, otherwise the first one. */
-function firstUnlinked(
+function findFirstUnlinked(
   platforms: readonly SetupPlatform[],
   accounts: ShownAccounts,
 ): SetupPlatform | undefined {
-  const [waits] = pairingOf(accounts).unlinked;
+  const [waits] = listUnlinkedAccounts(accounts).unlinked;
   return platforms.find(({ id }) => waits?.id.startsWith(`${id}/`)) ?? platforms[0];
 }
 
 /** `Connected as @bot` for each connected account; null if there is none. */
-function connectedAs(accounts: ShownAccounts, bot: SetupBot | null): VNode | null {
+function describeConnected(accounts: ShownAccounts, bot: SetupBot | null): VNode | null {
   const names = accounts.flatMap(({ channel, state }) => {
     if (state.kind !== 'connected' && state.kind !== 'standby') return [];
     return [state.kind === 'connected' ? state.as : channel];
@@ -124,14 +131,14 @@ function connectedAs(accounts: ShownAccounts, bot: SetupBot | null): VNode | nul
       {bot?.invitation != null && names.includes(bot.name) && (
         <>
           {' · '}
-          <Invitation address={bot.invitation} />
+          <InvitationLink address={bot.invitation} />
         </>
       )}
     </>
   );
 }
 
-function Invitation({ address }: { readonly address: string }): VNode {
+function InvitationLink({ address }: { readonly address: string }): VNode {
   return (
     <a href={address} target="_blank" rel="noopener noreferrer">
       Invite it to a server
@@ -141,7 +148,7 @@ function Invitation({ address }: { readonly address: string }): VNode {
 
 /** The bot whose token was tested. Its owner chose the name and picture. */
 function BotCard({ name, picture, invitation }: SetupBot): VNode {
-  const address = usePictureOf(picture);
+  const address = usePictureUrl(picture);
   return (
     <div class="row">
       {address === '' ? (
@@ -152,13 +159,13 @@ function BotCard({ name, picture, invitation }: SetupBot): VNode {
         <img class="face setup-picture" src={address} alt="" width={40} height={40} />
       )}
       <b>{name}</b>
-      {invitation !== null && <Invitation address={invitation} />}
+      {invitation !== null && <InvitationLink address={invitation} />}
     </div>
   );
 }
 
 /** An object URL for a picture; the browser detects the picture's type from its bytes. */
-function usePictureOf(base64: string | null): string {
+function usePictureUrl(base64: string | null): string {
   const [address, setAddress] = useState('');
   useEffect(() => {
     if (base64 === null) return setAddress('');
@@ -178,7 +185,7 @@ interface LinkProps {
 /** The code of an account waiting for its phone, and later the number it is linked to. */
 function LinkPhone({ accounts, channel }: LinkProps): VNode {
   const own = accounts.filter((one) => one.channel === channel);
-  const { unlinked } = pairingOf(own);
+  const { unlinked } = listUnlinkedAccounts(own);
   return (
     <>
       {unlinked.map((account) => (

@@ -2,7 +2,14 @@ import type { SetupProvider, SetupState } from '@parley/gateway/api';
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import { ActionButton } from '../ui/widgets.tsx';
-import { AnswerNote, Chooser, Field, Step, type StepPlace, useStep } from './step.tsx';
+import {
+  AnswerNote,
+  OptionChooser,
+  SetupField,
+  SetupStep,
+  type StepPlace,
+  useStep,
+} from './step.tsx';
 
 /** How many models are listed by name; all others are only suggestions in the field. */
 const NAMED_MODELS = 8;
@@ -48,11 +55,11 @@ export function ModelStep({ state, place, onSaved }: ModelProps): VNode {
   };
   const models = answer && answer.kind !== 'done' ? (answer.models ?? []) : [];
   return (
-    <Step place={place} title="Connect a model" done={isOffline ? null : `In use: ${model}`}>
+    <SetupStep place={place} title="Connect a model" done={isOffline ? null : `In use: ${model}`}>
       {found.length > 1 && (
         <FoundServers found={found} chosen={chosen?.name} onChoose={chooseProvider} />
       )}
-      <Chooser
+      <OptionChooser
         label="Provider"
         options={providers.map((one) => [one.name, one.name])}
         value={chosen?.name ?? ''}
@@ -60,17 +67,17 @@ export function ModelStep({ state, place, onSaved }: ModelProps): VNode {
       />
       <p class="facts">{chosen?.needs}</p>
       {chosen?.hasAddress && (
-        <Field label="Address" value={baseUrl} onInput={(value) => type({ baseUrl: value })} />
+        <SetupField label="Address" value={baseUrl} onInput={(value) => type({ baseUrl: value })} />
       )}
       {chosen?.hasKey && (
-        <Field
+        <SetupField
           label="Key"
           value={typed.apiKey}
           isSecret
           onInput={(value) => type({ apiKey: value })}
         />
       )}
-      <Field
+      <SetupField
         label="Model"
         value={wanted}
         options={models}
@@ -92,7 +99,7 @@ export function ModelStep({ state, place, onSaved }: ModelProps): VNode {
           onPress={() => takeAs('setup/save-model')}
         />
       </div>
-    </Step>
+    </SetupStep>
   );
 }
 

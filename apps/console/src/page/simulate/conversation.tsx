@@ -98,7 +98,7 @@ function Message({ message, state, play }: MessageProps): VNode {
           <Face name={name} of={from} />
           <span class="name">{name.replace(/^@/, '')}</span>
           {world.platform === 'discord' && from === 'bot' && <small>APP</small>}
-          {world.platform === 'discord' && <time>{timeOfDay(message.at)}</time>}
+          {world.platform === 'discord' && <time>{formatTimeOfDay(message.at)}</time>}
         </div>
       )}
       <div class="message">
@@ -112,7 +112,7 @@ function Message({ message, state, play }: MessageProps): VNode {
         ) : (
           <Content {...{ message, play }} />
         )}
-        <Footer message={message} />
+        <MessageFooter message={message} />
       </div>
       <Buttons {...{ message, state, play }} />
       <Reactions {...{ message, state, play }} />
@@ -131,14 +131,18 @@ function Content({ message, play }: Omit<MessageProps, 'state'>): VNode {
   return (
     <>
       {files.map((file, index) => (
-        <FileBox key={index} {...file} path={`/api/file?${fileQuery(play.chat.key, key, index)}`} />
+        <FileBox
+          key={index}
+          {...file}
+          path={`/api/file?${toFileQuery(play.chat.key, key, index)}`}
+        />
       ))}
-      <Drawn html={html} />
+      <DrawnMarkup html={html} />
     </>
   );
 }
 
-function fileQuery(chat: string, message: string, index: number): string {
+function toFileQuery(chat: string, message: string, index: number): string {
   return String(new URLSearchParams({ chat, message, index: String(index) }));
 }
 
@@ -146,7 +150,7 @@ function fileQuery(chat: string, message: string, index: number): string {
  * Markup rendered by the simulator. It escapes all text, and the page's policy blocks inline
  * scripts.
  */
-function Drawn({ html }: { readonly html: string }): VNode {
+function DrawnMarkup({ html }: { readonly html: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (box.current) box.current.innerHTML = html;
@@ -154,12 +158,14 @@ function Drawn({ html }: { readonly html: string }): VNode {
   return <div class="drawn" dir="auto" ref={box} />;
 }
 
-function Footer({ message: { at, isEdited, onlyFor } }: Pick<MessageProps, 'message'>): VNode {
+function MessageFooter({
+  message: { at, isEdited, onlyFor },
+}: Pick<MessageProps, 'message'>): VNode {
   return (
     <footer>
       {onlyFor !== undefined && 'Only you can see this · '}
       {isEdited && 'edited '}
-      <time>{timeOfDay(at)}</time>
+      <time>{formatTimeOfDay(at)}</time>
     </footer>
   );
 }
@@ -266,6 +272,6 @@ function Actions({ message, state, play: { chat, speaker, world } }: MessageProp
   );
 }
 
-function timeOfDay(at: number): string {
+function formatTimeOfDay(at: number): string {
   return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
 }

@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import { AgentsHere } from '../agents.tsx';
 import { useScope } from './data.tsx';
-import { momentOf } from './format.ts';
+import { formatMoment } from './format.ts';
 import { Icon } from './icon.tsx';
 
 interface FrameProps {
@@ -94,7 +94,7 @@ interface EntryLinkProps {
 
 /** One entry in the list of a split view. */
 export function EntryLink(props: EntryLinkProps): VNode {
-  const { href, title, at, time = momentOf(at), facts, isChosen, look = '', children } = props;
+  const { href, title, at, time = formatMoment(at), facts, isChosen, look = '', children } = props;
   return (
     <a href={href} class={`entry-link ${look}`} aria-current={isChosen ? 'true' : undefined}>
       <span class="entry-title clip">{title}</span>
