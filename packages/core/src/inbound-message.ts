@@ -178,7 +178,7 @@ export const InboundMessage = z.strictObject({
   /**
    * Why Parley itself wrote this message; absent when a person did. `boot` after a start (W08),
    * `sub-agent` for a sub-agent's task or result (G07), `heartbeat` for a standing task (H02),
-   * `cron` for a job that is due (H08). Only Parley sets it; `fromOutside` removes it from an
+   * `cron` for a job that is due (H08). Only Parley sets it; `stripInternalFields` removes it from an
    * adapter's message.
    */
   trigger: z.enum(['boot', 'sub-agent', 'heartbeat', 'cron']).optional(),

@@ -52,7 +52,7 @@ export type AnswerPart =
 export type DropReason = 'unknown-tool' | 'misfit' | 'unreadable' | 'too-long';
 
 /**
- * One model of one provider as `providerModel` uses it: it knows the wire format, but no deadlines
+ * One model of one provider as `createProviderModel` uses it: it knows the wire format, but no deadlines
  * or limits.
  */
 export interface ProviderClient {

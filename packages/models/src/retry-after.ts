@@ -1,7 +1,7 @@
 /** The places where a server may state when to retry. Header names and fields are in lower case. */
 export interface RetryAfterSources {
   readonly headers: Readonly<Record<string, string>>;
-  /** Fields of the body, such as Google's `retryDelay`. */
+  /** Fields of the body, such as Google's `computeRetryDelay`. */
   readonly fields?: Readonly<Record<string, string>>;
   /** The error text from the server. */
   readonly text?: string;

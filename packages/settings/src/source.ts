@@ -210,7 +210,7 @@ export function maskLine(line: string): string {
 
 /**
  * The secrets in a secret value: the value itself, the part after a scheme, and what
- * `secretsWithin` finds.
+ * `findSecretsWithin` finds.
  */
 export function listSecrets(value: string): string[] {
   const [, scheme = '', credentials = ''] = /^(bearer|basic|token|bot)\s+(\S+)$/i.exec(value) ?? [];

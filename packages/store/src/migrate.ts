@@ -72,7 +72,7 @@ export function refuseMissingFile(path: string, name: string): void {
   if (path !== IN_MEMORY && getDatabaseFileSize(path) === 0) throw createMissingDatabaseError(name);
 }
 
-/** Like `refuseEmptyFile`, for a database on a server in which Parley has no tables. */
+/** Like `refuseMissingFile`, for a database on a server in which Parley has no tables. */
 export async function refuseEmptyServer(database: Database, name: string): Promise<void> {
   const row = await database.read((sql) => sql.get(IS_THERE));
   if (row?.there !== true) throw createMissingDatabaseError(name);

@@ -15,7 +15,7 @@ export interface PostponedTurn {
  */
 const MAX_PUT_OFF_MS = 3_600_000;
 
-/** `isPutOff` as an SQL condition on the table `turn`; `moment` is the current time. */
+/** `isPostponed` as an SQL condition on the table `turn`; `moment` is the current time. */
 export function isPostponedCondition<const Moment extends string>(moment: Moment) {
   return `turn.put_off_until > ${moment}
   and turn.put_off_until <= cast(${moment} as bigint) + ${MAX_PUT_OFF_MS}` as const;

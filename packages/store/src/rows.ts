@@ -219,7 +219,7 @@ export function toInboxRow(admitted: AdmittedMessage, state: 'waiting' | 'done')
   };
 }
 
-/** Inserts a row created by `newInboxRow`. */
+/** Inserts a row created by `toInboxRow`. */
 export const INSERT_MESSAGE = `
   insert into inbox (conversation_id, channel, account, chat_id, message_id, message, route,
     received_at, state, outcome, from_owner, reason, settles_at, trace)

@@ -90,7 +90,7 @@ export function isPrivateByDefault(name: string): boolean {
 /**
  * Decides a workspace file's audience from its name and front matter. Some files are always the
  * owner's; any other file is if its front matter says so (W03), by default, or if the intended
- * audience is unknown. Files below `skills/` also need an open SKILL.md, which `fileAudience`
+ * audience is unknown. Files below `skills/` also need an open SKILL.md, which `decideFileAudience`
  * checks.
  */
 export function decideAudience(

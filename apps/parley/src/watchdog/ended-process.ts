@@ -5,7 +5,7 @@ import { z } from 'zod';
 export interface EndedProcess {
   /** The work in progress when the process ended, by number. */
   readonly inProgress: ReadonlyMap<number, CrashableWork>;
-  /** How often work has ended earlier processes, by `workName`. */
+  /** How often work has ended earlier processes, by `toWorkName`. */
   readonly ends: ReadonlyMap<string, CountedEnds>;
   /** Present if the event loop was blocked when the process ended. */
   readonly stall?: StalledWork;

@@ -74,7 +74,7 @@ function toDocumentId({ messageSeq, index }: AttachmentKey): string {
   return `${messageSeq}-${index}`;
 }
 
-/** The inverse of `documentId`; null for any other text. */
+/** The inverse of `toDocumentId`; null for any other text. */
 export function parseDocumentId(id: string): AttachmentKey | null {
   const [, messageSeq, index] = /^(\d{1,15})-(\d{1,3})$/.exec(id.trim()) ?? [];
   if (messageSeq === undefined || index === undefined) return null;

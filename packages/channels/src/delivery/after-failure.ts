@@ -132,7 +132,7 @@ export interface FailureDeps {
   readonly random: () => number;
 }
 
-/** Carries out the decision of `afterFailure` about a part whose send threw. */
+/** Carries out the decision of `decideAfterFailure` about a part whose send threw. */
 export async function handleSendError(
   deps: FailureDeps,
   due: DuePart,

@@ -71,7 +71,7 @@ interface TextSpan {
 
 /**
  * Creates the list of secrets. Values too short to distinguish from ordinary text are left out
- * (`secretForms`).
+ * (`listSecretForms`).
  */
 export function openSecrets(first: Iterable<string> = []): Secrets {
   const forms = new Set<string>();

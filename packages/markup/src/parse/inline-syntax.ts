@@ -247,7 +247,7 @@ declare module 'micromark-util-types' {
   }
 }
 
-/** The syntax of the math in this Markdown, and of what `literalSigns` finds. */
+/** The syntax of the math in this Markdown, and of what `findLiteralSigns` finds. */
 export function createMathsSyntax(markdown: string): Construct {
   const ends = new Map<number, number>();
   for (const { index, 0: text } of markdown.matchAll(MATHS)) {

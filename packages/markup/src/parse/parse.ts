@@ -93,7 +93,7 @@ const TREE = [
 
 /**
  * Parses Markdown (GFM, with math) to mdast, with positions. It takes ten times as long as
- * `quickTree` where that applies. Quadratic or worse on hostile input, so guard it.
+ * `parseQuickTree` where that applies. Quadratic or worse on hostile input, so guard it.
  */
 export function parseSyntax(markdown: string): Root {
   const extensions = [gfmFor(markdown), createOwnSyntax(markdown), createQuoteSyntax(markdown)];

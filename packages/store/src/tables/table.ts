@@ -67,7 +67,7 @@ export interface AgeRule<Name extends string = string> {
  *   other rows lose what the person wrote, as with `phrases`;
  * - `phrases`: the rows mix several people's text and stay, without what the person wrote;
  * - `history`: the history is rewritten without the person's messages;
- * - `parts`: each row records whose words it contains, in any chat (`partsWithWords`).
+ * - `parts`: each row records whose words it contains, in any chat (`listPartsWithText`).
  */
 export type RowsOfPerson =
   | { readonly by: 'rows'; readonly where: string; readonly alsoPhrases?: true }

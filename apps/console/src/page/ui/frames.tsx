@@ -84,7 +84,7 @@ interface EntryLinkProps {
   readonly title: ComponentChildren;
   /** In ms. */
   readonly at: number;
-  /** Defaults to `momentOf(at)`. */
+  /** Defaults to `formatMoment(at)`. */
   readonly time?: string;
   readonly facts: string;
   readonly isChosen: boolean;

@@ -15,7 +15,7 @@ export interface AuditFlags {
   readonly fix?: boolean;
 }
 
-/** The exit code if the audit itself could not run; `exitCodeOf` returns all other exit codes. */
+/** The exit code if the audit itself could not run; `getExitCode` returns all other exit codes. */
 const COULD_NOT_RUN = 3;
 
 /**

@@ -204,7 +204,7 @@ function toChannelFindings(probe: ChannelProbe, state: AccountState): readonly C
 
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'starting']);
 
-/** A code that links an account is secret; `channelLine` never shows it. */
+/** A code that links an account is secret; `formatChannelLine` never shows it. */
 function formatStateLine(state: AccountStatus['state']): string {
   return formatChannelLine({ channel: '', account: '', state });
 }
