@@ -1,5 +1,5 @@
-import type { Mark, Run } from '../document.ts';
-import { linkOf } from '../transform/runs.ts';
+import type { RunMark, TextRun } from '../document.ts';
+import { findLink } from '../transform/runs.ts';
 import { percentEncode } from './addresses.ts';
 import { type Delimiter, writeDelimiters, ZERO_WIDTH_SPACE } from './flanking.ts';
 import { walkRuns } from './lines.ts';
@@ -23,12 +23,12 @@ export type InlinePlace = 'block' | 'heading' | 'cell';
  * hard line break.
  */
 export function writeInlines(
-  runs: readonly Run[],
+  runs: readonly TextRun[],
   syntax: InlineSyntax,
   place: InlinePlace = 'block',
 ): string {
   const shown = moveSpaceOutside(runs);
-  const bare = syntax.autolinks ? bareLinks(shown) : new Set<Mark>();
+  const bare = syntax.autolinks ? bareLinks(shown) : new Set<RunMark>();
   const writer = new InlineWriter(syntax, place);
   walkRuns(shown, {
     open: (mark) => {
@@ -39,7 +39,7 @@ export function writeInlines(
     },
     text: (text, index) => {
       const run = shown[index];
-      const link = linkOf(run);
+      const link = findLink(run);
       if (run !== undefined && isCode(run)) writer.code(text);
       else if (link !== undefined && bare.has(link)) writer.markup(`<${text}>`);
       else writer.text(text);
@@ -49,10 +49,10 @@ export function writeInlines(
 }
 
 /** The links that can be written as a URL, or an address, in angle brackets. */
-function bareLinks(runs: readonly Run[]): ReadonlySet<Mark> {
-  const texts = new Map<Mark & { type: 'link' }, string[]>();
+function bareLinks(runs: readonly TextRun[]): ReadonlySet<RunMark> {
+  const texts = new Map<RunMark & { type: 'link' }, string[]>();
   for (const run of runs) {
-    const link = linkOf(run);
+    const link = findLink(run);
     if (link === undefined) continue;
     const own = texts.get(link) ?? [];
     own.push(run.text);
@@ -85,12 +85,12 @@ class InlineWriter {
     this.#place = place;
   }
 
-  open(mark: Mark): void {
+  open(mark: RunMark): void {
     if (mark.type === 'link') this.#openLink();
     else if (isDelimited(mark.type)) this.#opening.push(DELIMITERS[mark.type]);
   }
 
-  close(mark: Mark): void {
+  close(mark: RunMark): void {
     if (mark.type === 'link') this.markup(`](${linkTarget(mark.url)})`);
     else if (isDelimited(mark.type)) this.#closing.push(DELIMITERS[mark.type]);
   }
@@ -167,7 +167,7 @@ function withoutSpaceEnd(text: string): string {
   return text.slice(0, end);
 }
 
-function isDelimited(type: Mark['type']): type is keyof typeof DELIMITERS {
+function isDelimited(type: RunMark['type']): type is keyof typeof DELIMITERS {
   return type in DELIMITERS;
 }
 
