@@ -70,13 +70,11 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
     lookSoon = () => changed.resolve();
     const onChange = (): void => lookSoon();
     const opened = await deps.connect(config, {
-      ...{
-        env: deps.env,
-        clock: deps.clock,
-        signIn: deps.signInAt?.(config.name),
-        signal,
-        onChange,
-      },
+      env: deps.env,
+      clock: deps.clock,
+      signIn: deps.signInAt?.(config.name),
+      signal,
+      onChange,
     });
     try {
       await look(opened);
