@@ -158,6 +158,6 @@ function toHttpOptions(
  * Loads the rights only if other gateways exist and an account may be served by only one of them.
  */
 async function openRights(options: GatewayOptions): Promise<AccountRights> {
-  const { createLeasedRights: leasedRights } = await import('./accounts/leased-rights.ts');
-  return leasedRights({ ...options, owner: options.sharedAs ?? '' });
+  const { createLeasedRights } = await import('./accounts/leased-rights.ts');
+  return createLeasedRights({ ...options, owner: options.sharedAs ?? '' });
 }

@@ -28,7 +28,7 @@ export { createSoulCommand as soulCommand, notifyOfSoul } from './soul/soul-mess
 export type { ScenarioServices, SoulTrial } from './soul/soul-scenarios.ts';
 export { type SoulAnswer, SoulService } from './soul/soul-service.ts';
 export {
-  createSoulDiff as soulDiff,
+  diffSouls as soulDiff,
   describeAuthor as authorText,
   describeSoulStatus as soulStatus,
   formatLocalMoment as localMoment,

@@ -90,10 +90,10 @@ export function createDocumentReader(options: DocumentReaderOptions = {}): ReadD
       // Loaded here, because most installations run for days without receiving a document.
       const {
         DOCUMENTS,
-        getMaxOutputBytes: maxOutputBytes,
+        getMaxOutputBytes,
         readInProcess,
       } = await import('./read-in-process.ts');
-      const order = { bytes, numbers: [from, characters], mostBytes: maxOutputBytes(characters) };
+      const order = { bytes, numbers: [from, characters], mostBytes: getMaxOutputBytes(characters) };
       const outcome = await readInProcess(DOCUMENTS, { ...order, limits: limits[lane], signal });
       onProcess?.(outcome);
       if (outcome.kind === 'read') return outcome.result;
