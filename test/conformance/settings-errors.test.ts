@@ -5,7 +5,7 @@ import { loadAdapterFacts } from '@parley/channel-chat-sdk';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
 import { loadSettings, type SettingsProblem } from '@parley/settings';
-import { settingsJsonSchema } from '@parley/settings/schema';
+import { createSettingsJsonSchema } from '@parley/settings/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { z } from 'zod';
@@ -85,7 +85,7 @@ const BAD = [
 
 describe('error messages for invalid settings', () => {
   it('[D12] complete "SETTING must be …" and "expected: …" as one sentence, for every setting', () => {
-    const schema = settingsJsonSchema(schemas) as JsonSchema;
+    const schema = createSettingsJsonSchema(schemas) as JsonSchema;
     const said = new Map<string, string>();
     const look = (settings: unknown) => {
       for (const { path, expected, kind } of problemsOf(settings)) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { loadAdapterFacts } from '@parley/channel-chat-sdk';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { ModelSettings } from '@parley/models';
-import { settingsJsonSchema } from '@parley/settings/schema';
+import { createSettingsJsonSchema } from '@parley/settings/schema';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -26,7 +26,7 @@ import {
 import { readTyped, writeTyped } from '../../apps/console/src/page/settings/typed.ts';
 import { changeText } from '../../packages/settings/src/change-text.ts';
 
-const schema = settingsJsonSchema({
+const schema = createSettingsJsonSchema({
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
   hostedSchema: loadAdapterFacts().anyAdapterSettings,

@@ -14,7 +14,7 @@ import type { ConversationAction, DeadLetterWake, PageMark, Store } from '@parle
 import { z } from 'zod';
 import { peopleOperations } from './conversation-people.ts';
 import {
-  callerName,
+  getCallerName,
   getInboxReader,
   inboxOperations,
   throwMissingConversation,
@@ -207,7 +207,7 @@ async function takeOverConversation(
   { conversationId, minutes }: { readonly conversationId: string; readonly minutes: number },
   { caller }: Call,
 ): Promise<{ readonly by: string; readonly until: number }> {
-  const by = callerName(caller);
+  const by = getCallerName(caller);
   const { isReadByPeople } = await import('@parley/agent/person-reply');
   const route = (await store.takeovers.newestRoute(conversationId)) ?? throwMissingConversation();
   if (!isReadByPeople(route)) throw createNoChatError();
@@ -226,7 +226,7 @@ async function handBackConversation(
   { caller }: Call,
 ): Promise<{ readonly handedBack: boolean }> {
   const { store, log, bus } = needs;
-  const by = callerName(caller);
+  const by = getCallerName(caller);
   const handedBack =
     (await store.takeovers.handBack(conversationId, by)) ?? throwMissingConversation();
   if (!handedBack) return { handedBack };
@@ -243,7 +243,7 @@ async function replyAsPerson(
 ): Promise<{ readonly turnId: string; readonly isRepeated: boolean; readonly answered: number }> {
   const { sendPersonReply } = await import('@parley/agent/person-reply');
   const { store, log } = needs;
-  const by = callerName(caller);
+  const by = getCallerName(caller);
   const wake = (to: DeadLetterWake) => wakeIfPossible(needs, to);
   const sent = await sendPersonReply({ store, wake }, order, { name: by });
   switch (sent.kind) {

@@ -94,7 +94,7 @@ export function getInboxReader({ person = '' }: Caller): string {
 }
 
 /** The caller's name for records and chats; the holder of the data folder's token has none. */
-export function callerName({ person = 'The owner' }: Caller): string {
+export function getCallerName({ person = 'The owner' }: Caller): string {
   return person;
 }
 
@@ -116,7 +116,7 @@ async function removeConversation(
   { caller }: Call,
 ): Promise<{ readonly messages: number; readonly cronJobs: number; readonly rows: number }> {
   const { store, bus, log, clock } = needs;
-  const by = callerName(caller);
+  const by = getCallerName(caller);
   const order = { conversationId: id, by, now: clock() };
   const onStopped = (conversationId: string): void =>
     bus.publish({ type: 'stop-turn', conversationId });

@@ -15,7 +15,7 @@ need no further answer; the agent learns of them once the conversation is handed
 
 Names, pins, archive and unread marks belong to your inbox; the page shows them on all your devices.`;
 
-const EXAMPLES = [
+const EXAMPLES: readonly (readonly [line: string, effect: string])[] = [
   ['parley conversations', 'the newest, with their ids'],
   ['parley conversations show telegram:default:501', 'while Parley runs'],
   ['parley conversations take-over telegram:default:501 --minutes 30', ''],
@@ -26,7 +26,7 @@ const EXAMPLES = [
   ['parley conversations archive telegram:default:501 --off', 'put it back into your inbox'],
   ['parley conversations mark-read telegram:default:501', 'mark it as read on all your devices'],
   ['parley conversations delete telegram:default:501', 'show what would be lost'],
-] as const;
+];
 
 interface ListingPage {
   readonly limit: number;

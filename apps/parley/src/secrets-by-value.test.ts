@@ -6,7 +6,7 @@ import { createLogger, openSecrets } from '@parley/core/telemetry';
 import { CHANNEL_DEFINITIONS, scrubResponse } from '@parley/gateway';
 import { type ChatModel, type ModelEvent, ModelSettings } from '@parley/models';
 import { loadSettings } from '@parley/settings';
-import { settingsJsonSchema } from '@parley/settings/schema';
+import { createSettingsJsonSchema } from '@parley/settings/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createScrubbedModel } from './model.ts';
@@ -80,7 +80,7 @@ let secrets: ReturnType<typeof openSecrets>;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'parley-secrets-'));
   const fields = new Map(
-    fieldsOf(settingsJsonSchema(SCHEMAS)).map((field) => [JSON.stringify(field.path), field]),
+    fieldsOf(createSettingsJsonSchema(SCHEMAS)).map((field) => [JSON.stringify(field.path), field]),
   );
   canaries = [];
   overlooked = [];

@@ -16,7 +16,7 @@ import {
   type SettingsValue,
   undoSettings,
 } from '@parley/settings/edit';
-import { settingsJsonSchema } from '@parley/settings/schema';
+import { createSettingsJsonSchema } from '@parley/settings/schema';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import { type checkSettings, createSettingsCheck, withHosted } from './settings.ts';
 
@@ -76,7 +76,12 @@ function schemaWith(
   const all = withHosted(channels, result).map(({ id, settings }) => [id, settings] as const);
   const hostedSchema = loadAdapterFacts().anyAdapterSettings;
   const channelSchemas = Object.fromEntries(all);
-  return settingsJsonSchema({ channelSchemas, hosted, hostedSchema, modelSchema: ModelSettings });
+  return createSettingsJsonSchema({
+    channelSchemas,
+    hosted,
+    hostedSchema,
+    modelSchema: ModelSettings,
+  });
 }
 
 function listBrokenProblems(

@@ -3,7 +3,7 @@ import type { SetupPlatform } from '@parley/gateway/api';
 import type { SettingsChange } from '@parley/settings/edit';
 import type { DataFolder } from './data-folder.ts';
 import { createSecretReference } from './secret-files.ts';
-import { webhookAddress, webhookPath } from './webhook-address.ts';
+import { formatWebhookAddress, toWebhookPath } from './webhook-address.ts';
 
 /** The values of a hosted platform that a person entered, by their keys. */
 export type Given = Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export async function hostedPlatforms(
   const { offeredPlatforms } = await loadSetUp();
   return offeredPlatforms().map(({ channel: id, asks: fields, use: _, ...facts }) => ({
     ...{ ...facts, id, asks: 'options', fields },
-    webhook: webhookAddress(webhookPath(id, 'default'), publicUrl),
+    webhook: formatWebhookAddress(toWebhookPath(id, 'default'), publicUrl),
   }));
 }
 
@@ -71,7 +71,7 @@ export async function nextSteps(
 ): Promise<string> {
   const { isCalledWith, missingAdapter } = await loadSetUp();
   const line = missingAdapter(use);
-  const address = webhookAddress(webhookPath(channel, 'default'), publicUrl);
+  const address = formatWebhookAddress(toWebhookPath(channel, 'default'), publicUrl);
   return [
     ...(line === undefined ? [] : [`Install its package with "${line}", and start Parley again.`]),
     ...(isCalledWith(use, given) ? [`The address that ${name} calls: ${address}.`] : []),

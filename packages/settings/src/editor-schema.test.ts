@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { settingsJsonSchema } from './editor-schema.ts';
+import { createSettingsJsonSchema } from './editor-schema.ts';
 import { getValueAt } from './source.ts';
 
-const schema = settingsJsonSchema({
+const schema = createSettingsJsonSchema({
   modelSchema: z.strictObject({ model: z.enum(['auto', 'offline']).default('auto') }),
   channelSchemas: {
     telegram: z.strictObject({
@@ -14,7 +14,7 @@ const schema = settingsJsonSchema({
 });
 const at = (path: string) => getValueAt(schema, path.split('/'));
 
-describe('settingsJsonSchema', () => {
+describe('createSettingsJsonSchema', () => {
   it('[D12] covers core, model, and each channel with one account or several', () => {
     expect(Object.keys(at('properties') as object)).toEqual([
       'version',

@@ -19,20 +19,20 @@ const REFERENCE: JsonSchema = {
  * The schema for editors, for completion and explanations without false positives. Beyond the plain
  * schema it allows references in place of values, and sections whose lines are commented out.
  */
-export function settingsJsonSchema(schemas: ForeignSchemas): JsonSchema {
+export function createSettingsJsonSchema(schemas: ForeignSchemas): JsonSchema {
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Parley settings',
-    ...forEditors(withLabels(composeJsonSchema(OWN_SCHEMAS, schemas))),
+    ...adaptForEditors(addLabels(composeJsonSchema(OWN_SCHEMAS, schemas))),
   };
 }
 
-function forEditors(schema: JsonSchema): JsonSchema {
+function adaptForEditors(schema: JsonSchema): JsonSchema {
   const inner = mapInnerSchemas(schema, (one) =>
-    typeof one === 'boolean' ? one : forEditors(one),
+    typeof one === 'boolean' ? one : adaptForEditors(one),
   );
   if (schema.type === 'object') return { ...inner, type: ['object', 'null'] } as JsonSchema;
-  return needsAlternative(schema) ? withReference(inner) : inner;
+  return needsAlternative(schema) ? allowReference(inner) : inner;
 }
 
 /**
@@ -68,17 +68,22 @@ function needsAlternative(schema: JsonSchema): boolean {
   return schema.type === 'number' || schema.type === 'integer' || schema.type === 'boolean';
 }
 
-function withReference({ title, description, default: fallback, ...rest }: JsonSchema): JsonSchema {
+function allowReference({
+  title,
+  description,
+  default: fallback,
+  ...rest
+}: JsonSchema): JsonSchema {
   return {
     ...(title === undefined ? {} : { title }),
     ...(description === undefined ? {} : { description }),
     ...(fallback === undefined ? {} : { default: fallback }),
-    anyOf: [withoutIntegerLimits(rest), REFERENCE],
+    anyOf: [removeIntegerLimits(rest), REFERENCE],
   };
 }
 
 /** Removes JavaScript's integer limits, which zod adds and which explain nothing. */
-function withoutIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSchema {
+function removeIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSchema {
   return {
     ...rest,
     ...(minimum === undefined || minimum === Number.MIN_SAFE_INTEGER ? {} : { minimum }),
@@ -87,11 +92,11 @@ function withoutIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSc
 }
 
 /** Adds the plain-language name of each setting as its title, unless the schema has its own. */
-function withLabels(schema: JsonSchema, path: SettingsPath = []): JsonSchema {
+function addLabels(schema: JsonSchema, path: SettingsPath = []): JsonSchema {
   return mapInnerSchemas(schema, (inner, step) => {
     if (typeof inner === 'boolean') return inner;
     const below = step === undefined ? path : [...path, step];
-    const named = withLabels(inner, below);
+    const named = addLabels(inner, below);
     const isNamed = named.title !== undefined || step === undefined || step === '*';
     const title = isNamed ? undefined : getSettingLabel(below);
     return title === undefined ? named : { title, ...named };

@@ -4,7 +4,7 @@ import type { OutputOf } from '@parley/gateway/operations';
 import { formatChannelLine } from '../banner.ts';
 import { type DataFolder, formatCommandLine } from '../data-folder.ts';
 import { stripControls } from '../terminal/text.ts';
-import { webhookAddress } from '../webhook-address.ts';
+import { formatWebhookAddress } from '../webhook-address.ts';
 import { formatMoney } from './usage.ts';
 
 type GatewayStatus = OutputOf<'status/report'>;
@@ -23,20 +23,7 @@ export function listStatusLines(report: GatewayStatus, folder: DataFolder): stri
     ...(report.notes ?? []).flatMap((note) => toStatusLine('database', note)),
     ...toStatusLine('model', report.model),
     ...toStatusLine('data', report.dataFolder),
-    ...report.channels.flatMap((channel) =>
-      toStatusLine(
-        'channel',
-        `${channel.channel}/${channel.account}: ${formatChannelLine(channel)}`,
-      ),
-    ),
-    ...report.channels.flatMap(({ channel, account, webhook }) =>
-      webhook === undefined
-        ? []
-        : toStatusLine(
-            'webhook',
-            `${channel}/${account}: ${webhookAddress(webhook, report.publicUrl)}`,
-          ),
-    ),
+    ...listChannelLines(report),
     ...report.processes.flatMap(({ role, host, pid, address, version, notes }) => {
       const what = role === 'all' ? 'gateway and worker' : role;
       const strange = notes.flatMap((note) =>
@@ -75,6 +62,22 @@ export function listStatusLines(report: GatewayStatus, folder: DataFolder): stri
         `${failed.refused} refused, ${failed.uncertain} uncertain, ${failed.unanswered} unanswered; to settle them: ${formatCommandLine('dead', folder)}`,
     ),
   ];
+}
+
+/** The state of each account, and the addresses that platforms call. */
+function listChannelLines({ channels, publicUrl }: GatewayStatus): readonly string[] {
+  const states = channels.flatMap((channel) =>
+    toStatusLine('channel', `${channel.channel}/${channel.account}: ${formatChannelLine(channel)}`),
+  );
+  const addresses = channels.flatMap(({ channel, account, webhook }) =>
+    webhook === undefined
+      ? []
+      : toStatusLine(
+          'webhook',
+          `${channel}/${account}: ${formatWebhookAddress(webhook, publicUrl)}`,
+        ),
+  );
+  return [...states, ...addresses];
 }
 
 function formatQueue({ messages, oldestMs }: NonNullable<GatewayStatus['waiting']>): string {
