@@ -2,7 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { FormattedLine, Inline } from '../formatting/marked-lines.ts';
 import { parseWhatsApp } from './parse-formatting.ts';
 
-const TAG = { bold: 'b', italic: 'i', strike: 's', code: 'c', monospace: 'm', url: 'u' } as const;
+const TAG = {
+  bold: 'b',
+  italic: 'i',
+  strike: 's',
+  code: 'c',
+  monospace: 'm',
+  url: 'u',
+  link: 'l',
+} as const;
 
 /** A compact form of the tree: `<b>…</b>` and so on, and line prefixes `> `, `- `, `1. `. */
 function sketch(text: string): string {
