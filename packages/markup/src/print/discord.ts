@@ -15,8 +15,8 @@ import {
   putRaw,
   putRuns,
   writeMarkup,
-  ZERO_WIDTH_SPACE,
 } from './discord-text.ts';
+import { ZERO_WIDTH_SPACE } from './invisible.ts';
 import { commonStart, fixedText, markerText, type Printed, RULE } from './lines.ts';
 
 /**

@@ -191,14 +191,14 @@ function runsText(all: readonly Run[], { addresses, pings }: PlainOptions): stri
     const link = linkOf(run);
     linked = link === undefined ? '' : linked + run.text;
     if (link === undefined || linkOf(runs[index + 1]) === link) continue;
-    if (addresses) text += plainAddress(linked, link.url, pings);
+    if (addresses) text += formatPlainAddress(linked, link.url, pings);
     linked = '';
   }
   return text;
 }
 
 /** URLs stay intact, but no URL contains an angle bracket, with which tokens of platforms begin. */
-function plainAddress(text: string, url: string, pings: PlainOptions['pings']): string {
+function formatPlainAddress(text: string, url: string, pings: PlainOptions['pings']): string {
   const address = addressAfter(text, url);
   return address.includes('<') ? deadenPlain(address, pings) : address;
 }

@@ -1,8 +1,8 @@
 import type { Leaf, Mark, Run } from '../document.ts';
 import { sameMark } from '../transform/runs.ts';
+import { WORD_JOINER } from './invisible.ts';
 import type { Printed } from './lines.ts';
 import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
-import { WORD_JOINER } from './word-edges.ts';
 
 const WHATSAPP: MarkerDialect = {
   escape: (text) => text,
