@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Asked, type IdleRuntime, openIdleRuntime } from '@parley/cli/idle-runtime';
+import { type AskedRequest, type IdleRuntime, openIdleRuntime } from '@parley/cli/idle-runtime';
 import { table } from './report.ts';
 
 /** The totals of several days of heartbeats. */
@@ -80,7 +80,7 @@ async function live(parley: IdleRuntime, end: number): Promise<number> {
 }
 
 /** Two tasks report something once a day; the disk stays full for days. */
-function answerOf({ system }: Asked['request'], now: number): string {
+function answerOf({ system }: AskedRequest['request'], now: number): string {
   const task = /^Task: (.*)$/m.exec(system.map(({ text }) => text).join('\n'))?.[1];
   if (task === undefined) return 'Hello.';
   const [day = '', hour = ''] = new Date(now).toISOString().split(/[T:]/);

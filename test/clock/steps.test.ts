@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { locateDataFolder, startParley } from '@parley/cli';
 import { systemTime } from '@parley/core';
-import { isOfDay, isWholeRun } from '@parley/core/testing';
+import { isDueToday, isFullRun } from '@parley/core/testing';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { describe, expect, inject, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
@@ -21,8 +21,8 @@ const STEPS = [-HOUR_MS, HOUR_MS, HOUR_MS, -HOUR_MS, -YEAR_MS, YEAR_MS, YEAR_MS,
  * One after another for one installation: a start takes a second, and losing leases takes longer.
  */
 const STEPS_OF_EACH = [
-  ...[[-YEAR_MS, YEAR_MS], [HOUR_MS]].filter((_, nth) => isOfDay(nth, 2)),
-  ...(isWholeRun() ? [[-HOUR_MS, HOUR_MS], [YEAR_MS]] : []),
+  ...[[-YEAR_MS, YEAR_MS], [HOUR_MS]].filter((_, nth) => isDueToday(nth, 2)),
+  ...(isFullRun() ? [[-HOUR_MS, HOUR_MS], [YEAR_MS]] : []),
 ];
 /**
  * A part that waits for the clock would need an hour. Everything else takes some seconds, but in

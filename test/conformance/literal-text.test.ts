@@ -1,5 +1,11 @@
-import { inlineCode, literal, literalLine, quotedLines, visibleText } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import {
+  formatInlineCode,
+  quoteLines,
+  toLiteralLine,
+  toLiteralMarkdown,
+  toVisibleText,
+} from '@parley/core';
+import { toRunOptions } from '@parley/core/testing';
 import { type PrintedTarget, render } from '@parley/markup';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -142,7 +148,8 @@ const written = fc
   .map((pieces) => pieces.flat().join(''))
   // Characters that no platform shows are removed from every text.
   .filter(
-    (text) => visibleText(text) === text && seen(text) !== '' && !/[\u200b\u2060\ufeff]/.test(text),
+    (text) =>
+      toVisibleText(text) === text && seen(text) !== '' && !/[\u200b\u2060\ufeff]/.test(text),
   );
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 const line = written.map(oneLine).filter((text) => seen(text) !== '');
@@ -156,36 +163,39 @@ describe.each(DIALECTS)('%s', (dialect) => {
     const examples = WRITTEN.filter((text) => seen(text) !== '').map((text): [string] => [text]);
     fc.assert(
       fc.property(written, (text) => {
-        expect(readIn(dialect, literal(text))).toBe(seen(text));
-        expect(readIn(dialect, `a ${literal(text)} b`)).toBe(seen(`a ${text} b`));
+        expect(readIn(dialect, toLiteralMarkdown(text))).toBe(seen(text));
+        expect(readIn(dialect, `a ${toLiteralMarkdown(text)} b`)).toBe(seen(`a ${text} b`));
       }),
-      runs(RUNS, examples),
+      toRunOptions(RUNS, examples),
     );
   });
 
   it('[M01] [M05] shows literal text exactly in bold, in a list item and in a quotation', () => {
     fc.assert(
       fc.property(line, (text) => {
-        expect(readIn(dialect, `**${literalLine(text)}** a`)).toBe(seen(`${text} a`));
-        const items = readIn(dialect, `- ${literal(text)}\n- ${literal(text)}: a`);
+        expect(readIn(dialect, `**${toLiteralLine(text)}** a`)).toBe(seen(`${text} a`));
+        const items = readIn(
+          dialect,
+          `- ${toLiteralMarkdown(text)}\n- ${toLiteralMarkdown(text)}: a`,
+        );
         expect(items.replace(/^[•-] ?/gm, '')).toBe(`${seen(text)}\n${seen(`${text}: a`)}`);
         expect(
-          readIn(dialect, quotedLines(literal(text))).replace(
+          readIn(dialect, quoteLines(toLiteralMarkdown(text))).replace(
             dialect === 'plain' ? /^> / : /^(?!)/,
             '',
           ),
         ).toBe(seen(text));
       }),
-      runs(RUNS, LINES),
+      toRunOptions(RUNS, LINES),
     );
   });
 
   it('[M01] [M05] shows inline code exactly', () => {
     fc.assert(
       fc.property(line, (text) => {
-        expect(readIn(dialect, `a ${inlineCode(text)} b`)).toBe(seen(`a ${text} b`));
+        expect(readIn(dialect, `a ${formatInlineCode(text)} b`)).toBe(seen(`a ${text} b`));
       }),
-      runs(RUNS, LINES),
+      toRunOptions(RUNS, LINES),
     );
   });
 

@@ -2,7 +2,7 @@ import { GoogleChatFormatConverter } from '@chat-adapter/gchat';
 import { SlackFormatConverter } from '@chat-adapter/slack';
 import { TeamsFormatConverter } from '@chat-adapter/teams';
 import { splitMessage } from '@chat-adapter/whatsapp';
-import { literal } from '@parley/core';
+import { toLiteralMarkdown } from '@parley/core';
 import { type PrintedTarget, render } from '@parley/markup';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -44,7 +44,7 @@ const attack = fc
     fc.constantFrom(...MENTIONS),
     fc.constantFrom<(text: string) => string>(
       (text) => text,
-      (text) => literal(text),
+      (text) => toLiteralMarkdown(text),
       (text) => `\`${text}\``,
       // Code that Slack has no marks for, which becomes text.
       (text) => `中\`${text}\`文`,

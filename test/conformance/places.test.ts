@@ -1,6 +1,6 @@
 import { conversationIdOf } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Place, PlacePeer } from './places/place-peer.ts';
@@ -51,7 +51,7 @@ describe.each(Object.entries(PLATFORMS))('the places of %s', (_name, connect) =>
           expect(peer.placeOfAnswer(text)).toBe(place.name);
         }
       }),
-      runs(25),
+      toRunOptions(25),
     );
   });
 

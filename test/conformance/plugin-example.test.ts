@@ -2,7 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { ToolCall, TurnClosing } from '@parley/agent';
 import { type ChannelContext, type ChannelState, findUndeclared } from '@parley/channels';
 import { type InboundMessage, silentLogger } from '@parley/core';
-import { EXAMPLE_FACTS as facts, memoryValues, recordingLogger } from '@parley/core/testing';
+import {
+  createMemoryValues,
+  createRecordingLogger,
+  EXAMPLE_FACTS as facts,
+} from '@parley/core/testing';
 import { describeOutcome, type LoadedParts, loadPlugins } from '@parley/plugins';
 import type { SourceTurn } from '@parley/prompt';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -62,7 +66,7 @@ describe('the example plugin', () => {
   });
 
   it('[P16] provides the lucky number before each turn and logs the turn afterwards', async () => {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const info = { ...log, info: log.warn, child: () => ({ ...log, info: log.warn }) };
     const host = { log: info, clock: () => 0, folder: '/', signal };
     const { hooks: [hook] = [] } = await plugin.setup({ sides: 4 }, host);
@@ -95,7 +99,7 @@ describe('the example plugin', () => {
       log: silentLogger,
       clock: () => 5,
       monotonic: () => 5,
-      values: memoryValues(),
+      values: createMemoryValues(),
       async receive(message) {
         if (message.text === 'too much') throw new Error('the disk is full');
         received.push(message);

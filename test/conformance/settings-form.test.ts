@@ -7,21 +7,21 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import {
-  changesToWrite,
-  type Path,
-  valueAt,
-  withValue,
+  getValueAt,
+  listChangesToWrite,
+  replaceValueAt,
+  type SettingPath,
 } from '../../apps/console/src/page/settings/draft.ts';
 import {
-  type Field,
-  fieldOf,
-  formWritten,
-  initialValue,
+  chooseField,
+  findSchemaAt,
+  findWrittenForm,
+  getInitialValue,
   isBlock,
-  keysOf,
-  type Schema,
-  schemaAt,
-  valueSchemas,
+  listAllowedKeys,
+  listValueSchemas,
+  type SettingFieldKind,
+  type SettingSchema,
 } from '../../apps/console/src/page/settings/fields.ts';
 import { readTyped, writeTyped } from '../../apps/console/src/page/settings/typed.ts';
 import { changeText } from '../../packages/settings/src/change-text.ts';
@@ -30,18 +30,18 @@ const schema = settingsJsonSchema({
   modelSchema: ModelSettings,
   channelSchemas: Object.fromEntries(CHANNEL_DEFINITIONS.map(({ id, settings }) => [id, settings])),
   hostedSchema: loadAdapterFacts().anyAdapterSettings,
-}) as Schema;
+}) as SettingSchema;
 
 interface Setting {
-  readonly path: Path;
-  readonly schema: Schema;
+  readonly path: SettingPath;
+  readonly schema: SettingSchema;
 }
 
 /** All settings; `entry` and 0 stand for entries that people name or add. */
-function settingsIn(one: Schema, path: Path): readonly Setting[] {
-  const { keys, entry } = keysOf(one);
-  const item = valueSchemas(one).find(({ items }) => items !== undefined)?.items;
-  const inner: (readonly [string | number, Schema])[] = [...keys];
+function settingsIn(one: SettingSchema, path: SettingPath): readonly Setting[] {
+  const { keys, entry } = listAllowedKeys(one);
+  const item = listValueSchemas(one).find(({ items }) => items !== undefined)?.items;
+  const inner: (readonly [string | number, SettingSchema])[] = [...keys];
   if (entry !== undefined) inner.push(['entry', entry]);
   if (item !== undefined) inner.push([0, item]);
   return inner.flatMap(([key, schemaOfKey]) => {
@@ -62,7 +62,7 @@ const NAMED = SETTINGS.filter(
 
 /** What the form sets for a value: fields, blocks and lists are parsed from their text. */
 function throughForm({ path, schema: one }: Setting, value: unknown): unknown {
-  const field = fieldOf(String(path.at(-1)), one, value);
+  const field = chooseField(String(path.at(-1)), one, value);
   return isTyped(field)
     ? readTyped(field, writeTyped(field, value))
     : JSON.parse(JSON.stringify(value));
@@ -72,17 +72,21 @@ function throughForm({ path, schema: one }: Setting, value: unknown): unknown {
 const REFERENCES = [`\${NAME}`, `\${file:/run/secrets/a b}`, `\${NAME:-5}`, `$\${NAME}`];
 
 const isChosen = ({ path, schema: one }: Setting): boolean =>
-  ['switch', 'choice'].includes(fieldOf(String(path.at(-1)), one, '').kind);
+  ['switch', 'choice'].includes(chooseField(String(path.at(-1)), one, '').kind);
 
 function isTyped(
-  field: Field,
-): field is Exclude<Field, { kind: 'block' | 'record' | 'items' | 'union' }> {
+  field: SettingFieldKind,
+): field is Exclude<SettingFieldKind, { kind: 'block' | 'record' | 'items' | 'union' }> {
   return !['block', 'record', 'items', 'union'].includes(field.kind);
 }
 
 /** The file after the form has saved a value. */
-function savedBy(path: Path, value: unknown): unknown {
-  const changes = changesToWrite({ version: 2 }, withValue({ version: 2 }, path, value), schema);
+function savedBy(path: SettingPath, value: unknown): unknown {
+  const changes = listChangesToWrite(
+    { version: 2 },
+    replaceValueAt({ version: 2 }, path, value),
+    schema,
+  );
   const result = changeText(
     'version: 2\n# mine\n',
     changes.map((change) => ({ kind: 'set', path: change.path, value: change.value as never })),
@@ -93,7 +97,7 @@ function savedBy(path: Path, value: unknown): unknown {
 }
 
 /** The form can set an entry of an existing list; a missing list is created with it. */
-function withLists(path: Path, value: unknown): readonly [Path, unknown] {
+function withLists(path: SettingPath, value: unknown): readonly [SettingPath, unknown] {
   const at = path.indexOf(0);
   if (at < 0) return [path, value];
   const whole = path
@@ -152,24 +156,24 @@ describe('every setting', () => {
       const set = throughForm(setting, one);
       expect(set).toEqual(one);
       const [path, whole] = withLists(setting.path, set);
-      expect(valueAt(savedBy(path, whole), path)).toEqual(whole);
+      expect(getValueAt(savedBy(path, whole), path)).toEqual(whole);
     });
     fc.assert(run, { numRuns: 400 });
   });
 
   it('[D12] with several forms keeps the chosen one, and the values that fit it', () => {
     const unions = SETTINGS.flatMap((setting) => {
-      const field = fieldOf(String(setting.path.at(-1)), setting.schema, undefined);
+      const field = chooseField(String(setting.path.at(-1)), setting.schema, undefined);
       return field.kind === 'union' ? [{ ...setting, forms: field.forms }] : [];
     });
     expect(unions.length).toBeGreaterThan(20);
     for (const { path, forms } of unions) {
       for (const [index, form] of forms.entries()) {
         for (const other of forms) {
-          const start = initialValue(form, initialValue(other, undefined));
+          const start = getInitialValue(form, getInitialValue(other, undefined));
           // The field of a plain value is still empty.
           if (start === '') continue;
-          expect(formWritten(forms, start), `${path.join('.')}: ${form.label}`).toBe(index);
+          expect(findWrittenForm(forms, start), `${path.join('.')}: ${form.label}`).toBe(index);
         }
       }
     }
@@ -186,7 +190,7 @@ describe('the example of a settings file', () => {
   const values: unknown = parse(text.replaceAll(/^#(?=\w| {2,}\S)/gm, ''));
 
   /** Every value in it, including blocks, lists and their contents. */
-  function written(value: unknown, path: Path): readonly Path[] {
+  function written(value: unknown, path: SettingPath): readonly SettingPath[] {
     if (Array.isArray(value))
       return [path, ...value.flatMap((one, at) => written(one, [...path, at]))];
     if (!isBlock(value)) return [path];
@@ -198,14 +202,14 @@ describe('the example of a settings file', () => {
     expect(paths.length).toBeGreaterThan(150);
     let draft = values;
     for (const path of paths) {
-      const one = schemaAt(schema, path);
-      const value = valueAt(values, path);
-      const { kind } = fieldOf(String(path.at(-1)), one, value);
+      const one = findSchemaAt(schema, path);
+      const value = getValueAt(values, path);
+      const { kind } = chooseField(String(path.at(-1)), one, value);
       // The form offers a choice of model, which also sets the provider.
       if (path.at(-1) !== 'provider') expect(kind, path.join('.')).not.toBe('json');
-      draft = withValue(draft, path, throughForm({ path, schema: one }, value));
+      draft = replaceValueAt(draft, path, throughForm({ path, schema: one }, value));
     }
     expect(draft).toEqual(values);
-    expect(changesToWrite(values, draft, schema)).toEqual([]);
+    expect(listChangesToWrite(values, draft, schema)).toEqual([]);
   });
 });

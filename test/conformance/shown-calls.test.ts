@@ -1,6 +1,6 @@
 import { questionText, shownArguments } from '@parley/agent';
-import { shownBlock } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { formatCallBlock } from '@parley/core';
+import { toRunOptions } from '@parley/core/testing';
 import { type PrintedTarget, render } from '@parley/markup';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -62,13 +62,13 @@ describe.each(DIALECTS)('a question about a call on %s', (dialect) => {
       fc.property(command, (text) => {
         const shown = shownArguments({ command: text, count: 3 });
         const asked = { tool: 'exec', shown, code: 'ABC234', waitMs: 60_000, toDecider: true };
-        const lines = shownBlock(shown).split('\n').slice(1, -1);
+        const lines = formatCallBlock(shown).split('\n').slice(1, -1);
         expect(readIn(dialect, questionText(asked))).toContain(lines.join('\n'));
         expect(lines.join('\n').replaceAll('\n+', '')).toBe(shown);
         expect(lines.filter((line) => line.endsWith(' '))).toEqual([]);
         expect(Math.max(...lines.map(({ length }) => length))).toBeLessThan(200);
       }),
-      runs(
+      toRunOptions(
         40,
         HOSTILE.map((one): [string] => [one]),
       ),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InboundMessage } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toInbound } from '../../packages/channel-discord/src/content.ts';
@@ -60,7 +60,7 @@ describe('a message of Discord of which any part has an unexpected form', () => 
         const inbound = toInbound(read, place, { account: 'default', me: ME, threads: 'never' });
         expect(InboundMessage.parse(inbound).text).toBe(WORDS);
       }),
-      runs(2_000),
+      toRunOptions(2_000),
     );
   });
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InboundMessage } from '@parley/core';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openTurnScene, type TurnScene } from '../../packages/agent/src/testing/turn-scene.ts';
@@ -98,7 +98,7 @@ describe('the corpus of events of Discord', () => {
   });
 
   // On a change a third of them each day.
-  it.each(inputs.filter((_, nth) => isOfDay(nth, 3)))(
+  it.each(inputs.filter((_, nth) => isDueToday(nth, 3)))(
     '[F16] [F01] brings to the model what people see: %s',
     async (file) => {
       const { event, expected } = read(file);

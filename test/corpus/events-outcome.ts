@@ -1,4 +1,4 @@
-import { hasOutsideText, type InboundMessage, typedText } from '@parley/core';
+import { getTypedText, hasOutsideText, type InboundMessage } from '@parley/core';
 import { expect } from 'vitest';
 import { z } from 'zod';
 
@@ -64,7 +64,7 @@ export function followingMessage(
 export function checkFacts(message: InboundMessage, expected: Follows): void {
   const { text, typed, outside, replyTo, addressed, chat } = expected;
   if (text !== undefined) expect(message.text).toBe(text);
-  expect(typedText(message)).toBe(typed);
+  expect(getTypedText(message)).toBe(typed);
   if (outside !== undefined) expect(hasOutsideText(message)).toBe(outside);
   const shown = (message.attachments ?? []).map(({ kind, name, viewOnce }) =>
     [viewOnce ? 'view-once' : '', kind, name].join(' ').trim(),

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { InboundMessage } from '@parley/core';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { proto } from '@whiskeysockets/baileys';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -166,7 +166,7 @@ describe('the corpus of events of WhatsApp', () => {
   });
 
   // On a change a third of them each day.
-  it.each(inputs.filter((_, nth) => isOfDay(nth, 3)))(
+  it.each(inputs.filter((_, nth) => isDueToday(nth, 3)))(
     '[F16] [F01] brings to the model what people see: %s',
     async (file) => {
       const on = await stage();

@@ -1,4 +1,4 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import { readCatalogue } from '@parley/tools/testing/mcp-reading';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -182,7 +182,7 @@ describe('[G03] schemas of MCP servers, whatever they are', () => {
           }
         },
       ),
-      runs(300),
+      toRunOptions(300),
     );
   });
 
@@ -198,7 +198,7 @@ describe('[G03] schemas of MCP servers, whatever they are', () => {
           { tool: 's_t', given, sent: value },
         ]);
       }),
-      runs(300),
+      toRunOptions(300),
     );
   });
 
@@ -216,7 +216,7 @@ describe('[G03] schemas of MCP servers, whatever they are', () => {
         expect(shown.length).toBe(all.filter((one) => one.trim() !== '').length);
         expect(leftOut === undefined).toBe(shown.length === all.length);
       }),
-      runs(100),
+      toRunOptions(100),
     );
   });
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isOfDay, isWholeRun } from '@parley/core/testing';
+import { isDueToday, isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { DeploymentName } from './deployment.ts';
 import { type KillSite, killSites } from './kill.ts';
@@ -17,8 +17,8 @@ import { addTallies, NOTHING } from './tally.ts';
  * days.
  */
 const SLACK = {
-  slack: isOfDay(0, 4) || isOfDay(1, 4) ? 3 : 0,
-  'slack-socket': isOfDay(2, 4) || isOfDay(3, 4) ? 3 : 0,
+  slack: isDueToday(0, 4) || isDueToday(1, 4) ? 3 : 0,
+  'slack-socket': isDueToday(2, 4) || isDueToday(3, 4) ? 3 : 0,
 };
 const PEOPLE = { telegram: 3, discord: 3, whatsapp: 3, ...SLACK, web: 3 };
 /** Generous, because a busy machine is slow. In ms. */
@@ -43,7 +43,7 @@ export const SITES: Readonly<Record<DeploymentName, readonly KillSite[]>> = {
  * that little accumulates while a process starts, however long that takes; every point is still
  * passed within seconds.
  */
-const ASKING = isWholeRun()
+const ASKING = isFullRun()
   ? { pauseMs: 150, mostWaiting: 100, heardBetween: 12 }
   : { pauseMs: 500, mostWaiting: 4, heardBetween: 4 };
 /**
@@ -57,10 +57,10 @@ const DAYS = { embedded: 2, distributed: 4 } as const;
 
 /** Declares the tests of one deployment, which is started and killed in `beforeAll`. */
 export function keepsItsPromises(deployment: DeploymentName): void {
-  const sites = isWholeRun()
+  const sites = isFullRun()
     ? killSites(deployment)
-    : SITES[deployment].filter((_, nth) => isOfDay(nth, DAYS[deployment]));
-  const depth = isWholeRun() ? 'several lives' : 'one life';
+    : SITES[deployment].filter((_, nth) => isDueToday(nth, DAYS[deployment]));
+  const depth = isFullRun() ? 'several lives' : 'one life';
   const seed = Date.now() % 1_000_000;
   let folder: string;
   let result: SeriesResult;

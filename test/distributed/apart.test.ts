@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { imagesOf } from '../model/chat-request.ts';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
@@ -76,7 +76,7 @@ describe.runIf(redisUrl && postgresUrl)('gateway and workers with separate data 
   it('[D10] an outage of Redis or PostgreSQL takes only a few lines in the log of each process', async () => {
     const { telegram, deployment } = scene;
     // When a change is tested, only one of the two.
-    const servers = [redis, postgres].filter((_, nth) => isOfDay(nth, 2));
+    const servers = [redis, postgres].filter((_, nth) => isDueToday(nth, 2));
     for (const server of servers) {
       const members = deployment.members().map((one) => ({ one, from: one.words().length }));
       await server.cut();

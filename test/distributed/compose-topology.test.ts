@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { webClient } from '../e2e/web-client.ts';
@@ -49,7 +49,7 @@ describe.runIf(redisUrl && postgresUrl)('the deployment in docker-compose.yml', 
     const file = join(home, 'settings.yaml');
     writeFileSync(join(home, 'token.secret'), TOKEN);
     writeFileSync(file, withAddresses(settings, database.url, home));
-    await Promise.all(parley.map((service, nth) => start(service, file, isOfDay(nth, 2))));
+    await Promise.all(parley.map((service, nth) => start(service, file, isDueToday(nth, 2))));
   }, 120_000);
   afterAll(async () => {
     await Promise.all(discards.map((discard) => discard()));

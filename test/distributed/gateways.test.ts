@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { webClient } from '../e2e/web-client.ts';
 import { openScene, type Scene } from './scene.ts';
@@ -18,7 +18,7 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
   });
   afterEach(() => scene.close());
 
-  if (isOfDay(0, LOSSES))
+  if (isDueToday(0, LOSSES))
     it('[D09] [D01] serve an account one at a time; another one takes over when the first is killed or shut down', async () => {
       const { deployment, stateOf, ask } = scene;
       const first = await deployment.startApart('gateway');
@@ -57,7 +57,7 @@ describe.runIf(redisUrl && postgresUrl)('several gateways', () => {
       expect(scene.answers()).toEqual(['You said: one', 'You said: two', 'You said: three']);
     });
 
-  if (isOfDay(1, LOSSES))
+  if (isDueToday(1, LOSSES))
     it('[D09] [D04] send nothing more after they were paused and lost their account', async () => {
       const { deployment, stateOf, ask, telegram } = scene;
       const paused = await deployment.startApart('gateway');

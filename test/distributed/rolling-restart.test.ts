@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOfDay, isWholeRun } from '@parley/core/testing';
+import { isDueToday, isFullRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { MemberApart } from './member.ts';
 import { ANN, openScene, type Scene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
 /** The number of chats on each platform. */
-const CHATS = isWholeRun() ? 8 : 4;
-const PAUSE_MS = isWholeRun() ? 150 : 300;
+const CHATS = isFullRun() ? 8 : 4;
+const PAUSE_MS = isFullRun() ? 150 : 300;
 
 describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
   let scene: Scene;
@@ -24,7 +24,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
     // tested, of only one role.
     const processes: MemberApart[] = [];
     for (const [nth, role] of (['gateway', 'worker'] as const).entries()) {
-      if (isOfDay(nth, 2)) processes.push(await deployment.startApart(role));
+      if (isDueToday(nth, 2)) processes.push(await deployment.startApart(role));
       else await deployment.start(role);
       await deployment.start(role);
     }
@@ -46,7 +46,7 @@ describe.runIf(redisUrl && postgresUrl)('a deployment under load', () => {
 
   // When a change is tested, the crash matrix kills gateways and workers under the same load, and
   // counts more.
-  if (isWholeRun()) {
+  if (isFullRun()) {
     it('[D09] [D01] [D04] continues when its gateway is killed: nothing is lost or duplicated', {
       timeout: 240_000,
     }, async () => {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import { openStore, type Store } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -18,7 +18,7 @@ const SUCCESSOR_WITHIN_MS = 12_000;
  */
 const TAKEN_WITHIN_MS = 1_000;
 /** The number of gateways that a rolling restart replaces. */
-const RESTARTED = isWholeRun() ? 3 : 1;
+const RESTARTED = isFullRun() ? 3 : 1;
 /**
  * Longer than the interval at which a gateway checks who serves which account: a third of a lease
  * of 5 s.
@@ -112,7 +112,7 @@ describe.runIf(redisUrl && postgresUrl)('six accounts shared by several gateways
     const people = (async () => {
       for (let number = 0; !writing.signal.aborted; number += 1) {
         ask(NAMES[number % NAMES.length] ?? '', `question ${number}`);
-        await sleep(isWholeRun() ? 150 : 300);
+        await sleep(isFullRun() ? 150 : 300);
       }
     })();
     const successors: { readonly started: number; readonly serves: number }[] = [];

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { openStore, type Store } from '@parley/store';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
@@ -138,7 +138,7 @@ describe.runIf(redisUrl && postgresUrl)('a gateway and a worker whose servers fa
     ['PostgreSQL', () => postgres, 'the database does not answer'],
     ['Redis', () => redis, 'the queue does not answer'],
   ] as const;
-  it.each(servers.filter((_, nth) => isOfDay(nth, 2)))(
+  it.each(servers.filter((_, nth) => isDueToday(nth, 2)))(
     '[D13] [D05] answer everyone once, soon after a silence of %s, and report in the meantime that they are not ready',
     async (name, proxyOf, why) => {
       const proxy = proxyOf();

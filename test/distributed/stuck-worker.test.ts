@@ -1,11 +1,11 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
 import type { MemberApart } from './member.ts';
 import { ANN, openScene, type Scene } from './scene.ts';
 
 const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
-const PEOPLE = isWholeRun() ? 12 : 4;
+const PEOPLE = isFullRun() ? 12 : 4;
 /** The bound is 15 s; the machine that runs the tests may be twice as slow. */
 const TIMEOUT_MS = 30_000;
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { sharedLock } from '@parley/cli/shared-lock';
+import { createSharedLock } from '@parley/cli/shared-lock';
 import { silentLogger, systemTime } from '@parley/core';
 import { openStore } from '@parley/store';
 import { Memories, openWorkspace } from '@parley/workspace';
@@ -24,7 +24,7 @@ export async function writeMemories(
   say: (line: string) => void,
 ): Promise<void> {
   const store = await openStore({ url, clock: systemTime.clock });
-  const lock = sharedLock({
+  const lock = createSharedLock({
     leases: store.leases,
     name: 'workspace:main',
     owner: name,

@@ -1,4 +1,4 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { afterEach, describe, expect, it } from 'vitest';
 import { whatsappPeer } from '../conformance/channels/whatsapp-peer.ts';
@@ -18,7 +18,7 @@ const BO = '200000000000000502';
 /** Longer than the lifetime of a question. */
 const DAY_MS = 24 * 60 * 60_000;
 /** Killed in a full run, and always on Telegram; otherwise shut down gracefully. */
-const startToRestart = isWholeRun() ? startApart : start;
+const startToRestart = isFullRun() ? startApart : start;
 
 const closing: Closing = [];
 afterEach(async () => {

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { readManifest } from '@parley/cli/bundle';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bundleModule } from '../services/bundle.ts';
 import { makeDataFolder, startParleyProcess } from './parley-process.ts';
@@ -94,7 +94,7 @@ describe('a clone with a bundle', () => {
 
   // Building takes some seconds of processor time, and the bundle of every run is built the same
   // way.
-  if (isWholeRun())
+  if (isFullRun())
     it('[U06] runs the bundle of the changed sources once it is built', async () => {
       await node('apps/parley/src/build/main.ts');
       expect(bundles()).toHaveLength(2);

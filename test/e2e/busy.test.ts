@@ -1,4 +1,4 @@
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
@@ -77,7 +77,7 @@ describe('a message written during a turn', () => {
     expect(await why()).toContain('answered');
   });
 
-  if (isOfDay(0, KILLS))
+  if (isDueToday(0, KILLS))
     it('[D03] [D05] with "steer" is answered once after a kill -9 following its joining', async () => {
       await open('steer');
       const parley = await scene.startApart();
@@ -110,7 +110,7 @@ describe('a message written during a turn', () => {
     expect(scene.answers(ANN)).toHaveLength(2);
   });
 
-  if (isOfDay(1, KILLS))
+  if (isDueToday(1, KILLS))
     it('[D03] with "interrupt" is answered once, together with what it interrupted, after a kill -9', async () => {
       await open('interrupt');
       const parley = await scene.startApart();

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { startTelegramDouble, type TelegramDouble } from '@parley/simulators/telegram';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
@@ -83,7 +83,7 @@ describe('the channels', () => {
 
   it('[U03] disconnect a paused account, even across a kill, and then receive the waiting messages', async () => {
     // Killed every third day on a change, otherwise shut down gracefully.
-    if (isOfDay(2, 3)) {
+    if (isDueToday(2, 3)) {
       await parley.end();
       parley = await startParleyProcess(folder.path);
     }

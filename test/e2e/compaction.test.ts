@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { estimateTokens } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -180,7 +180,7 @@ describe('killed while a summary is being written', () => {
     held.resolve();
   }
 
-  if (isOfDay(0, KILLS))
+  if (isDueToday(0, KILLS))
     it('[G11] [G16] it loses nothing, and the next turn produces the one summary', async () => {
       await say(FACT);
       await killAtSummary(async () => {
@@ -198,7 +198,7 @@ describe('killed while a summary is being written', () => {
       expect(summaries()).toHaveLength(2);
     });
 
-  if (isOfDay(1, KILLS))
+  if (isDueToday(1, KILLS))
     it('[G11] [G16] for /compact, it summarizes after the restart and reports that once', async () => {
       await say(FACT);
       for (let turn = 0; turn < 3; turn += 1) await say(`And then, ${turn}?`);

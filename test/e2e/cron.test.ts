@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf } from '../model/chat-request.ts';
 import { runCommand } from './parley-process.ts';
@@ -47,7 +47,7 @@ const until = (words: string, chat = ANN) =>
 const cli = (...args: string[]) => runCommand(['--data', scene.folder.path, 'cron', ...args]);
 
 describe('a reminder', () => {
-  if (isOfDay(0, KILLS))
+  if (isDueToday(0, KILLS))
     it('[H08] that was requested in a chat arrives there once, even if Parley is killed before its time and during an answer', async () => {
       const parley = await scene.startApart();
       const asked = Promise.withResolvers<void>();
@@ -197,7 +197,7 @@ describe('another time zone', () => {
     await scene.parley.end();
     inZone('Europe/Berlin');
     // Killed when no other test kills today, otherwise shut down gracefully.
-    const parley = isOfDay(1, KILLS) ? await scene.startApart() : await scene.startAgain();
+    const parley = isDueToday(1, KILLS) ? await scene.startApart() : await scene.startAgain();
     ask({ action: 'add', title: 'plants', task: 'water the plants', every: '2 days at 9:00' });
     await until('every 2 days at 09:00 (Europe/Berlin)');
     inZone('America/New_York');

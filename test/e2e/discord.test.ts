@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { type DiscordDouble, startDiscordDouble } from '@parley/simulators/discord';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
@@ -136,7 +136,7 @@ describe('a conversation in Discord', () => {
 
   it('[D04] does not repeat what was answered between backup and restore', async () => {
     // In a full run a process that the restore ends; otherwise it has ended before.
-    const ending = isWholeRun() ? await beApart() : null;
+    const ending = isFullRun() ? await beApart() : null;
     const before = answers(direct).length;
     const say = (text: string, count: number) => {
       discord.say({ channel: direct, text });

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isOfDay, isWholeRun } from '@parley/core/testing';
+import { isDueToday, isFullRun } from '@parley/core/testing';
 import {
   HOSTILE_PATTERNS,
   HOSTILE_SCHEMAS,
@@ -53,7 +53,7 @@ const [slowAnswer] = SLOW_SCHEMAS;
  * Each occupies a processor for the two seconds until it is ended. The checker is tested with all
  * of them; on a change an agent has one here, at night clients have all.
  */
-const SLOW_OF_CLIENTS = isWholeRun() ? SLOW_SCHEMAS : [];
+const SLOW_OF_CLIENTS = isFullRun() ? SLOW_SCHEMAS : [];
 /**
  * The kinds of slow checks: answers and arguments, which share a checker. A change tests one of
  * them each day.
@@ -187,7 +187,7 @@ describe('schemas and patterns from outside', () => {
     }
   });
 
-  if (isOfDay(0, SLOW_KINDS))
+  if (isDueToday(0, SLOW_KINDS))
     it('[D13] that check an answer slowly are ended, for an agent and for clients', async () => {
       for (const { schema, value } of SLOW_OF_CLIENTS) {
         next = JSON.stringify(value);
@@ -199,7 +199,7 @@ describe('schemas and patterns from outside', () => {
       expect(error?.message).toContain('Could not check whether the model');
     });
 
-  if (isOfDay(1, SLOW_KINDS))
+  if (isDueToday(1, SLOW_KINDS))
     it('[D13] that check the arguments of a call slowly end with a refusal for the model', async () => {
       next = { name: 'slow', arguments: { text: SLOW_PATTERN.text } };
       expect((await post(GUEST, {})).text).toContain(
@@ -207,7 +207,7 @@ describe('schemas and patterns from outside', () => {
       );
     });
 
-  if (isWholeRun())
+  if (isFullRun())
     it('[D13] that are too large for the arguments of a server call end with a refusal as well', async () => {
       next = { name: 'odd_tool0', arguments: Object(WIDE.value) };
       expect((await post(GUEST, {})).text).toContain(
@@ -232,7 +232,7 @@ describe('schemas and patterns from outside', () => {
 
   // Needs two complete starts and checks; other tests also cover a killed process that resumes its
   // turn.
-  if (isWholeRun())
+  if (isFullRun())
     it('[G16] are ended again when a process restarts after being killed meanwhile, and the next message is answered', async () => {
       next = JSON.stringify(slowAnswer?.value);
       const asked = model.requests.length;
@@ -255,7 +255,7 @@ describe('schemas and patterns from outside', () => {
   it('[D13] never blocked the health endpoint', async () => {
     watching = false;
     await watch;
-    expect(took.length).toBeGreaterThan(isWholeRun() ? 50 : 10);
+    expect(took.length).toBeGreaterThan(isFullRun() ? 50 : 10);
     process.stdout.write(`health: ${took.length} answers, slowest ${Math.max(...took)} ms\n`);
   });
 });

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type DataFolder, locateDataFolder } from '@parley/cli';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { freshDatabase } from '../services/fresh-database.ts';
@@ -59,7 +59,7 @@ describe('a restore that is killed', () => {
     writeFileSync(join(folder.workspace, 'SOUL.md'), value);
   }
 
-  it.each(MOMENTS.filter(({ at }) => isWholeRun() || ON_A_CHANGE.includes(at)))(
+  it.each(MOMENTS.filter(({ at }) => isFullRun() || ON_A_CHANGE.includes(at)))(
     '[D04] $at: leaves either the old database or the restored one; no Parley starts on a mixture, and the next restore completes it',
     async ({ at, database, workspace }) => {
       await write('old');

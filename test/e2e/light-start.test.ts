@@ -1,4 +1,4 @@
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { BYTES_AT_START, FILES_AT_START, FILES_OF_COMMANDS } from '../cost/bounds.ts';
 import { type LoadedModules, loadedByCommand, loadedByStart } from './loaded-modules.ts';
@@ -50,7 +50,7 @@ describe('startup with default settings', () => {
 });
 
 describe('a command without a gateway', () => {
-  it.each(Object.entries(FILES_OF_COMMANDS).filter((_, nth) => isOfDay(nth, 3)))(
+  it.each(Object.entries(FILES_OF_COMMANDS).filter((_, nth) => isDueToday(nth, 3)))(
     '[U06] loads its group of operations and no web framework: parley %s, at most %i files',
     async (command, most) => {
       const { files, sources } = await loadedByCommand(data.path, ...command.split(' '));

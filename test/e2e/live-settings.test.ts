@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { freePort } from '../services/free-port.ts';
@@ -68,7 +68,7 @@ describe('settings that change while Parley runs', () => {
 
   it('[F09] [D12] offer models to /model, whose choice applies to this conversation, even after a restart', async () => {
     // In a full run it is killed.
-    const parley = isWholeRun() ? await scene.startApart() : scene.parley;
+    const parley = isFullRun() ? await scene.startApart() : scene.parley;
     const choices = ['third'];
     settings = { ...settings, model: { ...settings.model, choices } };
     await change(settings);

@@ -1,4 +1,4 @@
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
@@ -66,7 +66,7 @@ async function onTelegram(startIn: typeof start) {
 describe('a message to another chat', () => {
   it('[G02] [G05] goes to a group named in the settings once the owner has read and approved it', async () => {
     // Killed every third day on a change, otherwise shut down gracefully.
-    const startIn: typeof start = isOfDay(2, 3) ? startApart : start;
+    const startIn: typeof start = isDueToday(2, 3) ? startApart : start;
     const { telegram, model, parley, said, until } = await onTelegram(startIn);
     telegram.say({ chat: GROUP, from: BO, text: 'hi @parley_test_bot' });
     await until(GROUP, 'You said');

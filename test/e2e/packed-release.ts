@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { extract } from 'tar';
 import { expect } from 'vitest';
 import { z } from 'zod';
@@ -53,7 +53,7 @@ export async function installRelease(): Promise<PackedRelease> {
   const main = join(ROOT, 'apps/parley/src/build/main.ts');
   const { stdout } = await run(process.execPath, [main, '--pack', folder], { cwd: ROOT });
   const { file, size } = z.object({ file: z.string(), size: z.number() }).parse(JSON.parse(stdout));
-  await (isWholeRun() ? installByNpm : unpack)(file, { folder, installed });
+  await (isFullRun() ? installByNpm : unpack)(file, { folder, installed });
   const started: ChildProcess[] = [];
   return {
     folder,

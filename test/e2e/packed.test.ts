@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { readManifest } from '@parley/cli/bundle';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { extract } from 'tar';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -103,7 +103,7 @@ describe('the package that "npm run release:pack" creates', () => {
     expect(types.join('')).not.toContain('@parley');
   });
 
-  if (isWholeRun())
+  if (isFullRun())
     it('[U06] contains no compiler, and takes at most 120 MB besides Node', () => {
       const libraries = readdirSync(join(release.installed, 'node_modules'));
       expect(libraries).toEqual(expect.arrayContaining(['discord.js', 'telegraf', 'sharp']));
@@ -205,7 +205,7 @@ describe('a plugin of a stranger, who has only Node, npm and this package', () =
   });
 
   // npm installs everything twice.
-  if (isWholeRun())
+  if (isFullRun())
     it('[U06] [P16] is written, compiled, tested and answered in an empty folder, with commands alone', async () => {
       const alone = openStranger(join(release.folder, 'alone'));
       await alone.run('', 'npm', 'install', release.file);

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { playScene, readScene, startSimulator } from '@parley/simulators';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -92,7 +92,7 @@ describe('scenes', () => {
   );
 
   // The page plays one on Telegram below.
-  if (isOfDay(0, 3))
+  if (isDueToday(0, 3))
     it('[U04] "parley simulate" plays one on WhatsApp, which it links itself', async () => {
       const { code, out, err } = await play('whatsapp', join(SCENES, 'group.jsonl'));
       expect([code, lastLine(out)], err).toEqual([

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { startParleyHere, type TestParley } from './parley-here.ts';
@@ -83,7 +83,7 @@ describe('parley start', () => {
   });
 
   // SIGTERM is tested above; the handler is the same.
-  it.each((['SIGINT', 'SIGHUP'] as const).filter((_, nth) => isOfDay(nth, 2)))(
+  it.each((['SIGINT', 'SIGHUP'] as const).filter((_, nth) => isDueToday(nth, 2)))(
     '[D11] exits on %s with code 0 within 10 s',
     async (signal) => {
       expectOrderly(await (await startedApart(folderWith(QUIET))).end(signal));

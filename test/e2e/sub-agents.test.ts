@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChatRequest, textOf, toolsOf } from '../model/chat-request.ts';
 import { ANN, GROUP, startTelegramScene, type TelegramScene } from './telegram-scene.ts';
@@ -172,7 +172,7 @@ const answersTo = (chat: number, count: number) =>
 const KILLS = 2;
 
 describe('a kill while a sub-agent is working', () => {
-  if (isOfDay(0, KILLS))
+  if (isDueToday(0, KILLS))
     it('[G16] lets it continue after the last tool it has used, and it is reported once', async () => {
       const parley = await scene.startApart();
       put('notes/birds.md', 'Parrots talk.');
@@ -197,7 +197,7 @@ describe('a kill while a sub-agent is working', () => {
       expect(ofSubAgents().map((request) => results(request).length)).toEqual([0, 1, 1]);
     });
 
-  if (isOfDay(1, KILLS))
+  if (isDueToday(1, KILLS))
     it('[G07] while its result is being reported still leads to exactly one report', async () => {
       const parley = await scene.startApart();
       const asked = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-import { isOfDay, isWholeRun } from '@parley/core/testing';
+import { isDueToday, isFullRun } from '@parley/core/testing';
 import { startTelegramDouble } from '@parley/simulators/telegram';
 import { afterEach, describe, expect, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
@@ -69,7 +69,7 @@ async function onTelegram<Parley extends Started>(
 }
 
 describe('approvals on Telegram', () => {
-  if (isOfDay(0, KILLS))
+  if (isDueToday(0, KILLS))
     it('[G05] a button, a kill -9 between question and answer, two presses: the call runs once', async () => {
       const { telegram, model, parley, said, until, question, press } =
         await onTelegram(startApart);
@@ -96,7 +96,7 @@ describe('approvals on Telegram', () => {
       );
     });
 
-  if (isOfDay(1, KILLS))
+  if (isDueToday(1, KILLS))
     it('[G05] [G16] killed right after the press, and again before the answer: run once, answered once', async () => {
       const { telegram, model, parley, said, until, press } = await onTelegram(startApart);
       telegram.say({ chat: ANN, text: 'please note it' });
@@ -120,7 +120,7 @@ describe('approvals on Telegram', () => {
       expect((await record(parley)).match(/\bwrite for\b/g)).toHaveLength(1);
     });
 
-  if (isOfDay(2, KILLS))
+  if (isDueToday(2, KILLS))
     it('[G05] [D04] killed while the question is being sent: it can still be listed and answered', async () => {
       const { telegram, parley, said, until } = await onTelegram(startApart);
       telegram.fault({ kind: 'hang', method: 'sendMessage', chat: ANN });
@@ -176,7 +176,7 @@ describe('approvals on Telegram', () => {
 
   it('[G04] [G05] a plan survives a restart and runs once; the button of an older one runs nothing', async () => {
     // A question across a kill is tested above; a full run kills here as well.
-    const startIn: typeof start = isWholeRun() ? startApart : start;
+    const startIn: typeof start = isFullRun() ? startApart : start;
     const { telegram, model, parley, said, until } = await onTelegram(startIn);
     const plan = (words: string) =>
       telegram.conversation(ANN).find(({ from, text }) => from === 'bot' && text.endsWith(words));

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import sharp from 'sharp';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { imagesOf, textOf } from '../model/chat-request.ts';
@@ -194,7 +194,7 @@ describe('attachments on Telegram', () => {
 
   it('[D01] [F10] a file that was being fetched when Parley died is fetched after the restart', async () => {
     // Killed every third day on a change, otherwise shut down gracefully.
-    const parley = isOfDay(1, 3) ? await scene.startApart() : scene.parley;
+    const parley = isDueToday(1, 3) ? await scene.startApart() : scene.parley;
     const before = count(ANN);
     const asked = scene.model.total;
     const fetches = scene.telegram.calls('getFile').length;

@@ -1,4 +1,4 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
   ANN,
@@ -282,7 +282,7 @@ describe('sending to Telegram', () => {
 describe('a group that becomes a supergroup', () => {
   it('[D05] keeps access, history and jobs as a supergroup, and the owner is notified once', async () => {
     // Killed in a full run, otherwise shut down gracefully.
-    const parley = isWholeRun() ? await scene.startApart() : scene.parley;
+    const parley = isFullRun() ? await scene.startApart() : scene.parley;
     const owners = count(ANN);
     scene.telegram.say({ chat: GROUP, from: 77, text: 'the code word is heron @parley_test_bot' });
     const before = (await scene.untilAnswers(GROUP, count(GROUP) + 1)).length;

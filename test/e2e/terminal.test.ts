@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { freePort } from '../services/free-port.ts';
@@ -99,13 +99,13 @@ describe('parley chat with piped input', () => {
     });
 
     // Each starts a program; on a change only one of the two runs.
-    if (isOfDay(0, 2))
+    if (isDueToday(0, 2))
       it('[U03] removes terminal control sequences from an answer', async () => {
         model.queue('safe\u001b[2J\u001b]0;owned\u0007 text');
         expect((await chat(folder.path, 'hi').said).out).toBe('safe text\n');
       });
 
-    if (isOfDay(1, 2))
+    if (isDueToday(1, 2))
       it('[F10] says why a message is not accepted, and fails', async () => {
         const said = await chat(folder.path, 'x'.repeat(200_000)).said;
         expect([said.code, said.out]).toEqual([1, '']);

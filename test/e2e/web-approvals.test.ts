@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { textOf } from '../model/chat-request.ts';
@@ -59,7 +59,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
 
   it('[G05] a button, a kill -9 between question and answer, two tabs that press: the call runs once', async () => {
     // Killed every third day on a change, otherwise shut down gracefully.
-    const parley = isOfDay(1, 3) ? await scene.startApart() : scene.parley;
+    const parley = isDueToday(1, 3) ? await scene.startApart() : scene.parley;
     const page = await open();
     await say(page, 'please note it');
     await button(page, 'Approve').waitFor();

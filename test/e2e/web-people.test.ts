@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
-import { fullApp, operationRoutes, routesOf } from '@parley/gateway/testing';
+import { isDueToday } from '@parley/core/testing';
+import { createFullApp, listOperationRoutes, listRoutes } from '@parley/gateway/testing';
 import { openStore } from '@parley/store';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -105,8 +105,8 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     );
     const turn = own?.turnId ?? '';
     const store = await openStore({ url: 'sqlite::memory:', clock: Date.now });
-    const app = fullApp({ token: 'none', store, clock: Date.now });
-    const routes = [...routesOf(app), ...(await operationRoutes()).keys()];
+    const app = createFullApp({ token: 'none', store, clock: Date.now });
+    const routes = [...listRoutes(app), ...(await listOperationRoutes()).keys()];
     await store.close();
     const paths = routes
       .filter((route) => route.startsWith('GET /') && !/^GET \/(page|channels)\//.test(route))
@@ -179,7 +179,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     ['operator', 320, ['status', 'channels', 'queue', 'usage', 'audit']],
     ['viewer', 1280, ['status', 'usage']],
   ] as const;
-  it.each(openedBy.filter((_, nth) => isOfDay(nth, 2)))(
+  it.each(openedBy.filter((_, nth) => isDueToday(nth, 2)))(
     '[U03] see on the page what a %s may open, at %i pixels, and a clear message at other addresses',
     async (role, width, ids) => {
       const owner = await scene.open();
@@ -241,7 +241,7 @@ describe.runIf(chromiumUrl)('people with a role', () => {
     await page.context().close();
   });
 
-  it.each([1280, 320].filter((_, nth) => isOfDay(nth, 2)))(
+  it.each([1280, 320].filter((_, nth) => isDueToday(nth, 2)))(
     '[U03] are added and revoked at %i pixels by keyboard only; the token is shown once',
     async (width) => {
       const page = await scene.open({ viewport: { width, height: 740 } });

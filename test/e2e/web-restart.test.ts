@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isOfDay, isWholeRun } from '@parley/core/testing';
+import { isDueToday, isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { ParleyProcess } from './parley-process.ts';
 import {
@@ -19,7 +19,7 @@ const chromiumUrl = inject('chromiumUrl');
  */
 const KILLS = 2;
 /** How long after a message is sent the gateway dies, in ms. */
-const deaths = isWholeRun() ? [0, 2, 5, 15, 40] : [2].filter(() => isOfDay(0, KILLS));
+const deaths = isFullRun() ? [0, 2, 5, 15, 40] : [2].filter(() => isDueToday(0, KILLS));
 
 describe.runIf(chromiumUrl)('the page during an outage of its gateway', () => {
   let scene: WebScene;
@@ -84,7 +84,7 @@ describe.runIf(chromiumUrl)('the page during an outage of its gateway', () => {
     },
   );
 
-  if (isOfDay(1, KILLS))
+  if (isDueToday(1, KILLS))
     it('[D01] gets one answer when the gateway is killed in the middle of it', async () => {
       const page = await scene.open();
       scene.model.pauseBehind('Step 8.');

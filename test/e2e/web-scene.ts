@@ -1,4 +1,4 @@
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { type ModelDouble, startModelDouble } from '../model/index.ts';
 import { freePort } from '../services/free-port.ts';
@@ -90,7 +90,7 @@ export const LOOKS = (
     ['light', 1280],
     ['dark', 320],
   ] as const
-).filter((_, nth) => isOfDay(nth, 2));
+).filter((_, nth) => isDueToday(nth, 2));
 
 /** Shows an open page in another color scheme and width, as `open` would show it. */
 export async function showIn(page: Page, colorScheme: 'light' | 'dark', width: number) {

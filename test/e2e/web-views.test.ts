@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { faultsOf } from './page-faults.ts';
 import {
@@ -25,7 +25,7 @@ const OTHER_LOOKS = [
  * neighbor's and from day to day.
  */
 function looksOf(view: number) {
-  return OTHER_LOOKS.filter((_, look) => isOfDay(view + look, OTHER_LOOKS.length));
+  return OTHER_LOOKS.filter((_, look) => isDueToday(view + look, OTHER_LOOKS.length));
 }
 
 describe.runIf(chromiumUrl)('every view of the page', () => {

@@ -1,4 +1,4 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { hushLibsignal, startWhatsAppDouble } from '@parley/simulators/whatsapp';
 import qrcode from 'qrcode';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
@@ -96,7 +96,7 @@ describe('linking WhatsApp', () => {
     '[U02] works by typing the code that the web page and the terminal show for its number',
     async () => {
       // The terminal's code is tested above, where it is drawn; in a full run here as well.
-      const startIn = isWholeRun() ? apart : (data: string) => startParleyHere(data);
+      const startIn = isFullRun() ? apart : (data: string) => startParleyHere(data);
       const { double, parley } = await unlinkedParley(startIn, { phone: '+49 1500 000001' });
       const browser = await openChromium(chromiumUrl ?? '');
       onTestFinished(() => browser.close());

@@ -1,6 +1,6 @@
 import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { imagesOf, textOf } from '../model/chat-request.ts';
 import { runParley } from './parley-process.ts';
@@ -151,7 +151,7 @@ describe('a whole Parley in WhatsApp', () => {
     const { double, ann } = scene;
     const before = count(ann.id);
     // Killed every third day on a change, otherwise shut down gracefully.
-    const apart = isOfDay(0, 3) ? await scene.startApart() : scene.parley;
+    const apart = isDueToday(0, 3) ? await scene.startApart() : scene.parley;
     await apart.discard();
     await double.say({ chat: ann.id, text: 'are you there?' });
     await scene.startAgain();

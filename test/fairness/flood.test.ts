@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { ANN, startTelegramScene, type TelegramScene } from '../e2e/telegram-scene.ts';
@@ -11,7 +11,7 @@ afterEach(() => scene.close());
 
 const FLOODER = 601;
 const OTHERS = [602, 603, 604];
-const MESSAGES = isWholeRun() ? 10_000 : 500;
+const MESSAGES = isFullRun() ? 10_000 : 500;
 /** A busy machine handles the flood slowly; the model is held in the meantime. */
 const PATIENT = { firstTokenMs: 300_000, chunkMs: 300_000, totalMs: 300_000 };
 /** How many messages of one conversation may wait by default. */

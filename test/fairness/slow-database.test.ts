@@ -1,4 +1,4 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startTelegramScene, type TelegramScene } from '../e2e/telegram-scene.ts';
 import { type FaultyProxy, startFaultyProxy } from '../services/faulty-proxy.ts';
@@ -7,7 +7,7 @@ import { type FreshDatabase, freshDatabase } from '../services/fresh-database.ts
 const postgresUrl = inject('postgresUrl');
 
 /** Chats of people who may write. */
-const CHATS = Array.from({ length: isWholeRun() ? 12 : 5 }, (_, nth) => 600 + nth);
+const CHATS = Array.from({ length: isFullRun() ? 12 : 5 }, (_, nth) => 600 + nth);
 
 describe.runIf(postgresUrl)('a database that is slow or unavailable', () => {
   let database: FreshDatabase;

@@ -1,5 +1,5 @@
 import { type IdleRuntime, openIdleRuntime } from '@parley/cli/idle-runtime';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { chanceFrom } from '../privacy/chance.ts';
 import { freshDatabase } from '../services/fresh-database.ts';
@@ -101,7 +101,7 @@ describe('two processes that die at random', () => {
     SLOW_MS,
   );
 
-  if (isWholeRun())
+  if (isFullRun())
     it.runIf(postgresUrl)(
       `[H01] [H04] miss none of ${BEATS} heartbeats and duplicate none, on PostgreSQL`,
       async () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Attack, markOf } from './attack.ts';
 import { ATTACKS } from './attacks/index.ts';
@@ -10,7 +10,7 @@ import { pageWith } from './table.ts';
 
 const PAGE = join(import.meta.dirname, '../../docs/prompt-injection.md');
 /** These need a separate Parley, so on a change they run every third day. */
-const WHEN_CAREFUL = isOfDay(0, 3)
+const WHEN_CAREFUL = isDueToday(0, 3)
   ? ATTACKS.filter(({ askedWhenCareful }) => askedWhenCareful)
   : [];
 

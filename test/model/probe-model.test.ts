@@ -1,5 +1,5 @@
 import { systemTime } from '@parley/core';
-import { configuredModels, probeProvider } from '@parley/models/probe';
+import { listConfiguredModels, probeProvider } from '@parley/models/probe';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startModelDouble } from './index.ts';
 
@@ -75,6 +75,6 @@ describe('a probe of a model', () => {
     const deps = { ollamaHost: undefined };
     const other = { ...choice, model: 'other' };
     const settings = { model: choice, fallback: ['offline'], choices: [other] } as const;
-    expect(await configuredModels(settings, deps)).toEqual([choice, 'offline', other]);
+    expect(await listConfiguredModels(settings, deps)).toEqual([choice, 'offline', other]);
   });
 });

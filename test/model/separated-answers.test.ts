@@ -1,5 +1,5 @@
 import { systemTime } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import {
   createChatModel,
   type ModelEvent,
@@ -13,7 +13,7 @@ import { textOf } from './chat-request.ts';
 import { type ModelDouble, startModelDouble } from './index.ts';
 
 let double: ModelDouble;
-let lines: ReturnType<typeof recordingLogger>['lines'];
+let lines: ReturnType<typeof createRecordingLogger>['lines'];
 beforeEach(async () => {
   double = await startModelDouble();
   double.pieceMs = 1;
@@ -31,7 +31,7 @@ const WEATHER: ModelTool = {
 };
 
 function open(bounds?: { characters: number; reasoningCharacters: number }) {
-  const { log, lines: logged } = recordingLogger();
+  const { log, lines: logged } = createRecordingLogger();
   lines = logged;
   const usual = {
     characters: 50_000,

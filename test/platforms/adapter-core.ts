@@ -14,7 +14,7 @@ import {
   type InboundReaction,
   systemTime,
 } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { loggerInto } from './logger-into.ts';
 
 /** The outcome of ingress for a stored message. */
@@ -81,7 +81,7 @@ export function coreAround(
     clock: wishes.clock ?? systemTime.clock,
     monotonic: wishes.clock ?? systemTime.monotonic,
     commands: wishes.commands ?? [],
-    values: wishes.values ?? memoryValues(),
+    values: wishes.values ?? createMemoryValues(),
     holdsAccount: wishes.holdsAccount ?? (() => true),
     receive: async (message: InboundMessage, sender?: SenderFacts) => {
       told.received.push(message);

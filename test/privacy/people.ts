@@ -1,4 +1,4 @@
-import { conversationOfAgent, type InboundMessage } from '@parley/core';
+import { type InboundMessage, toAgentConversation } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { Chance } from './chance.ts';
 
@@ -119,7 +119,7 @@ export function admitted(
   };
   const target = { dialect: 'telegram', maxLength: 4_096, unit: 'utf16' } as const;
   return {
-    conversationId: conversationOfAgent(agent, conversationOf(place)),
+    conversationId: toAgentConversation(agent, conversationOf(place)),
     message,
     route: { channel, account, chatId: chat.id, chatType: chat.type, target },
     receivedAt: now,

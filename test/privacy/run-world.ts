@@ -1,6 +1,6 @@
 import { builtInTools, createToolRegistry, skillsSource } from '@parley/agent';
 import { type AgentRoute, routeAgent } from '@parley/channels';
-import { agentOfConversation, conversationOfAgent } from '@parley/core';
+import { getConversationAgent, toAgentConversation } from '@parley/core';
 import { type Character, characterSource } from '@parley/prompt';
 import type { AdmittedMessage } from '@parley/store';
 import { createPromptFiles } from '@parley/workspace';
@@ -74,7 +74,7 @@ export async function runWorld(seed: number, turns: number, tally: Tally): Promi
   const book = canaryBook(chance);
   const worlds = new Map<string | undefined, PrivateWorld>();
   for (const name of NAMES) {
-    const lanes = PLACES.map((place) => conversationOfAgent(name, conversationOf(place)));
+    const lanes = PLACES.map((place) => toAgentConversation(name, conversationOf(place)));
     worlds.set(name, await makePrivateWorld(chance, lanes, book.of(name)));
   }
   const all = [...worlds.values()];
@@ -170,7 +170,7 @@ async function playTurn(play: Play, name: string): Promise<void> {
   stage.choice.boot = chance.happens(0.05);
   const place = chance.pick(PLACES);
   const agent = agentOf(play, { place, writer: chance.pick(place.senders) });
-  const conversationId = conversationOfAgent(agent, conversationOf(place));
+  const conversationId = toAgentConversation(agent, conversationOf(place));
   const said: Said = { kind: 'said', conversationId, inMainSession: false };
   const written = await write(play, { place, agent }, said);
   const late: Written[] = [];
@@ -231,7 +231,7 @@ interface Running {
 async function runToEnd(play: Play, { name, said, written }: Running): Promise<void> {
   const { stage, tally } = play;
   const { conversationId } = said;
-  const agent = agentOfConversation(conversationId);
+  const agent = getConversationAgent(conversationId);
   play.turn.agent = agent;
   for (let run = 0; run < 9; run += 1) {
     const isOwner = isMainSession(written, stage.ownersOf(agent));
@@ -293,7 +293,7 @@ async function write(play: Play, spot: Spot, said: Said): Promise<readonly Writt
 /** A question that many files answer; occasionally something to remember, with a unique word. */
 function messageText({ chance, book }: Play, said: Said): string {
   if (!chance.happens(0.15)) return chance.pick(QUESTIONS);
-  const whose = book.of(agentOfConversation(said.conversationId));
+  const whose = book.of(getConversationAgent(said.conversationId));
   const { word } = whose.make(said, `what was said in ${said.conversationId}`);
   return chance.pick(WISHES).replace('*', word);
 }

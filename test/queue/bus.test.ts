@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveEvent, silentLogger } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { type BusOptions, type OpenBus, openBus } from '@parley/queue';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, it } from 'vitest';
 import { type RedisServer, startRedisServer } from '../services/redis-server.ts';
@@ -94,7 +94,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
   });
 
   it('a listener that throws does not affect the others', async () => {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const [one, two] = [await open({ log }), await open()];
     one.bus.subscribe(() => {
       throw new Error('a defect');
@@ -134,7 +134,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
 describe.runIf(redisUrl)('the live bus while Redis is away', () => {
   it('[D09] loses events in the meantime, keeps working within the process, and recovers afterwards', async () => {
     const server = await startRedisServer();
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const one = await openBus({ url: server.url, log });
     const two = await openBus({ url: server.url, log: silentLogger });
     const [here, there]: [LiveEvent[], LiveEvent[]] = [[], []];
@@ -190,7 +190,7 @@ describe.runIf(redisUrl)('the live bus while Redis is away', () => {
   it('can be opened before Redis is running', async () => {
     const server = await startRedisServer();
     await server.kill();
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const bus = await openBus({ url: server.url, log });
     expect(lines.join('\n')).toContain('Redis cannot be used; trying again');
     const other = await (async () => {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { z } from 'zod';
 import { repositoryFiles } from '../repository-files.ts';
@@ -68,7 +68,7 @@ describe.runIf(isPossible)('the image', () => {
     chmodSync(folder, 0o755);
     const context = join(folder, 'context');
     const lines = readDockerfile(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'));
-    if (!isWholeRun()) {
+    if (!isFullRun()) {
       const prepared = join(folder, 'prepared');
       packInto(join(prepared, 'parley'));
       mkdirSync(join(prepared, MODULES), { recursive: true });
@@ -91,7 +91,7 @@ describe.runIf(isPossible)('the image', () => {
   });
 
   // Installs all libraries twice, as the Dockerfile does; the release check is a full run.
-  if (isWholeRun())
+  if (isFullRun())
     it('[U06] contains the bundle and its dependencies, but no sources, tests or compilers', () => {
       const names = readdirSync(join(image.root, 'parley'), { recursive: true }).map(String);
       const sizes = names.map((name) => lstatSync(join(image.root, 'parley', name)).size);
@@ -112,7 +112,7 @@ describe.runIf(isPossible)('the image', () => {
       volumes: { [image.env.PARLEY_HOME ?? '']: home },
       readable: {
         '/tmp/in-container.ts': join(import.meta.dirname, 'in-container.ts'),
-        ...(!isWholeRun() && { [MODULES]: join(ROOT, 'node_modules') }),
+        ...(!isFullRun() && { [MODULES]: join(ROOT, 'node_modules') }),
       },
     });
     const [out, problems] = await Promise.all([text(container.stdout), text(container.stderr)]);

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { z } from 'zod';
 import { repositoryFiles } from '../repository-files.ts';
 import { filesOfOtherDays } from '../turns/files-of-day.ts';
@@ -48,7 +48,7 @@ const folder = mkdtempSync(join(tmpdir(), 'parley-without-'));
  * `switchOffUnasked`.
  */
 function isDue(file: string): boolean {
-  return !waiting.has(file) && isOfDay(hash('sha256', file, 'buffer').readUInt32BE(), DAYS);
+  return !waiting.has(file) && isDueToday(hash('sha256', file, 'buffer').readUInt32BE(), DAYS);
 }
 
 function titlesOf(services: readonly ServiceName[]): string {

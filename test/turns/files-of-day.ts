@@ -1,4 +1,4 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { TURNS } from './turns.ts';
 
 const DAY_MS = 86_400_000;
@@ -8,10 +8,10 @@ const CHOOSES = /^(?:-t|--(?:testNamePattern|changed|dir|project|shard|tagsFilte
 /**
  * The test files that are skipped today: of those that take turns, all but today's group. None in a
  * full run. Each group runs on one day of three, and on a different one in the next round:
- * otherwise a case that is due every third day (`isOfDay`) would never meet the day of its file.
+ * otherwise a case that is due every third day (`isDueToday`) would never meet the day of its file.
  */
 export function filesOfOtherDays(now = Date.now()): readonly string[] {
-  if (isWholeRun()) return [];
+  if (isFullRun()) return [];
   const day = Math.floor(now / DAY_MS);
   const round = Math.floor(day / TURNS.length);
   const due = (day + round) % TURNS.length;

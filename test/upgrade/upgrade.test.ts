@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
@@ -82,7 +82,7 @@ for (const version of readdirSync(FIXTURES)) {
 
   // On a change only one of the two: the stored data is the same, and the tests of the store cover
   // both databases.
-  for (const { name, servers, isThere } of DATABASES.filter((_, nth) => isOfDay(nth, 2))) {
+  for (const { name, servers, isThere } of DATABASES.filter((_, nth) => isDueToday(nth, 2))) {
     describe.runIf(isThere)(`the installation of ${version} on ${name}, killed mid-work`, () => {
       finishesWork(fixture, servers);
     });

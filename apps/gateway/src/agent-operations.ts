@@ -29,13 +29,13 @@ export const operations = {
     {},
     async ({ agents }: AgentNeeds, _, { caller }) => {
       const all = await agents();
-      return { agents: caller.role === 'owner' ? all : all.map(withoutPeople) };
+      return { agents: caller.role === 'owner' ? all : all.map(removePeople) };
     },
     { role: 'viewer' },
   ),
 };
 
-function withoutPeople(agent: ShownAgent): ShownAgent {
+function removePeople(agent: ShownAgent): ShownAgent {
   const { workspace: _w, owners: _o, ...shown } = agent;
   return {
     ...shown,

@@ -1,9 +1,9 @@
 import type { ReplyRoute } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { DeadLetterWake, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { perform, type Services } from './operations.ts';
+import { performOperation, type Services } from './operations.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 const ID = 'web:default:c1';
@@ -25,7 +25,7 @@ beforeEach(async () => {
   allowed.length = 0;
   isQueueAway = false;
   store = await openMemoryStore({ clock: () => 0 });
-  const { log, lines: logged } = recordingLogger();
+  const { log, lines: logged } = createRecordingLogger();
   lines = logged;
   services = {
     ...{ store, log, clock: () => 2, defaultAgent: 'main', scrub: (text: string) => text },
@@ -65,7 +65,7 @@ async function askForApproval(): Promise<void> {
 }
 
 const decide = (decision: string) =>
-  perform(services, 'approvals/decide', { code: CODE, decision }, CALL);
+  performOperation(services, 'approvals/decide', { code: CODE, decision }, CALL);
 
 describe('an approval decided on the page', () => {
   it('[G05] wakes its turn and the chat in which it was asked, and only the first decision counts', async () => {

@@ -1,18 +1,18 @@
 import { approvalText, renderNoticeParts } from '@parley/channels';
 import {
-  agentOfConversation,
   type Clock,
   change,
+  createRefusal,
+  getConversationAgent,
   ParleyError,
   type ReplyRoute,
   read,
-  refusal,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { ShownApproval, Store } from '@parley/store';
 import { z } from 'zod';
 import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
-import { firstWords } from './why-operations.ts';
+import { getFirstWords } from './why-operations.ts';
 
 /** A file that an agent wrote and that no person has released or marked as private yet. */
 interface ShownAgentFile {
@@ -85,7 +85,7 @@ export const operations = {
     },
     async (needs: ApprovalNeeds, { before = null, limit }) => {
       const recent = await needs.store.approvals.recent(limit, before);
-      const approvals = recent.map((one) => shownApproval(needs, one));
+      const approvals = recent.map((one) => toShownApproval(needs, one));
       const next = approvals.length < limit ? null : (approvals.at(-1)?.seq ?? null);
       return { now: needs.clock(), approvals, next };
     },
@@ -96,7 +96,7 @@ export const operations = {
     async (needs: ApprovalNeeds) => {
       const waiting = await needs.store.approvals.waiting(needs.clock());
       const approvals = waiting.map(async (one) => {
-        const shown = shownApproval(needs, one);
+        const shown = toShownApproval(needs, one);
         // The agent may have been removed from the settings since.
         const own = await needs.approvals(shown.agent).catch(() => undefined);
         return { ...shown, diff: (await own?.files.diffOf(one)) ?? null };
@@ -147,9 +147,9 @@ export const operations = {
   ),
 };
 
-function shownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: ShownApproval) {
-  const agent = agentOfConversation(approval.conversationId) ?? defaultAgent;
-  return { ...approval, agent, text: firstWords(approval.text, scrub) };
+function toShownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: ShownApproval) {
+  const agent = getConversationAgent(approval.conversationId) ?? defaultAgent;
+  return { ...approval, agent, text: getFirstWords(approval.text, scrub) };
 }
 
 /**
@@ -171,17 +171,17 @@ async function decideApproval(
     return renderNoticeParts(approvalText(its), route);
   });
   const text = approvalText(found).replaceAll('`', '');
-  if (found.kind !== 'decided') throw refusal('not-decided', text);
+  if (found.kind !== 'decided') throw createRefusal('not-decided', text);
   const { conversationId, rule } = found.approval;
   await wakeIfPossible(needs, { kind: 'conversation', conversationId });
   if (askedAt !== undefined) await wakeIfPossible(needs, { kind: 'chat', chat: askedAt });
   if (decision !== 'always') return text;
-  if (rule === null) throw refusal('no-rule', `${text} ${NO_RULE}`);
+  if (rule === null) throw createRefusal('no-rule', `${text} ${NO_RULE}`);
   try {
-    await (await approvals(agentOfConversation(conversationId))).rules.allow(rule);
+    await (await approvals(getConversationAgent(conversationId))).rules.allow(rule);
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
-    throw refusal('no-rule', `${text} But only this once: ${error.message}`);
+    throw createRefusal('no-rule', `${text} But only this once: ${error.message}`);
   }
   return `${text} ${rule} needs no approval from now on.`;
 }

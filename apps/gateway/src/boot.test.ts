@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { AdmittedMessage, LinkAction, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ let lines: readonly string[];
 let deps: BootDeps;
 beforeEach(async () => {
   store = await openMemoryStore({ clock: () => 0 });
-  const { log, lines: logged } = recordingLogger();
+  const { log, lines: logged } = createRecordingLogger();
   lines = logged;
   woken = [];
   deps = {

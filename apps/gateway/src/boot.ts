@@ -31,7 +31,7 @@ export async function runBoot(deps: BootDeps): Promise<BootOutcome> {
       return 'no-owner';
     }
     const { last, conversationId } = chat;
-    await store.inbox.accept(bootMessage(last, conversationId, startId, clock()));
+    await store.inbox.accept(createBootMessage(last, conversationId, startId, clock()));
     await deps.lanes.wake(conversationId);
     log.info({ conversation: conversationId }, 'BOOT.md was passed to the agent');
     return 'stored';
@@ -52,7 +52,7 @@ const WORDS = `⚙️ Parley has just been started. Do now what BOOT.md in your 
  * `last`. `startId` is unique to this start: the inbox accepts a message with that id only once.
  * `now` is in ms.
  */
-function bootMessage(
+function createBootMessage(
   last: InboxRow,
   conversationId: string,
   startId: string,

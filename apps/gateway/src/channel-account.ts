@@ -9,11 +9,15 @@ import {
 } from '@parley/channels';
 import { type AdapterValues, Defects, type Logger, type ReplyRoute, reasonOf } from '@parley/core';
 import type { AccountDeps, AccountPlan, AccountStatus } from './accounts/account.ts';
-import { type AccountRight, type AccountRights, everyRight } from './accounts/account-rights.ts';
+import {
+  type AccountRight,
+  type AccountRights,
+  createEveryRight,
+} from './accounts/account-rights.ts';
 import {
   type AccountSession,
   connectAccount,
-  makeAdapter,
+  createAdapter,
   notifyOwnerOfFailure,
 } from './accounts/connect-account.ts';
 
@@ -91,7 +95,7 @@ class OpenAccount implements ChannelAccount {
       clock: deps.clock,
       onDefect: ({ what, reason }) => this.#onDefect(what, reason),
     });
-    const alone = everyRight(deps.store.outbox);
+    const alone = createEveryRight(deps.store.outbox);
     this.#rights = definition.servedByAll ? alone : (deps.rights ?? alone);
   }
 
@@ -218,7 +222,7 @@ class OpenAccount implements ChannelAccount {
       this.#session = session;
       this.#settled.resolve();
       const began = this.#deps.monotonic();
-      await eitherOf(right.lost, right.recalled, this.#stopping.signal, fault);
+      await waitForAny(right.lost, right.recalled, this.#stopping.signal, fault);
       if (this.#stopping.signal.aborted) return;
       this.#session = undefined;
       this.#adapter = undefined;
@@ -250,7 +254,7 @@ class OpenAccount implements ChannelAccount {
     const state = { kind: 'failed', reason, fix } as const;
     this.#report(state);
     void notifyOwnerOfFailure(this.#deps, `${channel}/${account}`, state);
-    await eitherOf(isGone, this.#stopping.signal);
+    await waitForAny(isGone, this.#stopping.signal);
   }
 
   #onDefect(what: string, reason: string): void {
@@ -296,7 +300,7 @@ class OpenAccount implements ChannelAccount {
       set: (changes) => current.set(changes),
       clear: () => current.clear(),
     };
-    return makeAdapter(
+    return createAdapter(
       {
         ...this.#deps,
         values,
@@ -346,7 +350,7 @@ class OpenAccount implements ChannelAccount {
 /** Thrown when too many consecutive results of an adapter were invalid. */
 class DefectiveError extends Error {}
 
-function eitherOf(...signals: AbortSignal[]): Promise<void> {
+function waitForAny(...signals: AbortSignal[]): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const either = AbortSignal.any(signals);
   if (either.aborted) resolve();
@@ -365,7 +369,11 @@ function logState(log: Logger, { channel, account, state }: AccountStatus): void
 }
 
 /** The status of an account that could not be opened. */
-export function brokenStatus(channel: string, account: string, thrown: unknown): AccountStatus {
+export function createBrokenStatus(
+  channel: string,
+  account: string,
+  thrown: unknown,
+): AccountStatus {
   const fix = 'Fix the settings of this channel. They are read again as soon as you save them.';
   return { channel, account, state: { kind: 'failed', reason: reasonOf(thrown), fix } };
 }

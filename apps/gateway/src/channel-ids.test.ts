@@ -1,5 +1,5 @@
 import { readId } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CHANNEL_DEFINITIONS } from './channel-definitions.ts';
@@ -69,7 +69,7 @@ describe('[D12] the id format of each channel', () => {
           expect(form.normalize(read.id)).toBe(read.id);
           expect(read.id).toMatch(/^[!-~]+$/);
         }),
-        runs(500),
+        toRunOptions(500),
       );
     },
   );

@@ -4,11 +4,11 @@ import { type DecisionRules, ownersChat, renderNoticeParts } from '@parley/chann
 import {
   type Clock,
   change,
-  defectsText,
+  createRefusal,
+  describeDefects,
   type Monotonic,
   type ParleyError,
   read,
-  refusal,
 } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
@@ -82,13 +82,13 @@ export const operations = {
         store.seenGroups.list(),
       ]);
       const report = {
-        accounts: deps.accounts.status().map((status) => shownAccount(deps, status)),
+        accounts: deps.accounts.status().map((status) => toShownAccount(deps, status)),
         /** The oldest first. Names and titles are untrusted. */
         waiting: waiting.map(({ route: _, ...applicant }) => applicant),
         /** The most recently seen first. */
-        groups: groups.filter((group) => isNotAllowed(deps.accounts, group)),
+        groups: groups.filter((group) => isGroupNotAllowed(deps.accounts, group)),
       };
-      return caller.role === 'owner' ? report : withoutCodes(report);
+      return caller.role === 'owner' ? report : removeCodes(report);
     },
     OPERATOR,
   ),
@@ -99,11 +99,11 @@ export const operations = {
       const deps = await channels();
       findStatus(deps.accounts, name);
       if (LOCAL.has(name.channel)) {
-        throw channelRefusal(
-          `${accountText(name)} is a part of Parley itself and cannot be paused.`,
+        throw createChannelRefusal(
+          `${formatAccount(name)} is a part of Parley itself and cannot be paused.`,
         );
       }
-      return awaitSettled(deps, name, deps.accounts.pause(name, caller.name));
+      return waitUntilSettled(deps, name, deps.accounts.pause(name, caller.name));
     },
     OPERATOR,
   ),
@@ -113,7 +113,7 @@ export const operations = {
     async ({ channels }: ChannelNeeds, name) => {
       const deps = await channels();
       findStatus(deps.accounts, name);
-      return awaitSettled(deps, name, deps.accounts.resume(name));
+      return waitUntilSettled(deps, name, deps.accounts.resume(name));
     },
     OPERATOR,
   ),
@@ -127,11 +127,11 @@ export const operations = {
       const deps = await channels();
       const { state } = findStatus(deps.accounts, name);
       if (deps.accounts.reconnect === undefined)
-        throw channelRefusal('No gateway is running here. Start it.');
+        throw createChannelRefusal('No gateway is running here. Start it.');
       if (state.kind === 'paused')
-        throw channelRefusal(`${accountText(name)} is paused. Resume it first.`);
+        throw createChannelRefusal(`${formatAccount(name)} is paused. Resume it first.`);
       const answer = isPassedOn ? null : await deps.accounts.reconnectElsewhere?.(name);
-      return answer ?? awaitSettled(deps, name, deps.accounts.reconnect(name));
+      return answer ?? waitUntilSettled(deps, name, deps.accounts.reconnect(name));
     },
     OPERATOR,
   ),
@@ -149,14 +149,14 @@ export const operations = {
       const { accounts, settings } = await channels();
       const rules = accounts.planOf(name)?.rules;
       if (settings === undefined || rules === undefined) {
-        throw channelRefusal(
-          `${accountText(name)} has no settings to which a group could be added.`,
+        throw createChannelRefusal(
+          `${formatAccount(name)} has no settings to which a group could be added.`,
         );
       }
       const mode = rules.policy.access.groups;
       if (mode !== 'allowlist') {
-        throw channelRefusal(
-          `access.groups of ${accountText(name)} is ${mode}; set it to allowlist to allow single groups.`,
+        throw createChannelRefusal(
+          `access.groups of ${formatAccount(name)} is ${mode}; set it to allowlist to allow single groups.`,
         );
       }
       const groups = await store.seenGroups.list();
@@ -175,7 +175,7 @@ export const operations = {
  * A report without the codes that link a phone: whoever scans one decides which account answers
  * here.
  */
-export function withoutCodes<Report extends object>(report: Report): Report {
+export function removeCodes<Report extends object>(report: Report): Report {
   const shown = JSON.stringify(report, (_key, value) =>
     value?.kind === 'pairing' ? { ...value, code: '' } : value,
   );
@@ -183,25 +183,25 @@ export function withoutCodes<Report extends object>(report: Report): Report {
 }
 
 /** Waits at most a few seconds for the state to settle; a platform may take longer. */
-async function awaitSettled(deps: OperatorChannels, name: AccountName, work: Promise<void>) {
+async function waitUntilSettled(deps: OperatorChannels, name: AccountName, work: Promise<void>) {
   await Promise.race([work, sleep(ANSWERED_WITHIN_MS, undefined, { ref: false })]);
-  return shownAccount(deps, findStatus(deps.accounts, name));
+  return toShownAccount(deps, findStatus(deps.accounts, name));
 }
 
 /** Throws ParleyError when the settings do not contain the account. */
 function findStatus(accounts: Pick<Accounts, 'status'>, name: AccountName): AccountStatus {
   const found = accounts.status().find((status) => isSameAccount(status, name));
   if (found !== undefined) return found;
-  throw refusal(
+  throw createRefusal(
     'account-unknown',
-    `The settings have no account ${accountText(name)}. "parley channels" lists all.`,
+    `The settings have no account ${formatAccount(name)}. "parley channels" lists all.`,
   );
 }
 
-export type ShownAccount = ReturnType<typeof shownAccount>;
+export type ShownAccount = ReturnType<typeof toShownAccount>;
 
 /** A channel account with its state and the access that its settings permit. */
-function shownAccount(
+function toShownAccount(
   { accounts, settings }: OperatorChannels,
   { channel, account, state, defects, webhook }: AccountStatus,
 ) {
@@ -216,8 +216,8 @@ function shownAccount(
   return {
     ...{ channel, account, state },
     ...(webhook !== undefined && { webhook }),
-    ...(defects && { defects, reason: `Its adapter has ${defectsText(defects)}.` }),
-    ...reasonAndFix(state),
+    ...(defects && { defects, reason: `Its adapter has ${describeDefects(defects)}.` }),
+    ...getReasonAndFix(state),
     ...(access && { access }),
     canPause: !LOCAL.has(channel),
     /** Whether individual groups can be allowed. */
@@ -231,7 +231,7 @@ const HOW_TO_LINK = {
 } as const;
 
 /** Why an account is not working and what a person can do about it; empty if nothing is wrong. */
-function reasonAndFix(state: AccountState): { readonly reason?: string; readonly fix?: string } {
+function getReasonAndFix(state: AccountState): { readonly reason?: string; readonly fix?: string } {
   switch (state.kind) {
     case 'failed':
       return { reason: state.reason, fix: state.fix };
@@ -262,8 +262,8 @@ async function sendTest(
   const { store, clock } = needs;
   const { state } = findStatus(accounts, name);
   if (state.kind !== 'connected' && state.kind !== 'standby') {
-    throw channelRefusal(
-      `${accountText(name)} is not connected (${state.kind}), so nothing was sent.`,
+    throw createChannelRefusal(
+      `${formatAccount(name)} is not connected (${state.kind}), so nothing was sent.`,
     );
   }
   const serves = (channel: string, account: string) => isSameAccount({ channel, account }, name);
@@ -274,24 +274,24 @@ async function sendTest(
     chat ??= await ownersChat({ store, owners: own.owners, agentName, serves });
   }
   if (chat === null) {
-    throw channelRefusal(
-      `No owner has written to ${accountText(name)} yet, so there is no chat for a test. Write to the bot there; /whoami shows the id to add to \`owners\` in the settings.`,
+    throw createChannelRefusal(
+      `No owner has written to ${formatAccount(name)} yet, so there is no chat for a test. Write to the bot there; /whoami shows the id to add to \`owners\` in the settings.`,
     );
   }
   const { replyToMessageId: _, ...route } = chat.last.route;
   const now = clock();
   const text = `⚙️ A test message, sent at ${new Date(now).toISOString().slice(11, 19)} UTC.`;
   const [first, ...others] = renderNoticeParts(text, route);
-  if (first === undefined) throw channelRefusal('There is nothing to send.');
+  if (first === undefined) throw createChannelRefusal('There is nothing to send.');
   await store.outbox.post({ key: `test:${randomUUID()}`, parts: [first, ...others] }, now);
   await wakeIfPossible(needs, { kind: 'chat', chat: route });
   const where = showsChat ? `in the chat ${route.channel}:${route.chatId}` : 'in an owner’s chat';
   const sent = { text: first.body.plain, at: now, where };
-  return { text: await fateOf({ store, monotonic }, route, sent) };
+  return { text: await waitForFate({ store, monotonic }, route, sent) };
 }
 
 /** Waits briefly for the platform's answer. */
-async function fateOf(
+async function waitForFate(
   { store, monotonic }: Pick<ChannelNeeds, 'store'> & Pick<OperatorChannels, 'monotonic'>,
   { channel, account, chatId }: AccountName & { readonly chatId: string },
   sent: { readonly text: string; readonly at: number; readonly where: string },
@@ -305,7 +305,7 @@ async function fateOf(
     );
     if (entry?.state === 'sent') return `The test message has arrived ${where}.`;
     if (entry?.state === 'failed') {
-      throw channelRefusal(`The platform rejected the test message ${where}: ${entry.error}`);
+      throw createChannelRefusal(`The platform rejected the test message ${where}: ${entry.error}`);
     }
     await sleep(POLL_INTERVAL_MS);
   }
@@ -313,7 +313,7 @@ async function fateOf(
 }
 
 /** Excludes groups that have been allowed since, and those whose account no longer exists. */
-function isNotAllowed(
+function isGroupNotAllowed(
   accounts: Pick<Accounts, 'planOf'>,
   { chatId, ...name }: AccountName & { readonly chatId: string },
 ): boolean {
@@ -325,10 +325,10 @@ function isSameAccount(one: AccountName, other: AccountName): boolean {
   return one.channel === other.channel && one.account === other.account;
 }
 
-function accountText({ channel, account }: AccountName): string {
+function formatAccount({ channel, account }: AccountName): string {
   return `${channel}/${account}`;
 }
 
-function channelRefusal(message: string): ParleyError {
-  return refusal('channel-refused', message);
+function createChannelRefusal(message: string): ParleyError {
+  return createRefusal('channel-refused', message);
 }

@@ -1,10 +1,10 @@
 import { createAnswerPrinter } from '@parley/channels';
 import type { Call, LiveEvent } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { AdmittedMessage, DeadLetterWake, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type OutputOf, perform, type Services } from './operations.ts';
+import { type OutputOf, performOperation, type Services } from './operations.ts';
 
 const PLACE = { channel: 'web', account: 'default' };
 const SECRET = 'sk-1234567890';
@@ -38,14 +38,14 @@ const stopped: string[] = [];
 const woken: DeadLetterWake[] = [];
 let isQueueAway = false;
 let lines: readonly string[];
-let log: ReturnType<typeof recordingLogger>['log'];
+let log: ReturnType<typeof createRecordingLogger>['log'];
 let changes = 0;
 beforeEach(async () => {
   stopped.length = 0;
   woken.length = 0;
   changes = 0;
   isQueueAway = false;
-  ({ log, lines } = recordingLogger());
+  ({ log, lines } = createRecordingLogger());
   store = await openMemoryStore({ clock: () => 0 });
 });
 afterEach(() => store.close());
@@ -101,7 +101,7 @@ function ask<N extends Name>(
     answerPrinter: async () => printer,
     situation: () => ({ agentName: 'Polly', model: 'm1', models: ['m2'] }),
   } as unknown as Services;
-  return perform<`conversations/${N}`>(services, `conversations/${name}`, input, call);
+  return performOperation<`conversations/${N}`>(services, `conversations/${name}`, input, call);
 }
 
 describe('conversations', () => {

@@ -1,22 +1,27 @@
 import type { NewPersonReply } from '@parley/agent/person-reply';
 import type { AnswerPrinter, Situation } from '@parley/channels';
 import {
-  agentOfConversation,
   type Call,
   type Clock,
   change,
+  createRefusal,
+  getConversationAgent,
   type LiveBus,
   read,
-  refusal,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { ConversationAction, DeadLetterWake, PageMark, Store } from '@parley/store';
 import { z } from 'zod';
 import { peopleOperations } from './conversation-people.ts';
-import { callerName, inboxOperations, missingConversation, readerOf } from './inbox-operations.ts';
+import {
+  callerName,
+  getInboxReader,
+  inboxOperations,
+  throwMissingConversation,
+} from './inbox-operations.ts';
 import { printMessages } from './printed-messages.ts';
 import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
-import { firstWords } from './why-operations.ts';
+import { getFirstWords } from './why-operations.ts';
 
 interface ConversationNeeds extends WakeServices {
   readonly store: Pick<Store, 'conversations' | 'conversationMarks' | 'takeovers'>;
@@ -58,15 +63,16 @@ export const operations = {
   list: read(
     'Conversations, newest first; `next` is the `before` of the page after it. The first page has all pinned ones, and your names, pins and archive as `marks`',
     { before: Count.positive().optional(), limit: Limit },
-    listPage,
+    listConversationPage,
   ),
   show: read(
     'One conversation with its model, spend and files, and the models available to it',
     Id,
     async ({ store, clock, situation }: ConversationNeeds, { id }, { caller }) => {
       const found =
-        (await store.conversations.details(id, clock(), readerOf(caller))) ?? missingConversation();
-      const { agentName: agent, models, model } = await situation(agentOfConversation(id));
+        (await store.conversations.details(id, clock(), getInboxReader(caller))) ??
+        throwMissingConversation();
+      const { agentName: agent, models, model } = await situation(getConversationAgent(id));
       return { ...found, now: clock(), agent, models, usualModel: model };
     },
     { running: true },
@@ -78,7 +84,7 @@ export const operations = {
       const asked = { conversationId: id, before, until, limit };
       const page = await needs.store.conversations.messages(asked);
       const messages = await printMessages(page, await needs.answerPrinter());
-      return { messages, next: markOf(page.older) };
+      return { messages, next: formatPageMark(page.older) };
     },
   ),
   search: read(
@@ -86,45 +92,46 @@ export const operations = {
     { words: z.string().max(200), before: Mark.optional(), limit: Limit },
     async (needs: ConversationNeeds, { words: typed, before = null, limit }, { caller }) => {
       const { store, clock, scrub, defaultAgent } = needs;
-      const query = { typed, before, limit, scrub, reader: readerOf(caller) };
+      const query = { typed, before, limit, scrub, reader: getInboxReader(caller) };
       const page = await store.conversations.search(query, clock);
       const hits = page.hits.map((hit) => ({
         ...hit,
-        agent: agentOfConversation(hit.conversationId) ?? defaultAgent,
+        agent: getConversationAgent(hit.conversationId) ?? defaultAgent,
       }));
-      return { hits, next: markOf(page.older), missing: page.missing };
+      return { hits, next: formatPageMark(page.older), missing: page.missing };
     },
   ),
   'set-mode': change(
     'Switch a conversation to another mode',
     { ...Id, mode: z.enum(['agent', 'ask', 'plan']) },
-    (needs: ConversationNeeds, { id, mode }) => act(needs, id, { kind: 'mode', to: mode }),
+    (needs: ConversationNeeds, { id, mode }) =>
+      performAction(needs, id, { kind: 'mode', to: mode }),
   ),
   'set-model': change(
     'Choose another model for a conversation; null returns to the one in the settings',
     { ...Id, model: z.string().nullable() },
     async (needs: ConversationNeeds, { id, model }) => {
-      const { models } = await needs.situation(agentOfConversation(id));
+      const { models } = await needs.situation(getConversationAgent(id));
       if (model !== null && !models.includes(model)) {
-        throw refusal(
+        throw createRefusal(
           'no-model',
           `There is no model ${model}. Choose one of ${models.join(', ')}.`,
         );
       }
-      return act(needs, id, { kind: 'model', change: { to: model } });
+      return performAction(needs, id, { kind: 'model', change: { to: model } });
     },
     { running: true },
   ),
   'new-session': change(
     'Leave earlier messages out of the prompt from now on',
     Id,
-    (needs: ConversationNeeds, { id }) => act(needs, id, { kind: 'new-session' }),
+    (needs: ConversationNeeds, { id }) => performAction(needs, id, { kind: 'new-session' }),
   ),
   stop: change(
     'Stop the running turn and set aside the waiting messages',
     Id,
     async (needs: ConversationNeeds, { id }) => {
-      const done = await act(needs, id, { kind: 'stop' });
+      const done = await performAction(needs, id, { kind: 'stop' });
       needs.bus.publish({ type: 'stop-turn', conversationId: id });
       return done;
     },
@@ -135,12 +142,12 @@ export const operations = {
       ...OneConversation,
       minutes: Count.min(1).max(MAX_MINUTES).default(DEFAULT_MINUTES),
     },
-    takeOver,
+    takeOverConversation,
   ),
   'hand-back': change(
     'Hand a conversation back to the agent; false when no person led it',
     OneConversation,
-    handBack,
+    handBackConversation,
   ),
   reply: change(
     'Write into a chat as the agent or as yourself; repeating a request sends it once',
@@ -152,7 +159,7 @@ export const operations = {
       /** The value of `newest` that the writer saw: messages after it still get an answer. */
       seen: Count.nonnegative().optional(),
     },
-    reply,
+    replyAsPerson,
   ),
   takeovers: read(
     'Takeovers, how they ended, and replies of people, newest first',
@@ -164,12 +171,12 @@ export const operations = {
 };
 
 /** A page of the list, with the caller's inbox state. */
-async function listPage(
+async function listConversationPage(
   { store, clock, scrub, defaultAgent }: ConversationNeeds,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
   { caller }: Call,
 ) {
-  const reader = readerOf(caller);
+  const reader = getInboxReader(caller);
   const isFirst = before === undefined;
   const page = await store.conversations.list({ before: before ?? null, limit, reader });
   const known = new Set(page.map(({ id }) => id));
@@ -180,8 +187,8 @@ async function listPage(
     now: clock(),
     conversations: found.map(({ last, ...rest }) => ({
       ...rest,
-      agent: agentOfConversation(rest.id) ?? defaultAgent,
-      last: { ...last, text: firstWords(last.text, scrub) },
+      agent: getConversationAgent(rest.id) ?? defaultAgent,
+      last: { ...last, text: getFirstWords(last.text, scrub) },
     })),
     next: page.length < limit ? null : (page.at(-1)?.newest ?? null),
     marks,
@@ -195,32 +202,33 @@ async function listPage(
 
 const NO_MARKS = { marks: [], isKnown: true } as const;
 
-async function takeOver(
+async function takeOverConversation(
   { store, bus, log }: ConversationNeeds,
   { conversationId, minutes }: { readonly conversationId: string; readonly minutes: number },
   { caller }: Call,
 ): Promise<{ readonly by: string; readonly until: number }> {
   const by = callerName(caller);
-  const { isForPeople } = await import('@parley/agent/person-reply');
-  const route = (await store.takeovers.newestRoute(conversationId)) ?? missingConversation();
-  if (!isForPeople(route)) throw noChatError();
+  const { isReadByPeople } = await import('@parley/agent/person-reply');
+  const route = (await store.takeovers.newestRoute(conversationId)) ?? throwMissingConversation();
+  if (!isReadByPeople(route)) throw createNoChatError();
   const lastsMs = minutes * 60_000;
   const { until } =
-    (await store.takeovers.takeOver({ conversationId, by, lastsMs })) ?? missingConversation();
+    (await store.takeovers.takeOver({ conversationId, by, lastsMs })) ?? throwMissingConversation();
   log.info({ conversation: conversationId, by, minutes }, 'a person took a conversation over');
   bus.publish({ type: 'inbox-changed' });
   bus.publish({ type: 'stop-turn', conversationId });
   return { by, until };
 }
 
-async function handBack(
+async function handBackConversation(
   needs: ConversationNeeds,
   { conversationId }: { readonly conversationId: string },
   { caller }: Call,
 ): Promise<{ readonly handedBack: boolean }> {
   const { store, log, bus } = needs;
   const by = callerName(caller);
-  const handedBack = (await store.takeovers.handBack(conversationId, by)) ?? missingConversation();
+  const handedBack =
+    (await store.takeovers.handBack(conversationId, by)) ?? throwMissingConversation();
   if (!handedBack) return { handedBack };
   log.info({ conversation: conversationId, by }, 'a person handed a conversation back');
   bus.publish({ type: 'inbox-changed' });
@@ -228,7 +236,7 @@ async function handBack(
   return { handedBack };
 }
 
-async function reply(
+async function replyAsPerson(
   needs: ConversationNeeds,
   order: NewPersonReply,
   { caller }: Call,
@@ -240,11 +248,11 @@ async function reply(
   const sent = await sendPersonReply({ store, wake }, order, { name: by });
   switch (sent.kind) {
     case 'no-conversation':
-      return missingConversation();
+      return throwMissingConversation();
     case 'no-chat':
-      throw noChatError();
+      throw createNoChatError();
     case 'empty':
-      throw refusal('empty-reply', 'This text would be invisible. Write something.');
+      throw createRefusal('empty-reply', 'This text would be invisible. Write something.');
     default: {
       const { kind, turnId, answered } = sent;
       const { conversationId: conversation, as } = order;
@@ -267,30 +275,30 @@ async function listTakeovers(
   ].toSorted((one, other) => other.at - one.at);
   const page = entries.slice(0, limit);
   const ids = new Set(page.map((one) => one.conversationId));
-  const titles = await store.conversations.titles([...ids], readerOf(caller));
+  const titles = await store.conversations.titles([...ids], getInboxReader(caller));
   return {
     entries: page.map((one) => ({
       ...one,
       title: titles.get(one.conversationId) ?? null,
-      agent: agentOfConversation(one.conversationId) ?? defaultAgent,
+      agent: getConversationAgent(one.conversationId) ?? defaultAgent,
     })),
     next: entries.length < limit ? null : (page.at(-1)?.at ?? null),
   };
 }
 
-function noChatError() {
-  return refusal(
+function createNoChatError() {
+  return createRefusal(
     'no-chat',
     'A program leads this conversation through the API. It waits for the answer to its request and shows nothing else.',
   );
 }
 
-async function act(
+async function performAction(
   { store, bus, clock, log }: ConversationNeeds,
   id: string,
   action: ConversationAction,
 ): Promise<{ readonly ok: true }> {
-  const found = (await store.conversations.act(id, action, clock())) ?? missingConversation();
+  const found = (await store.conversations.act(id, action, clock())) ?? throwMissingConversation();
   log.info({ conversation: id, action: action.kind }, 'a conversation was changed from the page');
   for (const conversationId of found.stoppedSubAgents ?? []) {
     bus.publish({ type: 'stop-turn', conversationId });
@@ -299,6 +307,6 @@ async function act(
   return { ok: true };
 }
 
-function markOf(mark: PageMark | null): string | null {
+function formatPageMark(mark: PageMark | null): string | null {
   return mark === null ? null : `${mark.inbox}.${mark.outbox}`;
 }

@@ -1,5 +1,5 @@
 import { ownershipOf } from '@parley/channels';
-import { agentOfConversation, type Clock, read } from '@parley/core';
+import { type Clock, getConversationAgent, read } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 import type { ShownAgent } from './agent-operations.ts';
@@ -25,7 +25,7 @@ export const peopleOperations = {
         needs.agents(),
         needs.usage(),
       ]);
-      const name = agentOfConversation(id);
+      const name = getConversationAgent(id);
       const agent = agents.find((one) => (name === undefined ? one.isDefault : one.name === name));
       const day = dayAt(clock());
       const cap = caps.find((one) => one.name === 'perPersonDaily');

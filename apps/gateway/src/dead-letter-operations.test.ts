@@ -1,8 +1,8 @@
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { DeadLetterWake, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type InputOf, perform, type Services } from './operations.ts';
+import { type InputOf, performOperation, type Services } from './operations.ts';
 
 const CHAT = { channel: 'telegram', account: 'work', chatId: '5' };
 const route = { ...CHAT, target: { dialect: 'plain', maxLength: 4_096, unit: 'utf16' } } as const;
@@ -14,7 +14,7 @@ let isQueueDown: boolean;
 let lines: readonly string[];
 beforeEach(async () => {
   store = await openMemoryStore({ clock: () => 0 });
-  const { log, lines: logged } = recordingLogger();
+  const { log, lines: logged } = createRecordingLogger();
   lines = logged;
   woken = [];
   isQueueDown = false;
@@ -36,9 +36,10 @@ async function failPart(text: string, state: 'failed' | 'unknown' = 'failed'): P
 }
 const CALL = { caller: { name: 'Ann', role: 'owner' } } as const;
 type Order = InputOf<'dead/settle'>;
-const settle = (order: Order) => perform(services, 'dead/settle', order, CALL);
-const list = (input: object) => perform(services, 'dead/list', input, CALL);
-const letter = async (id: number) => (await perform(services, 'dead/show', { id }, CALL)).letter;
+const settle = (order: Order) => performOperation(services, 'dead/settle', order, CALL);
+const list = (input: object) => performOperation(services, 'dead/list', input, CALL);
+const letter = async (id: number) =>
+  (await performOperation(services, 'dead/show', { id }, CALL)).letter;
 
 describe('dead letters', () => {
   it('[D06] shows the beginning in lists and the full text in the detail view', async () => {
@@ -120,7 +121,7 @@ describe('dead letters', () => {
     ['settle', { action: 'replay', letters: [1], evenTwice: 'yes' }],
   ])('[D06] rejects dead/%s with %j and changes nothing', async (name, input) => {
     await failPart('a');
-    const asked = perform(services, `dead/${name}`, input, CALL);
+    const asked = performOperation(services, `dead/${name}`, input, CALL);
     await expect(asked).rejects.toMatchObject({ code: 'wrong-input' });
     expect((await list({})).letters).toHaveLength(1);
   });

@@ -1,9 +1,9 @@
-import { agentOfConversation, type Clock, change, read } from '@parley/core';
+import { type Clock, change, getConversationAgent, read } from '@parley/core';
 import type { ChatKey, DeadLetter, Store } from '@parley/store';
 import { z } from 'zod';
 import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 
-interface AnyLetter {
+interface DeadLetterFacts {
   readonly id: number;
   /** In ms. */
   readonly diedAt: number;
@@ -18,7 +18,7 @@ interface AnyLetter {
   readonly settled: DeadLetter['settled'];
 }
 
-interface FailedPart extends AnyLetter {
+interface FailedPart extends DeadLetterFacts {
   readonly kind: 'refused' | 'uncertain';
   readonly text: string;
   /** The name of its file; empty if there was none. */
@@ -32,7 +32,7 @@ interface FailedPart extends AnyLetter {
   readonly state: 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
 }
 
-interface UnansweredTurn extends AnyLetter {
+interface UnansweredTurn extends DeadLetterFacts {
   readonly kind: 'unanswered';
   readonly turnId: string;
   /** The total number of messages, some of which may not be shown. */
@@ -53,14 +53,14 @@ const MAX_EXCERPT = 300;
 const MAX_MESSAGES = 3;
 
 /** For lists, the text is shortened to its beginning. */
-function shownDeadLetter(
+function toShownDeadLetter(
   letter: DeadLetter,
   extent: 'excerpt' | 'whole',
   defaultAgent: string,
 ): ShownDeadLetter {
   const { id, diedAt, settled, conversationId } = letter;
   const agent = conversationId !== null && {
-    agent: agentOfConversation(conversationId) ?? defaultAgent,
+    agent: getConversationAgent(conversationId) ?? defaultAgent,
   };
   const common = {
     id,
@@ -68,7 +68,7 @@ function shownDeadLetter(
     settled,
     conversationId,
     reason: letter.reason ?? '',
-    chat: letterChat(letter),
+    chat: getLetterChat(letter),
     ...agent,
   };
   const cut = (text: string) => (extent === 'whole' ? text : shortenText(text));
@@ -90,9 +90,9 @@ function shownDeadLetter(
   };
 }
 
-function letterChat(letter: DeadLetter): string {
+function getLetterChat(letter: DeadLetter): string {
   const chat = letter.kind === 'unanswered' ? letter.messages[0]?.chat : letter.chat;
-  if (chat !== undefined) return chatName(chat);
+  if (chat !== undefined) return formatChatName(chat);
   return letter.kind === 'unanswered' ? letter.conversationId : '';
 }
 
@@ -100,7 +100,7 @@ function letterChat(letter: DeadLetter): string {
  * Omits the default account, because most people have one account per platform and have never named
  * it.
  */
-function chatName({ channel, account, chatId }: ChatKey): string {
+function formatChatName({ channel, account, chatId }: ChatKey): string {
   return `${account === 'default' ? channel : `${channel}/${account}`}:${chatId}`;
 }
 
@@ -148,7 +148,7 @@ export const operations = {
     { before: FromQuery.optional(), limit: FromQuery.min(1).max(MAX_LISTED).default(MAX_LISTED) },
     async ({ store: { deadLetters }, defaultAgent }: DeadLetterNeeds, { before, limit }) => {
       const found = await deadLetters.open({ before, limit });
-      const letters = found.map((letter) => shownDeadLetter(letter, 'excerpt', defaultAgent));
+      const letters = found.map((letter) => toShownDeadLetter(letter, 'excerpt', defaultAgent));
       const next = found.length < limit ? null : (found.at(-1)?.id ?? null);
       return { letters, counts: await deadLetters.counts(), next };
     },
@@ -158,15 +158,15 @@ export const operations = {
     { id: FromQuery },
     async ({ store, defaultAgent }: DeadLetterNeeds, { id }) => {
       const letter = await store.deadLetters.get(id);
-      return { letter: letter && shownDeadLetter(letter, 'whole', defaultAgent) };
+      return { letter: letter && toShownDeadLetter(letter, 'whole', defaultAgent) };
     },
   ),
   settle: change(
     'Replay or drop dead letters, oldest first; `next` is where to continue, null when all are done',
     Order,
     async (needs: DeadLetterNeeds, order) => {
-      const { ids, next } = await lettersOf(needs, order);
-      const results: { readonly id: number; readonly result: Settled }[] = [];
+      const { ids, next } = await listLettersToSettle(needs, order);
+      const results: { readonly id: number; readonly result: SettleResult }[] = [];
       for (const id of ids) results.push({ id, result: await settleOne(needs, id, order) });
       return { results, next };
     },
@@ -174,7 +174,7 @@ export const operations = {
 };
 
 /** Oldest first, so that the parts of an answer keep their order. */
-async function lettersOf(
+async function listLettersToSettle(
   { store }: DeadLetterNeeds,
   { action, letters, evenTwice }: DeadLetterOrder,
 ): Promise<{ readonly ids: readonly number[]; readonly next: number | null }> {
@@ -186,13 +186,13 @@ async function lettersOf(
   return { ids, next: ids.length < MAX_AT_ONCE ? null : (ids.at(-1) ?? null) };
 }
 
-type Settled = 'replayed' | 'dropped' | 'uncertain' | 'settled' | 'missing';
+type SettleResult = 'replayed' | 'dropped' | 'uncertain' | 'settled' | 'missing';
 
 async function settleOne(
   needs: DeadLetterNeeds,
   id: number,
   { action, evenTwice }: DeadLetterOrder,
-): Promise<Settled> {
+): Promise<SettleResult> {
   const { store, clock, log } = needs;
   if (action === 'drop') {
     const result = await store.deadLetters.drop(id, clock());

@@ -1,6 +1,6 @@
 import type { ChannelAdapter, ChannelDefinition } from '@parley/channels';
 import { type LiveBus, silentLogger, silentMeter, systemTime } from '@parley/core';
-import { CAPABILITIES, runs } from '@parley/core/testing';
+import { CAPABILITIES, toRunOptions } from '@parley/core/testing';
 import { createLocalBus, openTurnQueue, type WakeUpQueue, wakeDeliveryOn } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
@@ -10,7 +10,7 @@ import { z } from 'zod';
 import type { AccountDeps } from './accounts/account.ts';
 import { type AccountSweeps, sweepAccounts } from './accounts/sweep-accounts.ts';
 import { type ChannelAccount, openAccount } from './channel-account.ts';
-import { healthOf } from './http/health.ts';
+import { decideHealth } from './http/health.ts';
 
 const PLACE = { channel: 'board', account: 'default', chatId: '1' } as const;
 const rules = {
@@ -139,13 +139,13 @@ describe("a plugin's channel that returns invalid receipts", () => {
             state: { reason: expect.stringContaining('"send" returned invalid results') },
             defects: { count: 3, last: { what: 'send' } },
           });
-          expect(healthOf([], [account.status()]).status).toBe('down');
+          expect(decideHealth([], [account.status()]).status).toBe('down');
         })
         .afterEach(async () => {
           await close();
           await open();
         }),
-      runs(12),
+      toRunOptions(12),
     );
     await connect(() => ({ platformMessageId: '1' }));
   });
@@ -157,7 +157,7 @@ describe("a plugin's channel that returns invalid receipts", () => {
     expect(sends).toHaveLength(4);
     const status = account.status();
     expect(status).toMatchObject({ state: { kind: 'connected' }, defects: { count: 1 } });
-    expect(healthOf([], [status])).toEqual({
+    expect(decideHealth([], [status])).toEqual({
       status: 'degraded',
       reasons: ['board/default: defects of its adapter: 1'],
     });

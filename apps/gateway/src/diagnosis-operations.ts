@@ -19,7 +19,7 @@ export const audit = {
     {},
     async (needs: DiagnosisNeeds, _, { caller }) => {
       const report = await needs.audit();
-      return caller.role === 'owner' ? report : withoutNames(report);
+      return caller.role === 'owner' ? report : removeNames(report);
     },
     { role: 'operator', ...RUNNING },
   ),
@@ -60,7 +60,7 @@ const NAMELESS =
  * The audit for people who are not owners: of all other checks they see only that there is a
  * finding and what to do about it.
  */
-function withoutNames(report: AuditReport): AuditReport {
+function removeNames(report: AuditReport): AuditReport {
   const hidden = new Set<string>();
   const findings = report.findings.flatMap((finding) => {
     if (NAMELESS.test(finding.id)) return [finding];

@@ -1,4 +1,4 @@
-import { change, read, refusal } from '@parley/core';
+import { change, createRefusal, read } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import { coversFile, type PromptFiles, SOUL, type Workspace } from '@parley/workspace';
 import { z } from 'zod';
@@ -66,7 +66,7 @@ export const operations = {
     async ({ files, scrub }: FileNeeds, { name, base, text }, { agent, caller: { name: by } }) => {
       const { editor } = (await files(agent)).workspace;
       const before = text?.includes(HIDDEN) ? (await editor.read(name))?.text : undefined;
-      const whole = text === null ? null : withSecretLines(name, text, before ?? '', scrub);
+      const whole = text === null ? null : restoreSecretLines(name, text, before ?? '', scrub);
       return editor.save(name, { base, text: whole, by });
     },
   ),
@@ -76,7 +76,7 @@ export const operations = {
     async ({ files }: FileNeeds, { name, version }, { agent }) => {
       const { editor } = (await files(agent)).workspace;
       const [text, now] = await Promise.all([editor.version(name, version), editor.read(name)]);
-      if (text === null) throw refusal('no-version', `${name} has no version ${version}.`);
+      if (text === null) throw createRefusal('no-version', `${name} has no version ${version}.`);
       // The agent package is loaded only when a comparison needs it.
       const { soulDiff } = await import('@parley/agent');
       return { text, diff: text === now?.text ? '' : soulDiff(text, now?.text ?? '') };
@@ -97,7 +97,7 @@ const HIDDEN = '[secret]';
  * Restores lines with hidden secrets from the previous version of the file. Throws when such a line
  * was edited.
  */
-function withSecretLines(name: string, text: string, before: string, scrub: Scrub): string {
+function restoreSecretLines(name: string, text: string, before: string, scrub: Scrub): string {
   const lines = before.split('\n').filter((line) => scrub(line) !== line);
   if (lines.length === 0) return text;
   return text
@@ -107,7 +107,7 @@ function withSecretLines(name: string, text: string, before: string, scrub: Scru
       const at = lines.findIndex((known) => scrub(known) === line);
       const [known] = at === -1 ? [] : lines.splice(at, 1);
       if (known !== undefined) return known;
-      throw refusal(
+      throw createRefusal(
         'hidden-secret',
         `${name} was not saved: a line with ${HIDDEN} was changed. Leave such lines as they are, or write the secret itself.`,
       );

@@ -1,4 +1,4 @@
-import { type Call, type Caller, change, type LiveBus, read, refusal } from '@parley/core';
+import { type Call, type Caller, change, createRefusal, type LiveBus, read } from '@parley/core';
 import type { MarkChange, Store } from '@parley/store';
 import { z } from 'zod';
 import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
@@ -27,25 +27,25 @@ export const inboxOperations = {
     'Name a conversation in your inbox; an empty name: its own title again',
     { id: Id, title: Title },
     (needs: InboxNeeds, { id, title }, { caller }) =>
-      mark(needs, caller, id, { kind: 'rename', title: title === '' ? null : title }),
+      markConversation(needs, caller, id, { kind: 'rename', title: title === '' ? null : title }),
   ),
   pin: change(
     'Keep a conversation at the top of your inbox, or no longer',
     { id: Id, pinned: z.boolean().default(true) },
     (needs: InboxNeeds, { id, pinned }, { caller }) =>
-      mark(needs, caller, id, { kind: 'pin', to: pinned }),
+      markConversation(needs, caller, id, { kind: 'pin', to: pinned }),
   ),
   archive: change(
     'Move a conversation out of your inbox, or back; it comes back by itself when an approval waits in it',
     { id: Id, archived: z.boolean().default(true) },
     (needs: InboxNeeds, { id, archived }, { caller }) =>
-      mark(needs, caller, id, { kind: 'archive', to: archived }),
+      markConversation(needs, caller, id, { kind: 'archive', to: archived }),
   ),
   'mark-read': change(
     'Count a conversation as read, up to this message (`newest`) and part (`newestPart`), or all of it',
     { id: Id, message: Seq.optional(), part: Seq.optional() },
     (needs: InboxNeeds, { id, message, part = 0 }, { caller }) =>
-      mark(needs, caller, id, {
+      markConversation(needs, caller, id, {
         kind: 'read',
         upTo: message === undefined ? null : { message, part },
       }),
@@ -53,7 +53,8 @@ export const inboxOperations = {
   'mark-unread': change(
     'Count the newest message of a conversation as unread',
     { id: Id },
-    (needs: InboxNeeds, { id }, { caller }) => mark(needs, caller, id, { kind: 'unread' }),
+    (needs: InboxNeeds, { id }, { caller }) =>
+      markConversation(needs, caller, id, { kind: 'unread' }),
   ),
   'begin-inbox': change(
     'Count everything as read at a first visit, and take over what a browser kept by itself',
@@ -69,7 +70,7 @@ export const inboxOperations = {
       unread: Ids,
     },
     async ({ store, bus }: InboxNeeds, marks, { caller }) => {
-      await store.conversationMarks.begin(readerOf(caller), marks);
+      await store.conversationMarks.begin(getInboxReader(caller), marks);
       bus.publish({ type: 'inbox-changed' });
       return { ok: true } as const;
     },
@@ -78,17 +79,17 @@ export const inboxOperations = {
     'Count what deleting a conversation would remove',
     { id: Id },
     async ({ store }: InboxNeeds, { id }) =>
-      (await store.forgetting.countForDeletion(id)) ?? missingConversation(),
+      (await store.forgetting.countForDeletion(id)) ?? throwMissingConversation(),
   ),
   delete: change(
     'Delete a conversation with all that was said in it; a running turn is stopped',
     { id: Id },
-    remove,
+    removeConversation,
   ),
 };
 
 /** The inbox of a caller; the holder of the data folder's token has no name. */
-export function readerOf({ person = '' }: Caller): string {
+export function getInboxReader({ person = '' }: Caller): string {
   return person;
 }
 
@@ -97,18 +98,19 @@ export function callerName({ person = 'The owner' }: Caller): string {
   return person;
 }
 
-async function mark(
+async function markConversation(
   { store, bus }: InboxNeeds,
   caller: Caller,
   id: string,
   change: MarkChange,
 ): Promise<{ readonly ok: true }> {
-  if (!(await store.conversationMarks.change(readerOf(caller), id, change))) missingConversation();
+  if (!(await store.conversationMarks.change(getInboxReader(caller), id, change)))
+    throwMissingConversation();
   bus.publish({ type: 'inbox-changed' });
   return { ok: true };
 }
 
-async function remove(
+async function removeConversation(
   needs: InboxNeeds,
   { id }: { readonly id: string },
   { caller }: Call,
@@ -119,7 +121,8 @@ async function remove(
   const onStopped = (conversationId: string): void =>
     bus.publish({ type: 'stop-turn', conversationId });
   const deleted =
-    (await store.forgetting.deleteConversation({ ...order, onStopped })) ?? missingConversation();
+    (await store.forgetting.deleteConversation({ ...order, onStopped })) ??
+    throwMissingConversation();
   log.info({ conversation: id, by, ...deleted }, 'a person deleted a conversation');
   bus.publish({ type: 'inbox-changed' });
   // Messages that arrived in the meantime have been waiting.
@@ -128,8 +131,8 @@ async function remove(
 }
 
 /** Throws ParleyError `no-conversation`. */
-export function missingConversation(): never {
-  throw refusal(
+export function throwMissingConversation(): never {
+  throw createRefusal(
     'no-conversation',
     'There is no such conversation; it may have been deleted or forgotten.',
   );

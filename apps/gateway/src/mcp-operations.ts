@@ -1,4 +1,4 @@
-import { change, refusal } from '@parley/core';
+import { change, createRefusal } from '@parley/core';
 import { z } from 'zod';
 
 const Word = z.string().max(4_000);
@@ -43,12 +43,13 @@ export const operations = {
     'Begin to sign in at an MCP server; returns the address for the browser',
     { server: z.string().min(1).max(100) },
     async ({ mcpSignIns }: McpNeeds, { server }, { caller: { origin, session = TOKEN } }) => {
-      if (origin === undefined) throw refusal('no-page', 'Sign in on the page, under Status.');
+      if (origin === undefined)
+        throw createRefusal('no-page', 'Sign in on the page, under Status.');
       const round = { redirectUrl: `${origin}/`, session };
       const url = await (await mcpSignIns())?.begin(server, round);
       if (url) return { url };
       const message = `The settings have no MCP server ${server} over HTTP.`;
-      throw refusal('mcp-unknown', message);
+      throw createRefusal('mcp-unknown', message);
     },
     RUNNING,
   ),
@@ -57,7 +58,8 @@ export const operations = {
     SignedIn,
     async ({ mcpSignIns }: McpNeeds, answer, { caller: { session = TOKEN } }) => {
       const server = await (await mcpSignIns())?.finish(answer, session);
-      if (server === undefined) throw refusal('mcp-unknown', 'The settings have no MCP servers.');
+      if (server === undefined)
+        throw createRefusal('mcp-unknown', 'The settings have no MCP servers.');
       return { text: `Signed in at ${server}.` };
     },
     RUNNING,

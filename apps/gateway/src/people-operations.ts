@@ -1,8 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { type Clock, change, type Logger, ROLES, read, refusal } from '@parley/core';
+import { type Clock, change, createRefusal, type Logger, ROLES, read } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
-import { fingerprint, idOf, type PageSessions, SIGN_IN_PREFIX } from './http/page-sessions.ts';
+import {
+  fingerprintSecret,
+  type PageSessions,
+  SIGN_IN_PREFIX,
+  toSessionId,
+} from './http/page-sessions.ts';
 
 interface PeopleNeeds {
   readonly store: Pick<Store, 'signIns'>;
@@ -37,10 +42,10 @@ export const operations = {
     { name: Name, role: z.enum(ROLES) },
     async ({ store, clock, log }: PeopleNeeds, person, { caller }) => {
       const token = `${SIGN_IN_PREFIX}${randomBytes(32).toString('base64url')}`;
-      const hash = fingerprint(token);
-      const stored = { id: idOf(hash), hash, createdAt: clock(), usedAt: null };
+      const hash = fingerprintSecret(token);
+      const stored = { id: toSessionId(hash), hash, createdAt: clock(), usedAt: null };
       const added = await store.signIns.add({ ...person, ...stored });
-      if (added !== 'added') throw refusal('not-added', WHY_NOT[added]);
+      if (added !== 'added') throw createRefusal('not-added', WHY_NOT[added]);
       log.info({ ...person, by: caller.name }, 'a named sign-in was added');
       return { ...person, token };
     },
@@ -51,7 +56,7 @@ export const operations = {
     async ({ store, log, pageSessions }: PeopleNeeds, { name }, { caller }) => {
       const revoked = await store.signIns.revoke(name);
       if (revoked === null) {
-        throw refusal(
+        throw createRefusal(
           'no-sign-in',
           `No sign-in is called ${name}. It may have been revoked already.`,
         );

@@ -1,4 +1,4 @@
-import { read, refusal, type SentRequest } from '@parley/core';
+import { createRefusal, read, type SentRequest } from '@parley/core';
 import { comparePrompts } from '@parley/prompt';
 import type { PromptSearch, PromptSummary, Store } from '@parley/store';
 import { z } from 'zod';
@@ -48,7 +48,10 @@ export const operations = {
       });
       const prompts = found.slice(0, limit);
       const last = prompts.at(-1);
-      return { prompts, next: found.length > limit && last !== undefined ? pageMark(last) : null };
+      return {
+        prompts,
+        next: found.length > limit && last !== undefined ? formatPageMark(last) : null,
+      };
     },
   ),
   show: read('The prompt of a turn', { turn: z.string() }, ({ store }: PromptNeeds, { turn }) =>
@@ -71,14 +74,14 @@ export const operations = {
 async function findPrompt({ prompts }: PromptNeeds['store'], turn: string) {
   const found = await prompts.ofTurn(turn);
   if (found !== null) return found;
-  throw refusal(
+  throw createRefusal(
     'no-prompt',
     'No prompt of that turn is kept. It may be older than inspector.keepDays allows.',
   );
 }
 
 /** The cursor at the end of a page, in the form used by the next request. */
-function pageMark({ at, turnId }: PromptSummary): string {
+function formatPageMark({ at, turnId }: PromptSummary): string {
   return `${at}~${turnId}`;
 }
 

@@ -1,4 +1,4 @@
-import { change, type Role, read, refusal } from '@parley/core';
+import { change, createRefusal, type Role, read } from '@parley/core';
 import { z } from 'zod';
 import type { PageSessions } from './http/page-sessions.ts';
 
@@ -28,7 +28,7 @@ export const operations = {
     async ({ pageSessions }: SessionNeeds, { id }) => {
       const ended = await (await pageSessions()).end(id);
       if (ended > 0 || id === 'all') return { ended };
-      throw refusal('no-session', `There is no session ${id}. It may have ended already.`);
+      throw createRefusal('no-session', `There is no session ${id}. It may have ended already.`);
     },
   ),
   me: read(
@@ -47,7 +47,10 @@ export const operations = {
     {},
     async ({ pageSessions }: SessionNeeds, _, { caller: { session } }) => {
       if (session === undefined)
-        throw refusal('no-session', 'You signed in with a token, so there is no session to end.');
+        throw createRefusal(
+          'no-session',
+          'You signed in with a token, so there is no session to end.',
+        );
       return { ended: await (await pageSessions()).end(session) };
     },
     { role: 'viewer' },

@@ -1,4 +1,4 @@
-import { change, read, refusal } from '@parley/core';
+import { change, createRefusal, read } from '@parley/core';
 import type { SkillStatus, Skills } from '@parley/workspace';
 import { z } from 'zod';
 
@@ -22,7 +22,7 @@ export const operations = {
     {},
     async (needs: SkillNeeds, _, { agent }) => {
       const { skills } = await needs.skills(agent);
-      return { skills: (await skills.list()).map(shownSkill) };
+      return { skills: (await skills.list()).map(toShownSkill) };
     },
   ),
   show: read(
@@ -33,10 +33,10 @@ export const operations = {
       const named = (await skills.list()).filter(
         (one) => one.name.toLowerCase() === name.toLowerCase(),
       );
-      if (named.length === 0) throw refusal('no-skill', `There is no skill ${name}.`);
+      if (named.length === 0) throw createRefusal('no-skill', `There is no skill ${name}.`);
       const text = await skills.show(name);
       return {
-        skills: named.map(shownSkill),
+        skills: named.map(toShownSkill),
         text: text?.kind === 'skill' ? text.text : null,
         /** Why the text is missing, if known. */
         reason: text === null || text.kind === 'skill' ? null : text.detail,
@@ -49,20 +49,20 @@ export const operations = {
     async (needs: SkillNeeds, { name, isOn }, { agent }) => {
       const { skills, turn } = await needs.skills(agent);
       const isKnown = (await skills.list()).some((one) => one.name === name);
-      if (!isKnown) throw refusal('no-skill', `There is no skill ${name}.`);
+      if (!isKnown) throw createRefusal('no-skill', `There is no skill ${name}.`);
       turn(name, isOn);
       return { text: `${name} is ${isOn ? 'on' : 'off'}, starting with the next message.` };
     },
   ),
 };
 
-function shownSkill({ audience, ...skill }: SkillStatus) {
+function toShownSkill({ audience, ...skill }: SkillStatus) {
   const { state } = skill;
   return {
     ...skill,
     readers: audience.kind === 'owner' ? ('owner' as const) : ('everyone' as const),
     /** The file in the workspace where it can be edited. */
-    file: skill.source === 'workspace' ? workspaceSkillPath(skill.location) : null,
+    file: skill.source === 'workspace' ? findWorkspaceSkillPath(skill.location) : null,
     /** Whether the settings enable it; null when they have no effect on it. */
     isOn:
       state === 'shadowed' || state === 'refused'
@@ -72,6 +72,6 @@ function shownSkill({ audience, ...skill }: SkillStatus) {
 }
 
 /** Turns `~/…/skills/tea/SKILL.md` into its path in the workspace. */
-function workspaceSkillPath(location: string): string | null {
+function findWorkspaceSkillPath(location: string): string | null {
   return /(?:^|\/)(skills\/[^/]+\/(?:[^/]+\/)*SKILL\.md)$/.exec(location)?.[1] ?? null;
 }

@@ -7,7 +7,7 @@ import { sweepAccounts } from './accounts/sweep-accounts.ts';
 import type { StatusReport } from './http/api.ts';
 import type { ApiServices } from './http/api-routes.ts';
 import type { HttpAppOptions, PageFiles } from './http/app.ts';
-import type { Health, HealthOptions } from './http/health.ts';
+import type { HealthOptions, HealthReport } from './http/health.ts';
 import type { PageSessionLimits } from './http/page-sessions.ts';
 import { type HttpOptions, startHttp } from './http/server.ts';
 
@@ -45,7 +45,7 @@ export interface GatewayOptions
   /** Opens the files of the web page, whose code is loaded with the first request. */
   readonly page: () => Promise<PageFiles>;
   /** Returns the text of `/metrics`. */
-  readonly metrics: (channels: readonly AccountStatus[], health: Health) => Promise<string>;
+  readonly metrics: (channels: readonly AccountStatus[], health: HealthReport) => Promise<string>;
   /** Returns the report of `parley status`, except the channels. */
   readonly report: () => Promise<StatusReport>;
   /** `FOLLOW_PAUSES_MS` when absent. */
@@ -87,7 +87,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   let services: GatewayServices = options;
   const http = await startHttp({ ...options.http, log, secrets: options.secrets }, async () => {
     const [{ createHttpApp }, page] = await Promise.all([import('./http/app.ts'), options.page()]);
-    return createHttpApp({ ...httpOptions({ ...options, ...services }, accounts), page });
+    return createHttpApp({ ...toHttpOptions({ ...options, ...services }, accounts), page });
   });
   await accounts.use(options.accounts);
   const tidying = startSweep('old attachments', TIDY_MS, log, async () => {
@@ -123,7 +123,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 }
 
 /** The options of the routes. */
-function httpOptions(
+function toHttpOptions(
   options: GatewayOptions,
   accounts: GatewayAccounts,
 ): Omit<HttpAppOptions, 'page'> {
@@ -158,6 +158,6 @@ function httpOptions(
  * Loads the rights only if other gateways exist and an account may be served by only one of them.
  */
 async function openRights(options: GatewayOptions): Promise<AccountRights> {
-  const { leasedRights } = await import('./accounts/leased-rights.ts');
-  return leasedRights({ ...options, owner: options.sharedAs ?? '' });
+  const { createLeasedRights } = await import('./accounts/leased-rights.ts');
+  return createLeasedRights({ ...options, owner: options.sharedAs ?? '' });
 }

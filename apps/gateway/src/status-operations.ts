@@ -1,5 +1,5 @@
 import { read } from '@parley/core';
-import { withoutCodes } from './channel-operations.ts';
+import { removeCodes } from './channel-operations.ts';
 import type { GatewayStatus } from './http/api.ts';
 
 interface StatusNeeds {
@@ -14,7 +14,7 @@ export const operations = {
       const report = await status();
       if (caller.role === 'owner') return report;
       // A problem in the settings may quote a private value.
-      return { ...withoutCodes(report), settings: { afterRestart: [], problems: [] } };
+      return { ...removeCodes(report), settings: { afterRestart: [], problems: [] } };
     },
     { role: 'viewer', running: true },
   ),

@@ -1,7 +1,7 @@
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { perform, type Services } from './operations.ts';
+import { performOperation, type Services } from './operations.ts';
 
 const TODAY = '2026-11-21';
 const FACTS = {
@@ -26,7 +26,7 @@ describe('the report of usage', () => {
       usage: async () => FACTS,
     } as Partial<Services> as Services;
     const caller = { name: 'Ann', role: 'owner' } as const;
-    return perform(services, 'usage/report', query, { caller });
+    return performOperation(services, 'usage/report', query, { caller });
   };
 
   it('[U07] covers the last 30 days by day unless requested otherwise', async () => {

@@ -1,4 +1,4 @@
-import { type Clock, RoleNeeded, read } from '@parley/core';
+import { type Clock, RoleNeededError, read } from '@parley/core';
 import type { Spent, Store, UsageGrouping } from '@parley/store';
 import { z } from 'zod';
 
@@ -56,7 +56,7 @@ export const operations = {
     },
     async ({ store, clock, ...needs }: UsageNeeds, { by, days, until }, { caller }) => {
       const isOwner = caller.role === 'owner';
-      if (NAMING.has(by) && !isOwner) throw new RoleNeeded('owner', caller);
+      if (NAMING.has(by) && !isOwner) throw new RoleNeededError('owner', caller);
       const { timeZone, dayAt, caps } = await needs.usage();
       const today = dayAt(clock());
       const lastDay = until ?? today;

@@ -1,4 +1,4 @@
-import { agentOfConversation, type Clock, read, visibleLine } from '@parley/core';
+import { type Clock, getConversationAgent, read, toVisibleLine } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
@@ -27,8 +27,8 @@ export const operations = {
     const messages = await store.why.recent(MAX_RECENT);
     return {
       messages: messages.map(({ conversationId, text, ...facts }) => ({
-        ...{ ...facts, conversationId, text: firstWords(text, scrub) },
-        agent: conversationId && (agentOfConversation(conversationId) ?? defaultAgent),
+        ...{ ...facts, conversationId, text: getFirstWords(text, scrub) },
+        agent: conversationId && (getConversationAgent(conversationId) ?? defaultAgent),
       })),
     };
   }),
@@ -41,8 +41,8 @@ const FIRST_WORDS = 120;
  * The beginning of a text on one line. Secrets are removed before it is truncated, because half a
  * secret would not be recognized.
  */
-export function firstWords(text: string, scrub: Scrub): string {
-  const line = visibleLine(scrub(text)).replaceAll(/\s+/g, ' ').trim();
+export function getFirstWords(text: string, scrub: Scrub): string {
+  const line = toVisibleLine(scrub(text)).replaceAll(/\s+/g, ' ').trim();
   if (line.length <= FIRST_WORDS) return line;
   return `${line.slice(0, FIRST_WORDS).toWellFormed()}…`;
 }

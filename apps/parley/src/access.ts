@@ -29,8 +29,8 @@ export function planAccounts(
   const { limits, approvals, lanes } = loaded.settings;
   const { busy } = lanes;
   const { approvers } = approvals;
-  const agents = agentRulesOf(loaded);
-  const plans: PlannedAccount[] = apiPlans(loaded.settings, { owners, agents });
+  const agents = toAgentRules(loaded);
+  const plans: PlannedAccount[] = planApiAccounts(loaded.settings, { owners, agents });
   const definitions = withHosted(channels, loaded);
   for (const checked of Object.values(loaded.channels)) {
     const { channel, account } = checked;
@@ -52,11 +52,11 @@ export function planAccounts(
 }
 
 /** Each agent's routes and owners (F14); undefined if there is only one agent. */
-function agentRulesOf({ settings, agents }: LoadedSettings): AgentRules | undefined {
+function toAgentRules({ settings, agents }: LoadedSettings): AgentRules | undefined {
   if (agents.size === 0) return undefined;
   const { id } = settings.agent;
   const rightsOf = (own: LoadedSettings['settings']) => ({
-    owners: ownersOf(own),
+    owners: listOwners(own),
     approvers: own.approvals.approvers,
   });
   return {
@@ -76,7 +76,7 @@ function agentRulesOf({ settings, agents }: LoadedSettings): AgentRules | undefi
  * The API is a single account without rules in the settings; its adapter rejects requests without a
  * token.
  */
-function apiPlans(
+function planApiAccounts(
   {
     api: { clients, origins, waitSeconds },
     agent,
@@ -102,18 +102,18 @@ function apiPlans(
   return [{ kind: 'ready', plan: { definition: api, account: 'default', settings, rules } }];
 }
 
-export function servedBy(
+export function createServedCheck(
   accounts: readonly PlannedAccount[],
 ): (channel: string, account: string) => boolean {
   const served = new Set(
     accounts.flatMap((one) =>
-      one.kind === 'ready' ? [accountKey(one.plan.definition.id, one.plan.account)] : [],
+      one.kind === 'ready' ? [toAccountKey(one.plan.definition.id, one.plan.account)] : [],
     ),
   );
-  return (channel, account) => served.has(accountKey(channel, account));
+  return (channel, account) => served.has(toAccountKey(channel, account));
 }
 
-function accountKey(channel: string, account: string): string {
+function toAccountKey(channel: string, account: string): string {
   return JSON.stringify([channel, account]);
 }
 
@@ -124,7 +124,7 @@ const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
  * The owners of an agent: the people named as owners in its settings, the owner on the page and in
  * the terminal, and its API clients marked as owner.
  */
-export function ownersOf({
+export function listOwners({
   owners,
   agent: { id },
   agents,
@@ -142,7 +142,7 @@ export function ownersOf({
  * The approvers of tool calls, and how long a request stays open (G05). Settings are in minutes,
  * everything else in ms.
  */
-export function approvalsOf({
+export function toApprovalRules({
   approvals: { waitMinutes, ...rules },
 }: LoadedSettings['settings']): NonNullable<TurnServices['approvals']> {
   return {
@@ -151,7 +151,7 @@ export function approvalsOf({
   };
 }
 
-function openPlaces(channels: LoadedSettings['channels']): readonly string[] {
+function listOpenPlaces(channels: LoadedSettings['channels']): readonly string[] {
   return Object.values(channels).flatMap((one) => {
     if (one.kind !== 'ok') return [];
     const { channel, account, access } = one;
@@ -191,22 +191,22 @@ export function openSpendGuard(
 ): SpendGuard {
   const { perStrangerDaily: _resolved, ...caps } = settings.spend;
   const { cap, from } = strangerCap(settings.spend);
-  if (named === undefined) logStrangerCap(log, openPlaces(channels), { cap, from });
+  if (named === undefined) logStrangerCap(log, listOpenPlaces(channels), { cap, from });
   const deps = { store, log, ...(clock && { clock }), isStranger: isStranger.bind(null, channels) };
   return createSpendGuard(
     deps,
     { ...caps, ...(cap !== null && { perStrangerDaily: cap }) },
     { timeZone: (named?.settings ?? settings).agent.timeZone, name: named?.name },
-    named && capsOf(named.settings.spend),
+    named && toSpendCaps(named.settings.spend),
   );
 }
 
-function capsOf({ perStrangerDaily: cap, ...caps }: LoadedSettings['settings']['spend']) {
+function toSpendCaps({ perStrangerDaily: cap, ...caps }: LoadedSettings['settings']['spend']) {
   return { ...caps, ...(cap !== undefined && cap !== 'off' && { perStrangerDaily: cap }) };
 }
 
 /** The spending caps in usage reports (U07), taken from the settings, broadest first. */
-export function usageFacts({ agent, spend }: LoadedSettings['settings']): UsageFacts {
+export function toUsageFacts({ agent, spend }: LoadedSettings['settings']): UsageFacts {
   const localTime = localTimeIn(agent.timeZone);
   const names = ['totalDaily', 'perPersonDaily', 'perGroupDaily', 'perStrangerDaily'] as const;
   const caps = names.flatMap((name) => {
@@ -236,7 +236,7 @@ function logStrangerCap(
 }
 
 /** The limits for all sub-agents of a conversation (G07). */
-export function subAgentLimitsOf({
+export function toSubAgentLimits({
   limits,
 }: Pick<LoadedSettings['settings'], 'limits'>): NonNullable<TurnServices['subAgentLimits']> {
   const { minutes, ...bounds } = limits.subAgents;

@@ -3,11 +3,17 @@ import { type AgentMcp, openMedia } from '@parley/agent';
 import { type AskCron, newId } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
 import { contextTokensOf, effectiveWindow } from '@parley/models';
-import { approvalsOf, openSpendGuard, ownersOf, servedBy, subAgentLimitsOf } from './access.ts';
-import { skillCommandsOf } from './agent-sources.ts';
-import { previewOnPage } from './commands/prompt/page.ts';
+import {
+  createServedCheck,
+  listOwners,
+  openSpendGuard,
+  toApprovalRules,
+  toSubAgentLimits,
+} from './access.ts';
+import { createSkillCommands } from './agent-sources.ts';
+import { createPagePreview } from './commands/prompt/page.ts';
 import { type ChosenModel, chooseModel } from './model.ts';
-import { delegatesOf, openAgent } from './open-agent.ts';
+import { listDelegates, openAgent } from './open-agent.ts';
 import type { LoadedPlugins } from './plug-in.ts';
 import { openHeartbeat } from './proactive.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
@@ -49,8 +55,8 @@ export async function openAgentRuntime(
   const { shared } = services;
   const store = { ...shared.store, ...shared.store.ofAgent(name) };
   const lock = services.filesOf(settings);
-  const owners = ownersOf(settings);
-  const same = known.find((one) => asksTheSame(one.settings, settings));
+  const owners = listOwners(settings);
+  const same = known.find((one) => selectsSameModels(one.settings, settings));
   const model =
     same === undefined ? chooseModel(settings, { ...options, meter: shared.meter }) : same.model;
   const models = { model: () => model.model, meter: shared.meter };
@@ -69,15 +75,15 @@ export async function openAgentRuntime(
     mcp,
     durable: { ...shared, store },
     work: {
-      ...workWith(settings, common, media, name),
+      ...createWorkStores(settings, common, media, name),
       ...soul.tool,
     },
   });
-  const approvals = approvalsOf(settings);
+  const approvals = toApprovalRules(settings);
   const proactive = openHeartbeat(settings, {
     ...{ ...shared, ...agent, store, folder, owners, accounts },
   });
-  const preview = previewOnPage(
+  const preview = createPagePreview(
     agent,
     {
       channels: withHosted(plugins.definitions, loaded).map(({ id }) => id),
@@ -85,7 +91,7 @@ export async function openAgentRuntime(
     },
     {
       ...{ owners, approvals, model: model.model, clock, monotonic, log },
-      subAgentLimits: subAgentLimitsOf(settings),
+      subAgentLimits: toSubAgentLimits(settings),
       contextTokens: () =>
         effectiveWindow(model.model, contextTokensOf(settings.model, model.model.id)),
     },
@@ -101,13 +107,13 @@ export async function openAgentRuntime(
     model,
     proactive,
     soul,
-    skillCommands: skillCommandsOf(agent.skills),
+    skillCommands: createSkillCommands(agent.skills),
     spendGuard: openSpendGuard(loaded, { store, log, clock }, named),
   };
 }
 
 /** The stores that the agent's tools write to. */
-function workWith(
+function createWorkStores(
   settings: LoadedSettings['settings'],
   { options: { clock }, plugins, services: { shared }, accounts, askCron }: SharedByAgents,
   media: ReturnType<typeof openMedia>,
@@ -115,7 +121,7 @@ function workWith(
 ) {
   const { store, turns, deliver } = shared;
   const { chats } = settings.tools.message;
-  const owners = ownersOf(settings);
+  const owners = listOwners(settings);
   return {
     cron: { store, ask: askCron },
     delegation: {
@@ -123,10 +129,10 @@ function workWith(
       wake: (conversationId: string) => turns.wake(conversationId),
       newId,
       clock,
-      others: delegatesOf(settings, plugins.loaded.settings),
+      others: listDelegates(settings, plugins.loaded.settings),
       bounds: settings.limits.subAgents,
     },
-    messages: { store, owners, agentName, serves: servedBy(accounts), chats, deliver },
+    messages: { store, owners, agentName, serves: createServedCheck(accounts), chats, deliver },
     documents: { attachments: store.attachments, media },
     sendFile: { store, deliver, agentFiles: store.agentFiles },
     ...(media.speech !== undefined && { speak: { store, deliver, media } }),
@@ -139,6 +145,6 @@ function workWith(
  * Whether two versions of the settings select the same model with the same parameters, so that
  * known facts about it remain valid.
  */
-function asksTheSame(a: LoadedSettings['settings'], b: LoadedSettings['settings']): boolean {
+function selectsSameModels(a: LoadedSettings['settings'], b: LoadedSettings['settings']): boolean {
   return isDeepStrictEqual([a.model, a.agent.timeZone], [b.model, b.agent.timeZone]);
 }

@@ -1,7 +1,7 @@
 import { openMcp } from '@parley/agent';
 import { fetchPublic } from '@parley/tools/web';
 import { localLock } from '@parley/workspace';
-import { ownersOf, planAccounts } from './access.ts';
+import { listOwners, planAccounts } from './access.ts';
 import { type AgentRuntime, type KnownModel, openAgentRuntime } from './agent-runtime.ts';
 import type { LoadedPlugins } from './plug-in.ts';
 import { openCron } from './proactive.ts';
@@ -31,7 +31,7 @@ export async function openAgents(
   const { loaded, definitions } = plugins;
   const { settings } = loaded;
   const { processId, shared, scrape } = services;
-  const accounts = planAccounts(loaded, ownersOf(settings), definitions);
+  const accounts = planAccounts(loaded, listOwners(settings), definitions);
   const cron = openCron(loaded, { ...shared, accounts });
   const common = { options, plugins, services, mcp, accounts, askCron: cron.ask };
   const main = await openAgentRuntime(settings, undefined, common, before ? [before.main] : []);
@@ -55,7 +55,7 @@ export async function openAgents(
  * Finds an agent by its name; without a name, it is the default agent. Returns undefined if the
  * settings define no such agent.
  */
-export function agentNamed(
+export function findAgent(
   { main, named }: Pick<AgentsRuntime, 'main' | 'named'>,
   name: string | undefined,
 ): AgentRuntime | undefined {
@@ -75,13 +75,13 @@ export async function openMcpServices(
   if (Object.keys(settings).length === 0)
     return { settings, mcp: await openMcp(settings, options), signIn: undefined };
   const { createMcpNotes } = await import('./commands/checks/mcp-accepted.ts');
-  const { mcpSignIns, openSignIns, signInLocks } = await import('./mcp-sign-ins.ts');
+  const { createMcpSignIns, openSignIns, createSignInLocks } = await import('./mcp-sign-ins.ts');
   const onOffer = createMcpNotes(options.folder, options);
-  const locks = await signInLocks(loaded, options, services, localLock);
+  const locks = await createSignInLocks(loaded, options, services, localLock);
   const signInAt = openSignIns(options, locks, fetchPublic);
   return {
     settings,
     mcp: await openMcp(settings, { ...options, onOffer, signInAt }),
-    signIn: mcpSignIns(loaded, signInAt, options),
+    signIn: createMcpSignIns(loaded, signInAt, options),
   };
 }

@@ -1,7 +1,13 @@
 import type { AccountStatus } from '@parley/gateway';
 import qrcode from 'qrcode';
 import { describe, expect, it } from 'vitest';
-import { banner, channelLine, createPairingScreen, firstStates, linkText } from './banner.ts';
+import {
+  createPairingScreen,
+  formatBanner,
+  formatChannelLine,
+  formatLinkText,
+  waitForFirstStates,
+} from './banner.ts';
 import { locateDataFolder } from './data-folder.ts';
 
 const web: AccountStatus = {
@@ -26,7 +32,7 @@ const running = {
 
 describe('the startup banner', () => {
   it('[U01] shows agent, model, channels, address, folder and the next steps', () => {
-    expect(banner(running, true)).toBe(`
+    expect(formatBanner(running, true)).toBe(`
 Parley is running. 🦜 Polly is listening.
 
   Model     offline – no model is configured
@@ -46,13 +52,13 @@ Stop with Ctrl-C.
 
   it('[U01] gives no advice if a model and a channel are configured', () => {
     const done = { ...running, model: 'openai/gpt, as configured', channels: [web, telegram] };
-    const text = banner(done, true);
+    const text = formatBanner(done, true);
     expect(text).not.toContain('Next');
     expect(text).toContain('  telegram/work: connected as @polly');
   });
 
   it('[U03] keeps the token out of files and journals, and says how to get it', () => {
-    const text = banner(running, false);
+    const text = formatBanner(running, false);
     expect(text).not.toContain('secret');
     expect(text).toContain('Chat now   http://127.0.0.1:7411\n');
     expect(text).toContain('npm run parley -- token show --data /srv/parley');
@@ -60,7 +66,7 @@ Stop with Ctrl-C.
 
   it('[U01] omits the emoji when the agent has none', () => {
     const plain = { ...running, agent: { name: 'Polly', emoji: undefined } };
-    expect(banner(plain, true)).toContain('Parley is running. Polly is listening.');
+    expect(formatBanner(plain, true)).toContain('Parley is running. Polly is listening.');
   });
 });
 
@@ -94,7 +100,7 @@ describe('the status line of a channel', () => {
     ],
     [{ kind: 'stopped' }, 'stopped'],
   ] as const)('is one line: %o', (state, line) => {
-    expect(channelLine({ channel: 'telegram', account: 'default', state })).toBe(line);
+    expect(formatChannelLine({ channel: 'telegram', account: 'default', state })).toBe(line);
   });
 });
 
@@ -104,7 +110,8 @@ function status(state: AccountStatus['state']): AccountStatus {
   return { channel: 'whatsapp', account: 'default', state };
 }
 
-const drawing = (code: string) => linkText('whatsapp', { kind: 'pairing', code, how: 'scan' });
+const drawing = (code: string) =>
+  formatLinkText('whatsapp', { kind: 'pairing', code, how: 'scan' });
 
 function screenOf(isTTY: boolean) {
   const written: string[] = [];
@@ -201,10 +208,10 @@ describe('the initial channel states', () => {
       looks += 1;
       return looks < 3 ? starting : connected;
     };
-    expect(await firstStates({ status })).toEqual(connected);
+    expect(await waitForFirstStates({ status })).toEqual(connected);
   });
 
   it('[U01] are reported unchanged if a channel takes too long', async () => {
-    expect(await firstStates({ status: () => starting })).toEqual(starting);
+    expect(await waitForFirstStates({ status: () => starting })).toEqual(starting);
   });
 });

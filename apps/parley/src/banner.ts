@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defectsText } from '@parley/core';
+import { describeDefects } from '@parley/core';
 import type { AccountStatus, Gateway } from '@parley/gateway';
 import type { ProcessRole } from '@parley/store';
-import { commandLine, type DataFolder } from './data-folder.ts';
-import { minuteText } from './terminal/text.ts';
+import { type DataFolder, formatCommandLine } from './data-folder.ts';
+import { formatMinute } from './terminal/text.ts';
 
-export interface Running {
+export interface RunningState {
   readonly role: ProcessRole;
   readonly agent: { readonly name: string; readonly emoji?: string | undefined };
   readonly model: string;
@@ -20,7 +20,7 @@ export interface Running {
  * The token follows `#` because browsers do not send that part to servers, so it appears in no
  * server log.
  */
-export function signInAddress(address: string, token: string): string {
+export function toSignInAddress(address: string, token: string): string {
   return `${address}/#token=${encodeURIComponent(token)}`;
 }
 
@@ -28,7 +28,7 @@ export function signInAddress(address: string, token: string): string {
  * Replaces the wildcard address of a server that listens on all interfaces: not every browser opens
  * `http://0.0.0.0:7411`.
  */
-export function reachableAddress(address: string): string {
+export function toReachableAddress(address: string): string {
   return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
@@ -36,8 +36,8 @@ export function reachableAddress(address: string): string {
  * The startup banner, as plain text without colors. The token is shown only in a terminal, because
  * redirected output is stored in a file.
  */
-export function banner(running: Running, isTerminal: boolean): string {
-  if (running.role === 'worker') return workerBanner(running);
+export function formatBanner(running: RunningState, isTerminal: boolean): string {
+  if (running.role === 'worker') return formatWorkerBanner(running);
   const { role, agent, model, address, token, folder } = running;
   const name = agent.emoji ? `${agent.emoji} ${agent.name}` : agent.name;
   return [
@@ -51,16 +51,18 @@ export function banner(running: Running, isTerminal: boolean): string {
     `  Settings  ${folder.settingsFile}`,
     '',
     'Channels',
-    ...running.channels.map((channel) => `  ${channelName(channel)}: ${channelLine(channel)}`),
+    ...running.channels.map(
+      (channel) => `  ${formatChannelName(channel)}: ${formatChannelLine(channel)}`,
+    ),
     '',
     ...(isTerminal
-      ? [`Chat now   ${signInAddress(address, token)}`]
+      ? [`Chat now   ${toSignInAddress(address, token)}`]
       : [
           `Chat now   ${address}`,
-          `sign in    ${commandLine('token show', folder)}   (prints the sign-in link)`,
+          `sign in    ${formatCommandLine('token show', folder)}   (prints the sign-in link)`,
         ]),
-    `or type    ${commandLine('chat', folder)}   (in another terminal)`,
-    ...nextSteps(running),
+    `or type    ${formatCommandLine('chat', folder)}   (in another terminal)`,
+    ...listNextSteps(running),
     '',
     'Stop with Ctrl-C.',
     '',
@@ -68,7 +70,7 @@ export function banner(running: Running, isTerminal: boolean): string {
 }
 
 /** A worker has no channels and no page; it serves health and metrics. */
-function workerBanner({ model, folder, address }: Running): string {
+function formatWorkerBanner({ model, folder, address }: RunningState): string {
   return [
     '',
     "Parley's worker is running.",
@@ -83,7 +85,7 @@ function workerBanner({ model, folder, address }: Running): string {
   ].join('\n');
 }
 
-function nextSteps({ model, channels, folder }: Running): string[] {
+function listNextSteps({ model, channels, folder }: RunningState): string[] {
   const missing = [
     ...(model.startsWith('offline') ? ['a model'] : []),
     ...(channels.some(({ channel }) => channel !== 'web' && channel !== 'terminal')
@@ -92,19 +94,19 @@ function nextSteps({ model, channels, folder }: Running): string[] {
   ];
   if (missing.length === 0) return [];
   const what = `connect ${missing.join(' and ')}`;
-  return [`Next       ${what}: "Set up" on the page, or ${commandLine('setup', folder)}`];
+  return [`Next       ${what}: "Set up" on the page, or ${formatCommandLine('setup', folder)}`];
 }
 
-function channelName({ channel, account }: AccountStatus): string {
+function formatChannelName({ channel, account }: AccountStatus): string {
   return account === 'default' ? channel : `${channel}/${account}`;
 }
 
-export function channelLine({ state, defects }: AccountStatus): string {
-  const line = stateLine(state);
-  return defects === undefined ? line : `${line} (its adapter has ${defectsText(defects)})`;
+export function formatChannelLine({ state, defects }: AccountStatus): string {
+  const line = describeState(state);
+  return defects === undefined ? line : `${line} (its adapter has ${describeDefects(defects)})`;
 }
 
-function stateLine(state: AccountStatus['state']): string {
+function describeState(state: AccountStatus['state']): string {
   switch (state.kind) {
     case 'starting':
       return 'connecting';
@@ -117,19 +119,19 @@ function stateLine(state: AccountStatus['state']): string {
     case 'retrying':
       return `not connected, retrying: ${state.reason}`;
     case 'failed':
-      return `not working: ${sentence(state.reason)} ${state.fix}`;
+      return `not working: ${toSentence(state.reason)} ${state.fix}`;
     case 'paused':
-      return `paused by ${state.by} since ${minuteText(state.since)}`;
+      return `paused by ${state.by} since ${formatMinute(state.since)}`;
     case 'stopped':
       return 'stopped';
   }
 }
 
-function sentence(text: string): string {
+function toSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-interface Screen {
+interface TerminalScreen {
   readonly isTTY?: boolean | undefined;
   write(text: string): unknown;
 }
@@ -144,7 +146,7 @@ const DRAWN_AT_MOST = 6;
  * banner is printed. A code is as sensitive as a key, so it is shown only in a terminal: other
  * output often ends up in a log.
  */
-export function createPairingScreen(screen: Screen) {
+export function createPairingScreen(screen: TerminalScreen) {
   const waiting = new Map<string, AccountStatus>();
   const drawn = new Map<string, number>();
   let isOpen = false;
@@ -156,7 +158,7 @@ export function createPairingScreen(screen: Screen) {
     screen.write(
       times > DRAWN_AT_MOST
         ? `\n${channel} still waits to be linked: the web page and "parley status" show its code.\n`
-        : `\n${await linkText(channel, state)} When this code expires, a new one is shown.\n`,
+        : `\n${await formatLinkText(channel, state)} When this code expires, a new one is shown.\n`,
     );
   };
   return {
@@ -188,12 +190,12 @@ export async function printLinks(
 ): Promise<void> {
   for (const { channel, state } of accounts) {
     if (state.kind !== 'pairing' || state.code === '' || !process.stdout.isTTY) continue;
-    print(await linkText(channel, state));
+    print(await formatLinkText(channel, state));
   }
 }
 
 /** Instructions for linking an account. Only for terminals: the code is as sensitive as a key. */
-export async function linkText(
+export async function formatLinkText(
   channel: string,
   { code, how }: Extract<AccountStatus['state'], { kind: 'pairing' }>,
 ): Promise<string> {
@@ -219,7 +221,7 @@ const POLL_INTERVAL_MS = 20;
  * Resolves to the states of all channels once none of them is still connecting, or after the
  * timeout.
  */
-export async function firstStates(
+export async function waitForFirstStates(
   gateway: Pick<Gateway, 'status'>,
 ): Promise<readonly AccountStatus[]> {
   for (let waited = 0; waited < TIMEOUT_MS; waited += POLL_INTERVAL_MS) {

@@ -3,11 +3,16 @@ import { type Clock, readId } from '@parley/core';
 import type { PlannedAccount } from '@parley/gateway';
 import type { Accounts, ChannelSettings } from '@parley/gateway/channel-operations';
 import { describeProblem } from '@parley/settings';
-import { accountPath, editSettings, readWritten, type SettingsChange } from '@parley/settings/edit';
+import {
+  editSettings,
+  findAccountPath,
+  readWrittenSettings,
+  type SettingsChange,
+} from '@parley/settings/edit';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 import { CliError, type DataFolder, UsageError } from './data-folder.ts';
-import { checkAs, checkSettings, withHosted } from './settings.ts';
+import { checkSettings, createSettingsCheck, withHosted } from './settings.ts';
 
 export interface SettingsFileDeps {
   readonly folder: DataFolder;
@@ -21,11 +26,11 @@ export interface SettingsFileDeps {
  * Changes the access of accounts in the settings file. A running Parley picks up the change by
  * itself (D12).
  */
-export function channelSettings(deps: SettingsFileDeps): ChannelSettings {
+export function createChannelSettings(deps: SettingsFileDeps): ChannelSettings {
   return {
     async allowGroup(name, chatId, title) {
-      const path = [...accountPath(deps.folder.settingsFile, name), 'access', 'allowGroups'];
-      const id = groupId(deps, name.channel, chatId);
+      const path = [...findAccountPath(deps.folder.settingsFile, name), 'access', 'allowGroups'];
+      const id = toGroupId(deps, name.channel, chatId);
       const comment = title === null ? {} : { comment: title };
       const change = { kind: 'add', path, value: id, ...comment } as const;
       changeSettings(deps, [change], 'The group was not allowed');
@@ -37,7 +42,7 @@ export function channelSettings(deps: SettingsFileDeps): ChannelSettings {
  * The id of a group in the form used in messages. Throws UsageError for text that cannot be a group
  * id.
  */
-function groupId(
+function toGroupId(
   { folder, env, channels }: SettingsFileDeps,
   channel: string,
   written: string,
@@ -64,7 +69,7 @@ export function changeSettings(
 ): void {
   const edited = editSettings(changes, {
     file: folder.settingsFile,
-    check: checkAs({ folder, env, channels }),
+    check: createSettingsCheck({ folder, env, channels }),
     now: new Date(clock()),
   });
   if (edited.kind !== 'refused') return;
@@ -78,18 +83,18 @@ const WithAgents = z.object({ agents: z.record(z.string(), z.unknown()) });
  * The sections of an agent as written in the file, and their location, which is the top level for
  * the default agent (F14).
  */
-export function writtenOf(
+export function readWrittenSections(
   { settingsFile }: Pick<DataFolder, 'settingsFile'>,
   agent: string | undefined,
 ): { readonly path: readonly string[]; readonly values: unknown } {
-  const { values } = readWritten(settingsFile);
+  const { values } = readWrittenSettings(settingsFile);
   if (agent === undefined) return { path: [], values };
   const { agents } = WithAgents.safeParse(values).data ?? {};
   return { path: ['agents', agent], values: agents?.[agent] };
 }
 
 /** The configured accounts when no gateway is running. They can be paused before its next start. */
-export async function offlineAccounts(
+export async function listOfflineAccounts(
   planned: readonly PlannedAccount[],
   { accountPauses }: Pick<Store, 'accountPauses'>,
   clock: Clock,

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
-import { escapedHidden, systemTime } from '@parley/core';
+import { escapeHiddenCharacters, systemTime } from '@parley/core';
 import type { Store } from '@parley/store';
 import { type Command, InvalidArgumentError } from 'commander';
-import { commandLine, type DataFolder } from './data-folder.ts';
+import { type DataFolder, formatCommandLine } from './data-folder.ts';
 import { type LoadedSettings, readSettings } from './settings.ts';
 import { refuseWord } from './usage-errors.ts';
 
-export interface Cli {
+export interface CliContext {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   readonly print: (text: string) => void;
@@ -17,25 +17,25 @@ export interface Cli {
 }
 
 /** Runs a command and loads its code only then. */
-export type Run = (command: (cli: Cli) => Promise<number>) => Promise<void>;
+export type RunCommand = (command: (cli: CliContext) => Promise<number>) => Promise<void>;
 
-export interface Runs {
+export interface CommandRunners {
   /** Runs a command whose output is scrubbed of all secrets in the settings (G18). */
-  readonly run: Run;
+  readonly run: RunCommand;
   /** For commands whose purpose is to show a secret. */
-  readonly bare: Run;
+  readonly bare: RunCommand;
   /** For commands that start a process. They ignore which settings file a running gateway uses. */
-  readonly starting: Run;
+  readonly starting: RunCommand;
 }
 
 /** Loads a command's module on first use and runs one of its functions. */
-export function using<Module>(run: Run, load: () => Promise<Module>) {
-  return (work: (module: Module, cli: Cli) => Promise<number>) =>
+export function createModuleRunner<Module>(run: RunCommand, load: () => Promise<Module>) {
+  return (work: (module: Module, cli: CliContext) => Promise<number>) =>
     run(async (cli) => work(await load(), cli));
 }
 
 /** Adds a command with its arguments (`show <number>`), description and action. */
-export function add<Given extends unknown[]>(
+export function addCommand<Given extends unknown[]>(
   parent: Command,
   usage: string,
   description: string,
@@ -65,7 +65,7 @@ export function addDefault(parent: Command, name: string, description: string): 
 const MAX_EXAMPLE_COLUMN = 60;
 
 /** Adds examples to the help of a command, each a command line and its effect. */
-export function withExamples(
+export function addExamples(
   command: Command,
   examples: readonly (readonly [line: string, effect: string])[],
   notes = '',
@@ -78,14 +78,14 @@ export function withExamples(
 }
 
 /** Parses `17`, `#17` or `v3`: numbers of dead letters and versions. */
-export function idNumber(text: string): number {
+export function parseIdNumber(text: string): number {
   const digits = /^(?:#|v)?(\d{1,15})(?:-seed)?$/.exec(text)?.[1];
   if (digits !== undefined) return Number(digits);
   throw new InvalidArgumentError('Use a number such as 17.');
 }
 
 /** Returns a parser of whole numbers within limits. */
-export function numberFrom(least: number, most: number): (text: string) => number {
+export function createNumberParser(least: number, most: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
     if (Number.isInteger(number) && number >= least && number <= most) return number;
@@ -94,7 +94,7 @@ export function numberFrom(least: number, most: number): (text: string) => numbe
 }
 
 /** Parses a calendar date, such as `2026-11-21`. */
-export function isoDate(text: string): string {
+export function parseIsoDate(text: string): string {
   const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   // Date parsing turns `2026-02-30` into a day in March.
   if (!Number.isNaN(at) && new Date(at).toISOString().startsWith(text)) return text;
@@ -105,7 +105,7 @@ export function isoDate(text: string): string {
  * Adds the option `--agent` to a group of commands that concern one agent. It is accepted before or
  * after the command (F14).
  */
-export function ofOneAgent(group: Command): Command {
+export function addAgentOption(group: Command): Command {
   return group.option('--agent <name>', 'work on this agent instead of the default one');
 }
 
@@ -113,20 +113,20 @@ export function ofOneAgent(group: Command): Command {
  * Adds the option `--json` to a command or a group. In a group, it is accepted before or after the
  * command.
  */
-export function withJson(command: Command): Command {
+export function addJsonOption(command: Command): Command {
   return command.option('--json', 'print JSON for programs');
 }
 
 /** Marks a command in a `--json` group as having no JSON output, so that it rejects the option. */
-export function withoutJson(command: Command): Command {
+export function removeJsonOption(command: Command): Command {
   return command.hook('preAction', () => {
     if (command.optsWithGlobals<{ readonly json?: boolean }>().json)
       command.error("error: unknown option '--json'");
   });
 }
 
-type Installation = Pick<Cli, 'folder' | 'env'>;
-type OnStore<T> = (store: Store, loaded: LoadedSettings) => Promise<T>;
+type Installation = Pick<CliContext, 'folder' | 'env'>;
+type StoreWork<T> = (store: Store, loaded: LoadedSettings) => Promise<T>;
 
 /** Whether the database exists. Commands that only read must not create one. */
 export function hasDatabase({ storeUrl }: DataFolder, { settings }: LoadedSettings): boolean {
@@ -134,7 +134,7 @@ export function hasDatabase({ storeUrl }: DataFolder, { settings }: LoadedSettin
 }
 
 /** Opens the database for a command, whether or not a gateway is running. */
-export async function withStore<T>({ folder, env }: Installation, work: OnStore<T>): Promise<T> {
+export async function withStore<T>({ folder, env }: Installation, work: StoreWork<T>): Promise<T> {
   const loaded = readSettings(folder, env);
   // Most commands ask a running gateway and never load the store.
   const { openStore } = await import('@parley/store');
@@ -153,11 +153,11 @@ export async function withStore<T>({ folder, env }: Installation, work: OnStore<
 }
 
 /** Reports that no Parley is running, and returns the exit code for that. */
-export function notRunning({ folder, print }: Cli): number {
-  print(`No Parley runs on ${folder.path}. Start it with "${commandLine('start', folder)}".`);
+export function reportNotRunning({ folder, print }: CliContext): number {
+  print(`No Parley runs on ${folder.path}. Start it with "${formatCommandLine('start', folder)}".`);
   return 3;
 }
 
-export function jsonText(value: object): string {
-  return JSON.stringify(value, null, 2).split('\n').map(escapedHidden).join('\n');
+export function formatJson(value: object): string {
+  return JSON.stringify(value, null, 2).split('\n').map(escapeHiddenCharacters).join('\n');
 }

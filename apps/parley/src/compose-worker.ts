@@ -17,7 +17,7 @@ import { newId, type ReplyRoute } from '@parley/core';
 import { contextTokensOf, effectiveWindow } from '@parley/models';
 import { startLaneWorker, startScheduler, startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
-import { servedBy, subAgentLimitsOf } from './access.ts';
+import { createServedCheck, toSubAgentLimits } from './access.ts';
 import type { AgentRuntime } from './agent-runtime.ts';
 import type { AgentsRuntime } from './agents-runtime.ts';
 import { keepRetention } from './keep-retention.ts';
@@ -57,7 +57,7 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
       lanes: store.lanes,
       runTurn: recordTurns(shared.work, withTraces(shared, runTurn, loaded.settings.agent.id)),
       work: shared.work,
-      notifyGivenUp: notifyGivenUp(shared),
+      notifyGivenUp: createGivenUpNotifier(shared),
       ...lanes,
       owner,
       clock,
@@ -68,7 +68,7 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
     { queue, bus, concurrency, sweepMs: SWEEP_MS },
   );
   const schedules = new Map([
-    ['heartbeat', () => firstOf(running.map(({ runDue }) => runDue))],
+    ['heartbeat', () => runSchedules(running.map(({ runDue }) => runDue))],
     ['cron', () => cron.runDue()],
   ]);
   const scheduler = startScheduler({ schedules, bus, clock, log });
@@ -93,7 +93,7 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
 }
 
 /** Notifies a chat about messages that were given up because they ended the process too often. */
-function notifyGivenUp({ store, clock, deliver }: AgentsRuntime['shared']) {
+function createGivenUpNotifier({ store, clock, deliver }: AgentsRuntime['shared']) {
   return async (route: ReplyRoute): Promise<void> => {
     await store.outbox.enqueue(renderNoticeParts(GIVEN_UP, route), clock());
     await deliver(route.channel, route.account, route.chatId);
@@ -105,8 +105,8 @@ function notifyGivenUp({ store, clock, deliver }: AgentsRuntime['shared']) {
  * define.
  */
 function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
-  const services = turnServices(agents, own);
-  const summing = { ...services, ...summariesOf(agents, own) };
+  const services = createTurnServices(agents, own);
+  const summing = { ...services, ...createSummaries(agents, own) };
   const compactor = createCompactor(summing);
   const yesterday = yesterdaySource(summing);
   const deps = { ...services, compactor, sources: [...own.agent.sources, yesterday] };
@@ -124,7 +124,7 @@ function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
  * Runs every schedule even if one of them fails, and then rejects with the first failure. Resolves
  * to the earliest time at which one is due again, or null if none is.
  */
-async function firstOf(
+async function runSchedules(
   schedules: readonly (() => Promise<number | null>)[],
 ): Promise<number | null> {
   const ran = await Promise.allSettled(schedules.map((runDue) => runDue()));
@@ -137,7 +137,10 @@ async function firstOf(
 /** The maximum part of a conversation's history that the model receives. */
 const HISTORY = { entries: 400, tokens: 24_000 };
 
-export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.main): TurnServices {
+export function createTurnServices(
+  agents: AgentsRuntime,
+  own: AgentRuntime = agents.main,
+): TurnServices {
   const { shared, loaded } = agents;
   const { settings, store, media, owners, approvals, proactive, spendGuard } = own;
   const { model, choices } = own.model;
@@ -157,9 +160,9 @@ export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.m
     busy: loaded.settings.lanes.busy,
     model,
     modelChoices: choices,
-    limits: turnLimits(settings),
+    limits: toTurnLimits(settings),
     modelAwayMs: settings.limits.modelAwayMinutes * 60_000,
-    subAgentLimits: subAgentLimitsOf(settings),
+    subAgentLimits: toSubAgentLimits(settings),
     approvals,
     spendGuard,
     owners,
@@ -172,7 +175,7 @@ export function turnServices(agents: AgentsRuntime, own: AgentRuntime = agents.m
 }
 
 /** The limits of one turn (G01). Settings are in seconds and minutes, everything else in ms. */
-function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
+function toTurnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
   return {
     steps: limits.turnSteps,
     turnMs: limits.turnMinutes * 60_000,
@@ -188,7 +191,7 @@ function turnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
 /**
  * What summaries need. No person requests them, so they count only toward the daily total (G17).
  */
-function summariesOf({ shared }: AgentsRuntime, { agent, owners, store }: AgentRuntime) {
+function createSummaries({ shared }: AgentsRuntime, { agent, owners, store }: AgentRuntime) {
   const { clock } = shared;
   const { memory, workspace, place } = agent;
   const { localTime } = place;
@@ -242,16 +245,16 @@ function keepSoul(
   const { settings } = service;
   const notices = {
     ...{ ...shared, agent: id, agentName, settings, localTime, owners },
-    serves: servedBy(accounts),
+    serves: createServedCheck(accounts),
   };
   const ending = new AbortController();
   // Evaluation calls a model, which costs money, so only one worker does it. All other steps are
   // harmless if several workers do them.
   const evaluate = async (): Promise<void> => {
     if (!isSharedStore(loaded.settings)) return service.evaluate(ending.signal);
-    const { whileHeld } = await import('./shared-lock.ts');
+    const { runWhileHeld } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, monotonic, log };
-    await whileHeld(lease, () => service.evaluate(ending.signal));
+    await runWhileHeld(lease, () => service.evaluate(ending.signal));
   };
   const sweep = startSweep('soul', SOUL_INTERVAL_MS, log, async () => {
     if (await service.isIdle(clock())) return;

@@ -12,15 +12,15 @@ import {
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { reachableAddress } from './banner.ts';
+import { toReachableAddress } from './banner.ts';
 import {
   announceOwnGateway,
-  commandLine,
   createDataFolder,
+  createTokenGetter,
   type DataFolder,
-  defaultDataFolder,
   findInstance,
-  liveToken,
+  formatCommandLine,
+  getDefaultDataFolder,
   locateDataFolder,
   lockDataFolder,
   readOrMakeToken,
@@ -208,7 +208,7 @@ describe('the token file', () => {
     });
 
     it('[U03] gives a running process the new token as soon as it is replaced', () => {
-      const token = liveToken(folder);
+      const token = createTokenGetter(folder);
       const before = token();
       const after = replaceToken(folder);
       expect(after).not.toBe(before);
@@ -223,7 +223,9 @@ describe('the token file', () => {
 
 describe('a command as typed by the user', () => {
   it('is short for the default data folder', () => {
-    expect(commandLine('chat', { path: defaultDataFolder() })).toBe('npm run parley -- chat');
+    expect(formatCommandLine('chat', { path: getDefaultDataFolder() })).toBe(
+      'npm run parley -- chat',
+    );
   });
 
   it.each([
@@ -232,7 +234,7 @@ describe('a command as typed by the user', () => {
     ["/it's mine", "'/it'\\''s mine'"],
     ['/a;rm -rf b', "'/a;rm -rf b'"],
   ])('quotes any other folder for the shell: %s', (path, written) => {
-    expect(commandLine('start', { path })).toBe(`npm run parley -- start --data ${written}`);
+    expect(formatCommandLine('start', { path })).toBe(`npm run parley -- start --data ${written}`);
   });
 });
 
@@ -243,6 +245,6 @@ describe('the displayed address', () => {
     ['http://127.0.0.1:7411', 'http://127.0.0.1:7411'],
     ['http://10.0.0.0:80', 'http://10.0.0.0:80'],
   ])('of %s is %s', (address, shown) => {
-    expect(reachableAddress(address)).toBe(shown);
+    expect(toReachableAddress(address)).toBe(shown);
   });
 });

@@ -16,7 +16,7 @@ import { homedir, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { ParleyError, reasonOf } from '@parley/core';
-import { configPath, installationKind } from '@parley/core/installation';
+import { detectInstallationKind, getConfigPath } from '@parley/core/installation';
 import { z } from 'zod';
 
 /** The files and folders of an installation. All paths are absolute. */
@@ -42,13 +42,13 @@ export interface DataFolder {
   readonly restoreMarker: string;
 }
 
-export function defaultDataFolder(): string {
+export function getDefaultDataFolder(): string {
   return join(homedir(), '.parley');
 }
 
 /** Finds the data folder: `--data`, else `PARLEY_HOME`, else `~/.parley`. Touches nothing. */
 export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEnv): DataFolder {
-  const path = resolve(flag ?? (env.PARLEY_HOME || defaultDataFolder()));
+  const path = resolve(flag ?? (env.PARLEY_HOME || getDefaultDataFolder()));
   return {
     path,
     settingsFile: join(path, 'parley.yaml'),
@@ -71,7 +71,7 @@ export function createDataFolder(folder: DataFolder): void {
     makeFolder(folder.path);
     accessSync(folder.path, constants.W_OK | constants.X_OK);
   } catch (error) {
-    throw unwritableError(folder, error);
+    throw createUnwritableError(folder, error);
   }
 }
 
@@ -90,7 +90,9 @@ export function lockDataFolder(folder: DataFolder): { release(): void } {
   try {
     return lockFolder(folder.path);
   } catch (error) {
-    throw isDatabaseBusy(error) ? lockedError(folder, error) : unwritableError(folder, error);
+    throw isDatabaseBusy(error)
+      ? createLockedError(folder, error)
+      : createUnwritableError(folder, error);
   }
 }
 
@@ -115,12 +117,12 @@ export function isDatabaseBusy(thrown: unknown): boolean {
   return thrown instanceof Error && 'errcode' in thrown && thrown.errcode === SQLITE_BUSY;
 }
 
-function lockedError(folder: DataFolder, cause: unknown): CliError {
+function createLockedError(folder: DataFolder, cause: unknown): CliError {
   const instance = findInstance(folder);
   const holder = instance ? ` (process ${instance.pid} at ${instance.address})` : '';
   return new CliError(
     'data-locked',
-    `Another Parley is running on ${folder.path}${holder}. Stop it first, talk to it with "${commandLine('chat', folder)}", or choose another folder with --data FOLDER.`,
+    `Another Parley is running on ${folder.path}${holder}. Stop it first, talk to it with "${formatCommandLine('chat', folder)}", or choose another folder with --data FOLDER.`,
     cause,
   );
 }
@@ -132,7 +134,7 @@ export function hasUnfinishedWork(folder: DataFolder): boolean {
   );
 }
 
-function unwritableError(folder: DataFolder, cause: unknown): CliError {
+function createUnwritableError(folder: DataFolder, cause: unknown): CliError {
   return new CliError(
     'data-unwritable',
     `Parley cannot write in its data folder ${folder.path} (${reasonOf(cause)}). Make it writable, or choose another one with --data FOLDER.`,
@@ -141,7 +143,7 @@ function unwritableError(folder: DataFolder, cause: unknown): CliError {
 }
 
 /** A fingerprint that changes whenever the file is written or replaced, on any file system. */
-export function printOf(file: string): string {
+export function getFilePrint(file: string): string {
   try {
     const stat = statSync(file, { throwIfNoEntry: false });
     return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
@@ -157,9 +159,9 @@ const PROGRAM = { clone: 'npm run parley --', global: 'parley', project: 'npx pa
  * A command as the user types it for this kind of installation, with `--data` unless the folder is
  * the default.
  */
-export function commandLine(command: string, folder: Pick<DataFolder, 'path'>): string {
-  const data = folder.path === defaultDataFolder() ? '' : ` --data ${quotePath(folder.path)}`;
-  return `${PROGRAM[installationKind()]} ${command}${data}`;
+export function formatCommandLine(command: string, folder: Pick<DataFolder, 'path'>): string {
+  const data = folder.path === getDefaultDataFolder() ? '' : ` --data ${quotePath(folder.path)}`;
+  return `${PROGRAM[detectInstallationKind()]} ${command}${data}`;
 }
 
 function quotePath(path: string): string {
@@ -174,7 +176,7 @@ const Instance = z.object({
   /** The settings file that the gateway was started with. */
   settings: z.string().exactOptional(),
 });
-export type Instance = z.infer<typeof Instance>;
+export type GatewayInstance = z.infer<typeof Instance>;
 
 /**
  * Records the address of this process's gateway. The returned function removes the record unless another gateway on
@@ -182,7 +184,7 @@ export type Instance = z.infer<typeof Instance>;
  */
 export function announceOwnGateway(folder: DataFolder, address: string): () => void {
   const { instanceFile, settingsFile: settings } = folder;
-  const instance: Instance = { pid: process.pid, address, host: hostname(), settings };
+  const instance: GatewayInstance = { pid: process.pid, address, host: hostname(), settings };
   const line = `${JSON.stringify(instance)}\n`;
   writeFileSync(instanceFile, line, { mode: 0o600 });
   return () => {
@@ -195,20 +197,20 @@ export function announceOwnGateway(folder: DataFolder, address: string): () => v
  * Finds the running gateway of a data folder. Returns null if there is none, even if a killed
  * process left its file.
  */
-export function findInstance(folder: DataFolder): Instance | null {
+export function findInstance(folder: DataFolder): GatewayInstance | null {
   try {
     const parsed = Instance.safeParse(JSON.parse(readFileSync(folder.instanceFile, 'utf8')));
     if (!parsed.success) return null;
     const { pid, host = hostname() } = parsed.data;
     // The process id is only valid on the machine that wrote it; others may share the folder.
-    return host === hostname() && isAlive(pid) ? parsed.data : null;
+    return host === hostname() && isProcessAlive(pid) ? parsed.data : null;
   } catch {
     // There is no file, or a process was killed while writing it: no gateway is running.
     return null;
   }
 }
 
-export function isAlive(pid: number): boolean {
+export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;
@@ -258,11 +260,11 @@ export function replaceToken({ tokenFile }: TokenFile): string {
  * Returns a getter for the current token: `parley token rotate` in another process takes effect
  * immediately.
  */
-export function liveToken(folder: TokenFile): () => string {
+export function createTokenGetter(folder: TokenFile): () => string {
   let token = readOrMakeToken(folder);
-  let seen = printOf(folder.tokenFile);
+  let seen = getFilePrint(folder.tokenFile);
   return () => {
-    const print = printOf(folder.tokenFile);
+    const print = getFilePrint(folder.tokenFile);
     if (print !== seen) {
       seen = print;
       // If the file is missing, the previous token stays valid.
@@ -286,12 +288,12 @@ export class UsageError extends CliError {
   }
 }
 
-export const WORKSPACE_TEMPLATES = configPath('workspace');
+export const WORKSPACE_TEMPLATES = getConfigPath('workspace');
 
 /**
  * Makes every file that this process writes from here on, including the side files of the database, accessible only to
  * its owner. The mask applies to the whole process, so only processes that belong to Parley may call this.
  */
-export function writeForOwnerAlone(): void {
+export function restrictFileMode(): void {
   process.umask(0o077);
 }

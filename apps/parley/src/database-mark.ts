@@ -1,9 +1,9 @@
 import { readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { countOf, type Logger, reasonOf } from '@parley/core';
+import { formatCounted, type Logger, reasonOf } from '@parley/core';
 import { startSweep, type WakeUpQueue } from '@parley/queue';
 import type { Setback, Store, StoreMark } from '@parley/store';
 import { z } from 'zod';
-import { CliError, commandLine, type DataFolder } from './data-folder.ts';
+import { CliError, type DataFolder, formatCommandLine } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
 /** The last seen state of the database, as stored in the data folder. */
@@ -23,10 +23,13 @@ const MarkFile = z.object({
  */
 export const READ_SO_FAR = [{ channel: 'discord', kind: 'seen' }];
 
-type Place = Pick<DataFolder, 'storeUrl'>;
+type StoreLocation = Pick<DataFolder, 'storeUrl'>;
 type StoreSettings = Pick<LoadedSettings['settings'], 'store'>;
 
-function databaseLocation({ storeUrl }: Place, { store: { url } }: StoreSettings): string {
+function getDatabaseLocation(
+  { storeUrl }: StoreLocation,
+  { store: { url } }: StoreSettings,
+): string {
   if (url === undefined) return storeUrl;
   const { host, pathname } = new URL(url);
   return `postgres://${host}${pathname}`;
@@ -37,14 +40,14 @@ function databaseLocation({ storeUrl }: Place, { store: { url } }: StoreSettings
  * process is ignored.
  */
 export function readMark(
-  folder: Place & Pick<DataFolder, 'databaseMark'>,
+  folder: StoreLocation & Pick<DataFolder, 'databaseMark'>,
   settings: StoreSettings,
 ): StoreMark | null {
   try {
     const { place, ...mark } = MarkFile.parse(
       JSON.parse(readFileSync(folder.databaseMark, 'utf8')),
     );
-    return place === databaseLocation(folder, settings) ? mark : null;
+    return place === getDatabaseLocation(folder, settings) ? mark : null;
   } catch {
     return null;
   }
@@ -53,7 +56,7 @@ export function readMark(
 function writeMark(folder: DataFolder, settings: StoreSettings, mark: StoreMark): void {
   const draft = `${folder.databaseMark}.${process.pid}`;
   try {
-    const file = { place: databaseLocation(folder, settings), ...mark };
+    const file = { place: getDatabaseLocation(folder, settings), ...mark };
     writeFileSync(draft, `${JSON.stringify(file)}\n`, { mode: 0o600 });
     renameSync(draft, folder.databaseMark);
   } finally {
@@ -69,29 +72,33 @@ function writeMark(folder: DataFolder, settings: StoreSettings, mark: StoreMark)
 export function refuseLostDatabase(folder: DataFolder, settings: StoreSettings): void {
   if (settings.store.url !== undefined) return;
   const path = folder.storeUrl.replace(/^sqlite:/, '');
-  const size = sizeOf(path);
+  const size = getFileSize(path);
   if (size !== null && size > 0) return;
   const isUsed =
     readMark(folder, settings) !== null ||
-    (size === 0 && (sizeOf(folder.sendNotes) !== null || sizeOf(`${path}-wal`) !== null));
+    (size === 0 && (getFileSize(folder.sendNotes) !== null || getFileSize(`${path}-wal`) !== null));
   if (!isUsed) return;
   const what = size === null ? 'is gone' : 'is empty (0 bytes)';
-  throw missingDatabaseError(folder, `The database ${path} ${what}`);
+  throw createMissingDatabaseError(folder, `The database ${path} ${what}`);
 }
 
 /**
  * The error for a database that is missing or empty, including one on a server `what` describes
  * what was found.
  */
-export function missingDatabaseError(folder: DataFolder, what: string, cause?: unknown): CliError {
+export function createMissingDatabaseError(
+  folder: DataFolder,
+  what: string,
+  cause?: unknown,
+): CliError {
   return new CliError(
     'database-missing',
-    `${what}, but the data folder ${folder.path} has been used with it. Nothing was changed. Put the database back, or restore a backup with "${commandLine('restore FILE', folder)}". To start with an empty database, remove ${folder.databaseMark} and ${folder.sendNotes} first.`,
+    `${what}, but the data folder ${folder.path} has been used with it. Nothing was changed. Put the database back, or restore a backup with "${formatCommandLine('restore FILE', folder)}". To start with an empty database, remove ${folder.databaseMark} and ${folder.sendNotes} first.`,
     cause,
   );
 }
 
-function sizeOf(path: string): number | null {
+function getFileSize(path: string): number | null {
   return statSync(path, { throwIfNoEntry: false })?.size ?? null;
 }
 
@@ -157,10 +164,10 @@ export async function followMark(deps: MarkDeps): Promise<() => Promise<void>> {
 }
 
 /** Explains to people what it means that the database was rolled back. */
-export function setbackText(
+export function describeSetback(
   { at, turns, parts }: Setback,
   folder: Pick<DataFolder, 'path'>,
 ): string {
-  const held = `${countOf(turns, 'conversation')} without an answer and ${countOf(parts, 'part')} of answers`;
-  return `At ${new Date(at).toISOString()} the database had gone back in time, for example after a failover to a lagging replica or with an older copy: the latest changes are lost. Held back as dead letters, because it may have been done already: ${held}. List them with "${commandLine('dead list', folder)}".`;
+  const held = `${formatCounted(turns, 'conversation')} without an answer and ${formatCounted(parts, 'part')} of answers`;
+  return `At ${new Date(at).toISOString()} the database had gone back in time, for example after a failover to a lagging replica or with an older copy: the latest changes are lost. Held back as dead letters, because it may have been done already: ${held}. List them with "${formatCommandLine('dead list', folder)}".`;
 }

@@ -5,11 +5,11 @@ import type { ProcessFacts, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
-  clockAhead,
+  computeClockLead,
   describeStrangers,
-  differences,
   isFirstGateway,
-  workspaceId,
+  listDifferences,
+  readWorkspaceId,
 } from './deployment.ts';
 
 const FACTS = {
@@ -40,7 +40,7 @@ describe('a process compared with the oldest one of its deployment', () => {
     ['with other settings', process({ settings: { ...FACTS.settings, model: 'c' } }), ['settings']],
     ['of a version that records no facts', { version: '1.0.0' }, []],
   ])('[D12] %s', (_which, own, expected) => {
-    const found = differences(own, process()).map(
+    const found = listDifferences(own, process()).map(
       ({ what, unsafe }) => `${what}${unsafe ? '!' : ''}`,
     );
     expect(found).toEqual(expected);
@@ -48,9 +48,9 @@ describe('a process compared with the oldest one of its deployment', () => {
 
   it('[D12] is judged by its own clock if it is alone, otherwise by the difference', () => {
     const wrong = process({ clockAheadMs: 60_000 });
-    expect(differences(wrong, null)).toMatchObject([{ what: 'clock', unsafe: false }]);
-    expect(differences(wrong, wrong)).toMatchObject([{ what: 'clock', unsafe: false }]);
-    expect(differences(process(), wrong)).toMatchObject([{ what: 'clock', unsafe: true }]);
+    expect(listDifferences(wrong, null)).toMatchObject([{ what: 'clock', unsafe: false }]);
+    expect(listDifferences(wrong, wrong)).toMatchObject([{ what: 'clock', unsafe: false }]);
+    expect(listDifferences(process(), wrong)).toMatchObject([{ what: 'clock', unsafe: true }]);
   });
 
   it('[D10] names the sections of the settings that differ, but not their contents', () => {
@@ -70,17 +70,17 @@ it.each([
 ])(
   '[D10] a clock is ahead only by what the round trip cannot explain (%i to %i, %i)',
   (asked, answered, database, ahead) => {
-    expect(clockAhead(asked, answered, database)).toBeCloseTo(ahead);
+    expect(computeClockLead(asked, answered, database)).toBeCloseTo(ahead);
   },
 );
 
 it('[D12] a workspace has a single id, whichever process requests it first', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-id-'));
-  const ids = await Promise.all([workspaceId(folder), workspaceId(folder)]);
+  const ids = await Promise.all([readWorkspaceId(folder), readWorkspaceId(folder)]);
   expect(ids[0]).not.toBeNull();
-  expect(await workspaceId(folder)).toBe(ids[0]);
+  expect(await readWorkspaceId(folder)).toBe(ids[0]);
   expect(ids[1] === ids[0] || ids[1] === null).toBe(true);
-  expect(await workspaceId('/proc/nowhere')).toBeNull();
+  expect(await readWorkspaceId('/proc/nowhere')).toBeNull();
   rmSync(folder, { recursive: true });
 });
 

@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { completion } from './commands/completion.ts';
+import { printCompletion } from './commands/completion.ts';
 import { acceptFormerOptions } from './former-options.ts';
 import { main } from './main.ts';
 import { describeProgram } from './program.ts';
@@ -49,11 +49,11 @@ describe('a renamed option', () => {
     const run = async () => undefined;
     const program = describeProgram({ run, bare: run, starting: run });
     let script = '';
-    const folder = { path: '' } as Parameters<typeof completion>[0]['folder'];
+    const folder = { path: '' } as Parameters<typeof printCompletion>[0]['folder'];
     const print = (text: string) => {
       script = text;
     };
-    await completion({ folder, env: {}, print }, program, 'bash');
+    await printCompletion({ folder, env: {}, print }, program, 'bash');
     expect(script).toContain('--continue');
     expect(script).not.toContain('--go-on');
     const restore = program.commands.find((command) => command.name() === 'restore');

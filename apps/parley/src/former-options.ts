@@ -16,7 +16,7 @@ const FORMER: Readonly<Record<string, { readonly former: string; readonly now: s
 /** Makes the commands of a program accept the former names of their options. */
 export function acceptFormerOptions(program: Command, all: typeof FORMER = FORMER): void {
   for (const [path, { former, now }] of Object.entries(all)) {
-    const command = path.split(' ').reduce(subcommand, program);
+    const command = path.split(' ').reduce(findSubcommand, program);
     const option = command.options.find(({ long }) => long === now);
     if (option === undefined) throw new Error(`parley ${path} has no option ${now}.`);
     const old = new FormerOption(former, option);
@@ -34,7 +34,7 @@ export function noteFormer(command: Command, option: Option, become: string): vo
   });
 }
 
-function subcommand(parent: Command, name: string): Command {
+function findSubcommand(parent: Command, name: string): Command {
   const found = parent.commands.find((command) => command.name() === name);
   if (found === undefined) throw new Error(`There is no command ${parent.name()} ${name}.`);
   return found;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -71,7 +71,7 @@ describe.skipIf(process.platform !== 'linux')('a Parley process', () => {
     ['node', true, process.execPath, [PROGRAM]],
     ['the first line of the program', true, PROGRAM, []],
     ['a Node without process.execve', false, process.execPath, [...WITHOUT_EXCHANGE, PROGRAM]],
-    ...(isWholeRun() ? [WITH_A_FLAG] : []),
+    ...(isFullRun() ? [WITH_A_FLAG] : []),
   ])(
     'runs with a small space for young objects and few malloc arenas when %s starts it, and stays the same process for supervisors: %s',
     async (_way, isSame, program, args) => {

@@ -1,5 +1,5 @@
 import { silentLogger } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { AdmittedMessage, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -79,7 +79,7 @@ it('[D15] removes nothing while the clock is temporarily a year ahead, and logs 
   await rounds(2, 10);
   now += YEAR;
   await say();
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   expect(await rounds(4, 10, log)).toBe(2);
   expect(lines.filter((line) => line.startsWith('old rows are kept:'))).toHaveLength(1);
   now -= YEAR;

@@ -1,14 +1,14 @@
 import {
   type AgingDecision,
-  countedTo,
   DAYS_PER_DAY,
   decideAging,
   type Logger,
+  resolveRecordedTime,
 } from '@parley/core';
 import { startSweep } from '@parley/queue';
 import type { RetentionBounds } from '@parley/store';
 import type { AgentsRuntime } from './agents-runtime.ts';
-import { retentionAges } from './settings.ts';
+import { toRetentionAges } from './settings.ts';
 
 const MINUTE_MS = 60_000;
 /**
@@ -18,7 +18,7 @@ const MINUTE_MS = 60_000;
 const SHARE_OF_OTHERS = 4;
 const MIN_PAUSE_MS = 5;
 
-type Deps = Pick<AgentsRuntime, 'processId' | 'loaded'> & {
+type RetentionDeps = Pick<AgentsRuntime, 'processId' | 'loaded'> & {
   readonly shared: Pick<AgentsRuntime['shared'], 'clock' | 'monotonic' | 'log'> & {
     readonly store: Pick<AgentsRuntime['shared']['store'], 'retention' | 'leases'>;
   };
@@ -33,13 +33,13 @@ export function keepRetention({
   shared,
   processId: owner,
   loaded: { settings },
-}: Deps): () => Promise<void> {
+}: RetentionDeps): () => Promise<void> {
   const { store, clock, monotonic, log } = shared;
   const { everyMinutes, maxMegabytes } = settings.retention;
   const everyMs = everyMinutes * MINUTE_MS;
   const bytes = maxMegabytes === 'unlimited' ? Number.POSITIVE_INFINITY : maxMegabytes * 1e6;
-  const bounds: RetentionBounds = { ages: retentionAges(settings), bytes };
-  const report = createReport(log);
+  const bounds: RetentionBounds = { ages: toRetentionAges(settings), bytes };
+  const report = createHoldReporter(log);
   let isFirst = true;
   let isEnding = false;
   let isTight = false;
@@ -55,7 +55,7 @@ export function keepRetention({
     const { removed, tookMs, cutoff } = await store.retention.run(bounds, {
       clock,
       countFrom: decision.countFrom,
-      countedTo: countedTo(seen),
+      countedTo: resolveRecordedTime(seen),
       async pause(tookMs) {
         const ms = Math.max(MIN_PAUSE_MS, tookMs * SHARE_OF_OTHERS);
         await new Promise((resolve) => setTimeout(resolve, ms));
@@ -77,9 +77,9 @@ export function keepRetention({
     const since = clock() - ((await store.retention.last())?.endedAt ?? 0);
     const isMeasured = endedAt !== null && monotonic() - endedAt < everyMs;
     if (isMeasured || (since >= 0 && since < everyMs)) return;
-    const { whileHeld } = await import('./shared-lock.ts');
+    const { runWhileHeld } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: 'retention', owner, clock, monotonic, log };
-    await whileHeld(lease, ({ isMine }) => round(isMine));
+    await runWhileHeld(lease, ({ isMine }) => round(isMine));
   });
   return async () => {
     isEnding = true;
@@ -94,7 +94,7 @@ const TIGHT =
 const REPORTED_MS = 60 * MINUTE_MS;
 
 /** Logs once for each reason why removals are held back, and once when they resume. */
-function createReport(log: Logger): (decision: AgingDecision) => void {
+function createHoldReporter(log: Logger): (decision: AgingDecision) => void {
   let reported: AgingDecision['heldBy'] = null;
   return ({ heldBy, heldMs, countFrom }) => {
     const now = heldMs < REPORTED_MS ? null : heldBy;

@@ -11,7 +11,7 @@ export type StoredLine = Omit<LogLine, 'conversation'> & {
   readonly conversation: string | null;
 };
 
-export interface StoredLines {
+export interface StoredLogLines {
   /** The lines, newest first. */
   readonly lines: readonly StoredLine[];
   /** The value of `before` for the next page; null if there is nothing older. */
@@ -28,13 +28,13 @@ const BLOCK_BYTES = 64 * 1_024;
  * Reads the log lines that all processes store in a folder (U03), newest first. A missing folder
  * yields no lines.
  */
-export async function readKeptLog(folder: string, query: LogQuery): Promise<StoredLines> {
-  const processes = processesIn(folder);
-  const sources = processes.map((process) => newestFirst(folder, process, query));
+export async function readKeptLog(folder: string, query: LogQuery): Promise<StoredLogLines> {
+  const processes = listProcesses(folder);
+  const sources = processes.map((process) => readNewestFirst(folder, process, query));
   const deadline = systemTime.monotonic() + SEARCH_MS;
   const lines: StoredLine[] = [];
   let next: number | null = null;
-  for await (const { at, line } of merged(sources)) {
+  for await (const { at, line } of mergeSources(sources)) {
     if (query.after !== undefined && at < query.after) break;
     const isFull = lines.length >= query.limit && lines.at(-1)?.at !== at;
     if (isFull || systemTime.monotonic() > deadline) {
@@ -46,7 +46,7 @@ export async function readKeptLog(folder: string, query: LogQuery): Promise<Stor
   return { lines, next, processes };
 }
 
-function processesIn(folder: string): readonly string[] {
+function listProcesses(folder: string): readonly string[] {
   try {
     const names = readdirSync(folder).flatMap(
       (file) => /^(.+)\.log(?:\.1)?$/.exec(file)?.[1] ?? [],
@@ -58,12 +58,14 @@ function processesIn(folder: string): readonly string[] {
 }
 
 /** A parsed line; `line` is null if the query does not match it. */
-interface ReadLine {
+interface ParsedLogLine {
   readonly at: number;
   readonly line: StoredLine | null;
 }
 
-async function* merged(sources: readonly AsyncGenerator<ReadLine>[]): AsyncGenerator<ReadLine> {
+async function* mergeSources(
+  sources: readonly AsyncGenerator<ParsedLogLine>[],
+): AsyncGenerator<ParsedLogLine> {
   const heads = await Promise.all(
     sources.map(async (source) => ({ source, head: await source.next() })),
   );
@@ -81,16 +83,16 @@ async function* merged(sources: readonly AsyncGenerator<ReadLine>[]): AsyncGener
   }
 }
 
-async function* newestFirst(
+async function* readNewestFirst(
   folder: string,
   process: string,
   query: LogQuery,
-): AsyncGenerator<ReadLine> {
+): AsyncGenerator<ParsedLogLine> {
   for (const ending of ['.log', '.log.1']) {
     const file = await open(join(folder, process + ending)).catch(() => null);
     if (file === null) continue;
     try {
-      for await (const raw of linesBackward(file)) {
+      for await (const raw of readLinesBackward(file)) {
         const read = readLine(raw, process);
         if (read === null || read.at >= (query.before ?? Number.POSITIVE_INFINITY)) continue;
         yield { at: read.at, line: matchesQuery(read, query) ? read : null };
@@ -101,7 +103,7 @@ async function* newestFirst(
   }
 }
 
-async function* linesBackward(file: FileHandle): AsyncGenerator<string> {
+async function* readLinesBackward(file: FileHandle): AsyncGenerator<string> {
   let end = (await file.stat()).size;
   let rest: Buffer = Buffer.alloc(0);
   while (end > 0) {
@@ -128,7 +130,7 @@ const Facts = z.looseObject({
 
 /** Returns null for an incomplete line: it is still being written, or the disk was full. */
 function readLine(raw: string, process: string): StoredLine | null {
-  const parsed = Facts.safeParse(parsedJson(raw));
+  const parsed = Facts.safeParse(parseJsonLine(raw));
   if (!parsed.success) return null;
   const { time, level, msg: text, ...facts } = parsed.data;
   const named = (name: string): string | null => {
@@ -139,11 +141,11 @@ function readLine(raw: string, process: string): StoredLine | null {
   const channel = named('channel') ?? /^([a-z][a-z0-9-]*):/.exec(conversation ?? '')?.[1] ?? null;
   return {
     ...{ raw, process, level, text, facts, channel, conversation, at: Date.parse(time) },
-    ...{ component: componentOf(named), turn: named('turn'), message: named('message') },
+    ...{ component: findComponent(named), turn: named('turn'), message: named('message') },
   };
 }
 
-function parsedJson(text: string): unknown {
+function parseJsonLine(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -163,7 +165,7 @@ const COMPONENTS = [
   'sweep',
 ] as const;
 
-function componentOf(named: (name: string) => string | null): string | null {
+function findComponent(named: (name: string) => string | null): string | null {
   const channel = named('channel');
   if (channel !== null) return [channel, named('account')].filter((name) => name).join('/');
   const kind = COMPONENTS.find((name) => named(name) !== null);

@@ -1,9 +1,9 @@
 import type { LogQuery, LogReport } from '@parley/gateway/api';
 import type { Store } from '@parley/store';
 import { readKeptLog } from './log-reader.ts';
-import { logNameOf } from './process-options.ts';
+import { formatLogName } from './process-options.ts';
 
-interface Deps {
+interface LogReportDeps {
   /** The folder `logs` in the data folder. */
   readonly folder: string;
   readonly store: Pick<Store, 'conversations' | 'processes'>;
@@ -17,7 +17,7 @@ const MAX_NAMES = 50;
  * Reads the log lines stored in this data folder (U03) and adds the names of their conversations.
  */
 export async function readLogReport(
-  { folder, store, channels }: Deps,
+  { folder, store, channels }: LogReportDeps,
   query: LogQuery,
 ): Promise<LogReport> {
   const { lines, next, processes } = await readKeptLog(folder, query);
@@ -34,6 +34,6 @@ export async function readLogReport(
       conversation: id === null ? null : { id, title: titles.get(id) ?? null },
     })),
     ...{ next, processes, channels },
-    unreachable: running.map(logNameOf).filter((name) => !processes.includes(name)),
+    unreachable: running.map(formatLogName).filter((name) => !processes.includes(name)),
   };
 }

@@ -18,7 +18,7 @@ import {
   todosSource,
 } from '@parley/agent';
 import type { LiveBus, Logger, Reader } from '@parley/core';
-import { configPath } from '@parley/core/installation';
+import { getConfigPath } from '@parley/core/installation';
 import { HEARTBEAT_READS } from '@parley/proactive';
 import {
   builtInLayers,
@@ -62,7 +62,7 @@ export type OpenAgent = Awaited<ReturnType<typeof openAgent>>;
  * The other agents that this one may delegate tasks to. `agent` is its name as used in conversation
  * ids.
  */
-export function delegatesOf(
+export function listDelegates(
   { agent: { delegates } }: LoadedSettings['settings'],
   { agent }: LoadedSettings['settings'],
 ) {
@@ -152,7 +152,7 @@ export async function openAgent(options: OpenAgentOptions) {
     // Settings and profiles end up in the prompt as well, so they count as prompt files.
     ...patternsInside(workspace.folder, [options.folder.settingsFile, options.folder.profiles]),
   ]);
-  const outside = outsideTools(settings, { workspace, promptFiles }, options);
+  const outside = createOutsideTools(settings, { workspace, promptFiles }, options);
   const tools = openTools(
     settings.tools,
     { promptFiles, skills, ...outside, ...remembering.tools, ...work },
@@ -228,7 +228,7 @@ export function openTools(
 }
 
 /** Access beyond files for tools: shell commands, if enabled, and the web. */
-export function outsideTools(
+export function createOutsideTools(
   { exec, web }: Pick<LoadedSettings['settings'], 'exec' | 'web'>,
   agent: { readonly workspace: Workspace; readonly promptFiles: PromptFiles },
   { folder }: Pick<InstallationEnv, 'folder'>,
@@ -237,7 +237,7 @@ export function outsideTools(
   return { web, exec: { ...exec, ...agent, forbidden: [folder.path, homedir()] } };
 }
 
-const FORMATS = configPath('channel-formats');
+const FORMATS = getConfigPath('channel-formats');
 
 /**
  * The agent's layout, extended by the layers of plugins. `reads` lists the workspace files that

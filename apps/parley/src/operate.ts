@@ -4,19 +4,19 @@ import {
   type InputOf,
   type OperationName,
   type OutputOf,
-  perform,
+  performOperation,
 } from '@parley/gateway/operations';
-import { type Cli, jsonText, notRunning, withStore } from './cli.ts';
-import { commandServices } from './command-services.ts';
+import { type CliContext, formatJson, reportNotRunning, withStore } from './cli.ts';
+import { createCommandServices } from './command-services.ts';
 import {
+  addAgentToPath,
   askGateway,
+  createOtherVersionError,
+  createRefusedError,
   findGateway,
-  isRefused,
-  ofAgent,
-  otherVersion,
-  refusedError,
+  isRefusedError,
 } from './running-gateway.ts';
-import { visible } from './terminal/text.ts';
+import { stripControls } from './terminal/text.ts';
 
 /** The caller when no gateway is running: whoever can write the data folder acts as its owner. */
 const CALLER = { name: 'the command line', role: 'owner' } as const;
@@ -39,7 +39,7 @@ export interface Operations {
  * gateway and none is running.
  */
 export async function withOperations(
-  cli: Cli,
+  cli: CliContext,
   name: OperationName,
   work: (operations: Operations) => Promise<number>,
 ): Promise<number> {
@@ -47,48 +47,52 @@ export async function withOperations(
     const gateway = await findGateway(cli.folder, cli.env);
     if (gateway === null) return await workOffline(cli, name, work);
     const perform: Operations['perform'] = (asked, input, withinMs) =>
-      askGateway(gateway, ofAgent(`/api/${asked}`, cli.agent), { body: { ...input }, withinMs });
+      askGateway(gateway, addAgentToPath(`/api/${asked}`, cli.agent), {
+        body: { ...input },
+        withinMs,
+      });
     return await work({ address: gateway.address, perform }).catch((error) => {
       // Answers are not validated, because gateway and command share their types; only a different
       // version can answer in another form.
-      throw error instanceof TypeError ? otherVersion(gateway, error) : error;
+      throw error instanceof TypeError ? createOtherVersionError(gateway, error) : error;
     });
   } catch (error) {
-    if (!isRefused(error)) throw error;
+    if (!isRefusedError(error)) throw error;
     cli.print(error.message);
     return 1;
   }
 }
 
 async function workOffline(
-  cli: Cli,
+  cli: CliContext,
   name: OperationName,
   work: (operations: Operations) => Promise<number>,
 ): Promise<number> {
-  if ((await findOperation(name))?.running) return notRunning(cli);
+  if ((await findOperation(name))?.running) return reportNotRunning(cli);
   const ends: (() => void)[] = [];
   return withStore(cli, async (store, loaded) => {
-    const services = commandServices(cli, store, loaded, (end) => void ends.push(end));
+    const services = createCommandServices(cli, store, loaded, (end) => void ends.push(end));
     const call = { caller: CALLER, agent: cli.agent };
     return work({
       address: null,
-      perform: (asked, input) => perform(services, asked, input, call).catch(asRefusal),
+      perform: (asked, input) =>
+        performOperation(services, asked, input, call).catch(rethrowRefusal),
     });
   }).finally(() => {
     for (const end of ends) end();
   });
 }
 
-function asRefusal(error: unknown): never {
-  throw error instanceof ParleyError ? refusedError(error.message, error.code) : error;
+function rethrowRefusal(error: unknown): never {
+  throw error instanceof ParleyError ? createRefusedError(error.message, error.code) : error;
 }
 
 /**
  * Performs one operation and prints its answer: as text, or unformatted with `--json`. `codeOf`
  * returns the exit code.
  */
-export function operate<Name extends OperationName>(
-  cli: Cli,
+export function operateAndPrint<Name extends OperationName>(
+  cli: CliContext,
   name: Name,
   input: InputOf<Name>,
   show: (answer: OutputOf<Name>) => string,
@@ -97,7 +101,7 @@ export function operate<Name extends OperationName>(
 ): Promise<number> {
   return withOperations(cli, name, async ({ perform }) => {
     const answer = await perform(name, input, withinMs);
-    cli.print(cli.json ? jsonText(answer) : show(answer));
+    cli.print(cli.json ? formatJson(answer) : show(answer));
     return codeOf(answer);
   });
 }
@@ -109,9 +113,9 @@ type TextOperation = {
 
 /** Like `operate`, for operations that answer with text. */
 export function operateText<Name extends TextOperation>(
-  cli: Cli,
+  cli: CliContext,
   name: Name,
   input: InputOf<Name>,
 ): Promise<number> {
-  return operate(cli, name, input, ({ text }) => visible(text.replaceAll('`', '')));
+  return operateAndPrint(cli, name, input, ({ text }) => stripControls(text.replaceAll('`', '')));
 }

@@ -39,7 +39,7 @@ export interface PlugInDeps {
   readonly log: Logger;
   readonly clock: Clock;
   /** Keeps unhandled errors of long-running plugins from ending the process. */
-  readonly containment?: Containment;
+  readonly containment?: ErrorContainment;
 }
 
 /**
@@ -47,7 +47,10 @@ export interface PlugInDeps {
  * channels of plugins; if there are any, they are checked again. Throws CliError as `readSettings`
  * does, but never because of an error in a plugin.
  */
-export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<LoadedPlugins> {
+export async function loadPluginsOf(
+  first: LoadedSettings,
+  deps: PlugInDeps,
+): Promise<LoadedPlugins> {
   const { folder, env, channels, log, clock, containment } = deps;
   const { plugins } = first.settings;
   if (plugins.length === 0) {
@@ -56,7 +59,7 @@ export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<L
   const { allParts, describeOutcome, guardedLayer, loadPlugins, placeLayers } = await import(
     '@parley/plugins'
   );
-  const taken = { tools: toolNames(), channels: channels.map(({ id }) => id) };
+  const taken = { tools: listToolNames(), channels: channels.map(({ id }) => id) };
   const base = dirname(folder.settingsFile);
   const { workspace } = first.settings.agent;
   const onFound = containment?.add ?? (() => {});
@@ -85,7 +88,7 @@ export async function plugIn(first: LoadedSettings, deps: PlugInDeps): Promise<L
   return { loaded, definitions, report, agent };
 }
 
-function toolNames(): string[] {
+function listToolNames(): string[] {
   const read = () => Promise.reject(new Error('only the names are asked for'));
   return builtInTools({ skills: { read } }).map(({ name }) => name);
 }
@@ -95,7 +98,7 @@ export interface PluginLocation {
   readonly folder: string;
 }
 
-export type Containment = ReturnType<typeof containErrors>;
+export type ErrorContainment = ReturnType<typeof containErrors>;
 
 /**
  * Handles uncaught errors by their origin: an adapter's error restarts that adapter (D12), and an
@@ -146,5 +149,5 @@ export async function plugInForCommand(
   const end = () => {
     if (first.settings.plugins.length > 0) setTimeout(() => process.exit(), 200).unref();
   };
-  return { ...(await plugIn(first, deps)), end };
+  return { ...(await loadPluginsOf(first, deps)), end };
 }

@@ -14,7 +14,7 @@ import {
 import type { AccountStatus } from '@parley/gateway';
 import type { ProcessRole } from '@parley/store';
 import type { DataFolder } from './data-folder.ts';
-import { liveToken } from './data-folder.ts';
+import { createTokenGetter } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
 export interface StartOptions extends Pick<Runtime, 'clock' | 'monotonic' | 'random'> {
@@ -63,18 +63,18 @@ export interface OpenLog {
 /**
  * The file that stores this process's log lines for the page; undefined if the settings disable it.
  */
-export function keptLogOf(
+export function openKeptLogOf(
   { folder, clock, role = 'all' }: Pick<StartOptions, 'folder' | 'clock' | 'role'>,
   { settings }: Pick<LoadedSettings, 'settings'>,
 ): KeptLog | undefined {
   const { keepMegabytes } = settings.log;
   if (keepMegabytes === 0) return undefined;
-  const name = logNameOf({ role, host: hostname(), pid: process.pid });
+  const name = formatLogName({ role, host: hostname(), pid: process.pid });
   return openKeptLog({ folder: folder.logs, name, bytes: keepMegabytes * 1e6, now: clock() });
 }
 
 /** The base name of a process's log file. */
-export function logNameOf(process: {
+export function formatLogName(process: {
   readonly role: ProcessRole;
   readonly host: string;
   readonly pid: number;
@@ -89,7 +89,10 @@ export function openLog(
 ): OpenLog {
   const secrets = openSecrets(known);
   const { token: fixed } = settings.http;
-  const token = addedTo(secrets, fixed === undefined ? liveToken(folder) : () => fixed);
+  const token = createTokenRecorder(
+    secrets,
+    fixed === undefined ? createTokenGetter(folder) : () => fixed,
+  );
   let { level } = settings.log;
   const log = createLogger({
     ...settings.log,
@@ -105,7 +108,7 @@ export function openLog(
 }
 
 /** Every token that was ever in use continues to be treated as a secret. */
-function addedTo(secrets: Secrets, token: () => string): () => string {
+function createTokenRecorder(secrets: Secrets, token: () => string): () => string {
   let last = '';
   const current = (): string => {
     const now = token();

@@ -7,12 +7,12 @@ import { openStore, type Setback, StoreError } from '@parley/store';
 import { localLock, type WorkspaceLock } from '@parley/workspace';
 import manifest from '../package.json' with { type: 'json' };
 import {
+  createMissingDatabaseError,
+  describeSetback,
   followMark,
-  missingDatabaseError,
   READ_SO_FAR,
   readMark,
   refuseLostDatabase,
-  setbackText,
 } from './database-mark.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import { isSharedStore, type LoadedSettings } from './settings.ts';
@@ -96,14 +96,14 @@ async function openDurable(
   settings: LoadedSettings['settings'],
   opened: AsyncDisposableStack,
 ) {
-  const traces = await tracesOf(
+  const traces = await openTraces(
     settings.telemetry,
     { instance: processId, log, scrub: secrets.scrubLog },
     opened,
   );
   refuseLostDatabase(folder, settings);
   const onSetback = (setback: Setback): void => {
-    log.error({ ...setback }, setbackText(setback, folder));
+    log.error({ ...setback }, describeSetback(setback, folder));
   };
   const store = await openStore({
     ...settings.store,
@@ -113,7 +113,7 @@ async function openDurable(
     state: { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback },
   }).catch((error: unknown) => {
     if (!(error instanceof StoreError) || error.code !== 'store-missing') throw error;
-    throw missingDatabaseError(folder, 'The database is empty', error);
+    throw createMissingDatabaseError(folder, 'The database is empty', error);
   });
   opened.defer(async () => {
     try {
@@ -153,7 +153,7 @@ async function openDurable(
 }
 
 /** Returns null if tracing is off, without loading any tracing code. */
-async function tracesOf(
+async function openTraces(
   { otlp, service, share }: LoadedSettings['settings']['telemetry'],
   own: Pick<TracingOptions, 'instance' | 'log' | 'scrub'>,
   opened: AsyncDisposableStack,
@@ -171,9 +171,9 @@ async function tracesOf(
   return tracing;
 }
 
-type Scrape = (channels: readonly AccountStatus[], health: Health) => Promise<string>;
+type ScrapeMetrics = (channels: readonly AccountStatus[], health: Health) => Promise<string>;
 
-function openScrape(deps: GaugeDeps, metrics: Metrics): Scrape {
+function openScrape(deps: GaugeDeps, metrics: Metrics): ScrapeMetrics {
   let gauges: Promise<ReadGauges> | undefined;
   return async (channels, health) => {
     gauges ??= import('./status-report.ts').then(({ openGauges }) => openGauges(deps));

@@ -18,7 +18,7 @@ import type { LoadedSettings } from './settings.ts';
  */
 const SHUTDOWN_GRACE_MS = 4_000;
 
-type Options = StartOptions & OpenLog;
+type RuntimeOptions = StartOptions & OpenLog;
 
 /**
  * The agents of the current settings, and the worker that runs their turns. New settings replace
@@ -26,7 +26,7 @@ type Options = StartOptions & OpenLog;
  * messages do not wait for that. Adapters stay connected.
  */
 export class ReloadableRuntime {
-  readonly #options: Options;
+  readonly #options: RuntimeOptions;
   readonly #services: ProcessServices;
   #plugins: LoadedPlugins;
   #mcp: McpServices;
@@ -38,7 +38,7 @@ export class ReloadableRuntime {
   #isEnding = false;
 
   static async open(
-    options: Options,
+    options: RuntimeOptions,
     plugins: LoadedPlugins,
     services: ProcessServices,
   ): Promise<ReloadableRuntime> {
@@ -48,7 +48,7 @@ export class ReloadableRuntime {
   }
 
   private constructor(made: {
-    readonly options: Options;
+    readonly options: RuntimeOptions;
     readonly plugins: LoadedPlugins;
     readonly services: ProcessServices;
     readonly mcp: McpServices;

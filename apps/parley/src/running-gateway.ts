@@ -5,13 +5,13 @@ import {
   CliError,
   type DataFolder,
   findInstance,
-  type Instance,
+  type GatewayInstance,
   readToken,
   UsageError,
 } from './data-folder.ts';
 import { checkSettings, type LoadedSettings } from './settings.ts';
 
-export interface FoundGateway extends Instance {
+export interface FoundGateway extends GatewayInstance {
   readonly token: string;
 }
 
@@ -33,7 +33,7 @@ export async function findGateway(
 
 async function findNeighbour(
   url: LoadedSettings['settings']['store']['url'],
-): Promise<Instance | null> {
+): Promise<GatewayInstance | null> {
   if (url === undefined) return null;
   // Loaded on demand: most installations keep their database in the data folder and never need
   // this.
@@ -54,7 +54,7 @@ async function findNeighbour(
 const ANSWER_WITHIN_MS = 5_000;
 
 /** A request to a route of the API. It is sent as POST if it has a `body`. */
-export interface Question {
+export interface GatewayQuestion {
   readonly method?: 'POST' | 'DELETE' | undefined;
   readonly body?: object | undefined;
   /** The deadline in ms; `ANSWER_WITHIN_MS` by default. */
@@ -68,14 +68,14 @@ export interface Question {
 export async function askGateway<Answer>(
   gateway: FoundGateway,
   path: string,
-  question: Question = {},
+  question: GatewayQuestion = {},
 ): Promise<Answer> {
   const { pid, address } = gateway;
   try {
     const signal = AbortSignal.timeout(question.withinMs ?? ANSWER_WITHIN_MS);
     const response = await requestGateway(gateway, path, signal, question);
-    if (isUnknownRoute(response)) throw otherVersion(gateway, `it has no ${path}`);
-    return await answerOf(gateway, response);
+    if (isUnknownRoute(response)) throw createOtherVersionError(gateway, `it has no ${path}`);
+    return await readAnswer(gateway, response);
   } catch (error) {
     if (error instanceof CliError) throw error;
     throw new CliError(
@@ -87,7 +87,7 @@ export async function askGateway<Answer>(
 }
 
 /** Adds the requested agent to a path of the API. */
-export function ofAgent(path: string, agent: string | undefined): string {
+export function addAgentToPath(path: string, agent: string | undefined): string {
   if (agent === undefined) return path;
   return `${path}${path.includes('?') ? '&' : '?'}agent=${encodeURIComponent(agent)}`;
 }
@@ -105,7 +105,10 @@ function isUnknownRoute({ status, headers }: Response): boolean {
  * The error for a gateway that does not know the command's request or answers in an unexpected
  * form.
  */
-export function otherVersion({ pid }: Pick<FoundGateway, 'pid'>, cause: unknown): CliError {
+export function createOtherVersionError(
+  { pid }: Pick<FoundGateway, 'pid'>,
+  cause: unknown,
+): CliError {
   return new CliError(
     'status-unanswered',
     `Process ${pid} sent an answer that this command does not understand (${reasonOf(cause)}). It may be running another version of Parley: restart it; nothing will be lost.`,
@@ -119,24 +122,25 @@ const Refusal = z.object({ error: z.string(), code: z.string().optional() });
  * Returns the response. Throws CliError `refused`, or UsageError, with the reason from the route. A
  * refusal by the guard in front of the routes has no JSON.
  */
-async function answerOf<Answer>(gateway: FoundGateway, response: Response): Promise<Answer> {
+async function readAnswer<Answer>(gateway: FoundGateway, response: Response): Promise<Answer> {
   if (response.ok) return JSON.parse(await response.text());
   const refusal = Refusal.safeParse(await response.json().catch(() => undefined));
-  if (refusal.data?.code === 'no-operation') throw otherVersion(gateway, refusal.data.error);
-  if (refusal.success) throw refusedError(refusal.data.error, refusal.data.code);
+  if (refusal.data?.code === 'no-operation')
+    throw createOtherVersionError(gateway, refusal.data.error);
+  if (refusal.success) throw createRefusedError(refusal.data.error, refusal.data.code);
   throw new Error(`it answered ${response.status}`);
 }
 
 /** The error for a refused request; a UsageError if the operation rejects the values. */
-export function refusedError(reason: string, code?: string): CliError {
+export function createRefusedError(reason: string, code?: string): CliError {
   return code === 'wrong-input' ? new UsageError(reason) : new CliError('refused', reason);
 }
 
-export function isRefused(error: unknown): error is CliError {
+export function isRefusedError(error: unknown): error is CliError {
   return error instanceof CliError && error.code === 'refused';
 }
 
-function requestOf({ method, body }: Question): RequestInit {
+function toRequestInit({ method, body }: GatewayQuestion): RequestInit {
   if (body === undefined) return { method: method ?? 'GET' };
   return { method: method ?? 'POST', body: JSON.stringify(body) };
 }
@@ -146,12 +150,12 @@ export function requestGateway(
   { address, token }: Pick<FoundGateway, 'address' | 'token'>,
   path: string,
   signal: AbortSignal,
-  question: Question,
+  question: GatewayQuestion,
 ): Promise<Response> {
   const headers = {
     authorization: `Bearer ${token}`,
     'content-type': 'application/json',
     'user-agent': 'the command line of Parley',
   };
-  return fetch(`${address}${path}`, { ...requestOf(question), headers, signal });
+  return fetch(`${address}${path}`, { ...toRequestInit(question), headers, signal });
 }

@@ -9,7 +9,7 @@ import { loadSettings } from '@parley/settings';
 import { settingsJsonSchema } from '@parley/settings/schema';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { scrubbedModel } from './model.ts';
+import { createScrubbedModel } from './model.ts';
 
 const SCHEMAS = {
   modelSchema: ModelSettings,
@@ -165,7 +165,7 @@ describe('[G18] no secret from any field of the settings', () => {
       tools: [tool],
     } as const;
     const { signal } = new AbortController();
-    for await (const event of scrubbedModel(echo, secrets).stream(request, signal)) {
+    for await (const event of createScrubbedModel(echo, secrets).stream(request, signal)) {
       heard.push(event.type === 'text' ? event.text : JSON.stringify(event));
     }
     expectNone(asked.join());

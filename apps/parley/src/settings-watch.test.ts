@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { locateDataFolder } from './data-folder.ts';
 import { openLog } from './process-options.ts';
 import { type LoadedSettings, readSettings } from './settings.ts';
-import { changedSettings, SettingsWatch } from './settings-watch.ts';
+import { listChangedSettings, SettingsWatch } from './settings-watch.ts';
 
 const Line = z.looseObject({ level: z.string(), msg: z.string() });
 const BEFORE = 'log: { level: warn, format: json }\nowners: [telegram:1]\n';
@@ -125,7 +125,7 @@ describe('settings that change while Parley runs', () => {
     expect(lines.at(-1)).toMatchObject({ changed: ['agents.b'] });
     const before = readSettings(folder, {});
     writeFileSync(folder.settingsFile, `${BEFORE}heartbeat: { repeatHours: 3 }\n${agents}`);
-    expect(changedSettings(before, readSettings(folder, {}))).toEqual([
+    expect(listChangedSettings(before, readSettings(folder, {}))).toEqual([
       'heartbeat.repeatHours',
       'log.level',
     ]);
@@ -176,6 +176,6 @@ describe('the list of changed settings', () => {
     const folder = locateDataFolder(path, {});
     const before = readSettings(folder, {});
     writeFileSync(folder.settingsFile, `# mine\n\n${BEFORE}`);
-    expect(changedSettings(before, readSettings(folder, {}))).toEqual([]);
+    expect(listChangedSettings(before, readSettings(folder, {}))).toEqual([]);
   });
 });

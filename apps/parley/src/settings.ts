@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { chatSdkChannel, findHostedChannels } from '@parley/channel-chat-sdk';
 import type { ChannelDefinition } from '@parley/channels';
-import { countOf } from '@parley/core';
+import { formatCounted } from '@parley/core';
 import { openSecrets, type Scrub } from '@parley/core/telemetry/scrubber';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway/channel-definitions';
 import { ModelSettings, modelChoices } from '@parley/models';
 import { describeProblem, loadSettings, nearestWord, type SettingsResult } from '@parley/settings';
 import type { ProcessRole, RetentionAges } from '@parley/store';
-import { CliError, commandLine, type DataFolder } from './data-folder.ts';
+import { CliError, type DataFolder, formatCommandLine } from './data-folder.ts';
 
 /** Settings that passed every check except those of individual channels. */
 export type LoadedSettings = Extract<SettingsResult<ModelSettings>, { kind: 'ok' }>;
@@ -46,7 +46,7 @@ export function withHosted(
 }
 
 /** Checks any file as if it held the settings of this installation, for `editSettings`. */
-export function checkAs({ folder, env, channels }: CheckedInstallation) {
+export function createSettingsCheck({ folder, env, channels }: CheckedInstallation) {
   return (settingsFile: string) => checkSettings({ ...folder, settingsFile }, env, channels);
 }
 
@@ -72,7 +72,7 @@ export function readSettings(
   const problems = result.problems.map(describeProblem).join('\n\n');
   throw new CliError(
     'settings-invalid',
-    `The settings in ${folder.settingsFile} have ${countOf(result.problems.length, 'problem')}:\n\n${problems}\n\nFix the file and start again. "${commandLine('config check', folder)}" checks it without starting.`,
+    `The settings in ${folder.settingsFile} have ${formatCounted(result.problems.length, 'problem')}:\n\n${problems}\n\nFix the file and start again. "${formatCommandLine('config check', folder)}" checks it without starting.`,
   );
 }
 
@@ -86,7 +86,7 @@ export interface ChosenAgent {
 }
 
 /** All agents, the default one first. */
-export function allAgents({
+export function listAgents({
   settings,
   agents,
 }: Pick<LoadedSettings, 'settings' | 'agents'>): readonly ChosenAgent[] {
@@ -100,7 +100,7 @@ export function allAgents({
  * Returns the agent that the user names, or the default one without a name. Throws CliError
  * `no-agent`.
  */
-export function chosenAgent(
+export function findChosenAgent(
   loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
   asked: string | undefined,
 ): ChosenAgent {
@@ -119,7 +119,7 @@ export function chosenAgent(
 
 const DAY_MS = 24 * 60 * 60_000;
 
-export function retentionAges({
+export function toRetentionAges({
   retention,
   inspector,
 }: Pick<LoadedSettings['settings'], 'retention' | 'inspector'>): RetentionAges {
@@ -134,15 +134,15 @@ export function retentionAges({
   };
 }
 
-type Settings = LoadedSettings['settings'];
+type RoleSettings = LoadedSettings['settings'];
 /** The settings of database and queue that matter here. */
-interface Places {
-  readonly store: Pick<Settings['store'], 'url'>;
-  readonly queue: Pick<Settings['queue'], 'url'>;
+interface ServerSettings {
+  readonly store: Pick<RoleSettings['store'], 'url'>;
+  readonly queue: Pick<RoleSettings['queue'], 'url'>;
 }
 
 /** Whether other processes use the same database, so that exclusive work needs a lease. */
-export function isSharedStore({ store }: Pick<Places, 'store'>): boolean {
+export function isSharedStore({ store }: Pick<ServerSettings, 'store'>): boolean {
   return store.url !== undefined;
 }
 
@@ -150,7 +150,7 @@ export function isSharedStore({ store }: Pick<Places, 'store'>): boolean {
  * Throws CliError `role-needs-servers` if a process in this role has no servers through which to
  * communicate with others.
  */
-export function checkRole(role: ProcessRole, { store, queue }: Places): void {
+export function checkRole(role: ProcessRole, { store, queue }: ServerSettings): void {
   if (role === 'all') return;
   const missing = [
     ...(store.url === undefined ? ['store.url (PostgreSQL)'] : []),
@@ -165,7 +165,7 @@ export function checkRole(role: ProcessRole, { store, queue }: Places): void {
 }
 
 /** Keeps the secrets of an installation out of a command's output (G18). */
-export function scrubOf(folder: DataFolder, env: NodeJS.ProcessEnv): Scrub {
+export function createScrub(folder: DataFolder, env: NodeJS.ProcessEnv): Scrub {
   const token = existsSync(folder.tokenFile) ? [readFileSync(folder.tokenFile, 'utf8').trim()] : [];
   let secrets: readonly string[] = [];
   try {

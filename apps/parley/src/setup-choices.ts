@@ -81,7 +81,7 @@ const SERVICES: readonly SetupProvider[] = [
  * All model servers that can be chosen, starting with those found on this machine, which have a
  * `model`.
  */
-export async function setupProviders(
+export async function listSetupProviders(
   where: Parameters<typeof detectLocalServers>[0],
 ): Promise<readonly SetupProvider[]> {
   const found = await detectLocalServers(where);

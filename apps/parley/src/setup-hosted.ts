@@ -2,7 +2,7 @@ import type { OfferedPlatform } from '@parley/channel-chat-sdk/set-up';
 import type { SetupPlatform } from '@parley/gateway/api';
 import type { SettingsChange } from '@parley/settings/edit';
 import type { DataFolder } from './data-folder.ts';
-import { secretReference } from './secret-files.ts';
+import { createSecretReference } from './secret-files.ts';
 import { webhookAddress, webhookPath } from './webhook-address.ts';
 
 /** The values of a hosted platform that a person entered, by their keys. */
@@ -45,7 +45,7 @@ export async function hostedChanges(
   });
   const changes = asks.map(({ key }): SettingsChange => {
     const secret = secrets.find((one) => one.key === key);
-    const value = secret === undefined ? given[key] : secretReference(folder, secret.name);
+    const value = secret === undefined ? given[key] : createSecretReference(folder, secret.name);
     // Values of another way to connect, which the person did not choose this time.
     if (value === undefined) return { kind: 'remove', path: [...block, key] };
     return { kind: 'set', path: [...block, key], value };

@@ -13,10 +13,10 @@ import {
   type SettingsResult,
 } from '@parley/settings';
 import {
-  accountPath,
   editSettings,
-  newProblems,
-  readWritten,
+  findAccountPath,
+  listNewProblems,
+  readWrittenSettings,
   type SettingsChange,
   type SettingsValue,
 } from '@parley/settings/edit';
@@ -24,9 +24,9 @@ import type { Store } from '@parley/store';
 import type { z } from 'zod';
 import type { AgentRuntime } from './agent-runtime.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
-import { replaceSecret, secretReference } from './secret-files.ts';
-import { checkAs, type LoadedSettings } from './settings.ts';
-import { SETUP_FIELDS, SETUP_PLATFORMS, setupProviders } from './setup-choices.ts';
+import { createSecretReference, replaceSecret } from './secret-files.ts';
+import { createSettingsCheck, type LoadedSettings } from './settings.ts';
+import { listSetupProviders, SETUP_FIELDS, SETUP_PLATFORMS } from './setup-choices.ts';
 import {
   type Given,
   hostedChanges,
@@ -48,7 +48,7 @@ interface NewSecret {
   readonly text: string;
 }
 
-interface Deps
+interface SetupDeps
   extends Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
     Pick<OpenLog, 'secrets'> {
   readonly loaded: Pick<LoadedSettings, 'settings' | 'channels'>;
@@ -61,9 +61,9 @@ interface Deps
  * The guided setup: model, channel, owner. The watcher of the settings file picks up its changes.
  */
 export class Setup implements SetupSteps {
-  readonly #deps: Deps;
+  readonly #deps: SetupDeps;
 
-  constructor(deps: Deps) {
+  constructor(deps: SetupDeps) {
     this.#deps = deps;
   }
 
@@ -71,7 +71,7 @@ export class Setup implements SetupSteps {
     const { loaded, model, store, env, clock } = this.#deps;
     const { settings, channels } = loaded;
     const [providers, waiting] = await Promise.all([
-      setupProviders({ ollamaHost: env.OLLAMA_HOST }),
+      listSetupProviders({ ollamaHost: env.OLLAMA_HOST }),
       store.pairing.pending(clock()),
     ]);
     return {
@@ -96,14 +96,14 @@ export class Setup implements SetupSteps {
   async addOwner(person: string): Promise<SetupAnswer> {
     const change = { kind: 'add', path: ['owners'], value: person } as const;
     const answer = this.#write([change], 'It is yours now: write to your bot again.');
-    if (answer.kind === 'done') await this.#deps.store.pairing.settle(...channelAndId(person));
+    if (answer.kind === 'done') await this.#deps.store.pairing.settle(...splitPersonId(person));
     return answer;
   }
 
   async tryModel(given: SetupModel): Promise<SetupAnswer> {
     const { secrets, clock, monotonic } = this.#deps;
     const parsed = ProviderChoice.safeParse({ ...given, model: given.model ?? NO_MODEL });
-    if (!parsed.success) return unfitModel(parsed.error);
+    if (!parsed.success) return createUnfitModel(parsed.error);
     if (given.apiKey !== undefined) secrets.add([given.apiKey]);
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const probe = await probeProvider(parsed.data, { signal, clock, monotonic });
@@ -114,7 +114,7 @@ export class Setup implements SetupSteps {
       // Without a model, the sentence is about the provider alone.
       const reason =
         given.model === undefined ? probe.reason.replaceAll(`/${NO_MODEL}`, '') : probe.reason;
-      return setupProblem(reason, probe.fix, models);
+      return createSetupProblem(reason, probe.fix, models);
     }
     const text = `${probe.id} answered in ${(probe.tookMs / 1_000).toFixed(1)} s.`;
     return { kind: 'works', text, models };
@@ -122,10 +122,10 @@ export class Setup implements SetupSteps {
 
   async saveModel(given: SetupModel): Promise<SetupAnswer> {
     const parsed = ProviderChoice.safeParse(given);
-    if (!parsed.success) return unfitModel(parsed.error);
+    if (!parsed.success) return createUnfitModel(parsed.error);
     const { apiKey, ...model } = given;
     const secrets = apiKey === undefined ? [] : [{ name: modelKeyName(given), text: apiKey }];
-    const [secret] = secrets.map(({ name }) => secretReference(this.#deps.folder, name));
+    const [secret] = secrets.map(({ name }) => createSecretReference(this.#deps.folder, name));
     const written = { ...model, ...(secret !== undefined && { apiKey: secret }) };
     const value: SettingsValue = Object.fromEntries(
       Object.entries(written).filter((entry): entry is [string, string] => entry[1] !== undefined),
@@ -139,33 +139,36 @@ export class Setup implements SetupSteps {
     const hosted = await hostedPlatform(channel);
     if (hosted !== undefined) return this.#tryHosted(hosted, options ?? {});
     if (channel === 'whatsapp') return { kind: 'works', text: LINK, models: null };
-    if (token === undefined) return setupProblem('Token: it is missing.', COPY_IT);
+    if (token === undefined) return createSetupProblem('Token: it is missing.', COPY_IT);
     secrets.add([token]);
     const definition = definitions.find(({ id }) => id === channel);
-    const given = { ...serverOf(readWritten(folder.settingsFile).values, channel), token };
+    const given = {
+      ...findApiServer(readWrittenSettings(folder.settingsFile).values, channel),
+      token,
+    };
     const parsed = definition?.settings.safeParse(given);
     if (definition?.probe === undefined || !parsed?.success) {
       const wrong = parsed?.error?.issues.map(({ message }) => message).join('; ');
-      return setupProblem(
+      return createSetupProblem(
         `Token: ${wrong ? `it must be ${wrong}` : 'it cannot be tried'}.`,
         COPY_IT,
       );
     }
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
     const env = { signal, clock, values: null, wantsPicture: true };
-    return channelAnswer(await definition.probe(parsed.data, env));
+    return toChannelAnswer(await definition.probe(parsed.data, env));
   }
 
   async #tryHosted(platform: OfferedPlatform, given: Given): Promise<SetupAnswer> {
     const { folder, secrets, clock, env, loaded } = this.#deps;
     const { problemsOf, probeGiven } = await import('@parley/channel-chat-sdk/set-up');
     secrets.add(platform.asks.flatMap(({ key, isSecret }) => (isSecret && given[key]) || []));
-    const kept = otherOptions(readWritten(folder.settingsFile).values, platform);
+    const kept = otherOptions(readWrittenSettings(folder.settingsFile).values, platform);
     const all = { ...kept, ...given };
     const problems = problemsOf(platform, all, env);
-    if (problems.length > 0) return setupProblem(problems.join(' '), FILL_IN);
+    if (problems.length > 0) return createSetupProblem(problems.join(' '), FILL_IN);
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);
-    const answer = channelAnswer(await probeGiven(platform, all, { signal, clock }));
+    const answer = toChannelAnswer(await probeGiven(platform, all, { signal, clock }));
     if (answer.kind !== 'works') return answer;
     const steps = await nextSteps(platform, given, loaded.settings.http.publicUrl);
     return { ...answer, text: [sentence(answer.text), steps].join(' ').trim() };
@@ -174,7 +177,7 @@ export class Setup implements SetupSteps {
   async #saveHosted(platform: OfferedPlatform, given: Given): Promise<SetupAnswer> {
     const { folder, loaded } = this.#deps;
     const account = { channel: platform.channel, account: 'default' };
-    const path = accountPath(folder.settingsFile, account);
+    const path = findAccountPath(folder.settingsFile, account);
     const { changes, secrets } = await hostedChanges(folder, platform, given, path);
     const steps = await nextSteps(platform, given, loaded.settings.http.publicUrl);
     const labels = new Map(platform.asks.map(({ key, label }) => [key, label]));
@@ -186,12 +189,12 @@ export class Setup implements SetupSteps {
     const hosted = await hostedPlatform(channel);
     if (hosted !== undefined) return this.#saveHosted(hosted, options ?? {});
     if (!SETUP_PLATFORMS.some(({ id }) => id === channel))
-      return setupProblem(`There is no platform ${channel}.`, 'Choose one from the list.');
-    const path = accountPath(folder.settingsFile, { channel, account: 'default' });
+      return createSetupProblem(`There is no platform ${channel}.`, 'Choose one from the list.');
+    const path = findAccountPath(folder.settingsFile, { channel, account: 'default' });
     const done = 'Saved. Connecting…';
     if (token !== undefined) {
       const secret = { name: `${channel}-token`, text: token };
-      const value = secretReference(folder, secret.name);
+      const value = createSecretReference(folder, secret.name);
       return this.#write([{ kind: 'set', path: [...path, 'token'], value }], done, [secret]);
     }
     return phone === undefined
@@ -210,7 +213,7 @@ export class Setup implements SetupSteps {
       secrets.length === 0 ? this.#edit(changes) : this.#editWithSecrets(changes, secrets);
     if (problems.length === 0) return { kind: 'done', text: done };
     const reason = problems.map((problem) => describeFieldProblem(problem, labels)).join('\n');
-    return setupProblem(reason, 'Correct that and try again.');
+    return createSetupProblem(reason, 'Correct that and try again.');
   }
 
   /** Edits the settings, or returns the problems because of which nothing was written. */
@@ -240,7 +243,7 @@ export class Setup implements SetupSteps {
       const refused = this.#edit(changes, before);
       // If the settings already refer to the file, the edit changes nothing and checks nothing.
       const problems =
-        refused.length > 0 ? refused : newProblems(before, this.#check(folder.settingsFile));
+        refused.length > 0 ? refused : listNewProblems(before, this.#check(folder.settingsFile));
       isKept = problems.length === 0;
       return problems;
     } finally {
@@ -250,7 +253,7 @@ export class Setup implements SetupSteps {
 
   #check(file: string): SettingsResult {
     const { folder, env, definitions } = this.#deps;
-    return checkAs({ folder, env, channels: definitions })(file);
+    return createSettingsCheck({ folder, env, channels: definitions })(file);
   }
 }
 
@@ -282,14 +285,14 @@ function isOnlyModelMissing(probe: ModelProbe): boolean {
 const FILL_IN = 'Fill it in and try again.';
 
 /** Reports missing or invalid fields of a model, using the labels in the form. */
-function unfitModel({ issues }: z.ZodError): SetupAnswer {
+function createUnfitModel({ issues }: z.ZodError): SetupAnswer {
   const reasons = issues.map(({ path, code, message }) => {
     const key = String(path.at(-1) ?? '');
     const isMissing = code === 'invalid_type';
     const wrong = key === 'baseUrl' ? ADDRESS : isMissing ? 'it is missing' : message;
     return `${SETUP_FIELDS.get(key) ?? key}: ${wrong}.`;
   });
-  return setupProblem([...new Set(reasons)].join(' '), FILL_IN);
+  return createSetupProblem([...new Set(reasons)].join(' '), FILL_IN);
 }
 
 const ADDRESS = 'it must be a URL such as http://127.0.0.1:8080/v1';
@@ -310,7 +313,7 @@ const LINK =
   'WhatsApp needs no token: it shows a code that your phone scans, or that you type on it.';
 const COPY_IT = 'Copy the whole token.';
 
-function setupProblem(
+function createSetupProblem(
   reason: string,
   fix: string,
   models: readonly string[] | null = null,
@@ -318,12 +321,12 @@ function setupProblem(
   return { kind: 'problem', reason, fix, models };
 }
 
-function channelAnswer(probe: ChannelProbe): SetupAnswer {
+function toChannelAnswer(probe: ChannelProbe): SetupAnswer {
   switch (probe.kind) {
     case 'works': {
       const warnings = probe.warnings.map(({ reason, fix }) => ` ${reason}. ${fix}`);
       const { as: name, picture, invitation = null } = probe;
-      const bot = { name, invitation, picture: base64Of(picture) };
+      const bot = { name, invitation, picture: toBase64(picture) };
       return { kind: 'works', text: `It is ${name}.${warnings.join('')}`, models: null, bot };
     }
     case 'unlinked':
@@ -331,22 +334,22 @@ function channelAnswer(probe: ChannelProbe): SetupAnswer {
     case 'unknown':
       return { kind: 'works', text: probe.reason, models: null };
     case 'problem':
-      return setupProblem(probe.reason, probe.fix);
+      return createSetupProblem(probe.reason, probe.fix);
   }
 }
 
 /** Splits a person such as `telegram:42` into the channel and the person's id on it. */
-function channelAndId(person: string): [channel: string, senderId: string] {
+function splitPersonId(person: string): [channel: string, senderId: string] {
   const at = person.indexOf(':');
   return [person.slice(0, at), person.slice(at + 1)];
 }
 
-function base64Of(bytes: Uint8Array | undefined): string | null {
+function toBase64(bytes: Uint8Array | undefined): string | null {
   return bytes === undefined ? null : Buffer.from(bytes).toString('base64');
 }
 
 /** The self-hosted API server already named in the settings. */
-function serverOf(values: object | null, channel: string): { readonly apiRoot?: string } {
+function findApiServer(values: object | null, channel: string): { readonly apiRoot?: string } {
   const all: unknown = values !== null && 'channels' in values ? values.channels : undefined;
   const block: unknown = isBlock(all) ? all[channel] : undefined;
   const apiRoot = isBlock(block) ? block.apiRoot : undefined;

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger, systemTime } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { openWorkspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WORKSPACE_TEMPLATES } from './data-folder.ts';
-import { type SharedLockDeps, sharedLock, whileHeld } from './shared-lock.ts';
+import { createSharedLock, runWhileHeld, type SharedLockDeps } from './shared-lock.ts';
 
 describe('a lock that processes share', () => {
   let store: Store;
@@ -19,7 +19,7 @@ describe('a lock that processes share', () => {
   afterEach(() => store.close());
 
   const lockOf = (owner: string, change: Partial<SharedLockDeps> = {}) =>
-    sharedLock({
+    createSharedLock({
       leases: store.leases,
       name: 'workspace:main',
       owner,
@@ -75,7 +75,7 @@ describe('a lock that processes share', () => {
 
   it('[D09] tells a holder that has lost it, before anything is written', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-shared-'));
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const lock = lockOf('one', {
       leases: { ...store.leases, renew: () => Promise.reject(new Error('the network is away')) },
       log,
@@ -106,7 +106,7 @@ describe('work that only one process at a time does', () => {
     };
     const done: string[] = [];
     const begin = (owner: string) =>
-      whileHeld({ ...deps, owner }, async () => {
+      runWhileHeld({ ...deps, owner }, async () => {
         await sleep(20);
         done.push(owner);
       });

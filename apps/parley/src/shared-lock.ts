@@ -34,11 +34,11 @@ export function workspaceLock(
   if (url === undefined) return undefined;
   const { store, processId: owner, ...around } = deps;
   const name = `workspace:${agent.id}`;
-  return sharedLock({ ...around, leases: store.leases, name, owner });
+  return createSharedLock({ ...around, leases: store.leases, name, owner });
 }
 
 /** Opens the workspace for a command, which accesses its files alongside running processes. */
-export async function workspaceForCommand(
+export async function openWorkspaceForCommand(
   settings: LoadedSettings['settings'],
   store: Pick<Store, 'leases'>,
 ) {
@@ -65,7 +65,7 @@ export interface SharedLockDeps extends LeaseDeps {
  * A lock across processes, implemented as a lease in the database. A process that has lost the
  * lease learns so before it writes.
  */
-export function sharedLock(deps: SharedLockDeps): WorkspaceLock {
+export function createSharedLock(deps: SharedLockDeps): WorkspaceLock {
   const here = localLock();
   return { hold: (work) => here.hold(() => holdAmongAll(deps, work)) };
 }
@@ -74,7 +74,7 @@ async function holdAmongAll<T>(deps: SharedLockDeps, work: (hold: Hold) => Promi
   const { name, monotonic, random, patienceMs = TIMEOUT_MS } = deps;
   const started = monotonic();
   for (let pause = RECHECK_MS.first; ; pause = Math.min(pause * 2, RECHECK_MS.last)) {
-    const held = await whileHeld(deps, work);
+    const held = await runWhileHeld(deps, work);
     if (held.kind === 'done') return held.result;
     if (monotonic() - started > patienceMs) {
       throw new CliError(
@@ -120,7 +120,7 @@ interface LeaseMoment {
  * Runs `work` if the lease is free now; otherwise the result `busy` names the holder. Throws the
  * errors of the database and of `work`.
  */
-export async function whileHeld<T>(
+export async function runWhileHeld<T>(
   deps: LeaseDeps,
   work: (hold: Hold) => Promise<T>,
 ): Promise<

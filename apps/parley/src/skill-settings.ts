@@ -1,6 +1,6 @@
 import type { SettingsChange } from '@parley/settings/edit';
 import { z } from 'zod';
-import { changeSettings, type SettingsFileDeps, writtenOf } from './channels.ts';
+import { changeSettings, readWrittenSections, type SettingsFileDeps } from './channels.ts';
 import type { LoadedSettings } from './settings.ts';
 
 interface SkillSettingsDeps extends SettingsFileDeps {
@@ -16,20 +16,20 @@ interface SkillSettingsDeps extends SettingsFileDeps {
  * Turns a skill on or off in `skills.allow` and `skills.block` of the settings, or in the agent's
  * own lists (S09).
  */
-export function turnSkill(deps: SkillSettingsDeps, name: string, isOn: boolean): void {
-  changeSettings(deps, changesFor(name, isOn, deps), 'The settings stay as they are');
+export function switchSkill(deps: SkillSettingsDeps, name: string, isOn: boolean): void {
+  changeSettings(deps, listSkillChanges(name, isOn, deps), 'The settings stay as they are');
 }
 
 /**
  * An inherited list, such as that of a profile, is written out completely, because the agent's own
  * list replaces it.
  */
-function changesFor(
+function listSkillChanges(
   name: string,
   isOn: boolean,
   { settings: { skills }, folder, name: agent }: SkillSettingsDeps,
 ): readonly SettingsChange[] {
-  const { path: at, values } = writtenOf(folder, agent);
+  const { path: at, values } = readWrittenSections(folder, agent);
   const written = Lists.safeParse(values).data?.skills ?? {};
   const isSame = (one: string) => one.toLowerCase() === name.toLowerCase();
   const change = (list: 'allow' | 'block', isIn: boolean): SettingsChange[] => {

@@ -16,15 +16,15 @@ import {
   silentLogger,
   systemTime,
 } from '@parley/core';
-import { configPath } from '@parley/core/installation';
+import { getConfigPath } from '@parley/core/installation';
 import { type ChatModel, createChatModel, OFFLINE_MODEL } from '@parley/models';
 import type { Store } from '@parley/store';
 import { openSoulFile, readSoulScenarios, type WorkspaceLock } from '@parley/workspace';
 import type { DataFolder } from './data-folder.ts';
 import type { ChosenAgent, LoadedSettings } from './settings.ts';
-import { workspaceForCommand } from './shared-lock.ts';
+import { openWorkspaceForCommand } from './shared-lock.ts';
 
-const SCENARIOS = configPath('soul-scenarios');
+const SCENARIOS = getConfigPath('soul-scenarios');
 
 interface OpenSoulDeps {
   readonly folder: Pick<DataFolder, 'settingsFile'>;
@@ -40,10 +40,10 @@ interface OpenSoulDeps {
    * Set for an agent other than the default one: its name, and the caps that apply to all agents
    * together (F14).
    */
-  readonly named?: { readonly name: string; readonly ofAll: Spend } | undefined;
+  readonly named?: { readonly name: string; readonly ofAll: SpendSettings } | undefined;
 }
 
-type Spend = LoadedSettings['settings']['spend'];
+type SpendSettings = LoadedSettings['settings']['spend'];
 
 /** Opens the agent's SOUL.md and the service through which all changes to it go (W06). */
 export function openSoul(
@@ -53,7 +53,7 @@ export function openSoul(
   const { agent, soul } = settings;
   const { souls } = store;
   const file = openSoulFile(agent.workspace, newId, lock);
-  const trial = soulTrial(settings, { folder, store, clock, monotonic, log, models, named });
+  const trial = createSoulTrial(settings, { folder, store, clock, monotonic, log, models, named });
   const service = new SoulService({
     agent: agent.id,
     souls,
@@ -77,7 +77,7 @@ export function openSoul(
  * Evaluates proposals with a judge model: the judge named in the settings, or by default the
  * configured model Undefined if only the rules decide, as without a configured model.
  */
-function soulTrial(
+function createSoulTrial(
   settings: LoadedSettings['settings'],
   { folder, store, clock, monotonic, log, models, named }: Omit<OpenSoulDeps, 'lock'>,
 ): SoulTrial | undefined {
@@ -89,9 +89,9 @@ function soulTrial(
     if (models === undefined) throw new Error('only the running gateway calls models');
     const model = models.model();
     if (model.id === OFFLINE_MODEL) return null;
-    const judge = judgeFor(settings, model, { folder, clock, monotonic, log });
+    const judge = chooseJudge(settings, model, { folder, clock, monotonic, log });
     const scenarios = await readSoulScenarios(SCENARIOS);
-    const spending = spendingOf(settings, { store, clock, log, named });
+    const spending = createSpending(settings, { store, clock, log, named });
     return { model, judge, scenarios, known, ...spending, clock, monotonic, meter: models.meter };
   };
 }
@@ -100,7 +100,7 @@ function soulTrial(
  * The spending of model calls outside turns. It counts toward the daily total and is limited by its
  * cap.
  */
-export function spendingOf(
+export function createSpending(
   { agent, spend }: LoadedSettings['settings'],
   {
     store,
@@ -114,7 +114,7 @@ export function spendingOf(
     readonly purpose?: string;
   },
 ): Pick<ScenarioServices, 'mayAsk' | 'spent'> {
-  const capsOf = ({ totalDaily, capOwners }: Spend) => ({ totalDaily, capOwners });
+  const capsOf = ({ totalDaily, capOwners }: SpendSettings) => ({ totalDaily, capOwners });
   const name = named?.name;
   const place = { name, timeZone: agent.timeZone };
   const own = named && capsOf(spend);
@@ -130,7 +130,7 @@ export function spendingOf(
 }
 
 /** The judge model named in the settings; with `true`, the model that answers. */
-function judgeFor(
+function chooseJudge(
   { model: chosen, soul }: LoadedSettings['settings'],
   model: ChatModel,
   { folder, log, ...time }: Pick<OpenSoulDeps, 'folder' | 'clock' | 'monotonic' | 'log'>,
@@ -149,13 +149,13 @@ function judgeFor(
 }
 
 /** Access to SOUL.md when no gateway is running. */
-export async function offlineSoul(
+export async function createOfflineSoul(
   store: Store,
   { name, settings }: ChosenAgent,
   all: LoadedSettings['settings'],
   folder: DataFolder,
 ): Promise<OperatorSoul> {
-  const { lock } = await workspaceForCommand(settings, store);
+  const { lock } = await openWorkspaceForCommand(settings, store);
   const named = name === undefined ? undefined : { name, ofAll: all.spend };
   const deps = { folder, store, lock, ...systemTime, log: silentLogger, named };
   const { service } = openSoul(settings, deps);

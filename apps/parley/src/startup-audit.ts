@@ -1,8 +1,8 @@
-import { countOf, reasonOf } from '@parley/core';
+import { formatCounted, reasonOf } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
 import type { Store } from '@parley/store';
 import type { PromptFiles } from '@parley/workspace';
-import { commandLine } from './data-folder.ts';
+import { formatCommandLine } from './data-folder.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 
@@ -16,11 +16,12 @@ export async function auditInstallation(
   options: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { loaded, shared: { store }, main, named }: AuditedAgents,
 ): Promise<AuditReport> {
-  const [{ auditReport, runAudit }, { examineAgents }, { gatherRecords }] = await Promise.all([
-    import('./commands/checks/audit-report.ts'),
-    import('./commands/checks/facts.ts'),
-    import('./commands/checks/record-facts.ts'),
-  ]);
+  const [{ toAuditReport: auditReport, runAudit }, { examineAgents }, { gatherRecords }] =
+    await Promise.all([
+      import('./commands/checks/audit-report.ts'),
+      import('./commands/checks/facts.ts'),
+      import('./commands/checks/record-facts.ts'),
+    ]);
   const isPromptFile = (path: string, name: string | undefined) => {
     const own = name === undefined ? main : named.get(name);
     return own?.agent.promptFiles.includes(path) ?? false;
@@ -57,7 +58,7 @@ export function startAudit(
       if (counts.warning === 0) return;
       log.warn(
         {},
-        `audit: ${countOf(counts.warning, 'warning')}, run "${commandLine('audit', folder)}"`,
+        `audit: ${formatCounted(counts.warning, 'warning')}, run "${formatCommandLine('audit', folder)}"`,
       );
     } catch (error) {
       log.warn({ reason: reasonOf(error) }, 'audit: it failed');

@@ -1,7 +1,7 @@
 import { BUILT_IN_TOOLS, type BuiltInToolDeps, builtInTools } from '@parley/agent';
 import { describe, expect, it } from 'vitest';
 import type { LoadedSettings } from './settings.ts';
-import { unknownTools } from './tool-names.ts';
+import { findUnknownTools } from './tool-names.ts';
 
 /** Returns settings that contain only these sections. */
 const settings = (of: object): Pick<LoadedSettings, 'settings'> => ({
@@ -35,7 +35,7 @@ describe('tools that the settings name', () => {
       mcp: { github: {} },
       agents: { helper: { tools: { allow: ['reed'] } } },
     });
-    expect(unknownTools(of, ['ours']).map(({ path, nearest }) => [path, nearest])).toEqual([
+    expect(findUnknownTools(of, ['ours']).map(({ path, nearest }) => [path, nearest])).toEqual([
       ['tools.block[1]', 'web_fetch'],
       ['approvals.auto[0]', 'exec'],
       ['agents.helper.tools.allow[0]', 'read'],

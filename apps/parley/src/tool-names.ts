@@ -15,7 +15,7 @@ const Lists = z.object({
  * applies, even one meant to block something (D12). `added` are the tools of plugins. Tools of MCP
  * servers start with the name of their server, and come and go.
  */
-export function unknownTools(
+export function findUnknownTools(
   { settings }: Pick<LoadedSettings, 'settings'>,
   added: readonly string[],
 ): readonly SettingsProblem[] {
@@ -41,13 +41,17 @@ export function unknownTools(
         const tool = entry.replace(/:.*$/s, '');
         return isKnown(tool)
           ? []
-          : [noEffectProblem(`${at}${list}[${nth}]`, entry, nearestWord(tool, known))];
+          : [createNoEffectProblem(`${at}${list}[${nth}]`, entry, nearestWord(tool, known))];
       }),
     );
   });
 }
 
-function noEffectProblem(path: string, entry: string, meant: string | undefined): SettingsProblem {
+function createNoEffectProblem(
+  path: string,
+  entry: string,
+  meant: string | undefined,
+): SettingsProblem {
   return {
     kind: 'no-effect',
     path,

@@ -7,15 +7,16 @@ import type { Command } from 'commander';
  */
 export function explainUsageErrors(command: Command, path = command.name()): void {
   command.showHelpAfterError(`See "${path} --help".`);
-  command.configureOutput({ outputError: (text, write) => write(plainUsageError(text)) });
+  command.configureOutput({ outputError: (text, write) => write(rewriteUsageError(text)) });
   if (command.commands.length === 0) return;
   command.on('command:*', ([word = '']: readonly string[]) => refuseWord(command, word));
-  if (command.parent !== null && command.registeredArguments.length === 0) refuseWords(command);
+  if (command.parent !== null && command.registeredArguments.length === 0)
+    refuseUnknownWords(command);
   for (const one of command.commands) explainUsageErrors(one, `${path} ${one.name()}`);
 }
 
 /** Makes a group that has its own action treat any other word as an unknown command. */
-function refuseWords(group: Command): void {
+function refuseUnknownWords(group: Command): void {
   group.allowExcessArguments().hook('preAction', (_group, running) => {
     const [word] = group.args;
     if (running === group && word !== undefined) refuseWord(group, word);
@@ -40,7 +41,7 @@ export function refuseWord(parent: Command, word: string): never {
   const path = parent.parent === null ? '' : `${parent.name()} `;
   const names = parent.commands.map((known) => known.name());
   const others = parent.commands.flatMap((known) => known.aliases());
-  const meant = meantWord(word, names) ?? nearestWord(word, [...names, ...others, 'help']);
+  const meant = findMeantCommand(word, names) ?? nearestWord(word, [...names, ...others, 'help']);
   const all = path === '' ? '' : `\n(Available commands: ${names.join(', ')}.)`;
   const hint = meant === undefined ? all : `\n(Did you mean ${path}${meant}?)`;
   return parent.error(`error: unknown command '${path}${word}'${hint}`);
@@ -50,14 +51,14 @@ export function refuseWord(parent: Command, word: string): never {
  * The command that corresponds to another program's word, or `show` with the word if that is an id
  * or number.
  */
-function meantWord(word: string, names: readonly string[]): string | undefined {
+function findMeantCommand(word: string, names: readonly string[]): string | undefined {
   const other = OTHER_WORDS[word];
   if (other !== undefined && names.includes(other)) return other;
   return /\d/.test(word) && names.includes('show') ? `show ${word}` : undefined;
 }
 
 /** Rewrites Commander's error for an invalid argument, using the terms of the usage line. */
-function plainUsageError(text: string): string {
+function rewriteUsageError(text: string): string {
   return text.replace(
     /^error: command-argument value '(.*)' is invalid for argument '(.*?)'\. /s,
     "error: '$1' is not valid as <$2>. ",

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
-import { type Clock, type ReplyRoute, shownLiteral } from '@parley/core';
+import { type Clock, type ReplyRoute, restoreLiteral } from '@parley/core';
 import { renderInSteps } from '@parley/markup';
 import type { AgentFile, NewPart, PartWithBytes, Post, PostResult, Store } from '@parley/store';
-import { markSystemMessage, visibleText } from './answer/visible-text.ts';
+import { getVisibleAnswer, markSystemMessage } from './answer/visible-text.ts';
 
 export interface PostDeps {
   readonly store: Pick<Store, 'outbox'>;
@@ -10,7 +10,7 @@ export interface PostDeps {
   readonly clock: Clock;
 }
 
-export interface NewMessage extends Pick<Post, 'key' | 'turn'> {
+export interface PostRequestOfTurn extends Pick<Post, 'key' | 'turn'> {
   /** Built from what the store knows about the chat, never from what a model wrote. */
   readonly route: ReplyRoute;
   readonly markdown: string;
@@ -34,15 +34,15 @@ export type PostedMessage = PostResult | { readonly kind: 'nothing' };
  */
 export async function postMessage(
   { store, deliver, clock }: PostDeps,
-  { route, markdown, isMarked, file, buttons, ...post }: NewMessage,
+  { route, markdown, isMarked, file, buttons, ...post }: PostRequestOfTurn,
 ): Promise<PostedMessage> {
-  const seen = visibleText(markdown, { known: new Set() });
+  const seen = getVisibleAnswer(markdown, { known: new Set() });
   const text = seen.kind === 'silent' ? '' : seen.text;
   const shown = isMarked ? markSystemMessage(text) : text;
   const [caption, ...others] = text.trim() === '' ? [] : await renderParts(shown, route);
-  const first = file === undefined ? caption : withFile(file, caption, route);
+  const first = file === undefined ? caption : createFilePart(file, caption, route);
   if (first === undefined) return { kind: 'nothing' };
-  const parts = withButtons([first, ...others], buttons);
+  const parts = addButtonsToPart([first, ...others], buttons);
   const result = await store.outbox.post({ ...post, parts }, clock());
   if (!('chat' in result)) return result;
   // Delivery is woken for a known post as well: the process that stored it may have died before
@@ -67,7 +67,7 @@ export async function postNotice(
     conversationId,
     markdown,
     buttons,
-  }: Pick<NewMessage, 'key' | 'route' | 'markdown' | 'buttons'> & {
+  }: Pick<PostRequestOfTurn, 'key' | 'route' | 'markdown' | 'buttons'> & {
     readonly conversationId: string;
   },
 ): Promise<void> {
@@ -75,14 +75,14 @@ export async function postNotice(
   const { channel, account, chatId } = route;
   await deps.store.groupContext.keepOwn(
     { conversationId, channel, account, chatId },
-    { key, what: 'notice', text: shownLiteral(markdown) },
+    { key, what: 'notice', text: restoreLiteral(markdown) },
     deps.clock(),
   );
 }
 
-function withButtons(
+function addButtonsToPart(
   [first, ...others]: Post['parts'],
-  buttons: NewMessage['buttons'],
+  buttons: PostRequestOfTurn['buttons'],
 ): Post['parts'] {
   if (buttons === undefined) return [first, ...others];
   const last = others.at(-1);
@@ -91,7 +91,7 @@ function withButtons(
 }
 
 /** A part with a file, whose rendered text is the caption. */
-export function withFile(
+export function createFilePart(
   { bytes, ...file }: AgentFile,
   caption: NewPart | undefined,
   route: ReplyRoute,

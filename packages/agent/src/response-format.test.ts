@@ -1,8 +1,13 @@
 import { createCheckRunner, type ResponseFormat } from '@parley/core';
 import { HOSTILE_SCHEMAS, SLOW_SCHEMAS } from '@parley/core/testing/hostile-schemas';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from './testing/tool-scene.ts';
-import { agentIn, openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
+import { createCountingTool, say } from './testing/tool-scene.ts';
+import {
+  createAgent,
+  openTurnScene,
+  type SceneExtras,
+  type TurnScene,
+} from './testing/turn-scene.ts';
 
 const FORMAT: ResponseFormat = {
   type: 'object',
@@ -146,7 +151,7 @@ describe('an answer with a response format', () => {
   });
 
   it('[P04] uses the agent’s own format when the message names none', async () => {
-    const agent = { ...agentIn('/w', 'Europe/Berlin'), responseFormat: FORMAT };
+    const agent = { ...createAgent('/w', 'Europe/Berlin'), responseFormat: FORMAT };
     expect(await ask(undefined, ['Three.', GOOD], { agent })).toEqual([GOOD]);
   });
 
@@ -163,7 +168,7 @@ describe('an answer with a response format', () => {
   it.each([1, 2, 3, 4])(
     '[G16] is not requested more often when the turn dies after step %i',
     async (number) => {
-      const { tool, calls } = countingTool('parrot');
+      const { tool, calls } = createCountingTool('parrot');
       scene = await openTurnScene({}, { tools: [tool] });
       await scene.write('how many?', { responseFormat: FORMAT });
       scene.model.next({ calls: [say('parrot', 'a')] }, { say: 'Three.' }, { say: 'Three!' });

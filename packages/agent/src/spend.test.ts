@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { capText, reachedCap, type SpendCaps } from './spend.ts';
-import { countingTool } from './testing/tool-scene.ts';
+import { findReachedCap, formatCapNotice, type SpendCaps } from './spend.ts';
+import { createCountingTool } from './testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from './testing/turn-scene.ts';
 
 /** Short form of a spend for the tables below. */
@@ -13,7 +13,7 @@ interface Row {
   readonly turn?: ReturnType<typeof of>;
   readonly owner?: 'exempt' | 'capped';
   readonly by?: 'stranger';
-  readonly reached: ReturnType<typeof reachedCap>;
+  readonly reached: ReturnType<typeof findReachedCap>;
 }
 const person = { perPersonDaily: { tokens: 100 } };
 const group = { perGroupDaily: { tokens: 100 } };
@@ -84,13 +84,13 @@ describe('a spend cap', () => {
         turn: turn ?? of(0),
         by: owner === undefined ? (by ?? 'known') : 'owner',
       } as const;
-      expect(reachedCap({ ...caps, capOwners }, { ...NONE, ...spent }, asks)).toBe(reached);
+      expect(findReachedCap({ ...caps, capOwners }, { ...NONE, ...spent }, asks)).toBe(reached);
     },
   );
 
   it('[G17] is reported in a sentence without figures, and names its setting only to owners', () => {
     const told = (toOwner: boolean) =>
-      capText('totalDaily', { timeZone: 'Europe/Berlin', toOwner });
+      formatCapNotice('totalDaily', { timeZone: 'Europe/Berlin', toOwner });
     expect(told(false)).toBe(
       'I have used up my daily allowance. I can answer again after midnight (Europe/Berlin).',
     );
@@ -105,7 +105,7 @@ describe('a spend cap', () => {
     ['2026-11-21T22:45:00Z', 'less than an hour'],
   ])('[G17] says at %s that answers resume in %s, and why there is a cap', (now, wait) => {
     const place = { timeZone: 'Europe/Berlin', toOwner: false, now: Date.parse(now) };
-    const told = capText('perStrangerDaily', place);
+    const told = formatCapNotice('perStrangerDaily', place);
     expect(told).toContain(`after midnight (Europe/Berlin), in ${wait}.`);
     expect(told).toContain('Everyone may write to me here and each answer costs money');
     expect(told).not.toMatch(/\d/);
@@ -135,7 +135,7 @@ describe('the spend of turns', () => {
 
   describe('the usage of a turn', () => {
     it('[G17] is charged to the person who asked and to the group, for all steps together', async () => {
-      const parrot = countingTool('parrot').tool;
+      const parrot = createCountingTool('parrot').tool;
       await open(undefined, { tools: [parrot] });
       const calls = [{ name: 'parrot', with: { word: 'a' } }];
       scene.model.next({ say: '', calls });
@@ -149,7 +149,7 @@ describe('the spend of turns', () => {
     });
 
     it('[U07] adds up to the account, per person, including cached input', async () => {
-      await open(undefined, { tools: [countingTool('parrot').tool] });
+      await open(undefined, { tools: [createCountingTool('parrot').tool] });
       scene.model.next({ say: '', calls: [{ name: 'parrot', with: { word: 'a' } }] });
       await asks(GROUP, BO);
       await asks();
@@ -166,7 +166,7 @@ describe('the spend of turns', () => {
     });
 
     it('[G17] counts even when the turn later fails or stays silent', async () => {
-      await open(undefined, { tools: [countingTool('parrot').tool] });
+      await open(undefined, { tools: [createCountingTool('parrot').tool] });
       const calls = [{ name: 'parrot', with: { word: 'a' } }];
       scene.model.next({ say: '', calls }, { fail: { kind: 'overloaded' } }, { say: 'NO_REPLY' });
       await asks();
@@ -190,7 +190,7 @@ describe('the spend of turns', () => {
 
     it('[G17] charges its steps, and an estimate for the call in progress', async () => {
       const halt = new AbortController();
-      await open(undefined, { tools: [countingTool('parrot').tool] });
+      await open(undefined, { tools: [createCountingTool('parrot').tool] });
       const calls = [{ name: 'parrot', with: { word: 'a' } }];
       scene.model.next({ say: '', calls }, { say: 'too late', afterMs: 60_000 });
       await scene.write('hello');
@@ -209,7 +209,7 @@ describe('the spend of turns', () => {
     });
 
     it('[G17] counts its steps while it waits for an approval', async () => {
-      const { tool } = countingTool('parrot', 'write');
+      const { tool } = createCountingTool('parrot', 'write');
       await open(undefined, { tools: [{ ...tool, approval: 'ask' }] });
       scene.model.next({ say: '', calls: [{ name: 'parrot', with: { word: 'a' } }] });
       await asks();
@@ -230,7 +230,7 @@ describe('the spend of turns', () => {
     });
 
     it('[G17] also gets the notice in the middle of a turn, and the usage so far counts', async () => {
-      const parrot = countingTool('parrot');
+      const parrot = createCountingTool('parrot');
       await open({ perPersonDaily: { usd: 1 }, capOwners: false }, { tools: [parrot.tool] });
       const calls = (word: string) => ({ say: '', calls: [{ name: 'parrot', with: { word } }] });
       scene.model.next(calls('a'), calls('b'), { say: 'never' });

@@ -14,7 +14,7 @@ import {
   type Store,
 } from '@parley/store';
 import type { StepUsage } from './loop/turn-journal.ts';
-import { localTimeIn } from './time.ts';
+import { createLocalTime } from './time.ts';
 import type { AgentProfile, Turn } from './turn/turn.ts';
 
 /**
@@ -28,7 +28,7 @@ export class SpendCapError extends ParleyError {
   }
 }
 
-export interface Spending {
+export interface SpendCheck {
   readonly account: SpendAccount;
   readonly used: StepUsage | null;
   readonly byOwner: boolean;
@@ -42,7 +42,7 @@ export type SpendScope = Pick<RuntimeFacts, 'channel' | 'account' | 'channelUser
 /**
  * Throws SpendCapError when a cap forbids another model call (G17). Reads the account on each call.
  */
-export type SpendGuard = (spending: Spending) => Promise<void>;
+export type SpendGuard = (spending: SpendCheck) => Promise<void>;
 
 /**
  * Checks with the guard before a model call. `used` is the usage of this turn that has not been
@@ -60,7 +60,7 @@ export async function assertWithinBudget(
  * Records the usage of a model call that was ended from outside. By then nothing more can be stored
  * with its turn.
  */
-export async function countCutOff(
+export async function recordCutOffUsage(
   { store, log }: { readonly store: Pick<Store, 'turns'>; readonly log: Logger },
   { turnId, account }: Turn,
   usage: StepUsage,
@@ -126,13 +126,16 @@ export function createSpendGuard(
     const spent = hasCaps
       ? await store.spend.of(account)
       : { person: await store.spend.ofPerson(account), ...NOTHING_ELSE };
-    const ofAll = reachedCap(caps, spent, { turn, by });
-    const cap = ofAll ?? (own && reachedCap(own, spent.ofAgent, { turn, by })) ?? null;
+    const ofAll = findReachedCap(caps, spent, { turn, by });
+    const cap = ofAll ?? (own && findReachedCap(own, spent.ofAgent, { turn, by })) ?? null;
     if (cap === null) return;
     logOnce(cap, account);
     const section = ofAll === null ? `agents.${name}.spend` : 'spend';
     const toOwner = reader.kind === 'owner';
-    throw new SpendCapError(cap, capText(cap, { timeZone, toOwner, section, now: clock?.() }));
+    throw new SpendCapError(
+      cap,
+      formatCapNotice(cap, { timeZone, toOwner, section, now: clock?.() }),
+    );
   };
 }
 
@@ -160,16 +163,16 @@ export interface SpendCaps {
 }
 
 type ReachedCap = Exclude<keyof SpendCaps, 'capOwners'>;
-type Spender = 'owner' | 'known' | 'stranger';
+type SpenderKind = 'owner' | 'known' | 'stranger';
 
 /**
  * Returns the cap that forbids another model call, or null. `turn` is the usage that has not been
  * charged yet.
  */
-export function reachedCap(
+export function findReachedCap(
   caps: SpendCaps,
   spent: Omit<SpentOfDay, 'ofAgent'>,
-  { turn, by }: { readonly turn: Spent; readonly by: Spender },
+  { turn, by }: { readonly turn: Spent; readonly by: SpenderKind },
 ): ReachedCap | null {
   const isOver = (cap: SpendCap | undefined, { tokens, costUsd }: Spent): boolean =>
     (cap?.tokens !== undefined && tokens + turn.tokens >= cap.tokens) ||
@@ -213,21 +216,22 @@ interface CapNotice {
  * setting defines the cap. It reveals no one else's figures. Only the agent's time zone is known,
  * so the notice states the hours until midnight there, which are the same in every zone.
  */
-export function capText(
+export function formatCapNotice(
   cap: ReachedCap,
   { timeZone, toOwner, section = 'spend', now }: CapNotice,
 ): string {
   const setting = toOwner ? ` The cap is ${section}.${cap} in the settings.` : '';
   const why = now === undefined ? '' : ` ${REASONS[cap]}`;
-  const wait = now === undefined ? '' : `, in ${hoursText(minutesToMidnight(now, timeZone))}`;
+  const wait =
+    now === undefined ? '' : `, in ${formatHours(computeMinutesToMidnight(now, timeZone))}`;
   return `${SENTENCES[cap]}${why} I can answer again after midnight (${timeZone})${wait}.${setting}`;
 }
 
 const DAY_MINUTES = 24 * 60;
 
 /** Off by up to an hour on days when the clocks change. */
-function minutesToMidnight(now: number, timeZone: string): number {
-  const [hours = 0, minutes = 0] = localTimeIn(timeZone)(now).time.split(':').map(Number);
+function computeMinutesToMidnight(now: number, timeZone: string): number {
+  const [hours = 0, minutes = 0] = createLocalTime(timeZone)(now).time.split(':').map(Number);
   return DAY_MINUTES - (hours * 60 + minutes);
 }
 
@@ -240,7 +244,7 @@ const NUMBERS =
  * Spells out the waiting time, such as `about seven hours`, so that no figure in the notice can be
  * mistaken for the amount of the cap.
  */
-function hoursText(minutes: number): string {
+function formatHours(minutes: number): string {
   const hours = Math.round(minutes / 60);
   if (hours < 1) return 'less than an hour';
   if (hours === 1) return 'about an hour';

@@ -5,7 +5,7 @@ export class TimeUpError extends Error {
   }
 }
 
-export interface TimeLimit {
+export interface TimeLimitOptions {
   readonly ms: number;
   readonly stop?: AbortSignal;
 }
@@ -14,8 +14,8 @@ export interface TimeLimit {
  * Runs work with a time limit. Does not wait for work that ignores its signal. Throws TimeUpError,
  * the reason of `stop`, or the error thrown by the work.
  */
-export async function withTimeLimit<T>(
-  { ms, stop }: TimeLimit,
+export async function runWithTimeLimit<T>(
+  { ms, stop }: TimeLimitOptions,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const ended = new AbortController();
@@ -47,7 +47,7 @@ export type LocalTime = (now: number) => { readonly date: string; readonly time:
  * Creates the clock for one IANA time zone. Creating a formatter costs a hundred times as much as
  * using it, so keep the result.
  */
-export function localTimeIn(timeZone: string): LocalTime {
+export function createLocalTime(timeZone: string): LocalTime {
   // The Swedish locale uses the date format of ISO 8601.
   const face = new Intl.DateTimeFormat('sv-SE', {
     timeZone,

@@ -8,13 +8,13 @@ import {
   type StreamReadRaw,
 } from 'bullmq';
 import { QueueFileClosedError } from './errors.ts';
-import { appendEvents, EventNews, endOfEvents, readEventsAfter } from './events.ts';
+import { appendEvents, EventNotifier, findEndOfEvents, readEventsAfter } from './events.ts';
 import { QueueFile, type QueueFileOptions } from './queue-file.ts';
 import {
+  getQueueId,
   isPausedOrMaxed,
-  type Outlook,
+  type QueueOutlook,
   QueueScope,
-  queueIdOf,
   type WorkerSettings,
 } from './queue-scope.ts';
 
@@ -63,8 +63,8 @@ export class BackendBase extends EventEmitter {
     this.settings = settings;
     this.#queueName = queueName;
     this.qualifiedName = `${prefix ?? 'bull'}:${queueName}`;
-    this.#queueId = queueIdOf(shared.file, this.qualifiedName);
-    this.#endAtStart = endOfEvents(shared.file, this.#queueId);
+    this.#queueId = getQueueId(shared.file, this.qualifiedName);
+    this.#endAtStart = findEndOfEvents(shared.file, this.#queueId);
   }
 
   /** Ready immediately: opening the file was synchronous. */
@@ -180,7 +180,7 @@ export class BackendBase extends EventEmitter {
   }
 
   /** Reads in one statement which jobs may start, now and later. */
-  protected async look(): Promise<Outlook & { readonly now: number }> {
+  protected async look(): Promise<QueueOutlook & { readonly now: number }> {
     await this.#takeTurn();
     const { file, clock } = this.shared;
     const scope = new QueueScope(file, this.#queueId, clock());
@@ -212,7 +212,7 @@ export class BackendBase extends EventEmitter {
 }
 
 /** Reads the worker settings from the options of any BullMQ class. */
-export function workerSettings(opts: QueueBaseOptions): WorkerSettings {
+export function readWorkerSettings(opts: QueueBaseOptions): WorkerSettings {
   return opts as WorkerSettings;
 }
 
@@ -221,8 +221,8 @@ export class SharedFile {
   readonly file: QueueFile;
   readonly clock: () => number;
   readonly turns = new TurnBudget();
-  readonly wakeUps: WakeUps;
-  readonly news = new EventNews();
+  readonly wakeUps: WakeUpScheduler;
+  readonly news = new EventNotifier();
   /** Names of the open workers and listeners, for `getWorkers` and `getQueueEvents`. */
   readonly clients = new Map<object, string>();
   #foreignChanges = 0;
@@ -231,7 +231,7 @@ export class SharedFile {
   constructor(path: string, options: QueueFileOptions, clock: () => number) {
     this.file = new QueueFile(path, options);
     this.clock = clock;
-    this.wakeUps = new WakeUps(this.file, clock);
+    this.wakeUps = new WakeUpScheduler(this.file, clock);
   }
 
   /**
@@ -290,7 +290,7 @@ class TurnBudget {
 /** The longest single timer, in ms; Node's timers overflow at 2^31 ms. */
 const MAX_TIMER_MS = 3_600_000;
 
-interface Waiter {
+interface WaitingWorker {
   readonly queueId: number;
   /** When to stop waiting, in Unix ms. */
   readonly deadline: number;
@@ -302,10 +302,10 @@ interface Waiter {
  * This process's idle workers, by queue. After each operation, `reconsider` wakes one worker if a
  * job can start. That worker's claim is also an operation and wakes the next one.
  */
-class WakeUps {
+class WakeUpScheduler {
   readonly #file: QueueFile;
   readonly #clock: () => number;
-  readonly #waiters = new Map<number, Set<Waiter>>();
+  readonly #waiters = new Map<number, Set<WaitingWorker>>();
 
   constructor(file: QueueFile, clock: () => number) {
     this.#file = file;
@@ -317,7 +317,7 @@ class WakeUps {
    */
   wait(queueId: number, timeoutMs: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
-      const waiter: Waiter = {
+      const waiter: WaitingWorker = {
         queueId,
         deadline: this.#clock() + timeoutMs,
         timer: undefined,
@@ -359,13 +359,13 @@ class WakeUps {
     for (const waiters of this.#waiters.values()) for (const waiter of waiters) waiter.wake();
   }
 
-  #enlist(waiter: Waiter): void {
+  #enlist(waiter: WaitingWorker): void {
     const waiters = this.#waiters.get(waiter.queueId) ?? new Set();
     waiters.add(waiter);
     this.#waiters.set(waiter.queueId, waiters);
   }
 
-  #setTimer(waiter: Waiter, dueAt: number): void {
+  #setTimer(waiter: WaitingWorker, dueAt: number): void {
     clearTimeout(waiter.timer);
     const until = Math.min(waiter.deadline, dueAt);
     const ms = Math.min(Math.max(until - this.#clock(), 0), MAX_TIMER_MS);

@@ -47,7 +47,7 @@ export class QueueFileClosedError extends ConnectionClosedError {
 }
 
 /** The error for a BullMQ feature that this backend does not support. */
-export function notSupported(feature: string): SqliteQueueError {
+export function createNotSupportedError(feature: string): SqliteQueueError {
   return new SqliteQueueError(
     'not-supported',
     `bullmq-sqlite does not support ${feature}. Use the Redis or PostgreSQL backend for it.`,
@@ -87,7 +87,7 @@ const jobStateTexts = {
 } as const;
 
 /** Builds the error that BullMQ's classes expect; `state` is the state that the job must be in. */
-export function jobStateError(
+export function createJobStateError(
   code: keyof typeof jobStateTexts,
   jobId: string,
   command: string,

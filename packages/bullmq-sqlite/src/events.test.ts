@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { appendEvents, endOfEvents, readEventsAfter, trimEvents } from './events.ts';
+import { appendEvents, findEndOfEvents, readEventsAfter, trimEvents } from './events.ts';
 import { QueueFile } from './queue-file.ts';
-import { QueueScope, queueIdOf } from './queue-scope.ts';
+import { getQueueId, QueueScope } from './queue-scope.ts';
 
 function history() {
   const file = new QueueFile(':memory:', { synchronous: 'normal', busyTimeoutMs: 0, events: true });
   onTestFinished(() => file.close());
-  const queueId = queueIdOf(file, 'q');
+  const queueId = getQueueId(file, 'q');
   return {
     file,
     queueId,
@@ -57,7 +57,7 @@ describe('the event history', () => {
     const { file, queueId, write, read } = history();
     const many = Array.from({ length: 1234 }, (_, n) => n);
     write(5000, ...many);
-    const end = endOfEvents(file, queueId);
+    const end = findEndOfEvents(file, queueId);
     write(1000, 2000);
     expect(read('0')).toEqual([...many, 2000]);
     expect(read(end)).toEqual([2000]);

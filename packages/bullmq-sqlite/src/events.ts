@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 // Imported, because fake timers replace the global `setImmediate` and readers must keep running.
 import { setImmediate } from 'node:timers';
 import type { QueueFile } from './queue-file.ts';
-import { maxEvents, type QueueScope } from './queue-scope.ts';
+import { getMaxEvents, type QueueScope } from './queue-scope.ts';
 
 /**
  * One entry as BullMQ reads it: the id and a flat `[key, value, …]` list, like an entry of a Redis
@@ -34,8 +34,8 @@ export function appendEvents(scope: QueueScope): string | undefined {
       rowId,
       JSON.stringify(entries),
     );
-    if (rowId % ROWS_BETWEEN_TRIMS === 0) trimEvents(scope, maxEvents(scope));
-    lastId = entryId(rowId, entries.length - 1);
+    if (rowId % ROWS_BETWEEN_TRIMS === 0) trimEvents(scope, getMaxEvents(scope));
+    lastId = formatEntryId(rowId, entries.length - 1);
   }
   return lastId;
 }
@@ -66,13 +66,13 @@ export function readEventsAfter(file: QueueFile, queueId: number, cursor: string
     const seen = row.id === rowId ? index + 1 : 0;
     return entries
       .slice(seen)
-      .map((fields, at): EventEntry => [entryId(row.id, seen + at), fields]);
+      .map((fields, at): EventEntry => [formatEntryId(row.id, seen + at), fields]);
   });
 }
 
 /** A cursor after everything written so far, like `$` in Redis. */
-export function endOfEvents(file: QueueFile, queueId: number): string {
-  return entryId(lastRowId(file, queueId), ENTRIES_PER_ROW - 1);
+export function findEndOfEvents(file: QueueFile, queueId: number): string {
+  return formatEntryId(lastRowId(file, queueId), ENTRIES_PER_ROW - 1);
 }
 
 function lastRowId(file: QueueFile, queueId: number): number {
@@ -85,7 +85,7 @@ function lastRowId(file: QueueFile, queueId: number): number {
 }
 
 /** `<ms>-<n>`, so that a cursor made from a time works as it does with Redis. */
-function entryId(rowId: number, index: number): string {
+function formatEntryId(rowId: number, index: number): string {
   const ms = Math.floor(rowId / ROWS_PER_MS);
   return `${ms}-${(rowId % ROWS_PER_MS) * ENTRIES_PER_ROW + index}`;
 }
@@ -106,7 +106,7 @@ function parseCursor(cursor: string): [rowId: number, index: number] {
  * Wakes readers of a queue's event history in the event loop turn after a write. The writer
  * continues first, so a job announced as active can be cancelled immediately.
  */
-export class EventNews {
+export class EventNotifier {
   // Each waiting QueueEvents adds a listener, so no limit makes sense as a leak warning.
   readonly #emitter = new EventEmitter().setMaxListeners(0);
 

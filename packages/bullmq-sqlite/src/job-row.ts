@@ -74,13 +74,13 @@ export function toJobJson(row: JobRow): JobJson {
     timestamp: row.timestamp,
     delay: row.delay,
     priority: row.priority,
-    ...withValue('finishedOn', row.finished_on),
-    ...withValue('processedOn', row.processed_on),
-    ...withValue('repeatJobKey', row.scheduler_id),
-    ...withValue('deduplicationId', row.dedup_id),
-    ...withValue('deferredFailure', row.deferred_failure),
-    ...withValue('stacktrace', row.stacktrace),
-    ...withValue('processedBy', row.processed_by),
+    ...toOptionalEntry('finishedOn', row.finished_on),
+    ...toOptionalEntry('processedOn', row.processed_on),
+    ...toOptionalEntry('repeatJobKey', row.scheduler_id),
+    ...toOptionalEntry('deduplicationId', row.dedup_id),
+    ...toOptionalEntry('deferredFailure', row.deferred_failure),
+    ...toOptionalEntry('stacktrace', row.stacktrace),
+    ...toOptionalEntry('processedBy', row.processed_by),
     // BullMQ declares these two as always present, but its Redis backend also leaves them
     // undefined.
     failedReason: row.failed_reason as string,
@@ -88,7 +88,7 @@ export function toJobJson(row: JobRow): JobJson {
   };
 }
 
-function withValue<K extends string, V>(key: K, value: V | null): { [P in K]?: V } {
+function toOptionalEntry<K extends string, V>(key: K, value: V | null): { [P in K]?: V } {
   return (value === null ? {} : { [key]: value }) as { [P in K]?: V };
 }
 
@@ -103,7 +103,7 @@ export interface Position {
 }
 
 /** A place among the waiting jobs with one priority. Priority 0 is the lane that runs first. */
-export function waitingPosition(scope: QueueScope, priority: number, end: LineEnd): Position {
+export function createWaitingPosition(scope: QueueScope, priority: number, end: LineEnd): Position {
   const [order, step] = end === 'back' ? ['DESC', 1] : ['ASC', -1];
   const edge = scope.get<{ rank: number }>(
     `SELECT rank FROM job WHERE queue_id = ? AND state = 'waiting' AND lane = ? ORDER BY rank ${order} LIMIT 1`,
@@ -113,7 +113,7 @@ export function waitingPosition(scope: QueueScope, priority: number, end: LineEn
 }
 
 /** A place among the delayed jobs, due `delay` ms after `from` (Unix ms), or immediately for 0. */
-export function delayedPosition(from: number, delay: number): Position {
+export function createDelayedPosition(from: number, delay: number): Position {
   return { state: 'delayed', lane: 0, rank: Math.floor(from + Math.max(delay, 0)) };
 }
 
@@ -124,7 +124,7 @@ export function enqueue(
   end: LineEnd,
   delay = job.delay,
 ): void {
-  moveJob(scope, job.seq, waitingPosition(scope, job.priority, end), delay);
+  moveJob(scope, job.seq, createWaitingPosition(scope, job.priority, end), delay);
   scope.emit('waiting', { jobId: job.id, prev: job.state });
 }
 
@@ -141,7 +141,7 @@ export function moveJob(scope: QueueScope, seq: number, to: Position, delay: num
 }
 
 /** A job's state in BullMQ's terms. */
-export function bullState(job: Pick<JobRow, 'state' | 'lane'>): JobRow['state'] | 'prioritized' {
+export function toBullState(job: Pick<JobRow, 'state' | 'lane'>): JobRow['state'] | 'prioritized' {
   return job.state === 'waiting' && job.lane > 0 ? 'prioritized' : job.state;
 }
 
@@ -149,7 +149,7 @@ export function bullState(job: Pick<JobRow, 'state' | 'lane'>): JobRow['state'] 
  * SQL condition for a BullMQ state. Undefined for states that no job has here: `paused`, because
  * the jobs of a paused queue stay waiting, and `waiting-children`, which belongs to flows.
  */
-export function stateFilter(state: string): string | undefined {
+export function createStateFilter(state: string): string | undefined {
   switch (state) {
     case 'wait':
     case 'waiting':

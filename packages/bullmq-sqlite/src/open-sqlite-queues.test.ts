@@ -6,7 +6,7 @@ import { ConnectionClosedError, FlowProducer, Queue, QueueEvents, Worker } from 
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { QueueFileClosedError, SqliteQueueError } from './errors.ts';
 import { openSqliteQueues } from './open-sqlite-queues.ts';
-import { until } from './testing/lab.ts';
+import { waitUntil } from './testing/lab.ts';
 
 function freshFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'bullmq-sqlite-'));
@@ -52,7 +52,7 @@ describe('a queue file', () => {
     const worker = new Worker('q', untilCancelled, { connection: {} }, sqlite.backend);
     events.on('active', ({ jobId }) => worker.cancelJob(jobId));
     await queue.addBulk(Array.from({ length: 40 }, () => ({ name: 'job', data: {} })));
-    await until(async () => (await queue.getFailedCount()) === 40);
+    await waitUntil(async () => (await queue.getFailedCount()) === 40);
     for (const one of [worker, events, queue]) await one.close();
   });
 
@@ -123,7 +123,7 @@ describe('a queue file', () => {
     worker.on('error', (error) => errors.push(error));
     await worker.waitUntilReady();
     await queue.add('a', {});
-    await until(async () => (await queue.getCompletedCount()) === 1);
+    await waitUntil(async () => (await queue.getCompletedCount()) === 1);
     sqlite.close();
     await expect(queue.add('late', {})).rejects.toBeInstanceOf(QueueFileClosedError);
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -166,7 +166,7 @@ describe('one process', () => {
     await queue.add('now', {}, { deduplication: { id: 'one' } });
     await queue.add('dropped', {}, { deduplication: { id: 'one' } });
     await queue.add('later', {}, { delay: 20 });
-    await until(() => ran.length === 2);
+    await waitUntil(() => ran.length === 2);
     await Promise.all([worker.close(), queue.close()]);
     expect(ran).toEqual(['now', 'later']);
     const db = new DatabaseSync(file);
@@ -190,7 +190,7 @@ describe('one process', () => {
       sqlite.backend,
     );
     const ticks = setInterval(() => doneAtTick.push(done), 1);
-    await until(() => done === 5000);
+    await waitUntil(() => done === 5000);
     clearInterval(ticks);
     await worker.close();
     await queue.close();
@@ -208,9 +208,9 @@ describe('one process', () => {
     const workers = [1, 2, 3].map(() => new Worker('q', async () => {}, options, sqlite.backend));
     let drained = 0;
     for (const worker of workers) worker.on('drained', () => (drained += 1));
-    await until(() => drained === 3);
+    await waitUntil(() => drained === 3);
     await queue.addBulk(['a', 'b'].map((name) => ({ name, data: {} })));
-    await until(async () => (await queue.getCompletedCount()) === 2);
+    await waitUntil(async () => (await queue.getCompletedCount()) === 2);
     expect(drained).toBeLessThan(6);
     await Promise.all(workers.map((worker) => worker.close()));
     await queue.close();
@@ -234,7 +234,7 @@ describe('one process', () => {
     const adding = queue.add('a', {});
     const closing = workers[0]?.close();
     await Promise.all([adding, closing]);
-    await until(() => ran.length === 1);
+    await waitUntil(() => ran.length === 1);
     await workers[1]?.close();
     await queue.close();
   });
@@ -248,7 +248,7 @@ describe('one process', () => {
     await events.waitUntilReady();
     await events.disconnect();
     await queue.add('a', {});
-    await until(() => heard.length === 1);
+    await waitUntil(() => heard.length === 1);
     await events.close();
     await queue.close();
     await expect(queue.add('late', {})).rejects.toBeInstanceOf(ConnectionClosedError);

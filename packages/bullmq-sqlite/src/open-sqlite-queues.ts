@@ -1,9 +1,9 @@
 import type { BackendFactory, IQueueBackend } from 'bullmq';
 import { SqliteQueueBackend } from './backend.ts';
-import { SharedFile, workerSettings } from './backend-base.ts';
+import { readWorkerSettings, SharedFile } from './backend-base.ts';
 import { releaseActiveJobs } from './claim-job.ts';
 import { appendEvents } from './events.ts';
-import { Openers } from './openers.ts';
+import { OpenerRegistry } from './openers.ts';
 import type { Synchronous } from './queue-file.ts';
 import { QueueScope } from './queue-scope.ts';
 
@@ -71,7 +71,7 @@ export function openSqliteQueues(options: SqliteQueuesOptions): SqliteQueues {
     // Looked up on each call, because fake timers may replace it after the file was opened.
     options.clock ?? (() => Date.now()),
   );
-  const openers = isShareable ? new Openers(options.file, busyTimeoutMs) : null;
+  const openers = isShareable ? new OpenerRegistry(options.file, busyTimeoutMs) : null;
   const pollMs = options.pollOtherProcessesMs ?? (isShareable ? DEFAULT_POLL_MS : 0);
   if (pollMs > 0) shared.startPolling(pollMs);
   const close = () => {
@@ -80,7 +80,7 @@ export function openSqliteQueues(options: SqliteQueuesOptions): SqliteQueues {
   };
   return {
     file: options.file,
-    backend: backendFactory(shared),
+    backend: createBackendFactory(shared),
     releaseOrphans({ maxStalledCount = Number.POSITIVE_INFINITY } = {}) {
       const release = () => releaseOrphans(shared, maxStalledCount);
       return openers ? openers.alone(release) : release();
@@ -90,9 +90,9 @@ export function openSqliteQueues(options: SqliteQueuesOptions): SqliteQueues {
   };
 }
 
-function backendFactory(shared: SharedFile): BackendFactory<IQueueBackend> {
+function createBackendFactory(shared: SharedFile): BackendFactory<IQueueBackend> {
   return (queueName, opts, role = {}) => {
-    const settings = workerSettings(opts);
+    const settings = readWorkerSettings(opts);
     const prefix = 'prefix' in opts && typeof opts.prefix === 'string' ? opts.prefix : undefined;
     const backend = new SqliteQueueBackend(shared, queueName, prefix, settings);
     if (role.withBlockingConnection) {

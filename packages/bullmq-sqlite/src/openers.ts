@@ -6,7 +6,7 @@ import { SqliteQueueError } from './errors.ts';
  * separate file; the lock is released when its process ends, for whatever reason. It uses SQLite's
  * own locks, because they work the same on every system.
  */
-export class Openers {
+export class OpenerRegistry {
   readonly #file: string;
   readonly #busyTimeoutMs: number;
   readonly #db: DatabaseSync;

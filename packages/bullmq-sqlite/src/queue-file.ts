@@ -27,7 +27,7 @@ const SQLITE_IOERR = 10;
 const RETRY_AFTER_MS = 10;
 
 /** A prepared statement and its last result. */
-interface Prepared {
+interface PreparedStatement {
   readonly statement: StatementSync;
   readonly writes: boolean;
   last:
@@ -43,7 +43,7 @@ export class QueueFile {
   /** Whether events are stored for `QueueEvents` and `waitUntilFinished`. */
   readonly keepsEvents: boolean;
   readonly #db: DatabaseSync;
-  readonly #statements = new Map<string, Prepared>();
+  readonly #statements = new Map<string, PreparedStatement>();
   /** The number of statements so far that may have changed something. */
   #writes = 0;
   #open = true;
@@ -263,7 +263,7 @@ export class QueueFile {
     return statement;
   }
 
-  #prepared(sql: string): Prepared {
+  #prepared(sql: string): PreparedStatement {
     if (!this.#open) throw new QueueFileClosedError(this.path);
     let prepared = this.#statements.get(sql);
     if (!prepared) {

@@ -14,7 +14,7 @@ export interface QueueControl {
 }
 
 /** Whether jobs may start in a queue, now and later. */
-export interface Outlook {
+export interface QueueOutlook {
   /** Whether a job is in line. */
   readonly waits: boolean;
   /** When the earliest delayed job is due, in Unix ms; `Infinity` if there is none. */
@@ -105,7 +105,7 @@ export class QueueScope {
   }
 
   /** Reads everything a claim depends on, including the control row, in one statement. */
-  outlook(): Outlook {
+  outlook(): QueueOutlook {
     const row = this.file.getAgain<OutlookRow>(
       `SELECT meta, limiter_count, limiter_until, stalled_check_until,
          EXISTS (SELECT 1 FROM job WHERE queue_id = queue.id AND state = 'waiting') AS waits,
@@ -145,7 +145,7 @@ function toControl(row: ControlRow | undefined): QueueControl {
  * Returns the row id of a queue, creating the row on first use. Rows are never deleted, so the id
  * may be cached.
  */
-export function queueIdOf(file: QueueFile, name: string): number {
+export function getQueueId(file: QueueFile, name: string): number {
   const known = file.get<{ id: number }>('SELECT id FROM queue WHERE name = ?', name);
   if (known) return known.id;
   file.run('INSERT INTO queue (name) VALUES (?) ON CONFLICT DO NOTHING', name);
@@ -179,7 +179,7 @@ export function isMaxed(scope: QueueScope): boolean {
 }
 
 /** The approximate number of events that the queue keeps. */
-export function maxEvents(scope: QueueScope): number {
+export function getMaxEvents(scope: QueueScope): number {
   const limit = scope.control.meta['opts.maxLenEvents'];
   return limit === undefined ? DEFAULT_MAX_EVENTS : Number(limit);
 }
@@ -223,7 +223,7 @@ const NO_LIMIT_SET = -2;
  * The remaining time of the current window in ms if `max` jobs have started in it, or 0 if a job
  * may start.
  */
-export function rateLimitTtl(scope: QueueScope, max: number | undefined): number {
+export function getRateLimitTtl(scope: QueueScope, max: number | undefined): number {
   if (max === undefined) return 0;
   const { limiterCount, limiterUntil } = scope.control;
   if (limiterUntil <= scope.now || limiterCount < max) return 0;
@@ -231,7 +231,7 @@ export function rateLimitTtl(scope: QueueScope, max: number | undefined): number
 }
 
 /** The remaining time of the window in ms, whatever its count, or -2 if there is no window. */
-export function windowTtl(scope: QueueScope): number {
+export function getWindowTtl(scope: QueueScope): number {
   const left = scope.control.limiterUntil - scope.now;
   return left > 0 ? left : NO_LIMIT_SET;
 }
@@ -262,10 +262,10 @@ export function clearRateLimit(scope: QueueScope): number {
  * The time that BullMQ's `getRateLimitTtl` returns; the default for `maxJobs` is the queue's own
  * limit.
  */
-export function reportedTtl(scope: QueueScope, maxJobs: number | undefined): number {
-  if (maxJobs) return rateLimitTtl(scope, maxJobs);
+export function getReportedTtl(scope: QueueScope, maxJobs: number | undefined): number {
+  if (maxJobs) return getRateLimitTtl(scope, maxJobs);
   const shared = scope.control.meta.max;
-  return shared === undefined ? windowTtl(scope) : rateLimitTtl(scope, Number(shared));
+  return shared === undefined ? getWindowTtl(scope) : getRateLimitTtl(scope, Number(shared));
 }
 
 function storeLimiter(scope: QueueScope, count: number, until: number): void {

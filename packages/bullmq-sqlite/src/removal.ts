@@ -1,7 +1,7 @@
 import { ErrorCode } from 'bullmq';
 import { isLocked } from './claim-job.ts';
-import { jobStateError, SqliteQueueError } from './errors.ts';
-import { findJob, type JobRow, stateFilter } from './job-row.ts';
+import { createJobStateError, SqliteQueueError } from './errors.ts';
+import { createStateFilter, findJob, type JobRow } from './job-row.ts';
 import type { QueueScope } from './queue-scope.ts';
 
 /** Deletes a job and its log. Its deduplication id stays claimed; see {@link deleteJobAndClaim}. */
@@ -31,16 +31,16 @@ export function removeJob(scope: QueueScope, jobId: string): 0 | 1 {
   const job = findJob(scope, jobId);
   if (!job) return 1;
   if (isNextOfScheduler(scope, job)) {
-    throw jobStateError(ErrorCode.JobBelongsToJobScheduler, jobId, 'removeJob');
+    throw createJobStateError(ErrorCode.JobBelongsToJobScheduler, jobId, 'removeJob');
   }
   if (isLocked(scope, job)) return 0;
   deleteJobAndClaim(scope, job);
-  scope.emit('removed', { jobId, prev: listName(job) });
+  scope.emit('removed', { jobId, prev: getListName(job) });
   return 1;
 }
 
 /** The id of a scheduler's job due at `runAt` (Unix ms). */
-export function schedulerJobId(schedulerId: string, runAt: number): string {
+export function formatSchedulerJobId(schedulerId: string, runAt: number): string {
   return `repeat:${schedulerId}:${runAt}`;
 }
 
@@ -51,10 +51,10 @@ function isNextOfScheduler(scope: QueueScope, job: Pick<JobRow, 'id' | 'schedule
     'SELECT next_run FROM scheduler WHERE queue_id = ? AND id = ?',
     job.scheduler_id,
   );
-  return row !== undefined && job.id === schedulerJobId(job.scheduler_id, row.next_run);
+  return row !== undefined && job.id === formatSchedulerJobId(job.scheduler_id, row.next_run);
 }
 
-function listName(job: JobRow): string {
+function getListName(job: JobRow): string {
   if (job.state !== 'waiting') return job.state;
   return job.lane > 0 ? 'prioritized' : 'wait';
 }
@@ -66,7 +66,7 @@ function listName(job: JobRow): string {
 export type JobSlice = (scope: QueueScope, skip: number, count: number) => JobRow[];
 
 /** Selects all waiting jobs up to `newest`, and the delayed ones on request. */
-export function drainedJobs(newest: number, withDelayed: boolean): JobSlice {
+export function createDrainedSlice(newest: number, withDelayed: boolean): JobSlice {
   const states = withDelayed ? "('waiting', 'delayed')" : "('waiting')";
   return (scope, skip, count) =>
     scope.all<JobRow>(
@@ -79,7 +79,7 @@ export function drainedJobs(newest: number, withDelayed: boolean): JobSlice {
 }
 
 /** The sequence number of the newest job; jobs added later have higher ones. */
-export function newestJob(scope: QueueScope): number {
+export function findNewestJob(scope: QueueScope): number {
   return scope.file.get<{ seq: number }>('SELECT max(seq) AS seq FROM job')?.seq ?? 0;
 }
 
@@ -87,8 +87,8 @@ export function newestJob(scope: QueueScope): number {
  * Selects jobs in a BullMQ state whose last step was at or before `until` (Unix ms), oldest first.
  * Undefined for a state without jobs.
  */
-export function cleanedJobs(state: string, until: number): JobSlice | undefined {
-  const filter = stateFilter(state);
+export function createCleanedSlice(state: string, until: number): JobSlice | undefined {
+  const filter = createStateFilter(state);
   if (!filter) return undefined;
   return (scope, skip, count) =>
     scope.all<JobRow>(
@@ -186,7 +186,7 @@ export function applyRetention(
     );
   }
   if (count !== undefined && count > 0) {
-    const excess = keptJobs(scope, state) - count;
+    const excess = countKeptJobs(scope, state) - count;
     if (excess <= 0) return;
     deleteAll(
       scope,
@@ -198,7 +198,7 @@ export function applyRetention(
 }
 
 /** The number of finished jobs, as counted by the schema's triggers. */
-export function keptJobs(scope: QueueScope, state: 'completed' | 'failed'): number {
+export function countKeptJobs(scope: QueueScope, state: 'completed' | 'failed'): number {
   const row = scope.get<{ jobs: number }>(
     'SELECT jobs FROM kept WHERE queue_id = ? AND state = ?',
     state,

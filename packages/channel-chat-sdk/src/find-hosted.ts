@@ -1,4 +1,4 @@
-import { installLine } from '@parley/core/install-line';
+import { formatInstallCommand } from '@parley/core/install-line';
 import type { Block, Finding, HostedChannels } from '@parley/settings';
 import { z } from 'zod';
 import { type AdapterFacts, adapterFacts, adapterNames } from './adapter-facts.ts';
@@ -89,7 +89,7 @@ function judge(
   const meant = isKnown ? undefined : meantAdapter(use, nearestWord);
   // A misspelt name may be that of somebody else's package, so it is not offered for installation.
   if (meant !== undefined) return refused('an adapter that is installed', meant);
-  const line = installLine([`${library.name}@${library.version}`]);
+  const line = formatInstallCommand([`${library.name}@${library.version}`]);
   const remark = { expected: `a package that is installed; "${line}" installs it` };
   return { kind: 'hosted', facts, remark };
 }

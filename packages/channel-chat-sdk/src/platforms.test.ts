@@ -1,5 +1,5 @@
 import { readId } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { PLATFORMS } from './platforms.ts';
@@ -137,7 +137,7 @@ describe('[F15] [D12] the ids of a hosted platform', () => {
       expect(form.normalize(read.id)).toBe(read.id);
       expect(read.id).toMatch(/^[!-~]+$/);
     };
-    fc.assert(fc.property(text, check), runs(300));
+    fc.assert(fc.property(text, check), toRunOptions(300));
   });
 });
 

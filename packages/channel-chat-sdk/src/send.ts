@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { ChannelError, type OutboundPart, outboundFilePath, type Receipt } from '@parley/core';
+import { ChannelError, getOutboundFilePath, type OutboundPart, type Receipt } from '@parley/core';
 import type { Adapter, AdapterPostableMessage, FileUpload } from 'chat';
 import { abortable } from './abortable.ts';
 import { callFailureOf, sendErrorOf } from './failures.ts';
@@ -79,7 +79,7 @@ async function post(
     }
   }
   const { name, mimeType } = file;
-  const bytes = await readFile(outboundFilePath(file));
+  const bytes = await readFile(getOutboundFilePath(file));
   if (upload !== undefined) {
     return upload(route, { name, bytes, caption: body.text }, signal, onStart);
   }

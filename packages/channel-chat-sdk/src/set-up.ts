@@ -1,5 +1,5 @@
 import type { ChannelProbe, ProbeEnv } from '@parley/channels/probe';
-import { installLine } from '@parley/core/install-line';
+import { formatInstallCommand } from '@parley/core/install-line';
 import { adapterFacts } from './adapter-facts.ts';
 import { type CatalogAdapter, offeredAdapters, useOf, variablesOf, waysOf } from './catalog.ts';
 import { isInstalled } from './installed.ts';
@@ -115,7 +115,7 @@ export function probeGiven(
 /** The command that installs the adapter; undefined if it is installed. */
 export function missingAdapter(use: string): string | undefined {
   const { name, version } = adapterFacts(use).library;
-  return isInstalled(name) ? undefined : installLine([`${name}@${version}`]);
+  return isInstalled(name) ? undefined : formatInstallCommand([`${name}@${version}`]);
 }
 
 /** Whether the platform calls this gateway with these values, so that it needs its address. */

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type ChannelContext, parseJson } from '@parley/channels';
-import { BoundedMap, ChannelError, literal } from '@parley/core';
+import { BoundedMap, ChannelError, toLiteralMarkdown } from '@parley/core';
 import type { Adapter } from 'chat';
 import { z } from 'zod';
 import { type Download, downloadFile, tooLarge } from './download.ts';
@@ -89,8 +89,8 @@ export class CloudStatuses {
     const [{ code = 0, title = 'no reason given' } = {}] = errors ?? [];
     log.warn({ code, title }, 'WhatsApp could not deliver a message that it had taken');
     const day = new Date(clock()).toISOString().slice(0, 10);
-    const whom = to === undefined ? 'somebody' : literal(to);
-    const text = `WhatsApp took a message for ${whom} and could not deliver it: ${literal(title)} (${code}).`;
+    const whom = to === undefined ? 'somebody' : toLiteralMarkdown(to);
+    const text = `WhatsApp took a message for ${whom} and could not deliver it: ${toLiteralMarkdown(title)} (${code}).`;
     notifyOwner(`undelivered ${code} ${to ?? ''} ${day}`, text).catch(() => undefined);
   }
 }

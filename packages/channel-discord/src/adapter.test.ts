@@ -1,5 +1,5 @@
 import { silentLogger, systemTime } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import { createDiscordAdapter } from './adapter.ts';
 import { DiscordSettings } from './settings.ts';
@@ -11,7 +11,7 @@ it('[F12] edits a growing answer at most every 1.2 s, which leaves capacity for 
     log: silentLogger,
     clock: Date.now,
     monotonic: systemTime.monotonic,
-    values: memoryValues(),
+    values: createMemoryValues(),
     holdsAccount: () => true,
     receive: () => Promise.reject(new Error('not connected')),
     revise: async () => {},

@@ -1,4 +1,4 @@
-import { bareId, type ChannelIds, type IdForm } from '@parley/core';
+import { type ChannelIds, type IdForm, trimCopiedId } from '@parley/core';
 
 const COPY =
   'Switch on Developer Mode in Discord (Settings, Advanced), right-click, and choose "Copy ID"';
@@ -7,7 +7,7 @@ const COPY =
 const SNOWFLAKE = /^\d{15,20}$/;
 
 function explainWrongId(written: string): string | undefined {
-  const bare = bareId(written);
+  const bare = trimCopiedId(written);
   if (/^@?&\d/.test(bare)) return 'this is the id of a role';
   if (/^#\d/.test(bare)) return 'this is the id of a channel';
   if (/^@!?\d/.test(bare)) return 'this is the id of a person';
@@ -28,7 +28,7 @@ function idForm(expected: string, kind: RegExp, link: RegExp): IdForm {
     howToFind: COPY,
     explain: explainWrongId,
     normalize(written) {
-      const bare = bareId(written);
+      const bare = trimCopiedId(written);
       const id = kind.exec(bare)?.[1] ?? link.exec(bare)?.[1] ?? bare;
       return SNOWFLAKE.test(id) ? id : null;
     },

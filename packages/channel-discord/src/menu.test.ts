@@ -1,11 +1,11 @@
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { MenuCommand } from './api.ts';
 import { menuOf, registerMenu } from './menu.ts';
 
 /** Registers commands with a fake Discord server that stores the menu. */
 async function register(commands: readonly { name: string; summary: string; isSkill?: true }[]) {
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const told: string[] = [];
   let menu: readonly MenuCommand[] = [];
   const api = {

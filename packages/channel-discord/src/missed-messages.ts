@@ -1,5 +1,5 @@
 import type { ChannelContext } from '@parley/channels';
-import { type InboundMessage, inlineCode, literal } from '@parley/core';
+import { formatInlineCode, type InboundMessage, toLiteralMarkdown } from '@parley/core';
 import { z } from 'zod';
 import type { DiscordApi } from './api.ts';
 import type { FindPlace } from './places.ts';
@@ -80,7 +80,8 @@ export class MissedMessages {
     const { findPlace, notifyOwner, log } = this.#deps;
     log.warn({ channelId, after, before, read: MAX_MISSED }, 'too many missed messages');
     const { chat } = await findPlace(channelId);
-    const where = chat.title === undefined ? inlineCode(channelId) : literal(chat.title);
+    const where =
+      chat.title === undefined ? formatInlineCode(channelId) : toLiteralMarkdown(chat.title);
     const what = `While the bot was away, more than ${MAX_MISSED} messages were written`;
     const why = '`parley why` with the id of a message tells whether it was skipped.';
     this.#notes += 1;

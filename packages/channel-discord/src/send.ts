@@ -3,9 +3,9 @@ import type { ChatAddress, MessageCapability } from '@parley/channels';
 import {
   BoundedMap,
   ChannelError,
+  getOutboundFilePath,
   type Logger,
   type OutboundPart,
-  outboundFilePath,
   type Receipt,
   reasonOf,
 } from '@parley/core';
@@ -203,7 +203,7 @@ async function readOutboundFile(
 ): Promise<RawFile[] | undefined> {
   if (file === undefined) return undefined;
   try {
-    const path = outboundFilePath(file);
+    const path = getOutboundFilePath(file);
     const { size } = await stat(path);
     if (size > LARGEST_FILE_BYTES) throw new Error(`it has ${size} bytes`);
     return [{ name: file.name, data: await readFile(path), contentType: file.mimeType }];

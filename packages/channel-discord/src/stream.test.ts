@@ -1,5 +1,5 @@
 import { type OutboundPart, silentLogger } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import { nonceOf, Streams } from './stream.ts';
 
@@ -18,7 +18,7 @@ const part = (index: number, isLast = false): OutboundPart => ({
   body: { text: 'a', plain: 'a' },
 });
 
-function streams(values = memoryValues()) {
+function streams(values = createMemoryValues()) {
   const removed: string[] = [];
   const waiting: (() => void)[] = [];
   let ids = 0;

@@ -1,5 +1,11 @@
 import type { ChannelContext } from '@parley/channels';
-import { BoundedMap, inlineCode, type Logger, literal, reasonOf } from '@parley/core';
+import {
+  BoundedMap,
+  formatInlineCode,
+  type Logger,
+  reasonOf,
+  toLiteralMarkdown,
+} from '@parley/core';
 import type { DiscordApi } from './api.ts';
 import { threadName } from './content.ts';
 import { callFailureOf } from './failures.ts';
@@ -101,7 +107,7 @@ export class Threads {
 
   async #tell(channelId: string, reason: string): Promise<void> {
     const { notifyOwner, log } = this.#deps;
-    const text = `In the Discord channel ${inlineCode(channelId)} I can't start a thread and answer without one: ${literal(reason)}. Give the bot View Channel, Read Message History, Create Public Threads and Send Messages in Threads there, or set channels.discord.threads to never.`;
+    const text = `In the Discord channel ${formatInlineCode(channelId)} I can't start a thread and answer without one: ${toLiteralMarkdown(reason)}. Give the bot View Channel, Read Message History, Create Public Threads and Send Messages in Threads there, or set channels.discord.threads to never.`;
     try {
       await notifyOwner(`no threads ${channelId}`, text);
     } catch (thrown) {

@@ -1,4 +1,4 @@
-import { type Authored, hasOutsideText, typedText } from '@parley/core';
+import { type Authored, getTypedText, hasOutsideText } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { toInbound } from './content.ts';
 import { WireMessage } from './wire.ts';
@@ -64,6 +64,6 @@ describe('the content that the sender of a Telegram message typed or spoke', () 
     const message = toInbound(wire, 'default', ME);
     expect(message.authored).toEqual(authored);
     expect(hasOutsideText(message)).toBe(outside);
-    expect(typedText(message)).toBe(authored.text ? message.text : '');
+    expect(getTypedText(message)).toBe(authored.text ? message.text : '');
   });
 });

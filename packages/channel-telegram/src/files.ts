@@ -4,8 +4,8 @@ import { type FilesCapability, readUpTo } from '@parley/channels';
 import {
   ChannelError,
   type ChannelFailure,
+  getOutboundFilePath,
   type OutboundFile,
-  outboundFilePath,
   reasonOf,
 } from '@parley/core';
 import { z } from 'zod';
@@ -156,7 +156,7 @@ export function fileAddress(apiRoot: string, token: string, path: string): URL |
  * been sent. The content is read from disk while it is sent. Throws only `ChannelError`.
  */
 export async function openUpload(file: OutboundFile, limit: number): Promise<File> {
-  const path = outboundFilePath(file);
+  const path = getOutboundFilePath(file);
   const unreadable = (error: unknown): never => {
     throw fileNotSentError(file, `it cannot be read (${reasonOf(error)})`, error);
   };

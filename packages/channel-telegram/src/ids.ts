@@ -1,11 +1,11 @@
-import { bareId, type ChannelIds, type IdForm } from '@parley/core';
+import { type ChannelIds, type IdForm, trimCopiedId } from '@parley/core';
 
 const WHOAMI = 'A stranger who writes to the bot is answered with their id; /whoami shows it, too';
 const LISTED = '"parley channels" lists the groups in which the bot was mentioned, with their ids';
 
 /** A name can pass to another person or group, and Telegram does not let a bot look up its id. */
 function explainWrongId(written: string): string | undefined {
-  const bare = bareId(written);
+  const bare = trimCopiedId(written);
   if (/^\+\d/.test(bare)) return 'Telegram shows bots no phone numbers';
   if (/(?:t|telegram)\.me\/(?:\+|joinchat)|tg:\/\/join/i.test(bare))
     return 'an invitation link does not tell a bot which group it leads to';
@@ -28,9 +28,9 @@ const person: IdForm = {
   expected: 'a numeric user id of Telegram, such as 123456789',
   howToFind: WHOAMI,
   explain: (written) =>
-    GROUP.test(bareId(written)) ? 'this is the id of a group' : explainWrongId(written),
+    GROUP.test(trimCopiedId(written)) ? 'this is the id of a group' : explainWrongId(written),
   normalize(written) {
-    const bare = bareId(written);
+    const bare = trimCopiedId(written);
     const linked = /^tg:\/\/(?:user\?id=|openmessage\?user_id=)(\d+)$/i.exec(bare)?.[1];
     const shown = /^https?:\/\/web\.telegram\.org\/.*#(\d+)$/i.exec(bare)?.[1];
     const id = linked ?? shown ?? bare;
@@ -43,7 +43,7 @@ const group: IdForm = {
   howToFind: LISTED,
   explain: explainWrongId,
   normalize(written) {
-    const bare = bareId(written);
+    const bare = trimCopiedId(written);
     const linked =
       /^(?:(?:https?:\/\/)?(?:t|telegram)\.me\/c\/|tg:\/\/privatepost\?channel=)(\d+)(?:[/&]|$)/i.exec(
         bare,
@@ -55,7 +55,7 @@ const group: IdForm = {
   // Suggests a fix for an id that was copied without its minus sign (ids of people are shorter),
   // with a topic appended, or from a browser, which leaves out the 100.
   suggest(written) {
-    const bare = bareId(written);
+    const bare = trimCopiedId(written);
     const beforeTopic = /^(-\d+)[_:/]\d+$/.exec(bare)?.[1];
     if (beforeTopic !== undefined) return beforeTopic;
     const inBrowser = /web\.telegram\.org\/.*#-(\d{10,})(?:_\d+)?$/i.exec(bare)?.[1];
@@ -74,7 +74,7 @@ const thread: IdForm = {
   expected: 'the number of a topic, such as 7',
   howToFind: 'It is the last number of a link to the topic (t.me/c/1234567890/7)',
   normalize(written) {
-    const bare = bareId(written);
+    const bare = trimCopiedId(written);
     if (SUBSCRIBER.test(bare)) return bare;
     const id = /^(?:https?:\/\/)?t\.me\/c\/\d+\/(\d+)/i.exec(bare)?.[1] ?? bare;
     return /^#?([1-9]\d{0,15})$/.exec(id)?.[1] ?? null;

@@ -1,11 +1,11 @@
 import type { ChannelContext } from '@parley/channels';
 import {
   BoundedMap,
+  formatInlineCode,
   type InboundMessage,
-  inlineCode,
-  literal,
   ParleyError,
   reasonOf,
+  toLiteralMarkdown,
 } from '@parley/core';
 import { z } from 'zod';
 import { createAdministrators } from './administrators.ts';
@@ -184,8 +184,8 @@ async function admitMembership(
   else log.info(facts, 'the bot may write in a chat');
   const id = moved.first(String(chat.id));
   if ((!isOut && !isMute) || !served.has(id)) return;
-  const name = chat.title === undefined ? 'a group' : `the group ${literal(chat.title)}`;
-  const place = inlineCode(`telegram ${id}`);
+  const name = chat.title === undefined ? 'a group' : `the group ${toLiteralMarkdown(chat.title)}`;
+  const place = formatInlineCode(`telegram ${id}`);
   const fix = isOut
     ? 'Add it again if you still want it there; otherwise remove the group from the settings and from jobs that write there.'
     : 'Allow it to send messages again.';

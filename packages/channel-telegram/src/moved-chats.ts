@@ -1,4 +1,4 @@
-import { type AdapterValues, type InboundMessage, literalLine } from '@parley/core';
+import { type AdapterValues, type InboundMessage, toLiteralLine } from '@parley/core';
 import { z } from 'zod';
 import type { MakeCall } from './calls.ts';
 
@@ -129,6 +129,6 @@ export function withMoves(call: MakeCall, moved: MovedChats): MakeCall {
 
 /** The notice about a move, which the owner gets once. */
 export function moveText(title: string | undefined, first: string, now: string): string {
-  const name = title === undefined ? 'A group' : `The group ${literalLine(title)}`;
+  const name = title === undefined ? 'A group' : `The group ${toLiteralLine(title)}`;
   return `${name} became a supergroup (${now}). You don't need to do anything: it keeps its history, memory, jobs and permissions, and its id in the settings, ${first}.`;
 }

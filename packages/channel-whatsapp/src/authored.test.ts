@@ -1,4 +1,4 @@
-import { type Authored, hasOutsideText, type InboundMessage, typedText } from '@parley/core';
+import { type Authored, getTypedText, hasOutsideText, type InboundMessage } from '@parley/core';
 import type { proto } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import { toInbound, withEdit } from './content.ts';
@@ -84,7 +84,7 @@ describe('the content that the sender of a WhatsApp message typed or spoke', () 
     const message = inbound(content, chat);
     expect(message.authored).toEqual(authored);
     expect(hasOutsideText(message)).toBe(outside);
-    expect(typedText(message)).toBe(authored.text ? message.text : '');
+    expect(getTypedText(message)).toBe(authored.text ? message.text : '');
   });
 
   it('[P18] an edit does not turn text written by others into the sender’s own', () => {

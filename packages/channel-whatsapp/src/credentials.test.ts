@@ -1,4 +1,4 @@
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { initAuthCreds, proto, type SignalDataSet } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import { keyStore, loadCredentials, saveCredentials } from './credentials.ts';
@@ -28,7 +28,7 @@ const DATA: SignalDataSet = {
 };
 
 function scene() {
-  const values = memoryValues();
+  const values = createMemoryValues();
   const damages: WhatsAppError[] = [];
   return { values, damages, keys: keyStore(values, (error) => damages.push(error)) };
 }

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { ChannelError, type OutboundFile, outboundFilePath, reasonOf } from '@parley/core';
+import { ChannelError, getOutboundFilePath, type OutboundFile, reasonOf } from '@parley/core';
 import { pixelsOf } from '@parley/tools/documents';
 import {
   type AnyMediaMessageContent,
@@ -40,7 +40,7 @@ export async function fileMessage(
   caption: string,
   { upload }: Pick<MediaGenerationOptions, 'upload'>,
 ): Promise<proto.IMessage> {
-  const handle = await open(outboundFilePath(file)).catch((thrown: unknown) => {
+  const handle = await open(getOutboundFilePath(file)).catch((thrown: unknown) => {
     throw unreadableFileError(file, reasonOf(thrown), thrown);
   });
   try {

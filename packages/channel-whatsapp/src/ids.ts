@@ -1,21 +1,21 @@
 import {
-  bareId,
   type ChannelIds,
   explainPhoneNumber,
   findPhoneNumber,
   type IdForm,
+  trimCopiedId,
 } from '@parley/core';
 
 const IDENTITY = /^\d+(?:_\d+)?(?::\d+)?@(?:hosted\.)?lid$/;
 
 /** An id like `123@lid`, for a person whose number the account does not know. */
 function identityIn(written: string): string | undefined {
-  const bare = bareId(written).toLowerCase();
+  const bare = trimCopiedId(written).toLowerCase();
   return IDENTITY.test(bare) ? `${/^\d+/.exec(bare)?.[0]}@lid` : undefined;
 }
 
 function explainWrongId(written: string): string | undefined {
-  const bare = bareId(written);
+  const bare = trimCopiedId(written);
   if (/@g\.us$|^120363\d+$/i.test(bare)) return 'this is the id of a group';
   if (/^-\d/.test(bare)) return 'this is the id of a group in Telegram';
   if (/@newsletter$/i.test(bare)) return 'this is the id of a channel';
@@ -33,7 +33,7 @@ const person: IdForm = {
   explain: explainWrongId,
   normalize: (written) => findPhoneNumber(written) ?? identityIn(written) ?? null,
   suggest(written) {
-    const digits = bareId(written).replaceAll(/[().-]/g, '');
+    const digits = trimCopiedId(written).replaceAll(/[().-]/g, '');
     return /^89\d{9}$/.test(digits) ? `7${digits.slice(1)}` : undefined;
   },
 };
@@ -57,7 +57,7 @@ const group: IdForm = {
         ? 'an invitation is not an id'
         : 'a name does not count',
   normalize(written) {
-    const bare = bareId(written).toLowerCase();
+    const bare = trimCopiedId(written).toLowerCase();
     const [, id, domain] = /^(\d+(?:-\d+)?)(@g\.us)?$/.exec(bare) ?? [];
     // Without the domain, an id is accepted only if it cannot be a person's number.
     const isGroup = domain !== undefined || /^(?:\d+-\d{10}|120363\d{12,})$/.test(id ?? '');

@@ -1,4 +1,4 @@
-import { visibleLine } from '@parley/core';
+import { toVisibleLine } from '@parley/core';
 import type { proto } from '@whiskeysockets/baileys';
 import { isPerson, type PersonIds, personJid } from './people.ts';
 
@@ -12,7 +12,7 @@ const MAX_NAME = 60;
 
 /** A name that somebody chose, shortened to one line. */
 export function shortName(name: string): string {
-  const line = visibleLine(name).replace(/\s+/g, ' ').trim();
+  const line = toVisibleLine(name).replace(/\s+/g, ' ').trim();
   return line.length > MAX_NAME ? `${line.slice(0, MAX_NAME).toWellFormed()}…` : line;
 }
 

@@ -1,4 +1,4 @@
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { Contacts, isGroup, isPerson, personIds, personJid, publicId } from './people.ts';
 
@@ -41,7 +41,7 @@ const PN = '49@s.whatsapp.net';
 
 describe('the id of a person for the core', () => {
   it('[F05] is their number, whichever of their ids a message contains', async () => {
-    const people = new Contacts(memoryValues());
+    const people = new Contacts(createMemoryValues());
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
     expect(await people.jidOf({ pn: PN })).toBe(PN);
     await people.keepIdentity({ lid: LID, pn: PN });
@@ -49,13 +49,13 @@ describe('the id of a person for the core', () => {
   });
 
   it('[F05] becomes the number of a person who was refused without one', async () => {
-    const people = new Contacts(memoryValues());
+    const people = new Contacts(createMemoryValues());
     expect(await people.jidOf({ lid: LID })).toBe(LID);
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(PN);
   });
 
   it('[F05] stays the identity of a person who was allowed under it, even after a restart', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     await new Contacts(values).keepIdentity({ lid: LID });
     const people = new Contacts(values);
     expect(await people.jidOf({ lid: LID, pn: PN })).toBe(LID);

@@ -1,6 +1,6 @@
 import { conversationIdOf } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { memoryValues, silentRuntime } from '@parley/core/testing';
+import { createMemoryValues, silentRuntime } from '@parley/core/testing';
 import { proto, writeRandomPadMax16 } from '@whiskeysockets/baileys';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
@@ -85,7 +85,7 @@ it('[F17] two people or groups never share a conversation, a person has only one
         getPNForLID: async (lid: string) =>
           all.find((one) => one.lid === lid && one.isKnown)?.pn ?? null,
       };
-      const values = memoryValues();
+      const values = createMemoryValues();
       const chats = new Chats(values);
       const received: InboundMessage[] = [];
       const deps = {

@@ -1,4 +1,4 @@
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { partMessageId, SentMessages } from './send.ts';
 
@@ -10,7 +10,7 @@ describe('sent messages', () => {
   });
 
   it('are found after a restart, and only under their own id', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     await new SentMessages(values).keep('A', { conversation: 'words' });
     const again = new SentMessages(values);
     expect(await again.find('A')).toMatchObject({ conversation: 'words' });
@@ -18,7 +18,7 @@ describe('sent messages', () => {
   });
 
   it('occupy a limited number of rows, however many are sent', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const places = new Set<string>();
     const sent = new SentMessages({
       ...values,

@@ -8,7 +8,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** The text of a request, or why there is none. */
-export type Body =
+export type RequestBody =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'too-large' }
   | { readonly kind: 'not-utf8' };
@@ -17,7 +17,7 @@ export type Body =
  * Reads a request of at most `limit` bytes, whether or not it declares its length. Bytes that are
  * not UTF-8 are refused, because replacing them would change the message.
  */
-export async function readBody(request: Request, limit: number): Promise<Body> {
+export async function readBody(request: Request, limit: number): Promise<RequestBody> {
   if (Number(request.headers.get('content-length') ?? 0) > limit) return { kind: 'too-large' };
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let text = '';

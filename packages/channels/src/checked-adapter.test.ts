@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { ChannelAdapter, SenderFacts } from './adapter.ts';
 import {
-  checkedAdapter,
-  checkedFacts,
-  checkedState,
-  shapeProblems,
-  stoppingDefect,
+  checkAdapter,
+  checkSenderFacts,
+  checkState,
+  findShapeProblems,
+  findStoppingDefect,
 } from './checked-adapter.ts';
 
 const PART: OutboundPart = {
@@ -54,7 +54,7 @@ function returning(value: unknown): ChannelAdapter {
     files: { maxBytes: 10, fetch: give },
     http: { fetch: give },
   };
-  return checkedAdapter(adapter as ChannelAdapter, defects);
+  return checkAdapter(adapter as ChannelAdapter, defects);
 }
 
 describe('what an adapter returns', () => {
@@ -93,7 +93,7 @@ describe('what an adapter returns', () => {
         },
       },
     };
-    const { http } = checkedAdapter(open as ChannelAdapter, defects);
+    const { http } = checkAdapter(open as ChannelAdapter, defects);
     const door = { refuseWrong: () => 5 };
     await http?.fetch(new Request('http://x/'), door);
     expect([http?.open, http?.origins, doors]).toEqual([true, ['https://a.example'], [door]]);
@@ -125,14 +125,14 @@ describe('what an adapter returns', () => {
     await right.send(PART, SIGNAL);
     await wrong.send(PART, SIGNAL);
     await wrong.send(PART, SIGNAL);
-    expect(stoppingDefect(defects)).toBeUndefined();
+    expect(findStoppingDefect(defects)).toBeUndefined();
     await wrong.send(PART, SIGNAL);
-    expect(stoppingDefect(defects)).toBe('send');
+    expect(findStoppingDefect(defects)).toBe('send');
     expect(defects.summary()).toMatchObject({ count: 5, last: { what: 'send', at: 5 } });
   });
 
   it('[D12] does not stop the account because of anything that people in chats can cause: files, requests, exceptions', async () => {
-    const throwing = checkedAdapter(
+    const throwing = checkAdapter(
       { ...returning(null), send: () => Promise.reject(new TypeError('x is undefined')) },
       defects,
     );
@@ -146,7 +146,7 @@ describe('what an adapter returns', () => {
       await returning(null).http?.fetch(new Request('http://x/'));
     }
     expect(defects.summary()?.count).toBe(15);
-    expect(stoppingDefect(defects)).toBeUndefined();
+    expect(findStoppingDefect(defects)).toBeUndefined();
   });
 
   it.each<[what: string, thrown: object, kind: string, defects: number]>([
@@ -168,7 +168,7 @@ describe('what an adapter returns', () => {
   ])(
     '[D05] what send throws becomes a failure of the contract: %s',
     async (_what, thrown, kind, count) => {
-      const { send } = checkedAdapter(
+      const { send } = checkAdapter(
         { ...returning(null), send: () => Promise.reject(thrown) },
         defects,
       );
@@ -190,13 +190,13 @@ describe('what an adapter returns', () => {
     ['files without a limit', { files: { fetch: async () => new Uint8Array() } }],
     ['streaming without an end', { streaming: { ...NEVER, end: undefined } }],
   ])('[F04] its own shape is checked when it is created: %s', (_what, change) => {
-    expect(shapeProblems({ ...returning(null), ...change })).not.toEqual([]);
+    expect(findShapeProblems({ ...returning(null), ...change })).not.toEqual([]);
   });
 
   it('[F04] a valid shape has no problems, nor does a capability of a later version', () => {
     const capabilities = { ...CAPABILITIES, smells: true };
-    expect(shapeProblems({ ...returning(null), capabilities })).toEqual([]);
-    expect(shapeProblems(null)).not.toEqual([]);
+    expect(findShapeProblems({ ...returning(null), capabilities })).toEqual([]);
+    expect(findShapeProblems(null)).not.toEqual([]);
   });
 
   it('[F05] only a strict true makes somebody an administrator', async () => {
@@ -207,7 +207,7 @@ describe('what an adapter returns', () => {
           roles: async () => value,
           earlier: async () => value,
         };
-        const { isAdministrator, roles, earlier } = checkedFacts(facts as SenderFacts, defects);
+        const { isAdministrator, roles, earlier } = checkSenderFacts(facts as SenderFacts, defects);
         expect(await isAdministrator?.(SIGNAL)).toBe(value === true);
         expect(await roles?.(SIGNAL)).toSatisfy((all) => Array.isArray(all) && all.every(isId));
         for (const one of (await earlier?.(SIGNAL)) ?? []) InboundMessage.parse(one);
@@ -216,9 +216,9 @@ describe('what an adapter returns', () => {
   });
 
   it('[D12] an invalid state is ignored', () => {
-    expect(checkedState({ kind: 'fine' }, defects)).toBeUndefined();
-    expect(checkedState({ kind: 'connected' }, defects)).toBeUndefined();
-    expect(checkedState({ kind: 'connected', as: 'me' }, defects)).toEqual({
+    expect(checkState({ kind: 'fine' }, defects)).toBeUndefined();
+    expect(checkState({ kind: 'connected' }, defects)).toBeUndefined();
+    expect(checkState({ kind: 'connected', as: 'me' }, defects)).toEqual({
       kind: 'connected',
       as: 'me',
     });

@@ -42,7 +42,7 @@ const Shape = z.looseObject({
  * What is wrong with the shape of a newly created adapter, as texts for people; empty if nothing
  * is.
  */
-export function shapeProblems(adapter: unknown): readonly string[] {
+export function findShapeProblems(adapter: unknown): readonly string[] {
   const { error } = Shape.safeParse(adapter);
   return (error?.issues ?? []).map(({ path, message }) =>
     [z.core.toDotPath(path), message].filter(Boolean).join(': '),
@@ -54,7 +54,7 @@ export function shapeProblems(adapter: unknown): readonly string[] {
  * and replaced by a harmless one, so that it reaches neither the database nor any other part. Valid
  * results pass unchanged.
  */
-export function checkedAdapter(adapter: ChannelAdapter, defects: Defects): ChannelAdapter {
+export function checkAdapter(adapter: ChannelAdapter, defects: Defects): ChannelAdapter {
   const { findSent, chatName, reportsStart, typing, streaming, files, messages, http } = adapter;
   return {
     get capabilities() {
@@ -63,7 +63,7 @@ export function checkedAdapter(adapter: ChannelAdapter, defects: Defects): Chann
     start: () => adapter.start(),
     stop: () => adapter.stop(),
     send: (part, signal, onStart) =>
-      checkedSend(defects, part, signal, () => adapter.send(part, signal, onStart)),
+      checkSend(defects, part, signal, () => adapter.send(part, signal, onStart)),
     ...(findSent && {
       findSent: async (...asked) =>
         checkReturned(defects, 'findSent', Id.nullish(), await findSent(...asked), undefined),
@@ -74,10 +74,10 @@ export function checkedAdapter(adapter: ChannelAdapter, defects: Defects): Chann
     }),
     ...(reportsStart && { reportsStart }),
     ...(typing && { typing }),
-    ...(streaming && { streaming: checkedStreaming(streaming, defects) }),
-    ...(files && { files: checkedFiles(files, defects) }),
+    ...(streaming && { streaming: checkStreaming(streaming, defects) }),
+    ...(files && { files: checkFiles(files, defects) }),
     ...(messages && { messages }),
-    ...(http && { http: checkedHttp(http, defects) }),
+    ...(http && { http: checkHttp(http, defects) }),
   };
 }
 
@@ -87,7 +87,7 @@ const Name = z.string().max(1_000);
 const ReceiptShape = z.object({ platformMessageId: Id });
 
 /** The id of a message that arrived without a readable receipt; no platform has such ids. */
-function unknownId({ id }: OutboundPart): string {
+function createUnknownId({ id }: OutboundPart): string {
   return `unknown:${id}`;
 }
 
@@ -96,7 +96,7 @@ function unknownId({ id }: OutboundPart): string {
  * an id made up here: sending it again would duplicate it, and calling it uncertain would ask a
  * person about a message that has arrived.
  */
-async function checkedSend(
+async function checkSend(
   defects: Defects,
   part: OutboundPart,
   signal: AbortSignal,
@@ -110,7 +110,7 @@ async function checkedSend(
     if (signal.aborted) throw thrown;
     throw readThrown(defects, thrown);
   }
-  const unread = { platformMessageId: unknownId(part) };
+  const unread = { platformMessageId: createUnknownId(part) };
   return checkReturned(defects, 'send', ReceiptShape, returned, unread);
 }
 
@@ -165,7 +165,7 @@ function checkReturned<Result, Otherwise>(
 
 const Pace = z.object({ minIntervalMs: Ms, firstAfterMs: Ms.optional() }).nullable();
 
-function checkedStreaming(streaming: StreamingCapability, defects: Defects): StreamingCapability {
+function checkStreaming(streaming: StreamingCapability, defects: Defects): StreamingCapability {
   const { minIntervalMs, maxLength, pace, call } = streaming;
   return {
     minIntervalMs,
@@ -182,7 +182,7 @@ function checkedStreaming(streaming: StreamingCapability, defects: Defects): Str
 
 const Bytes = z.instanceof(Uint8Array);
 
-function checkedFiles(files: FilesCapability, defects: Defects): FilesCapability {
+function checkFiles(files: FilesCapability, defects: Defects): FilesCapability {
   return {
     maxBytes: files.maxBytes,
     async fetch(ref, limit, signal) {
@@ -202,7 +202,7 @@ const Answer = z.custom<Response>(
   (value) => Object.prototype.toString.call(value) === '[object Response]',
 );
 
-function checkedHttp(http: HttpCapability, defects: Defects): HttpCapability {
+function checkHttp(http: HttpCapability, defects: Defects): HttpCapability {
   const { open, origins } = http;
   return {
     ...(open && { open }),
@@ -227,12 +227,12 @@ const State: z.ZodType<ChannelState> = z.discriminatedUnion('kind', [
 ]);
 
 /** Validates a state reported by an adapter; undefined when it is invalid and should be ignored. */
-export function checkedState(state: unknown, defects: Defects): ChannelState | undefined {
+export function checkState(state: unknown, defects: Defects): ChannelState | undefined {
   return checkReturned(defects, 'report', State, state, undefined);
 }
 
 /** Facts about a sender that grant rights: only a strict `true` grants anything. */
-export function checkedFacts(facts: SenderFacts | undefined, defects: Defects): SenderFacts {
+export function checkSenderFacts(facts: SenderFacts | undefined, defects: Defects): SenderFacts {
   const { isAdministrator, roles, earlier, opensThread } = facts ?? {};
   return {
     ...(opensThread === true && { opensThread }),
@@ -264,6 +264,6 @@ const STOPPING: readonly string[] = ['send', 'findSent', 'chatName', 'pace', 're
  * undefined if there is none. Results that depend on what people send, such as files and requests,
  * are replaced individually and never stop the account.
  */
-export function stoppingDefect(defects: Pick<Defects, 'isOff'>): string | undefined {
+export function findStoppingDefect(defects: Pick<Defects, 'isOff'>): string | undefined {
   return STOPPING.find((what) => defects.isOff(what));
 }

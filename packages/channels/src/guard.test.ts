@@ -1,5 +1,5 @@
 import { silentLogger, systemTime } from '@parley/core';
-import { CAPABILITIES, memoryValues } from '@parley/core/testing';
+import { CAPABILITIES, createMemoryValues } from '@parley/core/testing';
 import { expect, it } from 'vitest';
 import type { ChannelAdapter, ChannelContext } from './adapter.ts';
 import { blameAdapter, guardAdapter } from './guard.ts';
@@ -14,7 +14,7 @@ it('[D12] an error of the core while it works for an adapter is not blamed on th
     log: silentLogger,
     clock: Date.now,
     monotonic: systemTime.monotonic,
-    values: { ...memoryValues(), get: () => blame().then(() => new Map()) },
+    values: { ...createMemoryValues(), get: () => blame().then(() => new Map()) },
     receive: () => blame().then(() => ({ kind: 'ignored', reason: 'a test' })),
     holdsAccount: () => true,
     revise: blame,

@@ -32,7 +32,7 @@ export function guardAdapter<Settings>(
   const inside = <T>(work: () => T, event: string): T => running.run({ onFault, event }, work);
   const core = {
     ...context,
-    values: eachCall(context.values, outside),
+    values: wrapCalls(context.values, outside),
     holdsAccount: () => outside(() => context.holdsAccount()),
     receive: (...args: Parameters<typeof context.receive>) =>
       outside(() => context.receive(...args)),
@@ -43,12 +43,12 @@ export function guardAdapter<Settings>(
       outside(() => context.message(...args)),
     answer: (chatId: string, messageId: string) =>
       outside(async () => (await context.answer?.(chatId, messageId)) ?? null),
-    chats: context.chats && eachCall(context.chats, outside),
+    chats: context.chats && wrapCalls(context.chats, outside),
     report: (...args: Parameters<typeof context.report>) => outside(() => context.report(...args)),
     history: (...args: Parameters<typeof context.history>) =>
       outside(() => context.history(...args)),
   };
-  return eachCall(
+  return wrapCalls(
     inside(() => connect(core), 'connect'),
     inside,
   );
@@ -78,7 +78,7 @@ export function guarded<Args extends readonly unknown[]>(
  * Names the event being handled until the end of this callback, for errors that the library throws
  * later.
  */
-export function handling(event: string): void {
+export function setHandledEvent(event: string): void {
   const current = running.getStore();
   if (current !== undefined) running.enterWith({ ...current, event });
 }
@@ -105,14 +105,14 @@ const CAPABILITIES: ReadonlySet<PropertyKey> = new Set([
  * Returns the same object, but all calls of its methods, and of those of its capability objects, go
  * through `run`.
  */
-function eachCall<T extends object>(target: T, run: <R>(work: () => R, event: string) => R): T {
+function wrapCalls<T extends object>(target: T, run: <R>(work: () => R, event: string) => R): T {
   return new Proxy(target, {
     get(_, name) {
       const value: unknown = Reflect.get(target, name);
       if (typeof value === 'function')
         return (...args: unknown[]) => run(() => Reflect.apply(value, target, args), String(name));
       const isCapability = CAPABILITIES.has(name) && typeof value === 'object' && value !== null;
-      return isCapability ? eachCall(value, run) : value;
+      return isCapability ? wrapCalls(value, run) : value;
     },
   });
 }
@@ -121,7 +121,7 @@ function eachCall<T extends object>(target: T, run: <R>(work: () => R, event: st
  * The mismatches between an adapter and its declaration (F04); empty if there are none. The core
  * offers people only what is declared.
  */
-export function findUndeclared(adapter: ChannelAdapter): readonly string[] {
+export function findUndeclaredCapabilities(adapter: ChannelAdapter): readonly string[] {
   const { capabilities, typing, streaming, messages } = adapter;
   const pairs: readonly [name: string, declared: boolean, there: boolean][] = [
     ['typing', capabilities.typing, typing !== undefined],
@@ -141,7 +141,7 @@ export function findUndeclared(adapter: ChannelAdapter): readonly string[] {
  * calls optional may also be null, and no message must be lost because of that.
  */
 export function withoutNulls(value: unknown): unknown {
-  return hasNull(value) ? copyWithoutNulls(value) : value;
+  return hasNull(value) ? copyStrippingNulls(value) : value;
 }
 
 function hasNull(value: unknown): boolean {
@@ -149,9 +149,9 @@ function hasNull(value: unknown): boolean {
   return value === null || Object.values(value).some(hasNull);
 }
 
-function copyWithoutNulls(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(copyWithoutNulls);
+function copyStrippingNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(copyStrippingNulls);
   if (typeof value !== 'object' || value === null) return value;
   const fields = Object.entries(value).filter(([, field]) => field !== null);
-  return Object.fromEntries(fields.map(([name, field]) => [name, copyWithoutNulls(field)]));
+  return Object.fromEntries(fields.map(([name, field]) => [name, copyStrippingNulls(field)]));
 }

@@ -1,11 +1,16 @@
-import { agentOfConversation, conversationOfAgent, type InboundMessage } from '@parley/core';
+import { getConversationAgent, type InboundMessage, toAgentConversation } from '@parley/core';
 import type { ChatKey, InboxRow, Store } from '@parley/store';
 import { readCommand } from './commands/typed-command.ts';
-import { rulesOfAgent } from './ingress/agent-route.ts';
+import { getAgentRules } from './ingress/agent-route.ts';
 import { decideAccess } from './ingress/decide.ts';
-import { conversationOf } from './ingress/route.ts';
+import { resolveConversation } from './ingress/route.ts';
 import type { DecisionRules } from './ingress/rules.ts';
-import { ownershipOf, personId, type SenderRightsDeps, senderRights } from './ingress/sender.ts';
+import {
+  findOwnership,
+  findSenderRights,
+  type SenderRightsDeps,
+  toPersonId,
+} from './ingress/sender.ts';
 import type { HistoryEntry } from './shown-chats.ts';
 
 /** A direct chat in which an owner has written. */
@@ -29,7 +34,7 @@ export interface OwnersChatDeps {
  * The direct chats in which owners wrote recently, newest first: only those of current owners, and
  * where answers can be sent.
  */
-export async function* ownersChats({
+export async function* listOwnersChats({
   store,
   owners,
   agentName,
@@ -38,11 +43,14 @@ export async function* ownersChats({
   for (const last of await store.inbox.ownerChats()) {
     const { message } = last;
     // The newest message of a chat decides which agent it is with.
-    if (agentOfConversation(last.conversationId) !== agentName) continue;
+    if (getConversationAgent(last.conversationId) !== agentName) continue;
     if (message.chat.type !== 'direct' || !serves(message.channel, message.account)) continue;
-    const rights = await ownershipOf(store.links, owners, personId(message));
+    const rights = await findOwnership(store.links, owners, toPersonId(message));
     if (!rights.isOwner) continue;
-    yield { last, conversationId: conversationOf(message, rights.mainConversation, agentName) };
+    yield {
+      last,
+      conversationId: resolveConversation(message, rights.mainConversation, agentName),
+    };
   }
 }
 
@@ -50,12 +58,12 @@ export async function* ownersChats({
  * The most recent of these chats; with `person` (`telegram:42`), only of this owner. Null if there
  * is none.
  */
-export async function ownersChat(
+export async function findOwnersChat(
   deps: OwnersChatDeps,
   person?: string,
 ): Promise<OwnersChat | null> {
-  for await (const chat of ownersChats(deps)) {
-    if (person === undefined || personId(chat.last.message) === person) return chat;
+  for await (const chat of listOwnersChats(deps)) {
+    if (person === undefined || toPersonId(chat.last.message) === person) return chat;
   }
   return null;
 }
@@ -92,7 +100,7 @@ const RECENT_MESSAGES = 50;
  * Finds the last message of a named chat. Its route and kind come from that message, so that
  * nothing is sent to a chat in which no person has written (F11).
  */
-export async function namedChat(
+export async function findNamedChat(
   { store, agentName, serves }: NamedChatDeps,
   name: string,
   { channel, account, chat, thread }: NamedChat,
@@ -109,12 +117,12 @@ export async function namedChat(
     return { kind: 'none', reason };
   }
   // Another agent may have answered there; this agent has its own conversation.
-  const conversationId = conversationOfAgent(agentName, last.conversationId);
+  const conversationId = toAgentConversation(agentName, last.conversationId);
   return { kind: 'found', last: { ...last, conversationId }, inThread: ofThread !== undefined };
 }
 
 /** The current rights of a person who wrote in the past. */
-export interface SenderNow {
+export interface CurrentSender {
   readonly isOwner: boolean;
   /** The conversation that their message would belong to. */
   readonly conversationId: string;
@@ -123,7 +131,7 @@ export interface SenderNow {
 }
 
 /** The services for looking up a sender, and the rules of the account that they wrote to. */
-export interface SenderNowDeps {
+export interface CurrentSenderDeps {
   readonly store: SenderRightsDeps['store'];
   readonly rules: DecisionRules;
 }
@@ -132,22 +140,22 @@ export interface SenderNowDeps {
  * Looks up the sender of a message before an agent acts on it again: owners, links and access may
  * have changed since (W02, F05). Rejects when the database does not answer.
  */
-export async function senderNow(
-  { store, rules: every }: SenderNowDeps,
+export async function findCurrentSender(
+  { store, rules: every }: CurrentSenderDeps,
   message: InboundMessage,
   agent: string | undefined,
-): Promise<SenderNow> {
-  const rules = rulesOfAgent(every, agent);
+): Promise<CurrentSender> {
+  const rules = getAgentRules(every, agent);
   if (rules === undefined) {
-    const conversationId = conversationOf(message, null, agent);
+    const conversationId = resolveConversation(message, null, agent);
     return { isOwner: false, conversationId, refusal: 'the settings have no such agent' };
   }
-  const rights = await senderRights({ store, rules }, message, readCommand(message) !== null);
+  const rights = await findSenderRights({ store, rules }, message, readCommand(message) !== null);
   const access = decideAccess(message, rules.policy, rights);
-  const { isOwner } = await ownershipOf(store.links, rules.owners, personId(message));
+  const { isOwner } = await findOwnership(store.links, rules.owners, toPersonId(message));
   return {
     isOwner,
-    conversationId: conversationOf(message, rights.mainConversation, agent),
+    conversationId: resolveConversation(message, rights.mainConversation, agent),
     refusal: access.kind === 'refused' ? access.reason : null,
   };
 }
@@ -156,7 +164,7 @@ export async function senderNow(
  * Builds a chat's history from received messages and sent parts: the durable rows are the history.
  * Messages that Parley itself wrote (at a start) are omitted.
  */
-export async function chatHistory(
+export async function readChatHistory(
   store: Pick<Store, 'inbox' | 'outbox' | 'attachments'>,
   chat: ChatKey,
   limit: number,

@@ -1,14 +1,14 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { COMMANDS } from './commands/list.ts';
 import {
   type CommandInfo,
+  describeOmitted,
   fitMenu,
-  leftOutText,
   type MenuItem,
   type MenuLimits,
-  shortenedText,
+  shortenWords,
 } from './menu.ts';
 
 const sizeOf = (items: readonly MenuItem[]): number => Buffer.byteLength(JSON.stringify(items));
@@ -50,7 +50,7 @@ describe('[F09] a menu that its platform accepts', () => {
         // Built-in commands are short, so skills never displace them.
         for (const { name } of COMMANDS) expect(items.some((one) => one.name === name)).toBe(true);
       }),
-      runs(200),
+      toRunOptions(200),
     );
   });
 
@@ -88,7 +88,7 @@ describe('[F09] a menu that its platform accepts', () => {
       'a_b twice',
       '旅行 name',
     ]);
-    expect(leftOutText('Telegram', leftOut)).toBe(
+    expect(describeOmitted('Telegram', leftOut)).toBe(
       "Telegram's menu accepts no command called /Plan, /旅行, /a_b. They work when they are typed.",
     );
   });
@@ -102,6 +102,6 @@ describe('a shortened description', () => {
     ['Donaudampfschifffahrt', 10, 'Donaudamp…'],
     ['👨‍👩‍👧‍👦👨‍👩‍👧‍👦', 14, '👨‍👩‍👧‍👦…'],
   ])('%j shortened to %i units is %j', (text, length, expected) => {
-    expect(shortenedText(text, length)).toBe(expected);
+    expect(shortenWords(text, length)).toBe(expected);
   });
 });

@@ -38,7 +38,7 @@ export interface MenuItem {
 }
 
 /** A command that was left out of the menu; it still works when it is typed. */
-export interface LeftOut {
+export interface OmittedCommand {
   readonly name: string;
   readonly why: 'name' | 'twice' | 'room';
 }
@@ -46,7 +46,7 @@ export interface LeftOut {
 /** A menu that its platform accepts, and what was shortened or left out to make it fit. */
 export interface FittedMenu {
   readonly items: readonly MenuItem[];
-  readonly leftOut: readonly LeftOut[];
+  readonly leftOut: readonly OmittedCommand[];
   /**
    * The length that descriptions were shortened to so that the whole list fits; null when they were
    * not.
@@ -71,22 +71,24 @@ export function fitMenu(
   limits: MenuLimits,
   uses: CommandUses = new Map(),
 ): FittedMenu {
-  const { legal, leftOut } = legalItems(commands, limits);
-  const kept = legal.toSorted(byImportance(uses));
+  const { legal, leftOut } = toLegalItems(commands, limits);
+  const kept = legal.toSorted(compareByImportance(uses));
   const fits = (count: number, length: number) =>
     limits.size === undefined ||
-    limits.size.of(shortenedItems(kept.slice(0, count), length)) <= limits.size.max;
+    limits.size.of(shortenItems(kept.slice(0, count), length)) <= limits.size.max;
   const allowed = Math.min(kept.length, limits.commands);
   const longest = Math.max(0, ...kept.map(({ item }) => item.description.length));
-  const length = largestThat(longest, MIN_DESCRIPTION, (one) => fits(allowed, one));
-  const count = largestThat(allowed, 0, (one) => fits(one, length));
+  const length = findLargest(longest, MIN_DESCRIPTION, (one) => fits(allowed, one));
+  const count = findLargest(allowed, 0, (one) => fits(one, length));
   const shown = new Set(kept.slice(0, count));
   const inOrder = legal.filter((one) => shown.has(one));
   return {
-    items: shortenedItems(inOrder, length),
+    items: shortenItems(inOrder, length),
     leftOut: [
       ...leftOut,
-      ...kept.slice(count).map(({ command }): LeftOut => ({ name: command.name, why: 'room' })),
+      ...kept
+        .slice(count)
+        .map(({ command }): OmittedCommand => ({ name: command.name, why: 'room' })),
     ],
     shortenedTo: inOrder.some(({ item }) => item.description.length > length) ? length : null,
   };
@@ -99,11 +101,11 @@ interface LegalItem {
   readonly nth: number;
 }
 
-function legalItems(commands: readonly CommandInfo[], limits: MenuLimits) {
+function toLegalItems(commands: readonly CommandInfo[], limits: MenuLimits) {
   const { name: isLegal, nameOf = (name: string) => name } = limits;
   const taken = new Set<string>();
   const legal: LegalItem[] = [];
-  const leftOut: LeftOut[] = [];
+  const leftOut: OmittedCommand[] = [];
   for (const [nth, command] of commands.entries()) {
     const name = nameOf(command.name);
     const why = !isLegal.test(name) ? 'name' : taken.has(name) ? 'twice' : null;
@@ -126,17 +128,17 @@ function cutDescription(text: string, { max, unit }: MenuLimits['description']):
   return text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }
 
-function byImportance(uses: CommandUses) {
+function compareByImportance(uses: CommandUses) {
   return (a: LegalItem, b: LegalItem): number =>
     Number(a.command.isSkill ?? false) - Number(b.command.isSkill ?? false) ||
     (uses.get(b.command.name) ?? 0) - (uses.get(a.command.name) ?? 0) ||
     a.nth - b.nth;
 }
 
-function shortenedItems(items: readonly LegalItem[], length: number): readonly MenuItem[] {
+function shortenItems(items: readonly LegalItem[], length: number): readonly MenuItem[] {
   return items.map(({ item }) => ({
     ...item,
-    description: shortenedText(item.description, length),
+    description: shortenWords(item.description, length),
   }));
 }
 
@@ -144,7 +146,7 @@ function shortenedItems(items: readonly LegalItem[], length: number): readonly M
  * Shortens a text to at most `length` UTF-16 units, cutting between words unless that would lose
  * half of it.
  */
-export function shortenedText(text: string, length: number): string {
+export function shortenWords(text: string, length: number): string {
   if (text.length <= length) return text;
   let start = '';
   for (const { segment } of new Intl.Segmenter().segment(text.slice(0, length + 1))) {
@@ -160,7 +162,7 @@ export function shortenedText(text: string, length: number): string {
 /**
  * The largest integer from `low` to `high` for which `fits` holds; `low` when it holds for none.
  */
-function largestThat(high: number, low: number, fits: (count: number) => boolean): number {
+function findLargest(high: number, low: number, fits: (count: number) => boolean): number {
   let least = Math.min(low, high);
   let most = high;
   while (least < most) {
@@ -175,8 +177,11 @@ function largestThat(high: number, low: number, fits: (count: number) => boolean
  * One sentence about what a menu lacks, for logs, the owner's note and `parley doctor`; null when
  * it lacks nothing.
  */
-export function leftOutText(platform: string, leftOut: readonly LeftOut[]): string | null {
-  const of = (why: LeftOut['why']) =>
+export function describeOmitted(
+  platform: string,
+  leftOut: readonly OmittedCommand[],
+): string | null {
+  const of = (why: OmittedCommand['why']) =>
     leftOut.filter((one) => one.why === why).map(({ name }) => `/${name}`);
   const room = of('room');
   const illegal = [...of('name'), ...of('twice')];

@@ -37,7 +37,7 @@ export function withOptionalLibrary<Definition extends ChannelDefinition>(
           return await probe(...args);
         } catch (thrown) {
           if (!isLibraryMissing(thrown, library)) throw thrown;
-          return { kind: 'problem', ...(await libraryAdvice(library)), retryable: false };
+          return { kind: 'problem', ...(await createLibraryAdvice(library)), retryable: false };
         }
       },
     }),
@@ -46,8 +46,8 @@ export function withOptionalLibrary<Definition extends ChannelDefinition>(
         return await definition.load();
       } catch (thrown) {
         if (!isLibraryMissing(thrown, library)) throw thrown;
-        const advice = await libraryAdvice(library);
-        return (context: ChannelContext<unknown>) => accountWithout(library, advice, context);
+        const advice = await createLibraryAdvice(library);
+        return (context: ChannelContext<unknown>) => createAccountWithout(library, advice, context);
       }
     },
   };
@@ -66,9 +66,14 @@ interface Advice {
   readonly fix: string;
 }
 
-async function libraryAdvice({ name, version, platform, note }: OptionalLibrary): Promise<Advice> {
-  const { installLine } = await import('@parley/core/install-line');
-  const line = installLine([version === undefined ? name : `${name}@${version}`]);
+async function createLibraryAdvice({
+  name,
+  version,
+  platform,
+  note,
+}: OptionalLibrary): Promise<Advice> {
+  const { formatInstallCommand } = await import('@parley/core/install-line');
+  const line = formatInstallCommand([version === undefined ? name : `${name}@${version}`]);
   return {
     reason: `${platform} needs the library ${name}, which is not installed`,
     fix: `Run "${line}"${note === undefined ? '' : ` (${note})`}, and start Parley again.`,
@@ -78,7 +83,7 @@ async function libraryAdvice({ name, version, platform, note }: OptionalLibrary)
 /**
  * An account whose library is not installed: reports what to do, and keeps its answers until then.
  */
-function accountWithout(
+function createAccountWithout(
   library: OptionalLibrary,
   advice: Advice,
   { report }: Pick<ChannelContext<unknown>, 'report'>,

@@ -23,12 +23,12 @@ const MAX_BACKOFF_MS = 60_000;
  * Returns 1 s, 2 s, 4 s … 60 s, each shortened by up to half so that many accounts do not reconnect
  * at once.
  */
-export function reconnectBackoff(failures: number, random: number): number {
+export function computeReconnectBackoff(failures: number, random: number): number {
   return jitterDelay(Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures), random);
 }
 
 /** What to do after a connection has failed or closed. */
-export type AfterConnectionFailure =
+export type ConnectionFailureDecision =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
   /** It does not recover by itself. */
   | { readonly kind: 'give-up'; readonly reason: string; readonly fix: string };
@@ -44,7 +44,7 @@ export const RECONNECT =
  * Reports the decision and waits for the delay. Returns whether to connect again. Never rejects.
  */
 export async function reportAndWait(
-  decision: AfterConnectionFailure,
+  decision: ConnectionFailureDecision,
   {
     report,
     clock,

@@ -80,11 +80,11 @@ function isBeforeConnected(error: unknown, left: number): boolean {
   if (code !== undefined && BEFORE_CONNECTED.has(code)) return true;
   if (code !== undefined && BEFORE_CONNECTED_FAMILY.test(code)) return true;
   // undici counts the bytes written on the connection that broke.
-  if (code === 'UND_ERR_SOCKET' && bytesWritten(error) === 0) return true;
+  if (code === 'UND_ERR_SOCKET' && getBytesWritten(error) === 0) return true;
   return CONNECTING_WORDS.test(error.message) || isBeforeConnected(error.cause, left - 1);
 }
 
-function bytesWritten(error: Error): unknown {
+function getBytesWritten(error: Error): unknown {
   const socket = 'socket' in error ? error.socket : undefined;
   return typeof socket === 'object' && socket !== null && 'bytesWritten' in socket
     ? socket.bytesWritten

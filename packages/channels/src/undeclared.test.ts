@@ -1,7 +1,7 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import type { ChannelAdapter } from './adapter.ts';
-import { findUndeclared } from './guard.ts';
+import { findUndeclaredCapabilities } from './guard.ts';
 
 const typing = { repeatMs: 1, show: () => Promise.resolve() };
 const bare: ChannelAdapter = {
@@ -34,6 +34,6 @@ describe('what an adapter declares', () => {
       ['"react" is there and not declared'],
     ],
   ])('[F04] is compared with what the adapter has: %s', (_, adapter, found) => {
-    expect(findUndeclared(adapter)).toEqual(found);
+    expect(findUndeclaredCapabilities(adapter)).toEqual(found);
   });
 });

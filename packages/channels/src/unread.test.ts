@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { unreadText } from './unread.ts';
+import { describeUnread } from './unread.ts';
 
 it.each([
   [
@@ -10,5 +10,5 @@ it.each([
   ['thread', '[They sent a story, which cannot be read here.]'],
   ['channel', '[They sent a story, which cannot be read here.]'],
 ] as const)('[F16] names what cannot be read in a %s', (type, text) => {
-  expect(unreadText('a story', type)).toBe(text);
+  expect(describeUnread('a story', type)).toBe(text);
 });

@@ -5,7 +5,7 @@ import type { ChatType } from '@parley/core';
  * article: `a story`. In a direct chat the person waits for an answer, so the agent is asked to say
  * that it cannot read this. Elsewhere it is only mentioned.
  */
-export function unreadText(what: string, chatType: ChatType): string {
+export function describeUnread(what: string, chatType: ChatType): string {
   const named = `They sent ${what}, which cannot be read here.`;
   return chatType === 'direct'
     ? `[${named} Say so, and ask for text, a picture or a file.]`

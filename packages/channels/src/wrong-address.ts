@@ -18,7 +18,7 @@ const isMiddleware = (path: string): boolean => path.endsWith('/*');
  * because a wrong address is not an attempt to guess a token. `isRoute` identifies routes that
  * accept everything below their path.
  */
-export function wrongAddress(
+export function findWrongAddress(
   { router }: Pick<Hono, 'router'>,
   { method, path }: { readonly method: string; readonly path: string },
   isRoute: (path: string) => boolean = () => false,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agentOfConversation, conversationOfAgent, withoutAgent } from './agents.ts';
+import { getConversationAgent, removeAgentPrefix, toAgentConversation } from './agents.ts';
 
 describe('conversations of several agents', () => {
   it.each([
@@ -9,8 +9,8 @@ describe('conversations of several agents', () => {
     [undefined, '@lab/linked:1', 'linked:1'],
     ['lab-2', 'telegram:default:%40a%2Fb', '@lab-2/telegram:default:%40a%2Fb'],
   ])('[F14] the agent %j has %s as %s', (agent, id, own) => {
-    expect(conversationOfAgent(agent, id)).toBe(own);
-    expect(agentOfConversation(own)).toBe(agent);
-    expect(withoutAgent(own)).toBe(withoutAgent(id));
+    expect(toAgentConversation(agent, id)).toBe(own);
+    expect(getConversationAgent(own)).toBe(agent);
+    expect(removeAgentPrefix(own)).toBe(removeAgentPrefix(id));
   });
 });

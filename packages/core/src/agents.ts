@@ -6,7 +6,7 @@
 const OF_AGENT = /^@([a-z0-9][a-z0-9-]*)\//;
 
 /** The name of the agent that a conversation belongs to; undefined for the default agent. */
-export function agentOfConversation(id: string): string | undefined {
+export function getConversationAgent(id: string): string | undefined {
   return OF_AGENT.exec(id)?.[1];
 }
 
@@ -14,12 +14,12 @@ export function agentOfConversation(id: string): string | undefined {
  * The id of an agent's conversation; `id` may belong to another agent's conversation in the same
  * chat.
  */
-export function conversationOfAgent(agent: string | undefined, id: string): string {
-  const own = withoutAgent(id);
+export function toAgentConversation(agent: string | undefined, id: string): string {
+  const own = removeAgentPrefix(id);
   return agent === undefined ? own : `@${agent}/${own}`;
 }
 
 /** The id without the agent's prefix: a chat, or a lane such as `sub:…`. */
-export function withoutAgent(id: string): string {
+export function removeAgentPrefix(id: string): string {
   return id.replace(OF_AGENT, '');
 }

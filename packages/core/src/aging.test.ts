@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type AgeWitnesses, countedTo, decideAging } from './aging.ts';
+import { type AgeWitnesses, decideAging, resolveRecordedTime } from './aging.ts';
 
 const HOUR = 60 * 60_000;
 const DAY = 24 * HOUR;
@@ -100,7 +100,7 @@ describe('the time from which ages are counted', () => {
     const round = (now: number, hours: number, newest = now) => {
       const witnesses = { ...USUAL, now, database: now, newest, last, measuredMs: hours * HOUR };
       const { countFrom } = decideAging(witnesses);
-      last = { at: now, countedTo: countedTo(witnesses) };
+      last = { at: now, countedTo: resolveRecordedTime(witnesses) };
       return countFrom - NOW;
     };
     for (let hour = 1; hour <= 24; hour += 1) round(NOW + YEAR + hour * HOUR, 1);

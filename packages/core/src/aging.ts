@@ -57,7 +57,10 @@ export function decideAging(witnesses: AgeWitnesses): AgingDecision {
   const bounds = [
     { heldBy: 'database-clock', until: database },
     { heldBy: 'newest', until: newest === null ? 0 : newest + NEWEST_WITHIN_MS },
-    { heldBy: 'last-removal', until: last === null ? 0 : last.countedTo + allowance(witnesses) },
+    {
+      heldBy: 'last-removal',
+      until: last === null ? 0 : last.countedTo + computeAllowance(witnesses),
+    },
   ] as const;
   const lowest = bounds.reduce((low, bound) => (bound.until < low.until ? bound : low));
   if (lowest.until >= now) return { countFrom: now, heldMs: 0, heldBy: null };
@@ -68,13 +71,13 @@ export function decideAging(witnesses: AgeWitnesses): AgingDecision {
  * The time from which the ages of files are counted at startup: the newest file shows when
  * something was last written, and at most a day is added to that.
  */
-export function countFromNewest(now: number, newest: number | null): number {
+export function resolveFileAgingStart(now: number, newest: number | null): number {
   const last = newest === null ? null : { at: newest, countedTo: newest };
   return decideAging({ now, newest, last, measuredMs: null }).countFrom;
 }
 
 /** How far the time may advance: by the measured time, or otherwise by both clocks, up to a day. */
-function allowance({ now, database = now, last, measuredMs }: AgeWitnesses): number {
+function computeAllowance({ now, database = now, last, measuredMs }: AgeWitnesses): number {
   const passed = measuredMs ?? Math.min(now, database) - (last?.at ?? now);
   return DAYS_PER_DAY * Math.max(0, Math.min(passed, DAY_MS));
 }
@@ -84,7 +87,7 @@ function allowance({ now, database = now, last, measuredMs }: AgeWitnesses): num
  * for a minute would delay everything for years; a time ahead of `now` is limited to it when it is
  * used. A round that removes nothing writes the first record.
  */
-export function countedTo(witnesses: AgeWitnesses): number {
+export function resolveRecordedTime(witnesses: AgeWitnesses): number {
   const { now, database = now, last } = witnesses;
   if (last === null) return Math.min(now, database);
   return Math.max(last.countedTo, decideAging(witnesses).countFrom);

@@ -14,7 +14,7 @@ function readAuthored(message: AuthoredSource): Authored {
   const { authored, text, attachments, replyTo, quotation } = message;
   if (authored !== undefined) return authored;
   const isBare = attachments === undefined && quotation === undefined;
-  const isPlain = isBare && replyTo?.text === undefined && !isMade(text);
+  const isPlain = isBare && replyTo?.text === undefined && !isGeneratedText(text);
   return isPlain ? { text: true } : {};
 }
 
@@ -24,14 +24,14 @@ function readAuthored(message: AuthoredSource): Authored {
  */
 const MADE = /^(?:\[|Poll: )/;
 
-function isMade(text: string): boolean {
+function isGeneratedText(text: string): boolean {
   return MADE.test(text.trimStart());
 }
 
 /**
  * The text that the sender typed; empty when it came from outsiders, a program or Parley itself.
  */
-export function typedText(
+export function getTypedText(
   message: AuthoredSource &
     Pick<InboundMessage, 'trigger'> & { readonly sender?: { isBot: boolean } },
 ): string {

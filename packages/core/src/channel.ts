@@ -179,7 +179,7 @@ export type OutboundFile = z.infer<typeof OutboundFile>;
  * The path from which an adapter reads the file that it sends.
  * @throws ChannelError when delivery could not provide the file.
  */
-export function outboundFilePath({ name, path }: OutboundFile): string {
+export function getOutboundFilePath({ name, path }: OutboundFile): string {
   if (path !== undefined) return path;
   const message = `The file ${name} is no longer kept, so it was not sent. Ask for it again.`;
   throw new ChannelError({ kind: 'refused' }, message);
@@ -190,12 +190,12 @@ export function outboundFilePath({ name, path }: OutboundFile): string {
  * or edits or deletes one of the bot's own. Each action may be repeated. An edit removes the
  * buttons, because they belonged to the old text.
  */
-export const PartAct = z.discriminatedUnion('kind', [
+export const PartAction = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('react'), messageId: z.string(), emoji: z.string() }),
   z.strictObject({ kind: z.literal('edit'), messageId: z.string() }),
   z.strictObject({ kind: z.literal('delete'), messageId: z.string() }),
 ]);
-export type PartAct = z.infer<typeof PartAct>;
+export type PartAction = z.infer<typeof PartAction>;
 
 /**
  * The maximum number of buttons of a part on any platform: Discord has menus of 25, and two more
@@ -208,7 +208,7 @@ export const PartExtras = z.strictObject({
   buttons: z.array(Button).min(1).max(MAX_BUTTONS).optional(),
   /** The text of the part becomes the file's caption. */
   file: OutboundFile.optional(),
-  act: PartAct.optional(),
+  act: PartAction.optional(),
 });
 export type PartExtras = z.infer<typeof PartExtras>;
 

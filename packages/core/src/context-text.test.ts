@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contextText } from './context-text.ts';
+import { formatContextMessage } from './context-text.ts';
 
 const poll = { text: 'Poll: When?' };
 const answered = { messageId: '1', text: 'shall we go?' };
@@ -28,12 +28,12 @@ describe("a message as a group's next turn reads it", () => {
     ],
     ['nothing where it says nothing', { text: ' ', replyTo: answered }, ''],
   ])('[F06] [F16] is %s', (_what, message, text) => {
-    expect(contextText(message)).toBe(text);
+    expect(formatContextMessage(message)).toBe(text);
   });
 
   it('[P10] states the length of an answered message that was truncated', () => {
     const long = { messageId: '1', text: 'a'.repeat(201) };
-    expect(contextText({ text: 'yes', replyTo: long })).toBe(
+    expect(formatContextMessage({ text: 'yes', replyTo: long })).toBe(
       `yes [Replies to: ${'a'.repeat(200)}… [cut: 200 of 201 characters]]`,
     );
   });

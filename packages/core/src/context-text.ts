@@ -13,7 +13,7 @@ type ContextMessage = Pick<InboundMessage, 'text' | 'attachments' | 'replyTo' | 
  * files by kind and name, the beginning of the message it answers, and its quotation. Empty when it
  * has no content of its own.
  */
-export function contextText({
+export function formatContextMessage({
   text,
   attachments = [],
   replyTo,

@@ -70,7 +70,7 @@ export class Defects {
 }
 
 /** One line for people, such as `2 defects, the last in send: it returned no receipt`. */
-export function defectsText({ count, last }: DefectSummary): string {
+export function describeDefects({ count, last }: DefectSummary): string {
   const what = count === 1 ? '1 defect, in' : `${count} defects, the last in`;
   return `${what} ${last.what}: ${last.reason}`;
 }

@@ -43,7 +43,7 @@ export function reasonOf(thrown: unknown): string {
  * The reason for a failed `fetch`: its own message is only "fetch failed", and the cause contains
  * the reason.
  */
-export function fetchFailureReason(thrown: unknown): string {
+export function describeFetchFailure(thrown: unknown): string {
   const deeper = thrown instanceof Error ? thrown.cause : undefined;
   return reasonOf(deeper ?? thrown);
 }

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import {
   type BusyMode,
   BusyPolicy,
-  busyIn,
   type ChatType,
-  fromOutside,
   InboundMessage,
+  resolveBusyMode,
+  stripInternalFields,
 } from './inbound-message.ts';
 
 const valid = {
@@ -63,7 +63,7 @@ it.each([
   '[P04] [P18] a message of the channel %s keeps the response format %s',
   (channel, kept) => {
     const message = InboundMessage.parse({ ...valid, channel, responseFormat: 'json' });
-    expect(fromOutside(message).responseFormat).toBe(kept);
+    expect(stripInternalFields(message).responseFormat).toBe(kept);
   },
 );
 
@@ -84,7 +84,7 @@ describe('the busy policy', () => {
     [{ group: 'steer', channels: { telegram: { direct: 'followup' } } }, 'group', 'steer'],
     [{ group: 'steer', channels: { discord: 'followup' } }, 'group', 'steer'],
   ])('[D03] %j in a %s chat: %s', (policy, chatType, mode) => {
-    expect(busyIn(policy, { channel: 'telegram', chat: { type: chatType } })).toBe(mode);
+    expect(resolveBusyMode(policy, { channel: 'telegram', chat: { type: chatType } })).toBe(mode);
   });
 
   it.each(['sometimes', { direct: 'sometimes' }, { chats: 'steer' }, 3])(

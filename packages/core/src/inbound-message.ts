@@ -178,7 +178,7 @@ export const InboundMessage = z.strictObject({
   /**
    * Why Parley itself wrote this message; absent when a person did. `boot` after a start (W08),
    * `sub-agent` for a sub-agent's task or result (G07), `heartbeat` for a standing task (H02),
-   * `cron` for a job that is due (H08). Only Parley sets it; `fromOutside` removes it from an
+   * `cron` for a job that is due (H08). Only Parley sets it; `stripInternalFields` removes it from an
    * adapter's message.
    */
   trigger: z.enum(['boot', 'sub-agent', 'heartbeat', 'cron']).optional(),
@@ -213,7 +213,7 @@ export type InboundReaction = z.infer<typeof InboundReaction>;
 const PROGRAMS: ReadonlySet<string> = new Set(['api', 'web']);
 
 /** Removes from a message what only Parley may set, so that no platform can impersonate Parley. */
-export function fromOutside({
+export function stripInternalFields({
   trigger: _trigger,
   typed: _typed,
   responseFormat,
@@ -280,7 +280,7 @@ export const BusyPolicy = z.union([
 export type BusyPolicy = z.infer<typeof BusyPolicy>;
 
 /** The mode that a policy sets for the chat of a message. */
-export function busyIn(
+export function resolveBusyMode(
   policy: BusyPolicy,
   {
     channel,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { installLine } from './install-line.ts';
+import { formatInstallCommand } from './install-line.ts';
 import type { InstallationKind } from './installation.ts';
 
 const SLACK = '@chat-adapter/slack@4.41.1';
@@ -18,6 +18,6 @@ describe('the line that installs optional libraries', () => {
     ['clone', [OTHER], /^npm install @resend\/chat-sdk-adapter@latest$/],
     ['clone', [SLACK, OTHER], /^npm install @chat-adapter\/slack@4\.41\.1 @resend\/chat-sdk-ad/],
   ])('[U02] fits the installation: %s, %j', (kind, names, line) => {
-    expect(installLine(names, kind)).toMatch(line);
+    expect(formatInstallCommand(names, kind)).toMatch(line);
   });
 });

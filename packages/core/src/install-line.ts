@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { z } from 'zod';
-import { INSTALLATION, type InstallationKind, installationKind } from './installation.ts';
+import { detectInstallationKind, INSTALLATION, type InstallationKind } from './installation.ts';
 
 const Versions = z.record(z.string(), z.string()).default({});
 const Manifest = z.object({
@@ -13,7 +13,10 @@ const Manifest = z.object({
  * The command that installs optional libraries: `discord.js` in the version specified by Parley's
  * package.json, `@chat-adapter/slack@4.41.1` in that version.
  */
-export function installLine(names: readonly string[], kind = installationKind()): string {
+export function formatInstallCommand(
+  names: readonly string[],
+  kind = detectInstallationKind(),
+): string {
   const url = new URL('package.json', INSTALLATION);
   const manifest = Manifest.parse(JSON.parse(readFileSync(url, 'utf8')));
   const { optionalDependencies, peerDependencies, devDependencies } = manifest;

@@ -25,12 +25,12 @@ export const BUILT_FROM = typeof PARLEY_COMMIT === 'undefined' ? '' : PARLEY_COM
 export const INSTALLATION = new URL(isBundle ? '../../' : '../../../', import.meta.url);
 
 /** The path of a file in `config/`. */
-export function configPath(name: string): string {
+export function getConfigPath(name: string): string {
   return fileURLToPath(new URL(`config/${name}`, INSTALLATION));
 }
 
 /** The URL of a module that is started or passed on: `source`, or its counterpart in the bundle. */
-export function moduleUrl(name: string, source: URL): URL {
+export function resolveModuleUrl(name: string, source: URL): URL {
   return isBundle ? new URL(`./${name}.mjs`, import.meta.url) : source;
 }
 
@@ -38,7 +38,7 @@ export function moduleUrl(name: string, source: URL): URL {
 export type InstallationKind = 'clone' | 'global' | 'project';
 
 /** Determines the kind from the folders around the installation. */
-export function installationKind(root: URL = INSTALLATION): InstallationKind {
+export function detectInstallationKind(root: URL = INSTALLATION): InstallationKind {
   if (existsSync(new URL('apps/parley/src', root))) return 'clone';
   // In a project this is <project>/node_modules/parley; the folder above npm's global
   // `node_modules` has no package.json.

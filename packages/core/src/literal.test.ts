@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  literal,
-  literalLine,
-  shownLiteral,
+  restoreLiteral,
   splitLiteral,
-  withoutNoncharacters,
+  stripNoncharacters,
+  toLiteralLine,
+  toLiteralMarkdown,
 } from './literal.ts';
 
 const text = fc.oneof(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'binary' }));
@@ -18,7 +18,7 @@ describe('literal text', () => {
   it('[M01] contains no symbol with a meaning in Markdown, and no line end', () => {
     fc.assert(
       fc.property(text, (one) => {
-        expect(literal(one)).not.toMatch(
+        expect(toLiteralMarkdown(one)).not.toMatch(
           /[\\`*_[\]#|<>~&$@\n]|^[!-/:-@\s]|^\d{1,9}[.)]|[ \t]$|www\.|:\/\//i,
         );
       }),
@@ -28,27 +28,27 @@ describe('literal text', () => {
   it('[M01] comes back as it was; a noncharacter, which no text may contain, as U+FFFD', () => {
     fc.assert(
       fc.property(text, (one) => {
-        expect(shownLiteral(literal(one))).toBe(asShown(one));
+        expect(restoreLiteral(toLiteralMarkdown(one))).toBe(asShown(one));
       }),
     );
   });
 
   it('[M01] is kept apart from the Markdown around it', () => {
-    expect(splitLiteral(`**a** ${literal('*')}b`)).toEqual(['**a** ', '*', 'b']);
-    expect(shownLiteral('**a** `b`')).toBe('**a** `b`');
+    expect(splitLiteral(`**a** ${toLiteralMarkdown('*')}b`)).toEqual(['**a** ', '*', 'b']);
+    expect(restoreLiteral('**a** `b`')).toBe('**a** `b`');
   });
 
   it('[M01] is never in the text of a model', () => {
     fc.assert(
       fc.property(text, (one) => {
-        const said = withoutNoncharacters(`${one}\ufdd3${literal('*')}\u{1fffe}\uffff`);
-        expect(shownLiteral(said)).toBe(said);
+        const said = stripNoncharacters(`${one}\ufdd3${toLiteralMarkdown('*')}\u{1fffe}\uffff`);
+        expect(restoreLiteral(said)).toBe(said);
         expect(said).toHaveLength(one.replaceAll(/\p{Noncharacter_Code_Point}/gu, '?').length + 4);
       }),
     );
   });
 
   it('[M01] of many lines can be one line', () => {
-    expect(shownLiteral(literalLine(' a\n\n # b '))).toBe('a # b');
+    expect(restoreLiteral(toLiteralLine(' a\n\n # b '))).toBe('a # b');
   });
 });

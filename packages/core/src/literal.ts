@@ -1,4 +1,4 @@
-import { visibleLine } from './visible-text.ts';
+import { toVisibleLine } from './visible-text.ts';
 
 /*
  * Names, titles, memories and reasons inside Parley's own Markdown. A backslash before each symbol
@@ -46,19 +46,19 @@ const LITERAL = /[\ufdd0-\ufdef\u{1fffe}\u{1ffff}\u{2fffe}]+/u;
  * Puts text into Markdown so that every printer shows exactly it, whatever signs it contains. Lines stay lines, also in
  * a heading, a list item or a quotation; platforms drop white space at the ends of a message.
  */
-export function literal(text: string): string {
-  return withoutNoncharacters(text)
+export function toLiteralMarkdown(text: string): string {
+  return stripNoncharacters(text)
     .replace(LINE_END, '\n')
     .replace(REPLACED, (found) => [...found].map((sign) => STAND_INS.get(sign) ?? sign).join(''));
 }
 
 /** The same in one line, for names and reasons that others wrote. */
-export function literalLine(text: string): string {
-  return literal(visibleLine(text).replace(/\s+/g, ' ').trim());
+export function toLiteralLine(text: string): string {
+  return toLiteralMarkdown(toVisibleLine(text).replace(/\s+/g, ' ').trim());
 }
 
 /** Text of a model as Markdown: a noncharacter in it means nothing, and must not be taken for a sign of literal text. */
-export function withoutNoncharacters(text: string): string {
+export function stripNoncharacters(text: string): string {
   return text.replace(NONCHARACTER, '\ufffd');
 }
 
@@ -68,7 +68,7 @@ export function hasLiteral(markdown: string): boolean {
 }
 
 /** Literal text as it was: for a renderer that has parsed, and where Markdown itself is read, by a model or in a list. */
-export function shownLiteral(markdown: string): string {
+export function restoreLiteral(markdown: string): string {
   return hasLiteral(markdown)
     ? markdown.replace(STAND_IN, (standIn) => SHOWN.get(standIn) ?? standIn)
     : markdown;
@@ -78,12 +78,12 @@ export function shownLiteral(markdown: string): string {
 export function splitLiteral(markdown: string): readonly string[] {
   return markdown
     .split(new RegExp(`(${LITERAL.source})`, 'u'))
-    .map((piece, at) => (at % 2 === 0 ? piece : shownLiteral(piece)));
+    .map((piece, at) => (at % 2 === 0 ? piece : restoreLiteral(piece)));
 }
 
 /** A text as inline code in Markdown, between as many backticks as it needs. */
-export function inlineCode(text: string): string {
-  const line = visibleLine(text);
+export function formatInlineCode(text: string): string {
+  const line = toVisibleLine(text);
   const runs = new Set((line.match(/`+/g) ?? []).map(({ length }) => length));
   let length = 1;
   while (runs.has(length)) length += 1;

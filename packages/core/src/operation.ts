@@ -60,7 +60,7 @@ export interface Operation<Needs, Input extends z.ZodType, Output extends object
   run(needs: Needs, input: z.output<Input>, call: Call): Promise<Output>;
 }
 
-type Strict<Shape extends z.ZodRawShape> = ReturnType<typeof z.strictObject<Shape>>;
+type StrictShape<Shape extends z.ZodRawShape> = ReturnType<typeof z.strictObject<Shape>>;
 
 /**
  * Declares an operation that changes nothing. `fields` are the fields of its input.
@@ -70,9 +70,9 @@ type Strict<Shape extends z.ZodRawShape> = ReturnType<typeof z.strictObject<Shap
 export function read<Needs, Fields extends z.ZodRawShape, Output extends object>(
   summary: string,
   fields: Fields,
-  run: Operation<Needs, Strict<Fields>, Output>['run'],
+  run: Operation<Needs, StrictShape<Fields>, Output>['run'],
   options: OperationOptions = {},
-): Operation<Needs, Strict<Fields>, Output> {
+): Operation<Needs, StrictShape<Fields>, Output> {
   return { does: 'read', summary, input: z.strictObject(fields), run, ...options };
 }
 
@@ -80,9 +80,9 @@ export function read<Needs, Fields extends z.ZodRawShape, Output extends object>
 export function change<Needs, Fields extends z.ZodRawShape, Output extends object>(
   summary: string,
   fields: Fields,
-  run: Operation<Needs, Strict<Fields>, Output>['run'],
+  run: Operation<Needs, StrictShape<Fields>, Output>['run'],
   options: OperationOptions = {},
-): Operation<Needs, Strict<Fields>, Output> {
+): Operation<Needs, StrictShape<Fields>, Output> {
   return { does: 'change', summary, input: z.strictObject(fields), run, ...options };
 }
 
@@ -90,12 +90,12 @@ export function change<Needs, Fields extends z.ZodRawShape, Output extends objec
  * An error for an operation that is refused, with a message for people; the same call would be
  * refused again.
  */
-export function refusal(code: string, message: string): ParleyError {
+export function createRefusal(code: string, message: string): ParleyError {
   return new ParleyError({ code, message, retryable: false });
 }
 
 /** The error for a caller whose role is not sufficient. */
-export class RoleNeeded extends ParleyError {
+export class RoleNeededError extends ParleyError {
   readonly role: Role;
 
   constructor(role: Role, caller: Caller) {
@@ -106,7 +106,7 @@ export class RoleNeeded extends ParleyError {
 }
 
 /** Returns the text of a service's answer. Throws ParleyError when the service refused. */
-export function answered(code: string, { ok, text }: CronAnswer): { readonly text: string } {
-  if (!ok) throw refusal(code, text);
+export function unwrapAnswer(code: string, { ok, text }: CronAnswer): { readonly text: string } {
+  if (!ok) throw createRefusal(code, text);
   return { text };
 }

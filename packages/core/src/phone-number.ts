@@ -1,4 +1,4 @@
-import { bareId } from './channel-ids.ts';
+import { trimCopiedId } from './channel-ids.ts';
 
 const NUMBER = /^[1-9]\d{6,14}$/;
 /**
@@ -23,7 +23,7 @@ const HOME_ZERO = new RegExp(
  * link of WhatsApp; undefined when it is not a number.
  */
 export function findPhoneNumber(written: string): string | undefined {
-  const bare = bareId(written).replace(/^(?:tel:|@)/i, '');
+  const bare = trimCopiedId(written).replace(/^(?:tel:|@)/i, '');
   const linked =
     /^(?:(?:https?:\/\/)?(?:wa\.me\/|(?:api|web)\.whatsapp\.com\/send\/?\?phone=)|(?:whatsapp:)?\/\/send\/?\?phone=)([+%\dB]+)/i.exec(
       bare,
@@ -42,7 +42,7 @@ export function findPhoneNumber(written: string): string | undefined {
 
 /** Explains what is wrong with the digits of a phone number; undefined when it is something else. */
 export function explainPhoneNumber(written: string): string | undefined {
-  const bare = bareId(written);
+  const bare = trimCopiedId(written);
   if (/^\(?0[1-9]/.test(bare)) return 'the country code is missing';
   const digits = bare.replaceAll(/\D/g, '');
   if (!NO_NUMBER.test(digits) || /\p{L}/u.test(bare)) return undefined;

@@ -137,7 +137,7 @@ export interface SentRequest extends SentPrompt {
 }
 
 /** Computes the sections of a request and their total. */
-export function requestSizes(
+export function computeRequestSizes(
   parts: readonly Pick<SentPart, 'placement' | 'tokens' | 'text'>[],
   messages: readonly MessageSize[],
 ): Pick<SentRequest, 'sections' | 'characters' | 'tokens'> {

@@ -237,7 +237,7 @@ export interface LiveToolCall {
   /** The same in every run of the turn. */
   readonly callId: string;
   readonly tool: string;
-  /** Its arguments on one line; see `argumentLine`. */
+  /** Its arguments on one line; see `formatArguments`. */
   readonly about: string;
   readonly state: 'running' | 'done' | 'failed';
   /** Its duration, in ms; 0 while it runs. */

@@ -1,4 +1,4 @@
-import { visibleLine } from './visible-text.ts';
+import { toVisibleLine } from './visible-text.ts';
 
 /** Formats a number with thousands separators: `12,345`. */
 export function formatCount(count: number): string {
@@ -6,7 +6,7 @@ export function formatCount(count: number): string {
 }
 
 /** Formats `1 tool`, `3 tools`. */
-export function countOf(count: number, one: string, many = `${one}s`): string {
+export function formatCounted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
@@ -16,7 +16,7 @@ const LINE_ENDS = /\r\n|[\n\r\u2028\u2029\u0085\v\f]/;
 /**
  * Prefixes each line with `> `, so that nothing in it can be mistaken for the text around it (P18).
  */
-export function quotedLines(text: string): string {
+export function quoteLines(text: string): string {
   return text
     .split(LINE_ENDS)
     .map((line) => `> ${line}`)
@@ -52,7 +52,7 @@ const LOOKALIKES: Readonly<Record<string, string>> = { '<': '‹', '>': '›', '
  * models read the text as before, no tokenizer recognizes a token in it, its length stays the same,
  * and applying this twice changes nothing more.
  */
-export function withoutTemplateTokens(text: string): string {
+export function neutralizeTemplateTokens(text: string): string {
   if (!text.includes('<') && !text.includes('[') && !text.includes(']')) return text;
   return text.replace(TOKEN, (token) =>
     token.replace(/[<>[\]]/g, (bracket) => LOOKALIKES[bracket] ?? bracket),
@@ -72,7 +72,7 @@ const PIECE = /\\u\{[^}]*\}|\P{M}\p{M}*|\p{M}/gu;
  * decide about it. A line that begins with `+` continues the line above it. Nothing in it begins
  * like a fence, so it cannot end the block.
  */
-export function shownBlock(shown: string): string {
+export function formatCallBlock(shown: string): string {
   return `\`\`\`\n${shown.split('\n').flatMap(wrapLine).join('\n')}\n\`\`\``;
 }
 
@@ -82,7 +82,7 @@ function wrapLine(line: string): readonly string[] {
   let current = '';
   for (const piece of line.match(PIECE) ?? []) {
     if (current.length + piece.length > WIDTH && piece !== ' ') {
-      const at = cutOf(current);
+      const at = findLineBreak(current);
       lines.push(current.slice(0, at));
       current = `+${current.slice(at)}`;
     }
@@ -95,14 +95,14 @@ function wrapLine(line: string): readonly string[] {
  * Breaks before a space if one is near, because a space is visible at the beginning of a line but
  * not at its end.
  */
-function cutOf(text: string): number {
+function findLineBreak(text: string): number {
   const word = text.lastIndexOf(' ');
   const spaces = text.slice(0, word + 1).trimEnd().length;
   return spaces > WIDTH / 2 ? spaces : text.length;
 }
 
 /** Formats a time span in ms for people: `5 ms`, `0.4 s`, `12 s`, `3 min`, `5 h`, `2 d`. */
-export function shortDuration(ms: number): string {
+export function formatDuration(ms: number): string {
   if (ms < 100) return `${Math.max(0, Math.round(ms))} ms`;
   const seconds = ms / 1_000;
   if (seconds < 10) return `${seconds.toFixed(1)} s`;
@@ -116,12 +116,12 @@ export function shortDuration(ms: number): string {
 const TODO_SIGNS = { done: '✅', doing: '▶️', open: '⬜' } as const;
 
 /** Formats a to-do list for people (G12), in Markdown: its progress, then one item per line. */
-export function todoLines(
+export function formatTodoList(
   items: readonly { readonly text: string; readonly state: keyof typeof TODO_SIGNS }[],
 ): string {
   const done = items.filter(({ state }) => state === 'done').length;
   const lines = items.map(
-    ({ text, state }) => `- ${TODO_SIGNS[state]} ${visibleLine(text).replace(/\s+/g, ' ')}`,
+    ({ text, state }) => `- ${TODO_SIGNS[state]} ${toVisibleLine(text).replace(/\s+/g, ' ')}`,
   );
   return [`${done} of ${items.length} done:`, '', ...lines].join('\n');
 }
@@ -133,16 +133,16 @@ const ARGUMENT_CHARACTERS = 120;
  * Formats the arguments of a tool call (JSON) on one line: its texts and numbers, without field
  * names.
  */
-export function argumentLine(json: string): string {
-  const line = visibleLine(leavesOf(parseJsonOrUndefined(json)).join(' · '))
+export function formatArguments(json: string): string {
+  const line = toVisibleLine(listLeaves(parseJsonOrUndefined(json)).join(' · '))
     .replaceAll(/\s+/g, ' ')
     .trim();
   if (line.length <= ARGUMENT_CHARACTERS) return line;
   return `${line.slice(0, ARGUMENT_CHARACTERS - 1).toWellFormed()}…`;
 }
 
-function leavesOf(value: unknown): readonly string[] {
-  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(leavesOf);
+function listLeaves(value: unknown): readonly string[] {
+  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(listLeaves);
   return value === null || value === undefined || value === '' ? [] : [String(value)];
 }
 

@@ -81,7 +81,7 @@ export type WhyAnswer =
  * For example `telegram:42/7`, or with an account that is not the default one,
  * `telegram/work:42/7`.
  */
-export function nameOfMessage({
+export function formatMessageName({
   channel,
   account,
   chatId,

@@ -21,7 +21,7 @@ const HIDDEN = new RegExp(
  * hidden. Nothing in it can control a terminal, begin a line, reverse the text around it, or make
  * two names look the same.
  */
-export function visibleLine(text: string): string {
+export function toVisibleLine(text: string): string {
   return withoutCommands(text)
     .replace(/\r\n|[\t\n\v\f\r\u0085\u2028\u2029]/g, ' ')
     .replace(HIDDEN, '');
@@ -30,7 +30,7 @@ export function visibleLine(text: string): string {
 /**
  * Replaces hidden characters with spaces, one per UTF-16 unit, for places where units are counted.
  */
-export function blankedLine(text: string): string {
+export function blankHiddenCharacters(text: string): string {
   return text.replace(HIDDEN, (found) => ' '.repeat(found.length));
 }
 
@@ -38,11 +38,11 @@ export function blankedLine(text: string): string {
  * Replaces hidden characters with their escapes, `\u202e`: nothing is lost, nothing takes effect,
  * and JSON keeps its meaning.
  */
-export function escapedHidden(text: string): string {
-  return text.replace(HIDDEN, (found) => found.split('').map(unicodeEscape).join(''));
+export function escapeHiddenCharacters(text: string): string {
+  return text.replace(HIDDEN, (found) => found.split('').map(toUnicodeEscape).join(''));
 }
 
-function unicodeEscape(unit: string): string {
+function toUnicodeEscape(unit: string): string {
   return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
@@ -60,13 +60,13 @@ const UNPRINTABLE =
  * text read differently from how it was written, and direction changes that do not end in their
  * line.
  */
-export function visibleText(text: string): string {
+export function toVisibleText(text: string): string {
   const printable = withoutCommands(text).replace(UNPRINTABLE, (character) => {
     if (character === '\0') return '\ufffd';
     if (character === '\v' || character === '\f') return ' ';
     return '\r\u0085\u2028\u2029'.includes(character) ? '\n' : '';
   });
-  return DIRECTIONS.test(printable) ? printable.replace(/[^\n]+/g, settledDirections) : printable;
+  return DIRECTIONS.test(printable) ? printable.replace(/[^\n]+/g, closeDirections) : printable;
 }
 
 const withoutCommands = (text: string) =>
@@ -79,7 +79,7 @@ const OVERRIDES = '\u202d\u202e';
 const POP_ISOLATE = '\u2069';
 
 /** Closes all direction changes of a line within it, and removes overrides. */
-function settledDirections(line: string): string {
+function closeDirections(line: string): string {
   const units = line.split('');
   const open: number[] = [];
   let isolates = 0;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { type FatalEnds, nextAttempt, reasonToGiveUp } from './work-record.ts';
+import { type CrashCounts, decideNextAttempt, describeCrashes } from './work-record.ts';
 
-const rows: readonly [FatalEnds, ReturnType<typeof nextAttempt>][] = [
+const rows: readonly [CrashCounts, ReturnType<typeof decideNextAttempt>][] = [
   [{ hangs: 0, deaths: 0 }, 'run'],
   [{ hangs: 1, deaths: 0 }, 'run'],
   [{ hangs: 1, deaths: 4 }, 'run'],
@@ -16,10 +16,10 @@ const rows: readonly [FatalEnds, ReturnType<typeof nextAttempt>][] = [
 ];
 
 it.each(rows)('[D13] decides about work that crashed its process %o: %s', (ends, next) => {
-  expect(nextAttempt(ends)).toBe(next);
+  expect(decideNextAttempt(ends)).toBe(next);
 });
 
 it('[D13] reports the hangs if they are why work is given up, otherwise how often it was started', () => {
-  expect(reasonToGiveUp({ hangs: 2, deaths: 2 })).toContain('stand still 2 times');
-  expect(reasonToGiveUp({ hangs: 1, deaths: 5 })).toBe('started 5 times');
+  expect(describeCrashes({ hangs: 2, deaths: 2 })).toContain('stand still 2 times');
+  expect(describeCrashes({ hangs: 1, deaths: 5 })).toBe('started 5 times');
 });

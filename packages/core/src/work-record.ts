@@ -2,7 +2,7 @@
  * Work that may crash its process: accepting a message, claiming what waits in a conversation,
  * running a turn. `key` is the message, the conversation or the turn.
  */
-export interface Work {
+export interface CrashableWork {
   readonly kind: 'ingress' | 'claim' | 'turn';
   readonly key: string;
 }
@@ -11,7 +11,7 @@ export interface Work {
  * How often work has crashed its process: `hangs` with a blocked event loop, `deaths` in any other
  * way.
  */
-export interface FatalEnds {
+export interface CrashCounts {
   readonly hangs: number;
   readonly deaths: number;
 }
@@ -23,9 +23,9 @@ export interface FatalEnds {
  */
 export interface WorkRecord {
   /** Records `work` until `task` has settled. */
-  run<Result>(work: Work, task: () => Promise<Result>): Promise<Result>;
+  run<Result>(work: CrashableWork, task: () => Promise<Result>): Promise<Result>;
   /** How often this work has crashed processes that shared this record. */
-  endsOf(work: Work): FatalEnds;
+  endsOf(work: CrashableWork): CrashCounts;
 }
 
 /** Records nothing: for tests and programs that start no process of their own. */
@@ -34,7 +34,7 @@ export const noWorkRecord: WorkRecord = {
   endsOf: () => NO_ENDS,
 };
 
-export const NO_ENDS: FatalEnds = { hangs: 0, deaths: 0 };
+export const NO_ENDS: CrashCounts = { hangs: 0, deaths: 0 };
 
 /** A hang blocks the process for everyone for a long time, so the second one is the last. */
 const MAX_HANGS = 2;
@@ -49,13 +49,13 @@ const MAX_FATAL_NOTICES = 5;
  * Decides about work that has crashed its process before: `run` it; `give-up`, with a notice to its
  * chat; or `drop` it without one, because giving it up has crashed the process as well.
  */
-export function nextAttempt({ hangs, deaths }: FatalEnds): 'run' | 'give-up' | 'drop' {
+export function decideNextAttempt({ hangs, deaths }: CrashCounts): 'run' | 'give-up' | 'drop' {
   if (hangs > MAX_HANGS || deaths >= MAX_DEATHS + MAX_FATAL_NOTICES) return 'drop';
   return hangs >= MAX_HANGS || deaths >= MAX_DEATHS ? 'give-up' : 'run';
 }
 
 /** Explains to operators why work is given up. */
-export function reasonToGiveUp({ hangs, deaths }: FatalEnds): string {
+export function describeCrashes({ hangs, deaths }: CrashCounts): string {
   const hung = hangs === 1 ? 'once' : `${hangs} times`;
   if (hangs >= MAX_HANGS)
     return `it made the process stand still ${hung}, until the watchdog ended it`;

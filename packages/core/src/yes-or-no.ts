@@ -138,9 +138,9 @@ const NEGATIONS: ReadonlySet<string> = new Set([
   ...['never', "don't", 'dont', 'do not', 'not', 'nicht', 'nie', 'не'],
 ]);
 
-type Meaning = 'yes' | 'no' | 'courtesy' | 'opener';
+type ReplyMeaning = 'yes' | 'no' | 'courtesy' | 'opener';
 
-const MEANINGS: ReadonlyMap<string, Meaning> = new Map<string, Meaning>([
+const MEANINGS: ReadonlyMap<string, ReplyMeaning> = new Map<string, ReplyMeaning>([
   ...YES.map((word) => [word, 'yes'] as const),
   ...NO.map((word) => [word, 'no'] as const),
   ...COURTESY.map((word) => [word, 'courtesy'] as const),
@@ -169,12 +169,12 @@ export function readYesOrNo(text: string): 'yes' | 'no' | 'unclear' | null {
 
 function interpretReply(text: string): 'yes' | 'no' | 'unclear' | null {
   const words = splitReplyWords(text);
-  const meanings: Meaning[] = [];
+  const meanings: ReplyMeaning[] = [];
   let isReversed = false;
   let before = '';
   let at = 0;
   while (at < words.length) {
-    const found = phraseAt(words, at);
+    const found = findPhraseAt(words, at);
     if (found === null) break;
     const phrase = words.slice(at, at + found.words).join(' ');
     isReversed ||= NEGATIONS.has(before) && found.meaning === 'no' && !NEGATIONS.has(phrase);
@@ -203,19 +203,19 @@ export function splitReplyWords(text: string): readonly string[] {
     .replace(/[’‘´`]/g, "'")
     .replace(/\p{Extended_Pictographic}/gu, ' $& ');
   const words = plain.split(/[\s,;:.!?…。！？，、；：()[\]{}<>"“”„«»「」]+/);
-  return words.map(bareWord).filter((word) => /[^-–—]/.test(word));
+  return words.map(normalizeWord).filter((word) => /[^-–—]/.test(word));
 }
 
 /** Without quotes, the marks of bold and slanted text, and a tone drawn out; a word in `~` is struck. */
-function bareWord(word: string): string {
+function normalizeWord(word: string): string {
   const bare = word.replace(/^['*_]+|['*_]+$/g, '');
   return bare.startsWith('~') ? bare : bare.replace(/[~〜]+$/, '');
 }
 
-function phraseAt(
+function findPhraseAt(
   words: readonly string[],
   at: number,
-): { readonly meaning: Meaning; readonly words: number } | null {
+): { readonly meaning: ReplyMeaning; readonly words: number } | null {
   for (let count = Math.min(MAX_WORDS, words.length - at); count > 0; count -= 1) {
     const meaning = MEANINGS.get(words.slice(at, at + count).join(' '));
     if (meaning !== undefined) return { meaning, words: count };

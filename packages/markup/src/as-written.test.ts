@@ -1,4 +1,4 @@
-import { literal } from '@parley/core';
+import { toLiteralMarkdown } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPrefixRenderer, render } from './index.ts';
@@ -14,7 +14,7 @@ describe('Markdown for a program that renders it itself', () => {
   });
 
   it("[M01] contains Parley's own literal text with CommonMark escapes", () => {
-    const [part] = render(`**Name**: ${literal('a_b &lt;\n# c')}`, target(4_000));
+    const [part] = render(`**Name**: ${toLiteralMarkdown('a_b &lt;\n# c')}`, target(4_000));
     expect(part?.text).toBe('**Name**: a\\_b \\&lt;\\\n\\# c');
   });
 

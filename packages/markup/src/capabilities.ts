@@ -1,5 +1,5 @@
 import type { Dialect, RenderTarget } from '@parley/core';
-import type { Mark } from './document.ts';
+import type { RunMark } from './document.ts';
 
 /** The URLs that a dialect can show as links with text; all others are written out. */
 export interface LinkRule {
@@ -21,7 +21,7 @@ export interface DialectCapabilities {
    * The supported formats; the transform drops the others and keeps their text. Links have a
    * separate rule.
    */
-  readonly marks: readonly Exclude<Mark['type'], 'link'>[];
+  readonly marks: readonly Exclude<RunMark['type'], 'link'>[];
   /** When false, a code span has no other mark and cannot be the text of a link. */
   readonly marksOnCode: boolean;
   /** Undefined when the printer writes out every URL. */

@@ -1,8 +1,8 @@
-import { isOfDay, isWholeRun, shareOfRun } from '@parley/core/testing';
+import { isDueToday, isFullRun, scaleRuns } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { CAPABILITIES, type PrintedTarget } from './capabilities.ts';
 import { createPrefixRenderer } from './index.ts';
-import { measure } from './part-printer.ts';
+import { measureLength } from './part-printer.ts';
 import { renderSteps } from './render.ts';
 
 /** The text repeated up to this many characters. */
@@ -96,10 +96,10 @@ const OTHERS: PrintedTarget[] = [
   { dialect: 'html', maxLength: 16_000, unit: 'utf16' },
 ];
 /** At night, as large as a model could make them; on a change, a fifth of that. */
-const SIZE = shareOfRun(100) / 100;
+const SIZE = scaleRuns(100) / 100;
 const WHOLE = Object.entries(hostileInputs(SIZE));
 /** All dialects share parser and splitter; slowness of a printer alone shows with less text. */
-const SHARE = Object.entries(hostileInputs(isWholeRun() ? 0.05 : 0.02));
+const SHARE = Object.entries(hostileInputs(isFullRun() ? 0.05 : 0.02));
 /**
  * The longest allowed step, in ms of processor time: far more than a step takes, because test
  * machines are slow, and far less than the whole takes without steps.
@@ -131,7 +131,7 @@ function expectAllOf(markdown: string, target: PrintedTarget): void {
   expect(longest).toBeLessThan(MAX_STEP);
   const visible = CAPABILITIES[target.dialect].counts === 'visible';
   const all = parts.flatMap(({ text, plain }) => (visible ? [plain] : [text, plain]));
-  expect(all.filter((text) => measure(text, target.unit) > target.maxLength)).toEqual([]);
+  expect(all.filter((text) => measureLength(text, target.unit) > target.maxLength)).toEqual([]);
   const said = parts.map(({ plain }) => plain).join('\n');
   const words = markdown.match(/w\d+w/g);
   if (words !== null) expect(said.match(/w\d+w/g)).toEqual(words);
@@ -141,7 +141,7 @@ function expectAllOf(markdown: string, target: PrintedTarget): void {
 describe('hostile input', () => {
   // On a change, every second one of the large inputs runs; a small share of each is rendered
   // below every day.
-  it.each(WHOLE.filter((_, nth) => isOfDay(nth, 2)))(
+  it.each(WHOLE.filter((_, nth) => isDueToday(nth, 2)))(
     '[M06] is rendered completely, and each step lets other work continue: %s',
     (_, make) => {
       expectAllOf(make(), TELEGRAM);
@@ -160,7 +160,7 @@ describe('hostile input', () => {
 /** On a change each input goes to one of the other dialects, and at night to all of them. */
 const inputsOf = (target: PrintedTarget) =>
   SHARE.filter(
-    (_, index) => (index + OTHERS.indexOf(target)) % OTHERS.length < shareOfRun(OTHERS.length),
+    (_, index) => (index + OTHERS.indexOf(target)) % OTHERS.length < scaleRuns(OTHERS.length),
   );
 
 describe.each(OTHERS)('hostile input for $dialect', (target) => {

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 import type { RenderTarget } from '@parley/core';
-import { asWritten } from './as-written.ts';
+import { renderAsWritten } from './as-written.ts';
 import type * as Render from './render.ts';
 import type { RenderedPart } from './rendered-part.ts';
-import { completed } from './unfinished.ts';
+import { completeMarkdown } from './unfinished.ts';
 
 export type { RenderTarget } from '@parley/core';
 export type { PrintedTarget } from './capabilities.ts';
@@ -18,9 +18,9 @@ const require = createRequire(import.meta.url);
  * does not wait for them. They are loaded only once, because each `import()` or `require` of a
  * loaded module costs as much as a short answer.
  */
-const renderModule = once((): typeof Render => require('./render.ts'));
+const renderModule = loadOnce((): typeof Render => require('./render.ts'));
 
-function once<Module>(load: () => Module): () => Module {
+function loadOnce<Module>(load: () => Module): () => Module {
   let loaded: Module | undefined;
   return () => {
     loaded ??= load();
@@ -58,9 +58,9 @@ export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
       text += more;
     },
     async show() {
-      if (target.dialect === 'markdown') return asWritten(text, target);
+      if (target.dialect === 'markdown') return renderAsWritten(text, target);
       const { numbered: _unknownYet, ...unnumbered } = target;
-      return renderModule().renderInSteps(completed(text), unnumbered, () => setImmediate());
+      return renderModule().renderInSteps(completeMarkdown(text), unnumbered, () => setImmediate());
     },
   };
 }

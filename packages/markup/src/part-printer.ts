@@ -5,28 +5,28 @@ import {
   type PrintedDialect,
   type PrintedTarget,
 } from './capabilities.ts';
-import { contentLength, type Leaf } from './document.ts';
+import { type Leaf, measureContent } from './document.ts';
 import { printGfm, printTeams } from './print/common-mark.ts';
 import { printDiscord } from './print/discord.ts';
 import { printGoogleChat } from './print/google-chat.ts';
 import { printHtml, printTelegram } from './print/html.ts';
-import { type Printed, printPlain, printPlainLeaves } from './print/lines.ts';
+import { type PrintedPart, printPlain, printPlainLeaves } from './print/lines.ts';
 import { printSlack } from './print/slack.ts';
 import { printTelegramRich } from './print/telegram-rich.ts';
 import { printWhatsApp } from './print/whatsapp.ts';
 import type { RenderedPart } from './rendered-part.ts';
-import type { Room } from './split/split.ts';
+import type { SplitRoom } from './split/split.ts';
 import { simplifyLeaf } from './transform/blocks.ts';
 
 /**
  * Measures and prints the parts for one target. What fits is printed from the measured text: most
  * answers are one part, and are printed once.
  */
-export class PartPrinter implements Room {
+export class PartPrinter implements SplitRoom {
   readonly window: number;
   readonly #target: PrintedTarget;
   readonly #pings: DialectCapabilities['pings'];
-  #last: Measured | undefined;
+  #last: MeasuredPart | undefined;
   /** The leaves of a rich message, converted to those of an ordinary one. */
   readonly #simple = new Map<Leaf, readonly Leaf[]>();
 
@@ -39,10 +39,10 @@ export class PartPrinter implements Room {
 
   /** The load of a part with these leaves, in the dialect and in plain text. */
   load(leaves: readonly Leaf[]): number {
-    if (contentLength(leaves, this.window) > this.window) return Number.POSITIVE_INFINITY;
+    if (measureContent(leaves, this.window) > this.window) return Number.POSITIVE_INFINITY;
     const { dialect, maxLength, unit } = this.#target;
     const { printed, plain } = this.#measure(leaves);
-    const length = Math.max(measure(printed.counted, unit), measure(plain, unit));
+    const length = Math.max(measureLength(printed.counted, unit), measureLength(plain, unit));
     return Math.max(length / maxLength, printed.entities / CAPABILITIES[dialect].maxEntities);
   }
 
@@ -50,8 +50,8 @@ export class PartPrinter implements Room {
   print(leaves: readonly Leaf[]): RenderedPart {
     const { printed, plain } = this.#measure(leaves);
     const full = printPlainLeaves(this.#shown(leaves), { addresses: true, pings: this.#pings });
-    const fits = measure(full, this.#target.unit) <= this.#target.maxLength;
-    const rich = isRich(this.#target) ? printTelegramRich(leaves) : undefined;
+    const fits = measureLength(full, this.#target.unit) <= this.#target.maxLength;
+    const rich = isRichTarget(this.#target) ? printTelegramRich(leaves) : undefined;
     return {
       text: printed.text,
       plain: fits ? full : plain,
@@ -61,7 +61,7 @@ export class PartPrinter implements Room {
 
   /** The leaves of an ordinary message; every part can be sent as one. */
   #shown(leaves: readonly Leaf[]): readonly Leaf[] {
-    if (!isRich(this.#target)) return leaves;
+    if (!isRichTarget(this.#target)) return leaves;
     return leaves.flatMap((leaf) => {
       const simple = this.#simple.get(leaf) ?? simplifyLeaf(leaf, CAPABILITIES.telegram);
       this.#simple.set(leaf, simple);
@@ -69,7 +69,7 @@ export class PartPrinter implements Room {
     });
   }
 
-  #measure(leaves: readonly Leaf[]): Measured {
+  #measure(leaves: readonly Leaf[]): MeasuredPart {
     if (this.#last?.leaves === leaves) return this.#last;
     const { dialect, mentions } = this.#target;
     const shown = this.#shown(leaves);
@@ -81,14 +81,14 @@ export class PartPrinter implements Room {
 }
 
 /** Leaves as they would appear in one part. */
-interface Measured {
+interface MeasuredPart {
   readonly leaves: readonly Leaf[];
-  readonly printed: Printed;
+  readonly printed: PrintedPart;
   readonly plain: string;
 }
 
 /** The length of a text as counted by the platform. */
-export function measure(text: string, unit: RenderTarget['unit']): number {
+export function measureLength(text: string, unit: RenderTarget['unit']): number {
   switch (unit) {
     case 'utf16':
       return text.length;
@@ -103,10 +103,10 @@ export function measure(text: string, unit: RenderTarget['unit']): number {
 }
 
 /** Prints leaves as one part. Never refuses and never shortens. */
-type Print = (leaves: readonly Leaf[], mentions?: RenderTarget['mentions']) => Printed;
+type PrintLeaves = (leaves: readonly Leaf[], mentions?: RenderTarget['mentions']) => PrintedPart;
 
 /** One printer per dialect, matching its row in the capability table. */
-const PRINTERS: Readonly<Record<PrintedDialect, Print>> = {
+const PRINTERS: Readonly<Record<PrintedDialect, PrintLeaves>> = {
   telegram: printTelegram,
   discord: printDiscord,
   whatsapp: printWhatsApp,
@@ -118,6 +118,6 @@ const PRINTERS: Readonly<Record<PrintedDialect, Print>> = {
   html: printHtml,
 };
 
-export function isRich({ dialect, rich }: RenderTarget): boolean {
+export function isRichTarget({ dialect, rich }: RenderTarget): boolean {
   return rich === true && dialect === 'telegram';
 }

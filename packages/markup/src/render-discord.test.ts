@@ -1,10 +1,10 @@
 import type { RenderTarget } from '@parley/core';
-import { literal } from '@parley/core';
+import { toLiteralMarkdown } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { render } from './render.ts';
 
 /** Whitespace that Markdown itself would drop. */
-const SPACE = literal(' ');
+const SPACE = toLiteralMarkdown(' ');
 
 const DISCORD: RenderTarget = { dialect: 'discord', maxLength: 2000, unit: 'utf16' };
 const one = (markdown: string, more: Partial<RenderTarget> = {}) =>

@@ -1,4 +1,4 @@
-import { literal, type RenderTarget } from '@parley/core';
+import { type RenderTarget, toLiteralMarkdown } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { printGfm } from './print/common-mark.ts';
 import { render } from './render.ts';
@@ -66,7 +66,7 @@ const literals: Case[] = [
   ['backslashes', 'C:\\new', 'C:\\\\new'],
   [
     'URLs in literal text',
-    literal('https://e.org/a_b www.e.org'),
+    toLiteralMarkdown('https://e.org/a_b www.e.org'),
     'https\\://e.org/a_b www\\.e.org',
   ],
   ['names of emoji', ':smile: :+1: 10:30:45', ':·smile: :·+1: 10:30:45'],
@@ -79,7 +79,7 @@ const mentions: Case[] = [
   ['names in the text of a link', '[@ada](https://e.org)', '[@·ada](https://e.org)'],
   ['names of footnotes', '[^@ada]: x', '\\[@·ada\\] x'],
   ['names in tables', '|@ada|\n|-|', '| @·ada |\n| --- |'],
-  ['names as literal text', literal('@ada'), '@·ada'],
+  ['names as literal text', toLiteralMarkdown('@ada'), '@·ada'],
   ['code, which notifies nobody', '`npm i @types/node`', '`npm i @types/node`'],
   [
     'profiles on Linear',

@@ -1,4 +1,4 @@
-import { literal, type RenderTarget } from '@parley/core';
+import { type RenderTarget, toLiteralMarkdown } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { printSlack } from './print/slack.ts';
 import { render } from './render.ts';
@@ -73,7 +73,7 @@ const mentions: Case[] = [
   ['a token in the text of a link', '[<!here>](https://e.org)', '<https://e.org|&lt;·!here&gt;>'],
   ['a token as an address', '[a](!channel)', 'a (!channel)'],
   ['a token as the name of a footnote', '[^<!here>]: a', '[&lt;·!here&gt;] a'],
-  ['a token as literal text', literal('<!channel>'), '&lt;·!channel&gt;'],
+  ['a token as literal text', toLiteralMarkdown('<!channel>'), '&lt;·!channel&gt;'],
   // With an odd backtick before it, the Chat SDK would not take it for code.
   ['code beside a backtick', '\\` `@ada`', '` `@·ada`'],
 ];

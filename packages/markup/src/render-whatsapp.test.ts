@@ -1,11 +1,11 @@
 import type { RenderTarget } from '@parley/core';
-import { literal } from '@parley/core';
+import { toLiteralMarkdown } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { printWhatsApp } from './print/whatsapp.ts';
 import { render } from './render.ts';
 
 /** Whitespace that Markdown itself would drop. */
-const SPACE = literal(' ');
+const SPACE = toLiteralMarkdown(' ');
 
 const WHATSAPP: RenderTarget = { dialect: 'whatsapp', maxLength: 4096, unit: 'utf16' };
 const lines = (...all: string[]) => all.join('\n');

@@ -1,5 +1,5 @@
 import type { RenderTarget } from '@parley/core';
-import { asWritten } from './as-written.ts';
+import { renderAsWritten } from './as-written.ts';
 import {
   CAPABILITIES,
   type DialectCapabilities,
@@ -8,9 +8,9 @@ import {
 } from './capabilities.ts';
 import type { Leaf } from './document.ts';
 import { parseMarkdown } from './parse/parse.ts';
-import { isRich, PartPrinter } from './part-printer.ts';
+import { isRichTarget, PartPrinter } from './part-printer.ts';
 import { MarkupError, type RenderedPart } from './rendered-part.ts';
-import { type Room, splitLeaves, splitNumbered } from './split/split.ts';
+import { type SplitRoom, splitLeaves, splitNumbered } from './split/split.ts';
 import { finishInTurns, runAllSteps, type Steps } from './steps.ts';
 import { toLeaves } from './transform/blocks.ts';
 
@@ -45,9 +45,9 @@ export async function renderInSteps(
 /** The rendering work, with a step for each piece that is parsed and each part that is created. */
 export function* renderSteps(markdown: string, target: RenderTarget): Steps<RenderedPart[]> {
   checkTarget(target);
-  if (!isPrinted(target)) return asWritten(markdown, target);
+  if (!isPrintedTarget(target)) return renderAsWritten(markdown, target);
   const parsed = yield* parseMarkdown(markdown);
-  const leaves = yield* toLeaves(parsed, capabilitiesOf(target), target.mentions);
+  const leaves = yield* toLeaves(parsed, getDialectCapabilities(target), target.mentions);
   const printer = new PartPrinter(target);
   const parts = yield* splitFor(target, leaves, printer);
   const printed: RenderedPart[] = [];
@@ -58,15 +58,15 @@ export function* renderSteps(markdown: string, target: RenderTarget): Steps<Rend
   return printed;
 }
 
-function capabilitiesOf(target: PrintedTarget): DialectCapabilities {
-  return isRich(target) ? TELEGRAM_RICH : CAPABILITIES[target.dialect];
+function getDialectCapabilities(target: PrintedTarget): DialectCapabilities {
+  return isRichTarget(target) ? TELEGRAM_RICH : CAPABILITIES[target.dialect];
 }
 
-function isPrinted(target: RenderTarget): target is PrintedTarget {
+function isPrintedTarget(target: RenderTarget): target is PrintedTarget {
   return target.dialect !== 'markdown';
 }
 
-function splitFor(target: RenderTarget, leaves: readonly Leaf[], room: Room): Steps<Leaf[][]> {
+function splitFor(target: RenderTarget, leaves: readonly Leaf[], room: SplitRoom): Steps<Leaf[][]> {
   if (target.numbered === undefined) return splitLeaves(leaves, room);
   // Besides the label and its empty line, a part must still have space for text.
   return splitNumbered(leaves, room, 1 - (MIN_LENGTH + 2) / target.maxLength);

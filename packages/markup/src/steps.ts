@@ -5,7 +5,7 @@
 export type Steps<Result> = Generator<undefined, Result, undefined>;
 
 /** Adds up small pieces of work and reports when they amount to a step. */
-export function stepEvery(enough: number): (work: number) => boolean {
+export function createStepCounter(enough: number): (work: number) => boolean {
   let done = 0;
   return (work) => {
     done += work;

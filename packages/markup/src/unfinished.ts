@@ -17,7 +17,7 @@ const HALF_LINE = /^(?:[-*+_=#~`|$>]+|\\\[?|\d{1,9}[.)]?|[|:\- \t]+|\[[ xX]?\]?)
 const OPENS_FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;
 
 /** The Markdown with formats closed, and without half-written signs, links, rows and lines. */
-export function completed(markdown: string): string {
+export function completeMarkdown(markdown: string): string {
   const lines = markdown.replace(HALF_CHARACTER, '').split('\n');
   const fence = findClosingFence(lines.slice(0, -1));
   if (fence !== undefined) {
@@ -26,7 +26,7 @@ export function completed(markdown: string): string {
     return (isHalfFence ? lines.slice(0, -1) : lines).join('\n');
   }
   dropHalfLines(lines);
-  const start = startOfText(lines);
+  const start = findStartOfText(lines);
   if (start === undefined) return lines.join('\n');
   const before = lines.slice(0, start.line).map((line) => `${line}\n`);
   const [first = '', ...others] = lines.slice(start.line);
@@ -64,13 +64,13 @@ function dropHalfLines(lines: string[]): void {
 }
 
 /** The beginning of the last block's text; undefined if nothing that follows can belong to it. */
-function startOfText(
+function findStartOfText(
   lines: readonly string[],
 ): { readonly line: number; readonly column: number } | undefined {
   const isOver = lines.at(-1) === '';
   const last = isOver ? lines.length - 2 : lines.length - 1;
   const text = lines[last] ?? '';
-  const row = lastBar(text);
+  const row = findLastBar(text);
   const endsWithRow = isRow(text);
   if (
     withoutMarkers(text) === '' ||
@@ -90,7 +90,7 @@ function startOfText(
 }
 
 /** The position of the last unescaped bar; -1 if there is none. */
-function lastBar(text: string): number {
+function findLastBar(text: string): number {
   let bar = -1;
   for (let at = 0; at < text.length; at += 1) {
     if (text[at] === '\\') at += 1;
@@ -133,7 +133,7 @@ const SIGNS = new RegExp(
 );
 
 /** An open format or bracket, and its position in the output. */
-interface Open {
+interface OpenMark {
   readonly mark: string;
   readonly at: number;
 }
@@ -148,7 +148,7 @@ const CLOSING: Readonly<Record<string, string>> = {
 /** Closes the formats of a paragraph that is still being written. */
 function closeMarks(paragraph: string): string {
   const text = paragraph.trimEnd().replace(HALF_END, '').replace(HALF_AUTOLINK, '');
-  const open: Open[] = [];
+  const open: OpenMark[] = [];
   let out = '';
   let from = 0;
   for (const { 0: sign, index, groups = {} } of text.matchAll(SIGNS)) {
@@ -166,7 +166,7 @@ function closeMarks(paragraph: string): string {
         // Everything behind it is code or maths; signs at the end are the beginning of the closing ones.
         const inside = rest.replace(/(?<![`\\$])[`\\$]+$/, '');
         const whole = inside.trim() === '' ? '' : mark + inside + (CLOSING[mark] ?? mark);
-        return closeAll(out + whole, open);
+        return closeAllMarks(out + whole, open);
       }
       out += /^[*_~|]/.test(mark)
         ? readMark(mark, { before: text[index - 1] ?? '', after: text[from] ?? '' }, open, out)
@@ -182,17 +182,17 @@ function closeMarks(paragraph: string): string {
     if (end !== undefined && bracket >= 0) open.splice(bracket, 1);
     out += sign;
   }
-  return closeAll(out + text.slice(from), open);
+  return closeAllMarks(out + text.slice(from), open);
 }
 
-const closeTo = (open: Open[], at: number) => {
+const closeTo = (open: OpenMark[], at: number) => {
   if (at >= 0) open.length = at;
 };
 
 /** Formats and brackets that are closed; of more, the outer ones stay as visible signs. Closing each costs the length of the text. */
 const MAX_OPEN = 100;
 
-function openMark(mark: string, open: Open[], out: string): string {
+function openMark(mark: string, open: OpenMark[], out: string): string {
   if (open.length === MAX_OPEN) open.shift();
   open.push({ mark, at: out.length });
   return mark;
@@ -205,7 +205,7 @@ const LATIN = /[\p{N}\p{Script=Latin}]/u;
 function readMark(
   run: string,
   { before, after }: { readonly before: string; readonly after: string },
-  open: Open[],
+  open: OpenMark[],
   out: string,
 ): string {
   const [sign = ''] = run;
@@ -232,7 +232,7 @@ function readMark(
 }
 
 /** Closes what is open, innermost first; what has nothing in it yet is left out. */
-function closeAll(text: string, open: readonly Open[]): string {
+function closeAllMarks(text: string, open: readonly OpenMark[]): string {
   let out = text;
   for (const { mark, at } of open.toReversed()) {
     const inside = out.slice(at + mark.length).trimEnd();

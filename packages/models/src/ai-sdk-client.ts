@@ -1,26 +1,29 @@
 import { z } from 'zod';
 import {
   ANTHROPIC_URL,
+  getProviderOptions,
   OPENAI_URL,
   type ProviderCall,
   type ProviderModel,
   type ProviderPart,
-  providerFormat,
-  providerOptions,
-  providerPrompt,
-  providerTools,
+  toProviderFormat,
+  toProviderPrompt,
+  toProviderTools,
 } from './ai-sdk.ts';
 import type { AnswerPart, ProviderClient } from './answer-parts.ts';
 import type { ModelRequest, ModelToolCall } from './chat-model.ts';
 import type { SdkChoice } from './model-settings.ts';
-import { harmlessRequests } from './template-tokens.ts';
+import { createTokenNeutralizer } from './template-tokens.ts';
 
 /**
  * Calls a provider through the provider level of the AI SDK (`doStream`) rather than `streamText`,
  * because Parley has its own turn loop, retries and journal.
  */
-export function aiSdkClient(choice: SdkChoice, fetch: typeof globalThis.fetch): ProviderClient {
-  const harmless = harmlessRequests();
+export function createAiSdkClient(
+  choice: SdkChoice,
+  fetch: typeof globalThis.fetch,
+): ProviderClient {
+  const harmless = createTokenNeutralizer();
   let opened: Promise<ProviderModel> | null = null;
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<AnswerPart> {
     opened ??= openProvider(choice, fetch);
@@ -73,13 +76,13 @@ function toProviderCall(
   signal: AbortSignal,
 ): ProviderCall {
   return {
-    prompt: providerPrompt(choice.provider, request),
-    ...providerTools(choice.provider, request),
-    ...providerFormat(choice.provider, request),
+    prompt: toProviderPrompt(choice.provider, request),
+    ...toProviderTools(choice.provider, request),
+    ...toProviderFormat(choice.provider, request),
     abortSignal: signal,
     // Every event, even a ping, shows that the provider is still working.
     includeRawChunks: true,
-    ...providerOptions(choice),
+    ...getProviderOptions(choice),
     ...(request.maxOutputTokens !== undefined && { maxOutputTokens: request.maxOutputTokens }),
   };
 }
@@ -98,7 +101,7 @@ function toAnswerPart(part: ProviderPart, servedModel: string | null): AnswerPar
     case 'tool-input-delta':
       return { type: 'call-input', id: part.id, text: part.delta };
     case 'tool-call':
-      return { type: 'tool-call', call: toolCallOf(part) };
+      return { type: 'tool-call', call: toModelToolCall(part) };
     case 'error':
       return { type: 'error', error: part.error };
     case 'finish': {
@@ -114,7 +117,7 @@ function toAnswerPart(part: ProviderPart, servedModel: string | null): AnswerPar
 const Signed = z.record(z.string(), z.looseObject({ thoughtSignature: z.string().optional() }));
 
 /** A call as received, with its arguments joined from their fragments. */
-function toolCallOf(part: Extract<ProviderPart, { type: 'tool-call' }>): ModelToolCall {
+function toModelToolCall(part: Extract<ProviderPart, { type: 'tool-call' }>): ModelToolCall {
   const signed = Signed.safeParse(part.providerMetadata);
   const signature = Object.values(signed.data ?? {})
     .map(({ thoughtSignature }) => thoughtSignature)

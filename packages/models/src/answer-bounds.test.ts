@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   type AnswerBounds,
+  createAnswerMeter,
   DEFAULT_ANSWER_BOUNDS,
-  measureAnswer,
-  takePart,
+  measurePart,
 } from './answer-bounds.ts';
 import type { ModelEvent, ModelFinish, ModelToolCall } from './chat-model.ts';
 import { httpFetch } from './http-fetch.ts';
 import { ModelTimeouts, type ProviderChoice } from './model-settings.ts';
-import { providerModel } from './provider-model.ts';
+import { createProviderModel } from './provider-model.ts';
 
 const BOUNDS: AnswerBounds = {
   characters: 10_000,
@@ -101,7 +101,7 @@ async function endlessProvider(write: Endless) {
 }
 
 function modelAt(baseUrl: string, provider: Provider = 'openai-compatible') {
-  return providerModel({
+  return createProviderModel({
     id: `${provider}/m`,
     server: 'api',
     choice: { provider, baseUrl, apiKey: 'key', model: 'm' },
@@ -213,7 +213,7 @@ describe('[D07] an endless answer', () => {
 
 it('[M01] never contains a sign that Parley reserves for itself', () => {
   const part = { type: 'text', text: 'a\ufdd3b\u{1fffe}\uffff' } as const;
-  expect(takePart(measureAnswer(DEFAULT_ANSWER_BOUNDS), part)).toEqual({
+  expect(measurePart(createAnswerMeter(DEFAULT_ANSWER_BOUNDS), part)).toEqual({
     type: 'text',
     text: 'a\ufffdb\ufffd\ufffd',
   });

@@ -1,4 +1,4 @@
-import { withoutNoncharacters } from '@parley/core';
+import { stripNoncharacters } from '@parley/core';
 import type { AnswerPart } from './answer-parts.ts';
 import type { AnswerCut, ModelEvent, ModelToolCall } from './chat-model.ts';
 
@@ -62,7 +62,7 @@ export interface AnswerMeter {
   written(): number;
 }
 
-export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
+export function createAnswerMeter(bounds: AnswerBounds): AnswerMeter {
   const counted = { characters: 0, reasoningCharacters: 0, argumentBytes: 0, calls: 0 };
   let cut: AnswerCut | null = null;
   const open = new Map<string, OpenCall>();
@@ -84,7 +84,7 @@ export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
     text(piece) {
       const room = bounds.characters - counted.characters;
       count('characters', piece.length);
-      return piece.length <= room ? piece : wholeCharacters(piece.slice(0, room));
+      return piece.length <= room ? piece : trimHalfSurrogate(piece.slice(0, room));
     },
     thought: (piece) => count('reasoningCharacters', piece.length),
     restart() {
@@ -99,13 +99,13 @@ export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
       // Not every provider streams arguments in fragments.
       if (!open.has(call.id)) growCall(startCall(call.id, call.name), call.arguments);
       open.delete(call.id);
-      return cut === null ? call : { ...call, arguments: cutNote(cut, call.arguments) };
+      return cut === null ? call : { ...call, arguments: describeCut(cut, call.arguments) };
     },
     cut: () => cut,
     openCalls: () =>
       [...open.values()].map(({ id, name, written }, at) => {
         const isCut = at === open.size - 1;
-        return { id, name, arguments: isCut && cut !== null ? cutNote(cut, written) : written };
+        return { id, name, arguments: isCut && cut !== null ? describeCut(cut, written) : written };
       }),
     written: () => counted.characters + counted.reasoningCharacters + counted.argumentBytes,
   };
@@ -115,27 +115,27 @@ export function measureAnswer(bounds: AnswerBounds): AnswerMeter {
  * Replaces the arguments. The replacement is not JSON, so the call is not run, and it tells the
  * model the reason.
  */
-function cutNote({ what, most }: AnswerCut, written: string): string {
+function describeCut({ what, most }: AnswerCut, written: string): string {
   const bound = {
     characters: 'characters of text',
     reasoningCharacters: 'characters of thoughts',
     argumentBytes: 'bytes of arguments',
     calls: 'calls',
   }[what];
-  const beginning = wholeCharacters(written.slice(0, HEAD_CHARACTERS));
+  const beginning = trimHalfSurrogate(written.slice(0, HEAD_CHARACTERS));
   return `[Cut off: one answer has at most ${most} ${bound}.] ${beginning}`;
 }
 
 /** Removes half of a surrogate pair at the end. */
-function wholeCharacters(text: string): string {
+function trimHalfSurrogate(text: string): string {
   return text.isWellFormed() ? text : text.replace(/[\uD800-\uDBFF]$/, '');
 }
 
 /** Adds a part to the measured answer; returns the event for the caller, if any. */
-export function takePart(meter: AnswerMeter, part: AnswerPart): ModelEvent | null {
+export function measurePart(meter: AnswerMeter, part: AnswerPart): ModelEvent | null {
   switch (part.type) {
     case 'text': {
-      const text = meter.text(withoutNoncharacters(part.text));
+      const text = meter.text(stripNoncharacters(part.text));
       return text === '' ? null : { type: 'text', text };
     }
     case 'reasoning':

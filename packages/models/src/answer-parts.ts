@@ -35,7 +35,7 @@ export type AnswerPart =
   /** A call that the model wrote into its text and that is not run. */
   | {
       readonly type: 'dropped';
-      readonly why: DroppedWhy;
+      readonly why: DropReason;
       readonly raw: string;
       readonly problem: string;
     }
@@ -44,15 +44,15 @@ export type AnswerPart =
   | { readonly type: 'call-input'; readonly id: string; readonly text: string }
   /** A complete call; some providers send no fragments before it. */
   | { readonly type: 'tool-call'; readonly call: ModelToolCall }
-  /** An error inside the stream; `failureFacts` reads it like a thrown one. */
+  /** An error inside the stream; `collectFailureFacts` reads it like a thrown one. */
   | { readonly type: 'error'; readonly error: unknown }
   | ProviderFinish;
 
 /** Why a call that a model wrote into its text is not run. */
-export type DroppedWhy = 'unknown-tool' | 'misfit' | 'unreadable' | 'too-long';
+export type DropReason = 'unknown-tool' | 'misfit' | 'unreadable' | 'too-long';
 
 /**
- * One model of one provider as `providerModel` uses it: it knows the wire format, but no deadlines
+ * One model of one provider as `createProviderModel` uses it: it knows the wire format, but no deadlines
  * or limits.
  */
 export interface ProviderClient {

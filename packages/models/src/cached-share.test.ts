@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cachedShareOf } from './cached-share.ts';
+import { getCachedShare } from './cached-share.ts';
 
 const price = (cachedInputPerMillion?: number, inputPerMillion = 2) => ({
   ...{ inputPerMillion, outputPerMillion: 8 },
@@ -26,6 +26,6 @@ describe('how much a cached input token counts', () => {
     ],
     ['a half, when nothing is known', 'openai-compatible', 'llama', undefined, 0.5],
   ] as const)('[G17] %s: %s/%s', (_title, provider, model, price, share) => {
-    expect(cachedShareOf({ provider, model, ...(price && { price }) })).toBe(share);
+    expect(getCachedShare({ provider, model, ...(price && { price }) })).toBe(share);
   });
 });

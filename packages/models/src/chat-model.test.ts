@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { toolArguments } from './chat-model.ts';
+import { parseToolArguments } from './chat-model.ts';
 
 describe('the arguments of a tool call', () => {
   it.each<[string, object | null]>([
@@ -12,6 +12,6 @@ describe('the arguments of a tool call', () => {
     ['null', null],
     ['"a.md"', null],
   ])('[G01] %j', (written, expected) => {
-    expect(toolArguments({ arguments: written })).toEqual(expected);
+    expect(parseToolArguments({ arguments: written })).toEqual(expected);
   });
 });

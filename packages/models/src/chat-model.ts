@@ -131,14 +131,14 @@ export interface ModelFinish {
   /** The limit at which the answer was cut; absent when it is complete. */
   readonly cut?: AnswerCut;
   /** What the model wrote besides its answer, for people who debug; absent if there is nothing. */
-  readonly aside?: AnswerAside;
+  readonly aside?: AnswerAsides;
 }
 
 /**
  * The parts that were separated from an answer, truncated. They are never shown in a chat and never
  * sent to a model.
  */
-export interface AnswerAside {
+export interface AnswerAsides {
   readonly reasoning: string;
   /** The total length of its reasoning, in characters. */
   readonly reasoningCharacters: number;
@@ -187,7 +187,7 @@ const Arguments = z.record(z.string(), z.unknown());
  * Parses the arguments of a call as an object; null if the model wrote something else. Many models
  * write an empty string for a tool without parameters, which counts as an empty object.
  */
-export function toolArguments(
+export function parseToolArguments(
   call: Pick<ModelToolCall, 'arguments'>,
 ): Readonly<Record<string, unknown>> | null {
   if (call.arguments.trim() === '') return {};
@@ -222,7 +222,7 @@ export type ModelFailure =
       readonly mayBeTooLong?: true;
       readonly retryAfterMs?: number;
     }
-  | TooLong
+  | RequestTooLong
   /**
    * The requested answer length is larger than the model allows; null if the error did not state
    * the allowed length.
@@ -246,7 +246,7 @@ export type ModelFailure =
   | { readonly kind: 'aborted' };
 
 /** The request exceeds what the model accepts in a single request. */
-export interface TooLong {
+export interface RequestTooLong {
   readonly kind: 'too-long';
   /** The context window of the model, if the server named it. */
   readonly windowTokens?: number;
@@ -321,15 +321,15 @@ export function countUsage(
     };
   }
   return {
-    inputTokens: input > 0 ? input : estimateTokensOf(requestLength(request)),
-    outputTokens: output > 0 ? output : estimateTokensOf(answerCharacters),
+    inputTokens: input > 0 ? input : estimateTokens(getRequestLength(request)),
+    outputTokens: output > 0 ? output : estimateTokens(answerCharacters),
     cachedInputTokens: 0,
     estimated: true,
   };
 }
 
 /** The cost of a call in US dollars; null without a price, because unknown is not free. */
-export function costOf(usage: ModelUsage, price: ModelPrice | undefined): number | null {
+export function computeCost(usage: ModelUsage, price: ModelPrice | undefined): number | null {
   if (price === undefined) return null;
   const fresh = usage.inputTokens - usage.cachedInputTokens;
   const cachedPrice = price.cachedInputPerMillion ?? price.inputPerMillion;
@@ -340,15 +340,15 @@ export function costOf(usage: ModelUsage, price: ModelPrice | undefined): number
   return millionths / 1_000_000;
 }
 
-function requestLength(request: ModelRequest): number {
+function getRequestLength(request: ModelRequest): number {
   let length = 0;
   for (const layer of request.system) length += layer.text.length;
   for (const tool of request.tools ?? []) length += JSON.stringify(tool).length;
-  for (const message of request.messages) length += messageLength(message);
+  for (const message of request.messages) length += getMessageLength(message);
   return length;
 }
 
-function messageLength(message: ModelMessage): number {
+function getMessageLength(message: ModelMessage): number {
   const { length } = message.content;
   switch (message.role) {
     case 'user':
@@ -363,6 +363,6 @@ function messageLength(message: ModelMessage): number {
   }
 }
 
-function estimateTokensOf(characters: number): number {
+function estimateTokens(characters: number): number {
   return Math.ceil(characters / CHARACTERS_PER_TOKEN);
 }

@@ -1,28 +1,28 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Clock, type Logger, type Meter, type Monotonic, systemTime } from '@parley/core';
 import { type AnswerBounds, DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
-import { cachedShareOf, sharingModel } from './cached-share.ts';
+import { createSharingModel, getCachedShare } from './cached-share.ts';
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
-import { learningModel } from './learned-window.ts';
-import { contextTokensOf, type ModelSettings, type ProviderChoice } from './model-settings.ts';
+import { createLearningModel } from './learned-window.ts';
+import { getContextTokens, type ModelSettings, type ProviderChoice } from './model-settings.ts';
 import {
+  createOfflineChatModel,
+  describeOfflineReason,
   detectLocalServer,
   type LocalServer,
   type OfflineReason,
-  offlineModel,
-  offlineReasonText,
 } from './offline-model.ts';
 import { reportOddities } from './openai-compatible/report-oddities.ts';
-import { providerModel } from './provider-model.ts';
+import { createProviderModel } from './provider-model.ts';
 import {
-  bridgingModel,
-  fallbackModel,
-  seeingModel,
-  toolLessModel,
+  createBridgingModel,
+  createFallbackModel,
+  createSeeingModel,
+  createToolLessModel,
   withSecondTry,
 } from './retry.ts';
-import { HASTY, PATIENT, type Patience, retryingModel } from './retrying-model.ts';
-import { smallerOutputModel } from './smaller-output.ts';
+import { createRetryingModel, HASTY, PATIENT, type RetryPatience } from './retrying-model.ts';
+import { createSmallerOutputModel } from './smaller-output.ts';
 
 /** Only the first four are required. */
 export interface ChatModelDeps {
@@ -73,7 +73,7 @@ export interface ChoosableModel {
  * The context window of a model: the one that its server has stated, if it is smaller than the
  * known one.
  */
-export function effectiveWindow(
+export function resolveWindow(
   { learnedTokens }: Pick<ChatModel, 'learnedTokens'>,
   known: number,
 ): number {
@@ -89,28 +89,28 @@ export function createChatModel(settings: ModelSettings, deps: ChatModelDeps): C
   const choices = new Map<string, ChoosableModel>();
   if (settings.model === 'auto') return { ...chooseAutomatically(settings, deps), choices };
   if (settings.model === 'offline') {
-    const why = Promise.resolve(`offline: ${offlineReasonText('by-choice')}`);
-    return { model: offline(deps, 'by-choice'), why, choices };
+    const why = Promise.resolve(`offline: ${describeOfflineReason('by-choice')}`);
+    return { model: createOfflineModel(deps, 'by-choice'), why, choices };
   }
   const { model: main, fallback } = settings;
   const last = fallback.findLast((choice) => choice !== 'offline');
-  const first = provider(main, settings, deps, last === undefined ? PATIENT : HASTY);
-  const said = `${first.id} at ${serverName(main)}, as configured`;
+  const first = createProvider(main, settings, deps, last === undefined ? PATIENT : HASTY);
+  const said = `${first.id} at ${getServerName(main)}, as configured`;
   const others = fallback.map((choice) =>
     choice === 'offline'
-      ? offline(deps, 'all-failed')
-      : provider(choice, settings, deps, choice === last ? PATIENT : HASTY),
+      ? createOfflineModel(deps, 'all-failed')
+      : createProvider(choice, settings, deps, choice === last ? PATIENT : HASTY),
   );
   for (const choice of settings.choices) {
-    const chosen = provider(choice, settings, deps, HASTY);
-    const model = fallbackModel(chosen, [first, ...others], deps.logger);
-    const known = contextTokensOf({ model: choice }, chosen.id);
-    choices.set(chosen.id, { model, contextTokens: () => effectiveWindow(model, known) });
+    const chosen = createProvider(choice, settings, deps, HASTY);
+    const model = createFallbackModel(chosen, [first, ...others], deps.logger);
+    const known = getContextTokens({ model: choice }, chosen.id);
+    choices.set(chosen.id, { model, contextTokens: () => resolveWindow(model, known) });
   }
   if (others.length === 0) return { model: first, why: Promise.resolve(said), choices };
   const names = others.map((other) => other.id).join(', ');
   return {
-    model: fallbackModel(first, others, deps.logger),
+    model: createFallbackModel(first, others, deps.logger),
     why: Promise.resolve(`${said}; when it fails: ${names}`),
     choices,
   };
@@ -120,9 +120,9 @@ function chooseAutomatically(
   settings: ModelSettings,
   deps: ChatModelDeps,
 ): Omit<ChosenModel, 'choices'> {
-  const { model, first } = autoModel({
+  const { model, first } = createAutoModel({
     monotonic: deps.monotonic,
-    offline: offline(deps, 'nothing-found'),
+    offline: createOfflineModel(deps, 'nothing-found'),
     local: (server) => createLocalModel(server, settings, deps),
     detect: () =>
       detectLocalServer({
@@ -132,19 +132,19 @@ function chooseAutomatically(
   });
   const why = first.then((server) =>
     server === null
-      ? `offline: ${offlineReasonText('nothing-found')}`
+      ? `offline: ${describeOfflineReason('nothing-found')}`
       : `local/${server.model}: found at ${new URL(server.baseUrl).host}, and no other model is configured`,
   );
   return { model, why };
 }
 
-function provider(
+function createProvider(
   choice: ProviderChoice,
   settings: ModelSettings,
   deps: ChatModelDeps,
-  patience: Patience,
+  patience: RetryPatience,
 ): ChatModel {
-  return build(`${choice.provider}/${choice.model}`, choice, settings, deps, patience);
+  return buildModel(`${choice.provider}/${choice.model}`, choice, settings, deps, patience);
 }
 
 function createLocalModel(
@@ -154,22 +154,22 @@ function createLocalModel(
 ): ChatModel {
   const free = { inputPerMillion: 0, outputPerMillion: 0 };
   const choice = { provider: 'openai-compatible', ...server, price: free } as const;
-  return build(`local/${server.model}`, choice, settings, deps, PATIENT);
+  return buildModel(`local/${server.model}`, choice, settings, deps, PATIENT);
 }
 
-function build(
+function buildModel(
   id: string,
   choice: ProviderChoice,
   settings: ModelSettings,
   deps: ChatModelDeps,
-  patience: Patience,
+  patience: RetryPatience,
 ): ChatModel {
   const { timeouts } = settings;
   const { clock, logger, fetch, graceMs, bounds = DEFAULT_ANSWER_BOUNDS } = deps;
   const { random = systemTime.random, sleep = sleepFor } = deps;
   const init = {
     id,
-    server: serverName(choice),
+    server: getServerName(choice),
     choice,
     timeouts,
     bounds,
@@ -181,15 +181,15 @@ function build(
   // Logged without its text, which may be private; the inspector shows it.
   const onDropped = (why: string) =>
     logger.warn({ model: id, why }, 'A call that the model wrote into its text was not run.');
-  const made = providerModel({ ...init, report, onDropped });
-  const asked = retryingModel(learningModel(made), { sleep, random, patience, logger });
-  const model = bridgingModel(smallerOutputModel(asked));
-  const seeing = seeingModel(toolLessModel(model), choice.vision);
-  return sharingModel(seeing, cachedShareOf(choice));
+  const made = createProviderModel({ ...init, report, onDropped });
+  const asked = createRetryingModel(createLearningModel(made), { sleep, random, patience, logger });
+  const model = createBridgingModel(createSmallerOutputModel(asked));
+  const seeing = createSeeingModel(createToolLessModel(model), choice.vision);
+  return createSharingModel(seeing, getCachedShare(choice));
 }
 
-function offline(deps: ChatModelDeps, reason: OfflineReason): ChatModel {
-  return offlineModel({
+function createOfflineModel(deps: ChatModelDeps, reason: OfflineReason): ChatModel {
+  return createOfflineChatModel({
     reason,
     settingsFile: deps.settingsFile,
     timeZone: deps.timeZone ?? 'UTC',
@@ -198,7 +198,7 @@ function offline(deps: ChatModelDeps, reason: OfflineReason): ChatModel {
 }
 
 /** Host and port only, because a base URL may contain a password. */
-function serverName(choice: ProviderChoice): string {
+function getServerName(choice: ProviderChoice): string {
   if (choice.baseUrl !== undefined) return new URL(choice.baseUrl).host;
   return choice.provider === 'anthropic' ? 'api.anthropic.com' : 'api.openai.com';
 }
@@ -235,7 +235,7 @@ const RECHECK_MS = 30_000;
  * delays no message; again when a message arrives while offline; and when the server that it used
  * is gone.
  */
-export function autoModel(deps: AutoDeps): AutoModel {
+export function createAutoModel(deps: AutoDeps): AutoModel {
   let current: ChatModel = deps.offline;
   let lookedAt = deps.monotonic();
   let looking: Promise<LocalServer | null> | null = null;
@@ -254,7 +254,7 @@ export function autoModel(deps: AutoDeps): AutoModel {
     const stale = current === deps.offline && deps.monotonic() - lookedAt >= RECHECK_MS;
     if (looking !== null || stale) await look();
     yield* withSecondTry(current.stream(request, signal), signal, async (failure) => {
-      if (!hasGone(failure)) return null;
+      if (!isServerGone(failure)) return null;
       await look();
       return current.stream(request, signal);
     });
@@ -277,7 +277,7 @@ export function autoModel(deps: AutoDeps): AutoModel {
 }
 
 /** Whether the server no longer responds, or no longer has the model. */
-function hasGone(thrown: unknown): boolean {
+function isServerGone(thrown: unknown): boolean {
   if (!(thrown instanceof ModelError)) return false;
   return thrown.failure.kind === 'unreachable' || thrown.failure.kind === 'not-found';
 }

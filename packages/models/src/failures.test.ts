@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ModelError, type ModelFailure } from './chat-model.ts';
 import { explainFailure } from './explain-failure.ts';
-import { classifyFailure, failureFacts } from './failures.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { classifyFailure, collectFailureFacts } from './failures.ts';
+import { findRetryAfterMs } from './retry-after.ts';
 
 /** An error in the shape that the AI SDK throws for an HTTP status. */
 function http(statusCode: number, error: object | string = '', responseHeaders = {}) {
@@ -17,7 +17,7 @@ function network(code: string, statusCode?: number) {
   return { name: 'AI_APICallError', message: 'Cannot connect to API', statusCode, cause };
 }
 
-const kindOf = (thrown: unknown) => classifyFailure(failureFacts(thrown), 0).kind;
+const kindOf = (thrown: unknown) => classifyFailure(collectFailureFacts(thrown), 0).kind;
 
 describe('what a failed call means', () => {
   it.each([
@@ -158,7 +158,7 @@ describe('what a failed call means', () => {
   });
 
   it('[G01] keeps the delay that a rate-limited provider asks for', () => {
-    const facts = failureFacts(http(429, '', { 'retry-after': '7' }));
+    const facts = collectFailureFacts(http(429, '', { 'retry-after': '7' }));
     expect(classifyFailure(facts, 0)).toEqual({ kind: 'rate-limited', retryAfterMs: 7_000 });
   });
 });
@@ -176,7 +176,7 @@ describe('Retry-After', () => {
     ['nonsense', { 'retry-after': 'soon' }, null],
     ['longer than a day', { 'retry-after': '99999999' }, null],
   ])('reads %s', (_name, headers: Record<string, string>, expected) => {
-    expect(retryAfterMs({ headers }, NOW)).toBe(expected);
+    expect(findRetryAfterMs({ headers }, NOW)).toBe(expected);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { finishReasonOf } from './finish-reason.ts';
+import { toFinishReasonName } from './finish-reason.ts';
 
 describe('why an answer ended', () => {
   it.each([
@@ -47,13 +47,13 @@ describe('why an answer ended', () => {
       ['stop', 'end_turn', 'STOP', 'eos_token', 'COMPLETE', 'FINISH_REASON_STOP', 'pause_turn'],
     ],
   ])('[G21] is read from the words of all providers: %s', (reason, words) => {
-    expect(words.map((word) => finishReasonOf(word))).toEqual(words.map(() => reason));
+    expect(words.map((word) => toFinishReasonName(word))).toEqual(words.map(() => reason));
   });
 
   it.each(['', 'something new', 'stateful', 'unknown'])(
     '[G21] is not guessed when %j is not such a word',
     (word) => {
-      expect(finishReasonOf(word)).toBe('other');
+      expect(toFinishReasonName(word)).toBe('other');
     },
   );
 });

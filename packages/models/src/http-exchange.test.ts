@@ -5,7 +5,12 @@ import { buffer, text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type Exchange, exchangeOver, type HttpAnswer, httpExchange } from './http-exchange.ts';
+import {
+  createExchange,
+  type ExchangeRequest,
+  type HttpAnswer,
+  httpExchange,
+} from './http-exchange.ts';
 
 async function serve(answer: RequestListener): Promise<string> {
   const server = createServer(answer);
@@ -21,7 +26,7 @@ async function serve(answer: RequestListener): Promise<string> {
 
 const BODY = Buffer.from('{"text":"é你😀"}');
 const HEADERS = { 'content-type': 'application/json', authorization: 'Bearer k' };
-const send = (exchange: Exchange, url: string, signal = new AbortController().signal) =>
+const send = (exchange: ExchangeRequest, url: string, signal = new AbortController().signal) =>
   exchange(url, HEADERS, BODY, signal);
 
 async function read({ body }: HttpAnswer): Promise<string> {
@@ -34,9 +39,9 @@ async function read({ body }: HttpAnswer): Promise<string> {
 }
 
 /** Both implementations must behave the same. */
-describe.each<[string, Exchange]>([
+describe.each<[string, ExchangeRequest]>([
   ['over node:http', httpExchange],
-  ['over fetch', exchangeOver(globalThis.fetch)],
+  ['over fetch', createExchange(globalThis.fetch)],
 ])('[G01] a request to a model %s', (_name, exchange) => {
   it('sends bytes and reads the status, headers and body', async () => {
     const url = await serve(async (request, response) => {

@@ -28,7 +28,7 @@ export interface HttpAnswer {
 }
 
 /** Sends one request to a model: a JSON body, by POST. */
-export type Exchange = (
+export type ExchangeRequest = (
   url: string,
   headers: Readonly<Record<string, string>>,
   body: Uint8Array,
@@ -40,9 +40,9 @@ export type Exchange = (
  * `NODE_USE_ENV_PROXY` is set. What node:http cannot do (redirects, other protocols) is left to
  * Node's `fetch`.
  */
-export const httpExchange: Exchange = async (url, headers, body, signal) => {
+export const httpExchange: ExchangeRequest = async (url, headers, body, signal) => {
   const parsed = URL.parse(url);
-  const overFetch = () => exchangeOver(globalThis.fetch)(url, headers, body, signal);
+  const overFetch = () => createExchange(globalThis.fetch)(url, headers, body, signal);
   if (parsed === null || !isPlainHttp(parsed)) return overFetch();
   signal.throwIfAborted();
   const answer = await postRequest(parsed, headers, body, signal);
@@ -51,10 +51,10 @@ export const httpExchange: Exchange = async (url, headers, body, signal) => {
     answer.destroy();
     return overFetch();
   }
-  const decoder = decoderOf(answer);
+  const decoder = createDecoder(answer);
   return {
     status,
-    headers: plainHeaders(answer),
+    headers: toPlainHeaders(answer),
     body:
       decoder === null
         ? answer.iterator({ destroyOnReturn: false })
@@ -65,7 +65,7 @@ export const httpExchange: Exchange = async (url, headers, body, signal) => {
 };
 
 /** Sends requests through any `fetch` implementation. */
-export function exchangeOver(fetch: typeof globalThis.fetch): Exchange {
+export function createExchange(fetch: typeof globalThis.fetch): ExchangeRequest {
   return async (url, headers, body, signal) => {
     const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString();
     const answer = await fetch(url, { method: 'POST', headers, body: text, signal });
@@ -140,7 +140,7 @@ function limitConnecting(call: ClientRequest, { protocol, host }: URL): void {
  * Decompresses a response; null if it is not compressed. Some servers compress although they were
  * asked not to.
  */
-export function decoderOf(answer: IncomingMessage): Transform | null {
+export function createDecoder(answer: IncomingMessage): Transform | null {
   const encoding = answer.headers['content-encoding']?.toLowerCase().trim() ?? 'identity';
   if (encoding === 'identity' || encoding === '') return null;
   const zlib = process.getBuiltinModule('node:zlib');
@@ -167,7 +167,7 @@ async function* unpackBody(
   if (broken !== undefined) throw broken;
 }
 
-function plainHeaders({ headers }: IncomingMessage): Record<string, string> {
+function toPlainHeaders({ headers }: IncomingMessage): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, [value].flat().join(', ')]),
   );

@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
-import { decoderOf, isPlainHttp, postRequest } from './http-exchange.ts';
+import { createDecoder, isPlainHttp, postRequest } from './http-exchange.ts';
 
 type Fetch = typeof globalThis.fetch;
 
@@ -24,7 +24,12 @@ export const httpFetch: Fetch = async (input, init = {}) => {
     return globalThis.fetch(input, init);
   }
   signal?.throwIfAborted();
-  const answer = await postRequest(url, headersIn(init.headers), utf8(body), signal ?? null);
+  const answer = await postRequest(
+    url,
+    toOutgoingHeaders(init.headers),
+    encodeUtf8(body),
+    signal ?? null,
+  );
   const { statusCode: status = 0, statusMessage: statusText = '', headers } = answer;
   if (status >= 300 && status < 400 && headers.location !== undefined) {
     answer.destroy();
@@ -37,7 +42,7 @@ export const httpFetch: Fetch = async (input, init = {}) => {
 };
 
 /** The AI SDK passes a plain object with all names in lower case. */
-function headersIn(headers: RequestInit['headers'] = {}): OutgoingHttpHeaders {
+function toOutgoingHeaders(headers: RequestInit['headers'] = {}): OutgoingHttpHeaders {
   const isPlain = !(headers instanceof Headers) && !Array.isArray(headers);
   return isPlain ? headers : Object.fromEntries(new Headers(headers));
 }
@@ -46,7 +51,7 @@ function headersIn(headers: RequestInit['headers'] = {}): OutgoingHttpHeaders {
  * Nearly every prompt has a character beyond Latin-1, so V8 stores the whole request in UTF-16; the
  * built-in conversion to UTF-8 takes three times as long.
  */
-function utf8(text: string): Uint8Array {
+function encodeUtf8(text: string): Uint8Array {
   const { transcode } = process.getBuiltinModule('node:buffer');
   return transcode(Buffer.from(text.toWellFormed(), 'utf16le'), 'utf16le', 'utf8');
 }
@@ -61,12 +66,12 @@ function toHeaders({ rawHeaders }: IncomingMessage): Headers {
 
 /** The body as a stream. Data that arrived together forms one chunk. */
 function toBodyStream(answer: IncomingMessage): ReadableStream<Uint8Array> {
-  const decoder = decoderOf(answer);
+  const decoder = createDecoder(answer);
   const { pipeline } = process.getBuiltinModule('node:stream');
   // An error on either side ends the decoder, whose reader receives it.
   const source = decoder === null ? answer : pipeline(answer, decoder, () => undefined);
   const isEvents = answer.headers['content-type']?.includes('event-stream') === true;
-  const join = isEvents ? eventJoiner() : (piece: Buffer) => piece;
+  const join = isEvents ? createEventJoiner() : (piece: Buffer) => piece;
   let unended = 0;
   let isOpen = true;
   const close = (over: () => void) => {
@@ -133,7 +138,7 @@ const END = '\n\n';
  * costs the AI SDK three web streams and a validation, and a person sees the text at the same
  * moment. Events in any other form pass unchanged.
  */
-export function eventJoiner(): (piece: Buffer) => Buffer {
+export function createEventJoiner(): (piece: Buffer) => Buffer {
   let isWhole = true;
   return (piece) => {
     const startsWhole = isWhole;

@@ -10,7 +10,7 @@ const MIN_TOKENS = 2_048;
  * Remembers the context window that a model's server states in the errors with which it refuses
  * longer requests. The number is kept as long as the model, so it is learned again after a restart.
  */
-export function learningModel(model: ChatModel): ChatModel {
+export function createLearningModel(model: ChatModel): ChatModel {
   let learned: number | null = null;
   const learn = (tokens: number): void => {
     if (tokens >= MIN_TOKENS && (learned === null || tokens < learned))
@@ -20,7 +20,7 @@ export function learningModel(model: ChatModel): ChatModel {
     try {
       yield* model.stream(request, signal);
     } catch (thrown) {
-      const said = thrown instanceof ModelError ? windowIn(thrown) : undefined;
+      const said = thrown instanceof ModelError ? findLearnedWindow(thrown) : undefined;
       if (said !== undefined) learn(said);
       throw thrown;
     }
@@ -37,7 +37,7 @@ export function learningModel(model: ChatModel): ChatModel {
   };
 }
 
-function windowIn({ failure }: ModelError): number | undefined {
+function findLearnedWindow({ failure }: ModelError): number | undefined {
   const isAboutLength = failure.kind === 'too-long' || failure.kind === 'output-limit';
   return isAboutLength ? failure.windowTokens : undefined;
 }

@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest';
 import {
   detectLocalServer,
   detectLocalServers,
-  localCandidates,
+  findUsualServer,
+  listLocalCandidates,
   pickChatModel,
-  usualServerAt,
 } from './offline-model.ts';
 
 describe('where a local server is searched', () => {
   it('[G01] on the usual ports, Ollama first', () => {
-    expect(localCandidates(undefined)).toEqual([
+    expect(listLocalCandidates(undefined)).toEqual([
       'http://127.0.0.1:11434/v1',
       'http://127.0.0.1:1234/v1',
       'http://127.0.0.1:8080/v1',
@@ -30,16 +30,16 @@ describe('where a local server is searched', () => {
     ['gpu.home:80', 'http://gpu.home/v1'],
     ['https://gpu.home/', 'https://gpu.home/v1'],
   ])('[G01] first where OLLAMA_HOST=%s says', (host, expected) => {
-    expect(localCandidates(host)[0]).toBe(expected);
+    expect(listLocalCandidates(host)[0]).toBe(expected);
   });
 
   it('only once per server', () => {
-    expect(localCandidates('localhost:11434')).toHaveLength(6);
-    expect(localCandidates('127.0.0.1')).toHaveLength(5);
+    expect(listLocalCandidates('localhost:11434')).toHaveLength(6);
+    expect(listLocalCandidates('127.0.0.1')).toHaveLength(5);
   });
 
   it.each(['', '  ', 'not a host'])('skips what is not a host: "%s"', (host) => {
-    expect(localCandidates(host)).toHaveLength(5);
+    expect(listLocalCandidates(host)).toHaveLength(5);
   });
 });
 
@@ -88,8 +88,8 @@ describe('looking for a local server', () => {
     const { readJson } = machine({ 8080: () => models('gguf'), 11434: () => models('llama3') });
     const found = await detectLocalServers({ readJson, ollamaHost: undefined });
     expect(found.map(({ model }) => model)).toEqual(['llama3', 'gguf']);
-    expect(found.map(({ baseUrl }) => usualServerAt(baseUrl))).toEqual(['Ollama', 'llama.cpp']);
-    expect(usualServerAt('http://127.0.0.1:5000/v1')).toBeUndefined();
+    expect(found.map(({ baseUrl }) => findUsualServer(baseUrl))).toEqual(['Ollama', 'llama.cpp']);
+    expect(findUsualServer('http://127.0.0.1:5000/v1')).toBeUndefined();
   });
 
   it('[G01] is not misled by other programs on these ports', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contextTokensOf, ModelSettings } from './model-settings.ts';
+import { getContextTokens, ModelSettings } from './model-settings.ts';
 
 const local = { provider: 'openai-compatible', baseUrl: 'http://127.0.0.1:11434/v1', model: 'm' };
 
@@ -82,6 +82,6 @@ describe('the context window of a model', () => {
       16_384,
     ],
   ])('[G11] is known: %s', (_how, settings, id, tokens) => {
-    expect(contextTokensOf(settings, id)).toBe(tokens);
+    expect(getContextTokens(settings, id)).toBe(tokens);
   });
 });

@@ -180,10 +180,10 @@ const WrittenModel = z.union([
  * model), `offline`, or a provider. A secret in it was an `${ENV}` reference that has already been
  * resolved.
  */
-export const ModelSettings = WrittenModel.default('auto').transform(arrange);
+export const ModelSettings = WrittenModel.default('auto').transform(arrangeSettings);
 export type ModelSettings = z.infer<typeof ModelSettings>;
 
-function arrange(written: z.infer<typeof WrittenModel>): {
+function arrangeSettings(written: z.infer<typeof WrittenModel>): {
   readonly model: 'auto' | 'offline' | ProviderChoice;
   readonly fallback: readonly ('offline' | ProviderChoice)[];
   readonly timeouts: ModelTimeouts;
@@ -210,7 +210,7 @@ function arrange(written: z.infer<typeof WrittenModel>): {
     model,
     fallback,
     timeouts,
-    choices: choices.map((one) => (typeof one === 'string' ? sameProvider(model, one) : one)),
+    choices: choices.map((one) => (typeof one === 'string' ? deriveSibling(model, one) : one)),
   };
 }
 
@@ -218,7 +218,7 @@ function arrange(written: z.infer<typeof WrittenModel>): {
  * The settings for another model from the same provider, without the facts that apply only to the
  * main model.
  */
-function sameProvider(
+function deriveSibling(
   { vision: _, contextTokens: _c, price: _p, ...main }: ProviderChoice,
   model: string,
 ): ProviderChoice {
@@ -229,7 +229,7 @@ function sameProvider(
  * Separate settings for the main model and each of `choices`, by name and by `provider/name`. If
  * one of them fails, the main model answers, as in a conversation that has chosen it.
  */
-export function modelChoices(settings: ModelSettings): ReadonlyMap<string, ModelSettings> {
+export function listModelChoices(settings: ModelSettings): ReadonlyMap<string, ModelSettings> {
   const { model: main, choices, fallback } = settings;
   if (typeof main === 'string') return new Map();
   const named = choices.flatMap((model): [string, ModelSettings][] => {
@@ -270,7 +270,7 @@ const UNKNOWN_REMOTE = 32_768;
  * The context window of a model, in tokens: as configured, otherwise by its family, otherwise a
  * small default. `id` is the model that answers now, as `provider/model`.
  */
-export function contextTokensOf(
+export function getContextTokens(
   settings: Pick<ModelSettings, 'model' | 'contextTokens'>,
   id: string,
 ): number {

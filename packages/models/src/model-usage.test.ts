@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { costOf, countUsage } from './chat-model.ts';
+import { computeCost, countUsage } from './chat-model.ts';
 
 const request = {
   system: [{ text: 'x'.repeat(30), stable: true }],
@@ -52,15 +52,15 @@ describe('the cost of a call', () => {
   const usage = { inputTokens: 1_000, outputTokens: 200, cachedInputTokens: 400, estimated: false };
 
   it('[G17] is unknown without a price, not zero', () => {
-    expect(costOf(usage, undefined)).toBeNull();
+    expect(computeCost(usage, undefined)).toBeNull();
   });
 
   it('[G17] counts input and output at their prices per million', () => {
-    expect(costOf(usage, { inputPerMillion: 3, outputPerMillion: 15 })).toBeCloseTo(0.006, 10);
+    expect(computeCost(usage, { inputPerMillion: 3, outputPerMillion: 15 })).toBeCloseTo(0.006, 10);
   });
 
   it('[G17] counts cached input at its own price if there is one', () => {
     const price = { inputPerMillion: 3, outputPerMillion: 15, cachedInputPerMillion: 0.3 };
-    expect(costOf(usage, price)).toBeCloseTo(0.00492, 10);
+    expect(computeCost(usage, price)).toBeCloseTo(0.00492, 10);
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelEvent } from './chat-model.ts';
-import { type OfflineReason, offlineModel } from './offline-model.ts';
+import { createOfflineChatModel, type OfflineReason } from './offline-model.ts';
 
 const offline = (reason: OfflineReason) =>
-  offlineModel({
+  createOfflineChatModel({
     reason,
     settingsFile: '~/.parley/settings.yaml',
     timeZone: 'Europe/Berlin',

@@ -34,20 +34,20 @@ const NOTHING_REPORTED = {
  * one. It needs neither network nor any provider package, costs nothing, and is used like every
  * other model.
  */
-export function offlineModel(deps: OfflineDeps): ChatModel {
+export function createOfflineChatModel(deps: OfflineDeps): ChatModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     const asked = request.messages.findLast((message) => message.role === 'user');
     const question = asked?.said ?? asked?.content ?? '';
     throwIfStopped(signal);
-    if (plainQuestion(question) === 'time' && canAskTime(request)) {
+    if (findPlainQuestion(question) === 'time' && canAskTime(request)) {
       yield { type: 'tool-call', call: { id: 'offline_time', name: TIME_TOOL, arguments: '{}' } };
-      yield finishEvent(request, '', 'tool-calls');
+      yield createFinishEvent(request, '', 'tool-calls');
       return;
     }
     const result = request.messages.findLast((message) => message.role === 'tool');
     const toolTime =
       result?.name === TIME_TOOL && result.failed !== true ? result.content : undefined;
-    const text = offlineAnswer(question, {
+    const text = writeOfflineAnswer(question, {
       ...(toolTime !== undefined && { toolTime }),
       attached: asked?.attached ?? [],
       reason: deps.reason,
@@ -60,7 +60,7 @@ export function offlineModel(deps: OfflineDeps): ChatModel {
       yield { type: 'text', text: piece };
     }
     throwIfStopped(signal);
-    yield finishEvent(request, text, 'stop');
+    yield createFinishEvent(request, text, 'stop');
   }
   return { id: OFFLINE_MODEL, stream };
 }
@@ -70,7 +70,7 @@ function canAskTime({ tools = [], messages }: ModelRequest): boolean {
   return tools.some(({ name }) => name === TIME_TOOL) && messages.at(-1)?.role === 'user';
 }
 
-function finishEvent(request: ModelRequest, text: string, finishReason: string): ModelEvent {
+function createFinishEvent(request: ModelRequest, text: string, finishReason: string): ModelEvent {
   const usage = countUsage(NOTHING_REPORTED, request, text.length);
   return { type: 'finish', text, usage, finishReason, model: OFFLINE_MODEL, costUsd: 0 };
 }
@@ -112,16 +112,16 @@ const TIME =
   /what.{0,12}\btime\b|\btime is it\b|^\W*time\W*$|\bwhat.{0,8}\bdate\b|wie spät|wieviel uhr|uhrzeit|几点|时间/i;
 
 /** Answers a message without any model, in Markdown. Never pretends to understand the message. */
-function offlineAnswer(text: string, facts: OfflineFacts): string {
-  switch (plainQuestion(text)) {
+function writeOfflineAnswer(text: string, facts: OfflineFacts): string {
+  switch (findPlainQuestion(text)) {
     case 'time':
-      return `${facts.toolTime ?? `It is ${localTime(facts)}.`}\n\nThat is one of the few things I know by myself: ${notConnectedText(facts)}`;
+      return `${facts.toolTime ?? `It is ${formatLocalTime(facts)}.`}\n\nThat is one of the few things I know by myself: ${describeNotConnected(facts)}`;
     case 'status':
-      return `I am running and your message reached me. ${capitalised(notConnectedText(facts))}\n\n${howToConnect(facts)}`;
+      return `I am running and your message reached me. ${capitalize(describeNotConnected(facts))}\n\n${describeHowToConnect(facts)}`;
     case 'help':
-      return `${HELP_TEXT}\n\nFor everything else I need a language model, and ${notConnectedText(facts)}\n\n${howToConnect(facts)}`;
+      return `${HELP_TEXT}\n\nFor everything else I need a language model, and ${describeNotConnected(facts)}\n\n${describeHowToConnect(facts)}`;
     case null:
-      return `Your message arrived${withAttached(facts)}, but I cannot answer it: ${notConnectedText(facts)}\n\n${howToConnect(facts)}`;
+      return `Your message arrived${describeAttached(facts)}, but I cannot answer it: ${describeNotConnected(facts)}\n\n${describeHowToConnect(facts)}`;
   }
 }
 
@@ -137,7 +137,7 @@ const HELP_TEXT = [
 ].join('\n');
 
 /** Which of the questions that need no model a message asks, if any. */
-function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
+function findPlainQuestion(text: string): 'help' | 'status' | 'time' | null {
   const question = text.trim();
   if (question.length > MAX_QUESTION) return null;
   if (TIME.test(question)) return 'time';
@@ -146,7 +146,7 @@ function plainQuestion(text: string): 'help' | 'status' | 'time' | null {
 }
 
 /** Explains in a clause why no model answers; also for the start banner. */
-export function offlineReasonText(reason: OfflineReason): string {
+export function describeOfflineReason(reason: OfflineReason): string {
   switch (reason) {
     case 'nothing-found':
       return `no model is configured and no local server answered on the ports ${LOCAL_PORTS.join(', ')}`;
@@ -157,11 +157,11 @@ export function offlineReasonText(reason: OfflineReason): string {
   }
 }
 
-function notConnectedText(facts: OfflineFacts): string {
-  return `no language model is connected (${offlineReasonText(facts.reason)}).`;
+function describeNotConnected(facts: OfflineFacts): string {
+  return `no language model is connected (${describeOfflineReason(facts.reason)}).`;
 }
 
-function howToConnect({ settingsFile, reason }: OfflineFacts): string {
+function describeHowToConnect({ settingsFile, reason }: OfflineFacts): string {
   if (reason === 'all-failed') {
     return `Try again later, or look at the section \`model\` in \`${settingsFile}\`.`;
   }
@@ -178,7 +178,7 @@ function howToConnect({ settingsFile, reason }: OfflineFacts): string {
   return reason === 'nothing-found' ? `${snippet}\n\n${START_ONE}` : snippet;
 }
 
-function localTime({ now, timeZone }: OfflineFacts): string {
+function formatLocalTime({ now, timeZone }: OfflineFacts): string {
   const format = new Intl.DateTimeFormat('en-GB', {
     dateStyle: 'full',
     timeStyle: 'short',
@@ -190,14 +190,14 @@ function localTime({ now, timeZone }: OfflineFacts): string {
 /** Enough to show that everything arrived; a message may bring 32 files. */
 const NAMED = 5;
 
-function withAttached({ attached }: OfflineFacts): string {
+function describeAttached({ attached }: OfflineFacts): string {
   if (attached.length === 0) return '';
   const more = attached.length > NAMED ? [`${attached.length - NAMED} more`] : [];
   const names = [...attached.slice(0, NAMED), ...more];
   return ` with ${new Intl.ListFormat('en').format(names)}`;
 }
 
-function capitalised(sentence: string): string {
+function capitalize(sentence: string): string {
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
@@ -208,11 +208,11 @@ export interface LocalServer {
 }
 
 /** Reads the JSON that a server returns to GET; null when its status is not 200. */
-type ReadJson = (url: string, signal: AbortSignal) => Promise<unknown>;
+type FetchJson = (url: string, signal: AbortSignal) => Promise<unknown>;
 
 /** The servers to probe, and the means to do so. */
 interface DetectDeps {
-  readonly readJson?: ReadJson;
+  readonly readJson?: FetchJson;
   /** The environment variable OLLAMA_HOST, if set. */
   readonly ollamaHost: string | undefined;
   /** Base URLs to probe instead of the usual ones. */
@@ -233,13 +233,13 @@ export async function detectLocalServer(deps: DetectDeps): Promise<LocalServer |
  * throws.
  */
 export async function detectLocalServers(deps: DetectDeps): Promise<readonly LocalServer[]> {
-  const candidates = deps.candidates ?? localCandidates(deps.ollamaHost);
-  const readJson = deps.readJson ?? httpJson;
-  const found = await Promise.all(candidates.map((baseUrl) => askForModel(baseUrl, readJson)));
+  const candidates = deps.candidates ?? listLocalCandidates(deps.ollamaHost);
+  const readJson = deps.readJson ?? fetchJsonPlain;
+  const found = await Promise.all(candidates.map((baseUrl) => askForChatModel(baseUrl, readJson)));
   return found.filter((server) => server !== null);
 }
 
-async function askForModel(baseUrl: string, readJson: ReadJson): Promise<LocalServer | null> {
+async function askForChatModel(baseUrl: string, readJson: FetchJson): Promise<LocalServer | null> {
   try {
     const model = pickChatModel(
       await readJson(`${baseUrl}/models`, AbortSignal.timeout(DETECT_MS)),
@@ -254,7 +254,7 @@ async function askForModel(baseUrl: string, readJson: ReadJson): Promise<LocalSe
 /**
  * Avoids `fetch`, whose first call costs a process 16 MB, because most processes find no server.
  */
-function httpJson(url: string, signal: AbortSignal): Promise<unknown> {
+function fetchJsonPlain(url: string, signal: AbortSignal): Promise<unknown> {
   // Static imports would load Node's `fetch`.
   const { get } = url.startsWith('https:')
     ? process.getBuiltinModule('node:https')
@@ -282,7 +282,7 @@ const LOCAL_PORTS = USUAL_SERVERS.map(({ port }) => port);
 /**
  * The server that usually listens on the port in this base URL; another program may be using it.
  */
-export function usualServerAt(baseUrl: string): string | undefined {
+export function findUsualServer(baseUrl: string): string | undefined {
   return USUAL_SERVERS.find(({ port }) => String(port) === new URL(baseUrl).port)?.name;
 }
 const OLLAMA_PORT = 11434;
@@ -297,9 +297,9 @@ const ModelList = z.object({ data: z.array(z.object({ id: z.string().min(1) })).
  * Where to look for a local server, as base URLs ending in `/v1`, best first. `ollamaHost` is the
  * variable OLLAMA_HOST: `host`, `host:port`, `:port` or a URL. An invalid value is ignored.
  */
-export function localCandidates(ollamaHost: string | undefined): string[] {
+export function listLocalCandidates(ollamaHost: string | undefined): string[] {
   const usual = LOCAL_PORTS.map((port) => `http://127.0.0.1:${port}/v1`);
-  const named = ollamaBaseUrl(ollamaHost?.trim() ?? '');
+  const named = toOllamaBaseUrl(ollamaHost?.trim() ?? '');
   return named === null ? usual : [named, ...usual.filter((url) => url !== named)];
 }
 
@@ -313,7 +313,7 @@ export function pickChatModel(answer: unknown): string | null {
   return list.data.data.find((model) => !NOT_FOR_CHAT.test(model.id))?.id ?? null;
 }
 
-function ollamaBaseUrl(host: string): string | null {
+function toOllamaBaseUrl(host: string): string | null {
   if (host === '') return null;
   const withHost = host.startsWith(':') ? `127.0.0.1${host}` : host;
   const text = /^https?:\/\//.test(withHost) ? withHost : `http://${withHost}`;

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DEFAULT_ANSWER_BOUNDS } from './answer-bounds.ts';
 import type { ModelEvent, ModelRequest } from './chat-model.ts';
 import { ModelTimeouts, type ProviderChoice } from './model-settings.ts';
-import { providerModel } from './provider-model.ts';
+import { createProviderModel } from './provider-model.ts';
 
 const request: ModelRequest = {
   system: [
@@ -109,7 +109,7 @@ async function ask(choice: ProviderChoice, events: readonly object[], more = req
     fetch,
   };
   const seen: ModelEvent[] = [];
-  const model = providerModel(init);
+  const model = createProviderModel(init);
   for await (const event of model.stream(more, new AbortController().signal)) seen.push(event);
   return { seen, asked: asked[0] };
 }

@@ -9,7 +9,7 @@ import {
 } from './chat-model.ts';
 
 /** The call that replaces the failed one; null when the failure is final. */
-type SecondTry = (
+type NextTry = (
   failure: unknown,
 ) => AsyncIterable<ModelEvent> | null | Promise<AsyncIterable<ModelEvent> | null>;
 
@@ -20,7 +20,7 @@ type SecondTry = (
 export async function* withSecondTry(
   events: AsyncIterable<ModelEvent>,
   signal: AbortSignal,
-  next: SecondTry,
+  next: NextTry,
 ): AsyncGenerator<ModelEvent> {
   let spoke = false;
   let other: AsyncIterable<ModelEvent> | null;
@@ -64,31 +64,31 @@ const WITHOUT_TOOLS =
  * once without tools, and later requests never offer them: many small local models do not support
  * tools but can still chat.
  */
-export function toolLessModel(model: ChatModel): ChatModel {
+export function createToolLessModel(model: ChatModel): ChatModel {
   let takesTools = true;
   function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
     if ((request.tools?.length ?? 0) === 0) return model.stream(request, signal);
-    if (!takesTools) return model.stream(withoutTools(request), signal);
+    if (!takesTools) return model.stream(removeTools(request), signal);
     return withSecondTry(model.stream(request, signal), signal, (failure) => {
       const refused = failure instanceof ModelError && failure.failure.kind === 'no-tools';
       if (!refused) return null;
       takesTools = false;
-      return model.stream(withoutTools(request), signal);
+      return model.stream(removeTools(request), signal);
     });
   }
   return withStream(model, stream);
 }
 
 /** Keeps tool results as text if another model started the turn. */
-function withoutTools({ tools: _refused, system, messages, ...rest }: ModelRequest): ModelRequest {
+function removeTools({ tools: _refused, system, messages, ...rest }: ModelRequest): ModelRequest {
   return {
     ...rest,
     system: [...system, { text: WITHOUT_TOOLS, stable: false }],
-    messages: messages.map(asText),
+    messages: messages.map(toTextMessage),
   };
 }
 
-function asText(message: ModelMessage): ModelMessage {
+function toTextMessage(message: ModelMessage): ModelMessage {
   if (message.role === 'user') return message;
   if (message.role === 'assistant') return { role: 'assistant', content: message.content };
   const { name, content } = message;
@@ -106,10 +106,10 @@ const BRIDGE = 'I have these results. Before I answer I read what was written me
  * requests always include. Thus the message remains the person's own, which it would not be inside
  * a result.
  */
-export function bridgingModel(model: ChatModel): ChatModel {
+export function createBridgingModel(model: ChatModel): ChatModel {
   let takesAfterResults = true;
   function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
-    const bridged = withBridges(request);
+    const bridged = addBridges(request);
     if (bridged === null) return model.stream(request, signal);
     if (!takesAfterResults) return model.stream(bridged, signal);
     return withSecondTry(model.stream(request, signal), signal, (failure) => {
@@ -123,7 +123,7 @@ export function bridgingModel(model: ChatModel): ChatModel {
 }
 
 /** Null if no message from a person follows a result. */
-function withBridges({ messages, ...rest }: ModelRequest): ModelRequest | null {
+function addBridges({ messages, ...rest }: ModelRequest): ModelRequest | null {
   const bridged = messages.flatMap((message, index): ModelMessage[] => {
     const isAfterResult = message.role === 'user' && messages[index - 1]?.role === 'tool';
     return isAfterResult ? [{ role: 'assistant', content: BRIDGE }, message] : [message];
@@ -154,13 +154,13 @@ const NOT_TAKEN =
  * sent, and if the server refuses, the request is retried once without them. True: its refusal is
  * final.
  */
-export function seeingModel(model: ChatModel, vision: boolean | undefined): ChatModel {
+export function createSeeingModel(model: ChatModel, vision: boolean | undefined): ChatModel {
   function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
     if (vision === true || !hasImages(request)) return model.stream(request, signal);
-    if (vision === false) return model.stream(withoutImages(request, CANNOT_SEE), signal);
+    if (vision === false) return model.stream(removeImages(request, CANNOT_SEE), signal);
     return withSecondTry(model.stream(request, signal), signal, (failure) => {
       const mayBe = failure instanceof ModelError && MAY_BE_THE_PICTURES.has(failure.failure.kind);
-      return mayBe ? model.stream(withoutImages(request, NOT_TAKEN), signal) : null;
+      return mayBe ? model.stream(removeImages(request, NOT_TAKEN), signal) : null;
     });
   }
   return withStream(model, stream);
@@ -170,7 +170,7 @@ function hasImages({ messages }: ModelRequest): boolean {
   return messages.some((message) => message.role === 'user' && message.images !== undefined);
 }
 
-function withoutImages(request: ModelRequest, note: string): ModelRequest {
+function removeImages(request: ModelRequest, note: string): ModelRequest {
   const messages = request.messages.map((message): ModelMessage => {
     if (message.role !== 'user' || message.images === undefined) return message;
     const { images: _unseen, ...rest } = message;
@@ -185,7 +185,7 @@ function withoutImages(request: ModelRequest, note: string): ModelRequest {
  * context window is that of the model called last, because requests are shortened for the model
  * that answers.
  */
-export function fallbackModel(
+export function createFallbackModel(
   first: ChatModel,
   others: readonly ChatModel[],
   logger: Logger,
@@ -201,7 +201,7 @@ export function fallbackModel(
       return withSecondTry(model.stream(request, signal), signal, (failure) => {
         if (!(failure instanceof ModelError)) return null;
         failures.push(failure);
-        if (next === undefined) throw allFailed(failures);
+        if (next === undefined) throw combineFailures(failures);
         const { code, message } = failure;
         logger.warn({ model: model.id, code }, `${message} The next model is asked.`);
         return ask(next, rest);
@@ -223,7 +223,7 @@ export function fallbackModel(
  * One error for all failures. A request that is too long for one of the models takes precedence,
  * because the caller can shorten it; next comes a failure that may be retried.
  */
-function allFailed(failures: readonly ModelError[]): ModelError | Error {
+function combineFailures(failures: readonly ModelError[]): ModelError | Error {
   const shown =
     failures.find(({ failure }) => failure.kind === 'too-long') ??
     failures.find((failure) => failure.retryable) ??

@@ -9,7 +9,7 @@ import {
 import { withStream } from './retry.ts';
 
 /** The number of consecutive attempts with one model, and the maximum delays, in ms. */
-export interface Patience {
+export interface RetryPatience {
   readonly tries: number;
   /** The longest single delay; if a provider asks for a longer one, there is no retry here. */
   readonly waitMs: number;
@@ -20,12 +20,17 @@ export interface Patience {
 }
 
 /** For the last model: a longer delay is better than no answer. */
-export const PATIENT: Patience = { tries: 4, waitMs: 15_000, totalMs: 30_000, asksSilent: true };
+export const PATIENT: RetryPatience = {
+  tries: 4,
+  waitMs: 15_000,
+  totalMs: 30_000,
+  asksSilent: true,
+};
 /**
  * For a model that another one follows, because the other one answers before a longer delay would
  * end.
  */
-export const HASTY: Patience = { tries: 2, waitMs: 2_000, totalMs: 2_000, asksSilent: false };
+export const HASTY: RetryPatience = { tries: 2, waitMs: 2_000, totalMs: 2_000, asksSilent: false };
 
 /** The initial delays, in ms; each further one is twice as long. */
 const PAUSES = { 'broken-off': 500, overloaded: 500, 'rate-limited': 1_000, short: 250 } as const;
@@ -37,11 +42,11 @@ const JITTER = 0.1;
 const MAX_JITTER_MS = 500;
 
 /** The facts after a failed attempt. */
-interface Tried {
+interface FailedTry {
   readonly failure: ModelFailure;
   /** The number of attempts so far. */
   readonly tries: number;
-  readonly patience: Patience;
+  readonly patience: RetryPatience;
   /** In [0, 1). */
   readonly random: number;
 }
@@ -50,16 +55,16 @@ interface Tried {
  * The delay before the same model is asked again, in ms; null if it is not. A dropped connection is
  * usually a kept-alive one that the server had just closed, so the request is retried immediately.
  */
-export function retryDelay({ failure, tries, patience, random }: Tried): number | null {
+export function computeRetryDelay({ failure, tries, patience, random }: FailedTry): number | null {
   if (tries >= patience.tries) return null;
-  const delay = delayAfter(failure, tries, patience, random);
+  const delay = computeDelayAfter(failure, tries, patience, random);
   return delay === null || delay > patience.waitMs * (1 + JITTER) ? null : Math.round(delay);
 }
 
-function delayAfter(
+function computeDelayAfter(
   failure: ModelFailure,
   tries: number,
-  patience: Patience,
+  patience: RetryPatience,
   random: number,
 ): number | null {
   const growing = (first: number) => first * 2 ** (tries - 1) * (0.75 + random / 2);
@@ -93,7 +98,7 @@ export interface RetryingDeps {
   /** Waits for `ms`, or less if `signal` is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly random: () => number;
-  readonly patience: Patience;
+  readonly patience: RetryPatience;
   readonly logger: Logger;
 }
 
@@ -102,7 +107,7 @@ export interface RetryingDeps {
  * Tool calls are held back until the answer is complete, because a call in an answer that breaks
  * off is not final.
  */
-export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
+export function createRetryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     let waited = 0;
     for (let tries = 1; ; tries += 1) {
@@ -127,7 +132,7 @@ export function retryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
     // The caller then rephrases the request.
     if (failure.kind === 'empty' && request.messages.some(({ role }) => role === 'tool'))
       return null;
-    return retryDelay({ failure, tries, patience: deps.patience, random: deps.random() });
+    return computeRetryDelay({ failure, tries, patience: deps.patience, random: deps.random() });
   }
 
   return withStream(model, stream);

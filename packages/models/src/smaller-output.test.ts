@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type ChatModel, ModelError, type ModelFailure, type ModelRequest } from './chat-model.ts';
-import { learningModel } from './learned-window.ts';
-import { smallerOutputModel } from './smaller-output.ts';
-import { fakeModel } from './testing/fake-model.ts';
+import { createLearningModel } from './learned-window.ts';
+import { createSmallerOutputModel } from './smaller-output.ts';
+import { createFakeModel } from './testing/fake-model.ts';
 
 /** Refuses answers longer than `limit` tokens, as servers do; `says` makes it name the limit. */
 function limited(
@@ -17,10 +17,10 @@ function limited(
       const wanted = request.maxOutputTokens ?? Number.POSITIVE_INFINITY;
       const failure = { kind: 'output-limit', limitTokens: null, ...says } as const;
       if (wanted > limit) throw new ModelError(failure, 'p/m', 'too large');
-      yield* fakeModel('p/m', 'an answer').stream(request, signal);
+      yield* createFakeModel('p/m', 'an answer').stream(request, signal);
     },
   };
-  return { model: smallerOutputModel(model), asked };
+  return { model: createSmallerOutputModel(model), asked };
 }
 
 async function ask(model: ChatModel, more: Partial<ModelRequest> = {}): Promise<void> {
@@ -60,7 +60,7 @@ describe('a model that allows only shorter answers', () => {
 describe('the context window of a model', () => {
   it('[G21] is learned from what its server says, using the smallest number', async () => {
     const windows = [32_768, 8_192, 16_384, 100];
-    const model = learningModel({
+    const model = createLearningModel({
       id: 'p/m',
       async *stream() {
         yield { type: 'text', text: '' };

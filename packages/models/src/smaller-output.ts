@@ -16,7 +16,7 @@ const MAX_TRIES = 3;
  * Requests a shorter answer if the requested length is more than the model allows. A model's limit
  * is remembered; the remaining space in one long request is not.
  */
-export function smallerOutputModel(model: ChatModel): ChatModel {
+export function createSmallerOutputModel(model: ChatModel): ChatModel {
   let allowed = Number.POSITIVE_INFINITY;
   const ask = (
     request: ModelRequest,
@@ -26,7 +26,7 @@ export function smallerOutputModel(model: ChatModel): ChatModel {
     withSecondTry(model.stream(request, signal), signal, (thrown) => {
       const failure = thrown instanceof ModelError ? thrown.failure : null;
       if (failure?.kind !== 'output-limit' || tries >= MAX_TRIES) return null;
-      const limit = smallerLimit(request.maxOutputTokens, failure);
+      const limit = computeSmallerLimit(request.maxOutputTokens, failure);
       if (limit === null) return null;
       if (failure.windowTokens === undefined) allowed = Math.min(allowed, limit);
       return ask({ ...request, maxOutputTokens: limit }, signal, tries + 1);
@@ -39,7 +39,7 @@ export function smallerOutputModel(model: ChatModel): ChatModel {
 }
 
 /** Null if nothing smaller can be requested. */
-function smallerLimit(
+function computeSmallerLimit(
   asked: number | undefined,
   { limitTokens }: Extract<ModelFailure, { kind: 'output-limit' }>,
 ): number | null {

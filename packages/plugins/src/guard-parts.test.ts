@@ -6,7 +6,7 @@ import type { ContextSource } from '@parley/prompt';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { guardedChannel, watchedParts } from './guard-parts.ts';
+import { guardChannel, watchParts } from './guard-parts.ts';
 import type { PluginLayer } from './plugin.ts';
 
 /** A plugin's parts, whose functions all return the same result. */
@@ -18,7 +18,7 @@ function parts(result: () => unknown) {
   };
   const layer: object = { id: 'sky', volatility: 'turn', placement: 'user', render: give };
   const defects = new Defects({ clock: () => 1, onDefect: () => {} });
-  const watched = watchedParts(
+  const watched = watchParts(
     {
       tools: [tool as Tool],
       layers: [layer as PluginLayer],
@@ -55,7 +55,7 @@ const ENV: ProbeEnv = { signal: new AbortController().signal, clock: () => 1, va
 describe('a plugin’s channel', () => {
   it('[P16] [U02] keeps the probe for "parley doctor" and the limits of its menu', async () => {
     const works = { kind: 'works', as: '@sky', warnings: [], clock: null } as const;
-    const channel = guardedChannel({ ...SKY, probe: async () => works });
+    const channel = guardChannel({ ...SKY, probe: async () => works });
     expect(channel.menu).toBe(SKY.menu);
     expect(await channel.probe?.({}, ENV)).toEqual(works);
   });
@@ -64,7 +64,7 @@ describe('a plugin’s channel', () => {
     ['throws', () => Promise.reject(new Error('no net'))],
     ['returns an invalid value', async () => ({ kind: 'works' }) as never],
   ])('[P16] [U02] is reported by "parley doctor" if its probe %s', async (_what, probe) => {
-    const probed = await guardedChannel({ ...SKY, probe }).probe?.({}, ENV);
+    const probed = await guardChannel({ ...SKY, probe }).probe?.({}, ENV);
     expect(probed).toMatchObject({ kind: 'problem', reason: expect.stringMatching(/^its probe/) });
   });
 });

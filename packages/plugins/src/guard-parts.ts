@@ -35,7 +35,7 @@ const Features = z.looseObject({});
  * the layer times out or returns anything but text with an audience, and the assembler then leaves
  * the layer out.
  */
-export function guardedLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer {
+export function guardLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer {
   const { id, volatility, placement, modes, reads = [] } = layer;
   return {
     id,
@@ -55,7 +55,7 @@ export function guardedLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer
 }
 
 /** The same for a source. Its fields are validated by the layers. */
-export function guardedSource(source: ContextSource, patienceMs = TIMEOUT_MS): ContextSource {
+export function guardSource(source: ContextSource, patienceMs = TIMEOUT_MS): ContextSource {
   const { id, reads = [] } = source;
   return {
     id,
@@ -66,10 +66,7 @@ export function guardedSource(source: ContextSource, patienceMs = TIMEOUT_MS): C
 }
 
 /** Wraps a plugin's channel so that its code cannot delay the start of the others. */
-export function guardedChannel(
-  channel: ChannelDefinition,
-  patienceMs = LOAD_MS,
-): ChannelDefinition {
+export function guardChannel(channel: ChannelDefinition, patienceMs = LOAD_MS): ChannelDefinition {
   const { id, settings, answersStrangers, ids, menu, probe } = channel;
   return {
     id,
@@ -77,7 +74,7 @@ export function guardedChannel(
     ...(answersStrangers === undefined ? {} : { answersStrangers }),
     ...(menu === undefined ? {} : { menu }),
     ...(probe === undefined ? {} : { probe: guardedProbe(channel, probe) }),
-    ...(ids === undefined ? {} : { ids: guardedIds(ids) }),
+    ...(ids === undefined ? {} : { ids: guardIds(ids) }),
     load: () => withTimeLimit({ ms: patienceMs }, async () => channel.load()),
   };
 }
@@ -118,7 +115,7 @@ function guardedProbe(
  * Wraps id forms so that one that throws accepts an id as written. A bug in it must not prevent the
  * settings from being read.
  */
-function guardedIds({ person, group, direct, role, thread }: ChannelIds): ChannelIds {
+function guardIds({ person, group, direct, role, thread }: ChannelIds): ChannelIds {
   const guarded = ({ expected, howToFind, ...form }: IdForm): IdForm => ({
     expected,
     howToFind,
@@ -143,17 +140,17 @@ const Proposed = z
   .object({ shown: z.record(z.string(), z.unknown()), content: z.string(), always: z.boolean() })
   .nullable();
 
-type Watched = Pick<LoadedParts, 'tools' | 'layers' | 'hooks' | 'sources'>;
+type WatchedParts = Pick<LoadedParts, 'tools' | 'layers' | 'hooks' | 'sources'>;
 
 /**
  * Wraps parts so that their results are validated where they enter Parley. An invalid result is
  * counted and thrown as an error, which drops that one result. A part with several invalid results
  * in a row is no longer called.
  */
-export function watchedParts(
-  { tools, layers, hooks, sources }: Watched,
+export function watchParts(
+  { tools, layers, hooks, sources }: WatchedParts,
   defects: Defects,
-): Watched {
+): WatchedParts {
   return {
     tools: tools.map((tool): Tool => {
       const checked = watchMethod(defects, tool, 'run', `tool ${tool.name}`, ToolOutcomeShape);

@@ -14,7 +14,7 @@ export interface LoadPluginsOptions {
   readonly log: Logger;
   readonly clock: Clock;
   /** The names of Parley's own tools and channels. The names of its layers are known here. */
-  readonly taken: Omit<Taken, 'layers'>;
+  readonly taken: Omit<TakenNames, 'layers'>;
   /** Called with the location of a plugin's code before any of it runs. */
   readonly onFound?: (place: { readonly use: string; readonly folder: string }) => void;
   /**
@@ -26,7 +26,7 @@ export interface LoadPluginsOptions {
 const TIMEOUT_MS = 10_000;
 
 /** The state of a plugin during loading: its failure so far, or the plugin itself. */
-type Step<Good> =
+type LoadStep<Good> =
   | { readonly choice: PluginChoice; readonly name: string | undefined; readonly failed: unknown }
   | { readonly choice: PluginChoice; readonly name: string | undefined; readonly good: Good };
 
@@ -43,7 +43,7 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
     plugins.map((choice) => runLoadStep(choice, undefined, () => importPlugin(choice, deps))),
   );
   const opened = await Promise.all(
-    withoutDoubles(imported).map((at) => {
+    refuseDuplicates(imported).map((at) => {
       if ('failed' in at) return at;
       const { choice, name, good } = at;
       return runLoadStep(choice, name, async () => ({
@@ -52,7 +52,7 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly
       }));
     }),
   );
-  let taken: Taken = { ...options.taken, layers: createLayerRegistry(builtInLayers()).ids };
+  let taken: TakenNames = { ...options.taken, layers: createLayerRegistry(builtInLayers()).ids };
   const outcomes = opened.map((at): PluginOutcome => {
     const { use } = at.choice;
     if ('failed' in at) return { kind: 'failed', use, name: at.name, reason: reasonOf(at.failed) };
@@ -71,7 +71,7 @@ async function runLoadStep<Good>(
   choice: PluginChoice,
   name: string | undefined,
   work: () => Promise<Good>,
-): Promise<Step<Good>> {
+): Promise<LoadStep<Good>> {
   try {
     return { choice, name, good: await work() };
   } catch (failed) {
@@ -83,7 +83,9 @@ async function runLoadStep<Good>(
  * Refuses plugins with the same name before any is set up, because they would compete for the
  * resources they open.
  */
-function withoutDoubles(steps: readonly Step<ImportedPlugin>[]): readonly Step<ImportedPlugin>[] {
+function refuseDuplicates(
+  steps: readonly LoadStep<ImportedPlugin>[],
+): readonly LoadStep<ImportedPlugin>[] {
   const firsts = new Map<string, string>();
   return steps.map((at) => {
     if ('failed' in at) return at;
@@ -113,7 +115,7 @@ function logOutcome(log: Logger, outcome: PluginOutcome): void {
 }
 
 /** Names that are taken: Parley's own, then those of each earlier plugin. */
-interface Taken {
+interface TakenNames {
   readonly tools: readonly string[];
   readonly layers: readonly string[];
   readonly channels: readonly string[];
@@ -123,10 +125,10 @@ interface Taken {
  * The accepted parts of a plugin, those that were dropped with the reasons, and the names taken
  * afterwards.
  */
-interface Settled {
+interface SettledParts {
   readonly parts: LoadedParts;
   readonly left: readonly string[];
-  readonly taken: Taken;
+  readonly taken: TakenNames;
 }
 
 /**
@@ -134,12 +136,12 @@ interface Settled {
  * Also dropped are tools that cannot be described to a model, and channels whose settings cannot be
  * validated.
  */
-function settleClashes(parts: LoadedParts, taken: Taken): Settled {
+function settleClashes(parts: LoadedParts, taken: TakenNames): SettledParts {
   const tools = keepUnique('tool', parts.tools, taken.tools, ({ name }) => name);
   const layers = keepUnique('layer', parts.layers, taken.layers, ({ id }) => id);
   const channels = keepUnique('channel', parts.channels, taken.channels, ({ id }) => id);
-  const soundTools = describable(tools.kept);
-  const soundChannels = checkable(channels.kept);
+  const soundTools = keepDescribableTools(tools.kept);
+  const soundChannels = keepCheckableChannels(channels.kept);
   return {
     parts: {
       ...parts,
@@ -158,7 +160,7 @@ function settleClashes(parts: LoadedParts, taken: Taken): Settled {
   };
 }
 
-function describable(tools: LoadedParts['tools']) {
+function keepDescribableTools(tools: LoadedParts['tools']) {
   const { problems } = createToolRegistry({ builtIn: tools });
   return {
     kept: tools.filter(({ name }) => problems.every(({ tool }) => tool !== name)),
@@ -170,7 +172,7 @@ function describable(tools: LoadedParts['tools']) {
  * Checks the schemas of channels, because otherwise an error would occur in the middle of reading
  * the settings.
  */
-function checkable(channels: LoadedParts['channels']) {
+function keepCheckableChannels(channels: LoadedParts['channels']) {
   const faults = channels.map(({ settings }) => {
     try {
       // Shared subschemas stay references, because expanding them could exceed the memory.

@@ -10,7 +10,7 @@ import {
 } from '@parley/prompt';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { guardedChannel, guardedLayer, guardedSource } from './guard-parts.ts';
+import { guardChannel, guardLayer, guardSource } from './guard-parts.ts';
 import { checkParts, type PluginLayer } from './plugin.ts';
 
 const reader = { kind: 'guest', conversationId: 'c' } as const;
@@ -37,7 +37,7 @@ const turn: SourceTurn = { facts, reader, view, messages: [], conversationId: 'c
 /** The report on a layer whose `render` was written without types. */
 async function reportOf(render: unknown) {
   const written = { id: 'own', volatility: 'static', placement: 'system' } as const;
-  const layer = guardedLayer({ ...written, render: render as PluginLayer['render'] }, 20);
+  const layer = guardLayer({ ...written, render: render as PluginLayer['render'] }, 20);
   const prompt = await createAssembler({
     layers: createLayerRegistry([layer]),
     layout: { name: 'test', layers: [{ layer: 'own' }] },
@@ -70,7 +70,7 @@ describe('a plugin layer', () => {
 
   it('[W09] can read the files it declares, and no others', async () => {
     const asked: string[] = [];
-    const layer = guardedLayer({
+    const layer = guardLayer({
       ...{ id: 'own', volatility: 'static', placement: 'system', reads: ['rules.md'] },
       async render({ view: own }) {
         for (const name of ['rules.md', 'notes.md']) await own.read(name);
@@ -97,7 +97,7 @@ describe('a plugin layer', () => {
 
 describe('a plugin source', () => {
   const gathered = (gather: unknown) =>
-    guardedSource({ id: 'own', gather: gather as ContextSource['gather'] }, 20).gather(turn);
+    guardSource({ id: 'own', gather: gather as ContextSource['gather'] }, 20).gather(turn);
 
   it('[P16] passes on what it gathers', async () => {
     expect(await gathered(async () => ({ replyTags: true }))).toEqual({ replyTags: true });
@@ -123,7 +123,7 @@ describe('a plugin channel', () => {
 
   it('[P16] is passed on unchanged', async () => {
     const open = () => fail('not opened here');
-    const guarded = guardedChannel(definition(async () => open));
+    const guarded = guardChannel(definition(async () => open));
     expect(guarded).toMatchObject({ id: 'own', answersStrangers: false });
     expect(await guarded.load()).toBe(open);
   });
@@ -141,7 +141,7 @@ describe('a plugin channel', () => {
     ['throws', () => fail('boom')],
     ['hangs', () => new Promise(() => {})],
   ])('[P16] that %s when it is loaded does not delay the others', async (_what, load) => {
-    await expect(guardedChannel(definition(load), 20).load()).rejects.toThrow();
+    await expect(guardChannel(definition(load), 20).load()).rejects.toThrow();
   });
 });
 

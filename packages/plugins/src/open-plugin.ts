@@ -7,16 +7,16 @@ import { TimeUpError, withTimeLimit } from '@parley/agent';
 import { type Clock, Defects, type Logger, reasonOf } from '@parley/core';
 import { INSTALLATION, isBundle } from '@parley/core/installation';
 import { z } from 'zod';
-import { guardedChannel, guardedSource, watchedParts } from './guard-parts.ts';
+import { guardChannel, guardSource, watchParts } from './guard-parts.ts';
 import {
   checkOptions,
   checkParts,
+  getExportedPlugin,
   type LoadedParts,
   type Plugin,
   type PluginChoice,
   PluginError,
   type PluginErrorCode,
-  pluginIn,
 } from './plugin.ts';
 
 interface OpenPluginDeps {
@@ -52,7 +52,7 @@ export async function importPlugin(
     patienceMs,
     () => import(pathToFileURL(entry).href),
   );
-  return { plugin: pluginIn(Object(module)), folder };
+  return { plugin: getExportedPlugin(Object(module)), folder };
 }
 
 /** Sets up a plugin and returns its parts. Throws PluginError. */
@@ -72,19 +72,19 @@ export async function setUpPlugin(
   );
   const { tools = [], skills = [], layers = [], hooks = [], ...rest } = checkParts(given);
   const { channels = [], sources = [] } = rest;
-  const folders = await Promise.all(skills.map((skill) => skillFolder(skill, folder)));
+  const folders = await Promise.all(skills.map((skill) => checkSkillFolder(skill, folder)));
   const defects = new Defects({
     clock,
     onDefect: (defect) => named.error({ ...defect }, 'a plugin broke its contract'),
   });
-  const checkedParts = watchedParts({ tools, layers, hooks, sources }, defects);
+  const checkedParts = watchParts({ tools, layers, hooks, sources }, defects);
   const parts = {
     tools: checkedParts.tools,
     skills: folders.flatMap(({ path, isThere }) => (isThere ? [path] : [])),
     layers: checkedParts.layers,
     hooks: checkedParts.hooks,
-    channels: channels.map((channel) => guardedChannel(channel)),
-    sources: checkedParts.sources.map((source) => guardedSource(source)),
+    channels: channels.map((channel) => guardChannel(channel)),
+    sources: checkedParts.sources.map((source) => guardSource(source)),
   };
   const left = folders.flatMap(({ path, isThere }) =>
     isThere ? [] : [`the skills in ${path}: there is no such folder`],
@@ -120,7 +120,7 @@ async function runPluginCode<Result>(
   }
 }
 
-async function skillFolder(skill: string, folder: string) {
+async function checkSkillFolder(skill: string, folder: string) {
   const path = isAbsolute(skill) ? skill : resolve(folder, skill);
   try {
     return { path, isThere: (await stat(path)).isDirectory() };
@@ -152,7 +152,7 @@ const USUAL = ['index.ts', 'index.js', 'index.mjs', 'src/index.ts'];
 async function findPlugin(use: string, base: string): Promise<FoundPlugin> {
   const folder = isFolder(use)
     ? resolve(base, use.replace(/^~(?=\/|$)/, homedir()))
-    : await packageFolder(use, base);
+    : await findPackageFolder(use, base);
   if (!(await fileExists(folder))) {
     throw new PluginError('plugin-missing', `there is no folder ${folder}. Fix the path.`);
   }
@@ -165,7 +165,7 @@ function isFolder(use: string): boolean {
   return /^(\.{1,2}(\/|$)|\/|~)/.test(use);
 }
 
-async function packageFolder(name: string, base: string): Promise<string> {
+async function findPackageFolder(name: string, base: string): Promise<string> {
   if (/^(@[\w.~-]+\/)?[\w~-][\w.~-]*$/.test(name)) {
     for (const start of [resolve(base), import.meta.dirname]) {
       for (let at = start; ; at = dirname(at)) {
@@ -183,7 +183,7 @@ async function packageFolder(name: string, base: string): Promise<string> {
 }
 
 async function findEntryFile(folder: string): Promise<string> {
-  const named = await namedEntry(join(folder, 'package.json'));
+  const named = await readNamedEntry(join(folder, 'package.json'));
   const candidates = named === undefined ? USUAL : [named];
   for (const candidate of candidates) {
     const file = join(folder, candidate);
@@ -196,12 +196,12 @@ async function findEntryFile(folder: string): Promise<string> {
 }
 
 /** The file that package.json names: `exports`, otherwise `main`; undefined when it names none. */
-async function namedEntry(file: string): Promise<string | undefined> {
+async function readNamedEntry(file: string): Promise<string | undefined> {
   if (!(await fileExists(file))) return undefined;
   try {
     const { exports, main } = Manifest.parse(JSON.parse(await readFile(file, 'utf8')));
     const root = z.looseObject({ '.': z.unknown() }).safeParse(exports);
-    return exportTarget(root.success ? root.data['.'] : exports) ?? main;
+    return getExportTarget(root.success ? root.data['.'] : exports) ?? main;
   } catch (error) {
     throw new PluginError(
       'plugin-import',
@@ -211,13 +211,13 @@ async function namedEntry(file: string): Promise<string | undefined> {
   }
 }
 
-function exportTarget(written: unknown): string | undefined {
+function getExportTarget(written: unknown): string | undefined {
   const parsed = Target.safeParse(written);
   if (!parsed.success) return undefined;
   const { data } = parsed;
   return typeof data === 'string'
     ? data
-    : (exportTarget(data.import) ?? exportTarget(data.default));
+    : (getExportTarget(data.import) ?? getExportTarget(data.default));
 }
 
 async function fileExists(path: string): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { PluginLayer } from './plugin.ts';
 const RANK: Readonly<Record<Volatility, number>> = { static: 0, session: 1, turn: 2 };
 
 /** Looks up the volatility and placement of a layer. */
-type LayerOf = (id: LayerId) => Pick<Layer, 'volatility' | 'placement'> | undefined;
+type FindLayer = (id: LayerId) => Pick<Layer, 'volatility' | 'placement'> | undefined;
 
 /**
  * Inserts plugin layers into a layout. A layer comes right after the one it names, provided that
@@ -15,10 +15,10 @@ type LayerOf = (id: LayerId) => Pick<Layer, 'volatility' | 'placement'> | undefi
 export function placeLayers(
   layout: Layout,
   layers: readonly PluginLayer[],
-  layerOf: LayerOf,
+  layerOf: FindLayer,
 ): Layout {
   const known = new Map(layers.map((layer) => [layer.id, layer]));
-  const find: LayerOf = (id) => known.get(id) ?? layerOf(id);
+  const find: FindLayer = (id) => known.get(id) ?? layerOf(id);
   const placed = layers.reduce(
     (entries, layer) => insertLayer(entries, layer, find, layout.fixedSystem === true),
     layout.layers,
@@ -29,7 +29,7 @@ export function placeLayers(
 function insertLayer(
   entries: readonly LayoutEntry[],
   layer: PluginLayer,
-  layerOf: LayerOf,
+  layerOf: FindLayer,
   fixed: boolean,
 ): readonly LayoutEntry[] {
   const volatile = layer.volatility === 'turn' && layer.placement === 'system';
@@ -39,7 +39,7 @@ function insertLayer(
   const requested = entries.findIndex(({ layer: id }) => id === layer.after) + 1;
   const at =
     requested > 0 && fitsCacheOrder(entries.slice(requested), layer, layerOf) ? requested : null;
-  return entries.toSpliced(at ?? byVolatility(entries, layer, layerOf), 0, entry);
+  return entries.toSpliced(at ?? findIndexByVolatility(entries, layer, layerOf), 0, entry);
 }
 
 /**
@@ -49,27 +49,27 @@ function insertLayer(
 function fitsCacheOrder(
   behind: readonly LayoutEntry[],
   layer: PluginLayer,
-  layerOf: LayerOf,
+  layerOf: FindLayer,
 ): boolean {
-  const ranks = behind.flatMap((entry) => rankIn(entry, layerOf));
+  const ranks = behind.flatMap((entry) => rankEntry(entry, layerOf));
   const end = ranks.indexOf(RANK.turn);
   const cached = end === -1 ? ranks : ranks.slice(0, end);
   return cached.every((rank) => rank >= RANK[layer.volatility]);
 }
 
-function byVolatility(
+function findIndexByVolatility(
   entries: readonly LayoutEntry[],
   layer: PluginLayer,
-  layerOf: LayerOf,
+  layerOf: FindLayer,
 ): number {
   const own = RANK[layer.volatility];
-  const first = entries.findIndex((entry) => rankIn(entry, layerOf).some((rank) => rank > own));
+  const first = entries.findIndex((entry) => rankEntry(entry, layerOf).some((rank) => rank > own));
   const safety = entries.findIndex(({ layer: id }) => id === 'safety') + 1;
   return Math.max(first === -1 ? entries.length : first, safety);
 }
 
 /** The rank of a system layer by its volatility; empty for a layer before the person's text. */
-function rankIn(entry: LayoutEntry, layerOf: LayerOf): readonly number[] {
+function rankEntry(entry: LayoutEntry, layerOf: FindLayer): readonly number[] {
   const layer = layerOf(entry.layer);
   if (layer === undefined || layer.placement === 'user' || entry.placement === 'user') return [];
   return [RANK[layer.volatility]];

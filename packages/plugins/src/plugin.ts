@@ -1,6 +1,6 @@
 import type { Tool, TurnHook } from '@parley/agent';
 import type { ChannelDefinition } from '@parley/channels';
-import { type Clock, type Defects, defectsText, type Logger, ParleyError } from '@parley/core';
+import { type Clock, type Defects, describeDefects, type Logger, ParleyError } from '@parley/core';
 import type { ContextSource, Layer, LayerId } from '@parley/prompt';
 import { z } from 'zod';
 
@@ -103,7 +103,7 @@ export type PluginOutcome =
     };
 
 /** The combined parts of all working plugins, in the order of the settings. */
-export function allParts(outcomes: readonly PluginOutcome[]): LoadedParts {
+export function combineParts(outcomes: readonly PluginOutcome[]): LoadedParts {
   const all = outcomes.flatMap((outcome) => (outcome.kind === 'loaded' ? [outcome.parts] : []));
   return {
     tools: all.flatMap(({ tools }) => tools),
@@ -147,7 +147,7 @@ const Schema = z.custom<z.ZodType>(
 );
 
 /** Validates a value and returns the same object, because a copy would lose methods and `this`. */
-function same<Value>(shape: z.ZodType): z.ZodType<Value> {
+function toSameValue<Value>(shape: z.ZodType): z.ZodType<Value> {
   return z.custom<Value>().superRefine((value, context) => {
     const { error } = shape.safeParse(value);
     for (const { path, message } of error?.issues ?? []) {
@@ -229,34 +229,35 @@ const PluginShape = z.looseObject({
   setup: Work,
 });
 
-const Exported = same<Plugin>(PluginShape);
+const Exported = toSameValue<Plugin>(PluginShape);
 const Parts: z.ZodType<PluginParts> = z.strictObject({
-  tools: z.array(same<Tool>(ToolShape)).exactOptional(),
+  tools: z.array(toSameValue<Tool>(ToolShape)).exactOptional(),
   skills: z.array(NonEmpty).exactOptional(),
-  layers: z.array(same<PluginLayer>(LayerShape)).exactOptional(),
-  hooks: z.array(same<TurnHook>(HookShape)).exactOptional(),
-  channels: z.array(same<ChannelDefinition>(ChannelShape)).exactOptional(),
-  sources: z.array(same<ContextSource>(SourceShape)).exactOptional(),
+  layers: z.array(toSameValue<PluginLayer>(LayerShape)).exactOptional(),
+  hooks: z.array(toSameValue<TurnHook>(HookShape)).exactOptional(),
+  channels: z.array(toSameValue<ChannelDefinition>(ChannelShape)).exactOptional(),
+  sources: z.array(toSameValue<ContextSource>(SourceShape)).exactOptional(),
 });
 
 /**
  * The plugin that a module exports, as `plugin` or by default. Throws PluginError `plugin-shape`.
  */
-export function pluginIn(module: object): Plugin {
+export function getExportedPlugin(module: object): Plugin {
   const exported = 'plugin' in module ? module.plugin : 'default' in module && module.default;
   if (!exported) {
     throw new PluginError('plugin-shape', 'it has no export `plugin`. See docs/new-plugin.md.');
   }
   const { data, error } = Exported.safeParse(exported);
   if (error)
-    throw new PluginError('plugin-shape', `its export is not a plugin: ${issuesText(error)}.`);
+    throw new PluginError('plugin-shape', `its export is not a plugin: ${describeIssues(error)}.`);
   return data;
 }
 
 /** Validates the result of a setup. Throws PluginError `plugin-shape`. */
 export function checkParts(given: unknown): PluginParts {
   const { data, error } = Parts.safeParse(given);
-  if (error) throw new PluginError('plugin-shape', `its parts are wrong: ${issuesText(error)}.`);
+  if (error)
+    throw new PluginError('plugin-shape', `its parts are wrong: ${describeIssues(error)}.`);
   return data;
 }
 
@@ -268,11 +269,11 @@ export function checkOptions(plugin: Plugin, written: unknown): unknown {
   if (plugin.options === undefined) return written;
   const { data, error } = plugin.options.safeParse(written);
   if (error)
-    throw new PluginError('plugin-options', `its options are wrong: ${issuesText(error)}.`);
+    throw new PluginError('plugin-options', `its options are wrong: ${describeIssues(error)}.`);
   return data;
 }
 
-function issuesText(error: z.ZodError): string {
+function describeIssues(error: z.ZodError): string {
   return error.issues
     .map(({ path, message }) => [z.core.toDotPath(path), message].filter(Boolean).join(': '))
     .join('; ');
@@ -287,7 +288,7 @@ export function describeOutcome(outcome: PluginOutcome): string {
   const title = version === undefined ? name : `${name} ${version}`;
   const without = left.length === 0 ? '' : `; left out: ${left.join('; ')}`;
   const found = defects.summary();
-  const wrong = found === undefined ? '' : `; it has ${defectsText(found)}`;
+  const wrong = found === undefined ? '' : `; it has ${describeDefects(found)}`;
   return `${title} brings ${describeParts(parts) || 'nothing'}${without}${wrong}`;
 }
 

@@ -11,12 +11,12 @@ export interface AlertChat {
   readonly isOwners: boolean;
 }
 
-export interface NoChat {
+export interface NoAlertChat {
   readonly kind: 'none';
   readonly reason: string;
 }
 
-export interface KnownChat {
+export interface KnownAlertChat {
   readonly conversationId: string;
   readonly kind: 'direct' | 'group';
   /** The person in a direct chat, as `channel:userId`. */
@@ -25,7 +25,7 @@ export interface KnownChat {
   readonly ownerWroteAt?: number;
 }
 
-export interface TargetFacts<Chat extends KnownChat = KnownChat> {
+export interface TargetFacts<Chat extends KnownAlertChat = KnownAlertChat> {
   /**
    * The group named by the task, with the chat of that name (null if there is none). Absent if the
    * task names no group.
@@ -40,13 +40,13 @@ export interface TargetFacts<Chat extends KnownChat = KnownChat> {
 /** The target of an alert. `note` explains why it differs from the task's target. */
 type AlertTarget<Chat> =
   | { readonly kind: 'chat'; readonly chat: Chat; readonly note?: string }
-  | NoChat;
+  | NoAlertChat;
 
 /**
  * Chooses the chat for an alert before the model runs (H04): the group named by the task, otherwise
  * an owner's direct chat, and nothing else. For an unknown name, the owner is alerted.
  */
-export function alertTarget<Chat extends KnownChat>({
+export function chooseAlertTarget<Chat extends KnownAlertChat>({
   tell,
   choice,
   owners,
@@ -60,13 +60,13 @@ export function alertTarget<Chat extends KnownChat>({
       return isOwners && ownerWroteAt !== undefined && (choice === 'last' || person === choice);
     })
     .toSorted((a, b) => (b.ownerWroteAt ?? 0) - (a.ownerWroteAt ?? 0));
-  if (latest === undefined) return { kind: 'none', reason: noChat(choice, owners) };
+  if (latest === undefined) return { kind: 'none', reason: createNoChat(choice, owners) };
   if (tell === undefined) return { kind: 'chat', chat: latest };
   const note = `no group is called "${tell.name}", so the alert goes to the owner`;
   return { kind: 'chat', chat: latest, note };
 }
 
-function noChat(choice: string, owners: readonly string[]): string {
+function createNoChat(choice: string, owners: readonly string[]): string {
   if (owners.length === 0) return 'the settings name no owner';
   if (choice === 'last') return 'no owner has written in a direct chat yet';
   if (!owners.includes(choice))

@@ -1,5 +1,5 @@
 import type { InboundMessage } from '@parley/core';
-import { recordingLogger, runs } from '@parley/core/testing';
+import { createRecordingLogger, toRunOptions } from '@parley/core/testing';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import fc from 'fast-check';
@@ -157,7 +157,7 @@ async function checkWorld(world: World, counts: Map<string, number>): Promise<vo
     for (const [at, each] of all.entries()) await write(store, each, at + 1);
     for (const [at, each] of world.links.entries()) await link(store, each, at + 1);
     const deps: FindTargetServices = {
-      ...{ store, owners: world.owners, tell: world.choice, log: recordingLogger().log },
+      ...{ store, owners: world.owners, tell: world.choice, log: createRecordingLogger().log },
       chats: Object.fromEntries(world.chats),
       serves: (on, by) => 'ab'.includes(on) && !world.gone.includes(`${on}/${by}`),
     };
@@ -194,7 +194,7 @@ describe('the chat of a task’s alerts', () => {
     const counts = new Map<string, number>();
     await fc.assert(
       fc.asyncProperty(worlds, (world) => checkWorld(world, counts)),
-      runs(60),
+      toRunOptions(60),
     );
     for (const what of ['none', 'owner', 'group']) expect(counts.get(what)).toBeGreaterThan(0);
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from './testing/some-zones.ts';
-import { zoneClock } from './zone-clock.ts';
+import { createZoneClock } from './zone-clock.ts';
 
 const at = (iso: string) => Date.parse(iso);
 
@@ -13,7 +13,7 @@ describe('the clock of a time zone', () => {
     ['Pacific/Apia', '2011-12-30T10:00:00Z', '2011-12-31T00:00:00Z'],
     ['UTC', '1970-01-01T00:00:00Z', '1970-01-01T00:00:00Z'],
   ])('[H02] in %s shows at %s what people there see', (zone, moment, wall) => {
-    expect(zoneClock(zone).wallAt(at(moment))).toBe(at(wall));
+    expect(createZoneClock(zone).wallAt(at(moment))).toBe(at(wall));
   });
 
   it.each([
@@ -35,7 +35,7 @@ describe('the clock of a time zone', () => {
     ],
     ['skips a day', 'Pacific/Apia', '2011-12-30T12:00:00Z', [], '2011-12-30T10:00:00Z'],
   ])('[H02] %s in %s around %s', (_what, zone, wall, moments, first) => {
-    const clock = zoneClock(zone);
+    const clock = createZoneClock(zone);
     expect(clock.momentsOf(at(wall))).toEqual(moments.map(at));
     expect(clock.firstMomentOf(at(wall))).toBe(at(first));
   });
@@ -44,7 +44,7 @@ describe('the clock of a time zone', () => {
     const moment = fc.integer({ min: at('2000-01-01'), max: at('2060-01-01') });
     fc.assert(
       fc.property(fc.constantFrom(...SOME_ZONES), moment, (zone, now) => {
-        const clock = zoneClock(zone);
+        const clock = createZoneClock(zone);
         const wall = clock.wallAt(now);
         expect(clock.momentsOf(wall)).toContain(now);
         expect(clock.firstMomentOf(wall)).toBeLessThanOrEqual(now);
@@ -53,6 +53,6 @@ describe('the clock of a time zone', () => {
   });
 
   it('[H02] refuses an unknown zone', () => {
-    expect(() => zoneClock('Nowhere/Town')).toThrow(RangeError);
+    expect(() => createZoneClock('Nowhere/Town')).toThrow(RangeError);
   });
 });

@@ -28,7 +28,7 @@ export interface ZoneClock {
  * formatter costs a hundred times as much as using it, so keep the result.
  * @throws RangeError for an unknown zone.
  */
-export function zoneClock(timeZone: string): ZoneClock {
+export function createZoneClock(timeZone: string): ZoneClock {
   // The Swedish locale uses the date format of ISO 8601.
   const face = new Intl.DateTimeFormat('sv-SE', {
     timeZone,
@@ -46,11 +46,11 @@ export function zoneClock(timeZone: string): ZoneClock {
     const found = new Set(offsets.map((offset) => wall - offset));
     return [...found].filter((moment) => wallAt(moment) === wall).sort((a, b) => a - b);
   };
-  const firstMomentOf = (wall: number) => momentsOf(wall)[0] ?? endOfGap(wallAt, wall);
+  const firstMomentOf = (wall: number) => momentsOf(wall)[0] ?? findEndOfGap(wallAt, wall);
   const plannedMomentOf = (wall: number) => {
     const [moment] = momentsOf(wall);
     if (moment !== undefined) return moment;
-    const end = endOfGap(wallAt, wall);
+    const end = findEndOfGap(wallAt, wall);
     const day = Math.floor(wall / DAY_MS);
     const isDaySkipped =
       Math.floor(wallAt(end - 1) / DAY_MS) < day && Math.floor(wallAt(end) / DAY_MS) > day;
@@ -60,7 +60,7 @@ export function zoneClock(timeZone: string): ZoneClock {
 }
 
 /** The moment at which a clock that skips this wall time jumps forward. */
-function endOfGap(wallAt: ZoneClock['wallAt'], wall: number): number {
+function findEndOfGap(wallAt: ZoneClock['wallAt'], wall: number): number {
   // Before the gap the clock reads less than `wall`, and from its end on it reads more.
   let before = wall - DAY_MS * 2;
   let after = wall + DAY_MS * 2;
@@ -73,20 +73,20 @@ function endOfGap(wallAt: ZoneClock['wallAt'], wall: number): number {
 }
 
 /** Formats local time such as `2026-11-21 14:05`. Throws RangeError for an unknown zone. */
-export function wallMinute(moment: number, timeZone: string): string {
-  const wall = new Date(zoneClock(timeZone).wallAt(moment));
+export function formatWallMinute(moment: number, timeZone: string): string {
+  const wall = new Date(createZoneClock(timeZone).wallAt(moment));
   return wall.toISOString().slice(0, 16).replace('T', ' ');
 }
 
 /** The same with the weekday, which models often get wrong: `Saturday 2026-11-21 14:05`. */
-export function wallDayAndMinute(moment: number, timeZone: string): string {
+export function formatWallDayAndMinute(moment: number, timeZone: string): string {
   const day = new Date(moment).toLocaleDateString('en-US', { timeZone, weekday: 'long' });
-  return `${day} ${wallMinute(moment, timeZone)}`;
+  return `${day} ${formatWallMinute(moment, timeZone)}`;
 }
 
 /** The moment at which the local day started. */
-export function zoneDayStart(moment: number, timeZone: string): number {
-  const clock = zoneClock(timeZone);
+export function findZoneDayStart(moment: number, timeZone: string): number {
+  const clock = createZoneClock(timeZone);
   return clock.firstMomentOf(Math.floor(clock.wallAt(moment) / DAY_MS) * DAY_MS);
 }
 
@@ -121,24 +121,28 @@ export interface WindowOfDay {
 }
 
 /** The hours that contain this moment, or null. */
-export function windowAt(clock: ZoneClock, window: DayWindow, moment: number): WindowOfDay | null {
-  const today = dayAt(clock, moment);
+export function findWindowAt(
+  clock: ZoneClock,
+  window: DayWindow,
+  moment: number,
+): WindowOfDay | null {
+  const today = getDayAt(clock, moment);
   // Later days come first: hours postponed by a skipped hour may overlap the next ones.
   for (const day of [today + 1, today, today - 1]) {
-    if (dayFrom(window, day) !== day) continue;
-    const hours = windowOn(clock, window, day);
+    if (findDayFrom(window, day) !== day) continue;
+    const hours = computeWindowOn(clock, window, day);
     if (hours.start <= moment && moment < hours.end) return hours;
   }
   return null;
 }
 
 /** The first hours that start after this moment. */
-export function windowAfter(clock: ZoneClock, window: DayWindow, moment: number): WindowOfDay {
-  let day = dayFrom(window, dayAt(clock, moment) - 1);
-  let hours = windowOn(clock, window, day);
+export function findWindowAfter(clock: ZoneClock, window: DayWindow, moment: number): WindowOfDay {
+  let day = findDayFrom(window, getDayAt(clock, moment) - 1);
+  let hours = computeWindowOn(clock, window, day);
   while (hours.start <= moment) {
-    day = dayFrom(window, day + 1);
-    hours = windowOn(clock, window, day);
+    day = findDayFrom(window, day + 1);
+    hours = computeWindowOn(clock, window, day);
   }
   return hours;
 }
@@ -147,7 +151,7 @@ export function windowAfter(clock: ZoneClock, window: DayWindow, moment: number)
 const MAX_DAYS = 366 * 8 + 1;
 
 /** The first day on or after this one that has these hours. */
-export function dayFrom({ on }: DayWindow, day: number): number {
+export function findDayFrom({ on }: DayWindow, day: number): number {
   if (on === undefined) return day;
   for (let next = day; next < day + MAX_DAYS; next += 1) {
     const date = new Date(next * DAY_MS);
@@ -161,7 +165,11 @@ export function dayFrom({ on }: DayWindow, day: number): number {
  * the end of the skipped hour and keep their length; in a doubled hour the first one counts; a date
  * that the zone skips has the hours of the next day.
  */
-export function windowOn(clock: ZoneClock, { from, to }: DayWindow, day: number): WindowOfDay {
+export function computeWindowOn(
+  clock: ZoneClock,
+  { from, to }: DayWindow,
+  day: number,
+): WindowOfDay {
   const opens = day * DAY_MS + from * MINUTE_MS;
   const closes = day * DAY_MS + (to > from ? to : to + DAY_MINUTES) * MINUTE_MS;
   const start = clock.plannedMomentOf(opens);
@@ -169,7 +177,7 @@ export function windowOn(clock: ZoneClock, { from, to }: DayWindow, day: number)
   return { day, start, end: clock.firstMomentOf(closes) };
 }
 
-function dayAt(clock: ZoneClock, moment: number): number {
+function getDayAt(clock: ZoneClock, moment: number): number {
   return Math.floor(clock.wallAt(moment) / DAY_MS);
 }
 

@@ -1,13 +1,13 @@
 import {
   type Audience,
   mayRead,
+  neutralizeTemplateTokens,
   type PromptPart,
   type Reader,
   reasonOf,
   type SentPart,
   type SentPrompt,
   type UnsentLayer,
-  withoutTemplateTokens,
 } from '@parley/core';
 import { type Cut, estimateTokens } from '@parley/workspace';
 import type { LayerId, LayerPart, Placement, Rendering } from './layer.ts';
@@ -84,7 +84,7 @@ export function enforceAudience<Part extends PromptPart>(
 }
 
 /** The processed output of a layer: its report line and, if the reader may see it, its part. */
-interface Composed {
+interface ComposedLayer {
   readonly line: LayerReport;
   readonly part: SystemPart | null;
 }
@@ -96,18 +96,18 @@ const REMEMBERED = 4;
  * Creates the function that arranges the output of the layers and reports on each of them. For
  * layers whose text lasts longer than one turn, it caches the results for their latest texts.
  */
-export function composer(
+export function createComposer(
   layout: Layout,
 ): (rendered: readonly Rendering[], reader: Reader) => AssembledPrompt {
-  const known = new Map<LayerId, Composed[]>();
-  const compose = (rendering: Rendering, stable: boolean, reader: Reader): Composed => {
+  const known = new Map<LayerId, ComposedLayer[]>();
+  const compose = (rendering: Rendering, stable: boolean, reader: Reader): ComposedLayer => {
     const { layer, changes, output } = rendering;
     if (changes || !('text' in output) || !mayRead(reader, output.audience))
-      return composed(rendering, stable, reader);
+      return composeLayer(rendering, stable, reader);
     const before = known.get(layer) ?? [];
-    const same = before.find((one) => isUnchanged(one, output, stable));
+    const same = before.find((one) => isUnchangedLayer(one, output, stable));
     if (same !== undefined) return same;
-    const made = composed(rendering, stable, reader);
+    const made = composeLayer(rendering, stable, reader);
     known.set(layer, [made, ...before].slice(0, REMEMBERED));
     return made;
   };
@@ -128,7 +128,11 @@ export function composer(
   };
 }
 
-function isUnchanged({ line, part }: Composed, output: LayerPart, stable: boolean): boolean {
+function isUnchangedLayer(
+  { line, part }: ComposedLayer,
+  output: LayerPart,
+  stable: boolean,
+): boolean {
   if (line.outcome !== 'present' || part === null || part.stable !== stable) return false;
   const { text, source, audience, cut = null } = output;
   return (
@@ -145,11 +149,11 @@ function isSameAudience(one: Audience, other: Audience): boolean {
   return one.conversationId === other.conversationId;
 }
 
-function composed(
+function composeLayer(
   { layer, placement, output }: Rendering,
   stable: boolean,
   reader: Reader,
-): Composed {
+): ComposedLayer {
   if ('failed' in output) {
     const reason = reasonOf(output.failed);
     return { line: { layer, placement, outcome: 'failed', reason }, part: null };
@@ -173,9 +177,9 @@ function composed(
  * Wraps text by Parley that precedes a person's text, such as the context of a later message, in
  * the markers of its layout (P05). If the layout has no markers, the text is unchanged.
  */
-export function fencedContext(text: string, fence: ContextFence | undefined): string {
+export function fenceContext(text: string, fence: ContextFence | undefined): string {
   if (fence === undefined) return text;
-  return [openingOf(fence), disarmedText(text, fence), fence.close].join('\n\n');
+  return [formatOpening(fence), disarmText(text, fence), fence.close].join('\n\n');
 }
 
 /**
@@ -189,44 +193,44 @@ function fenceUser(
   { userFence }: Layout,
 ): readonly Rendering[] {
   if (userFence === undefined) return renderings;
-  const shown = renderings.filter((rendering) => isShown(rendering, reader));
+  const shown = renderings.filter((rendering) => isShownToReader(rendering, reader));
   const first = shown[0];
   const last = shown.at(-1);
   if (first === undefined || last === undefined) return renderings;
   return renderings.flatMap((rendering) => [
-    ...(rendering === first ? [parleyLine('context-begin', openingOf(userFence))] : []),
-    disarm(rendering, userFence),
-    ...(rendering === last ? [parleyLine('context-end', userFence.close)] : []),
+    ...(rendering === first ? [createParleyLine('context-begin', formatOpening(userFence))] : []),
+    disarmRendering(rendering, userFence),
+    ...(rendering === last ? [createParleyLine('context-end', userFence.close)] : []),
   ]);
 }
 
-function isShown({ placement, output }: Rendering, reader: Reader): boolean {
+function isShownToReader({ placement, output }: Rendering, reader: Reader): boolean {
   return placement === 'user' && 'text' in output && mayRead(reader, output.audience);
 }
 
-function openingOf({ open, note }: ContextFence): string {
+function formatOpening({ open, note }: ContextFence): string {
   return `${open}\n${note}`;
 }
 
-function parleyLine(layer: LayerId, text: string): Rendering {
+function createParleyLine(layer: LayerId, text: string): Rendering {
   const output = { text, source: 'Parley', audience: { kind: 'everyone' } } as const;
   return { layer, placement: 'user', changes: false, output };
 }
 
-function disarm(rendering: Rendering, fence: ContextFence): Rendering {
+function disarmRendering(rendering: Rendering, fence: ContextFence): Rendering {
   const { placement, output } = rendering;
   if (placement !== 'user' || !('text' in output)) return rendering;
-  return { ...rendering, output: { ...output, text: disarmedText(output.text, fence) } };
+  return { ...rendering, output: { ...output, text: disarmText(output.text, fence) } };
 }
 
-function disarmedText(written: string, { open, close }: ContextFence): string {
+function disarmText(written: string, { open, close }: ContextFence): string {
   return [open, close].reduce(
-    (text, line) => text.replace(anyCase(line), (found) => `(${found.slice(1)}`),
+    (text, line) => text.replace(createCaseInsensitive(line), (found) => `(${found.slice(1)}`),
     written,
   );
 }
 
-function anyCase(line: string): RegExp {
+function createCaseInsensitive(line: string): RegExp {
   return new RegExp(RegExp.escape(line), 'gi');
 }
 
@@ -241,30 +245,30 @@ export type SentParts = WeakMap<object, SentPart>;
  * that a later check removed is reported as withheld, and text that a hook added is included
  * although no layer reported it.
  */
-export function sentPromptOf(
+export function toSentPrompt(
   { layout, system, userContext, report }: AssembledPrompt,
   known: SentParts = new WeakMap(),
 ): SentPrompt {
   const parts: SentPart[] = [];
   for (const part of system) {
     const before = known.get(part);
-    const recorded = before ?? sentPart(part, 'system', part.stable, report);
+    const recorded = before ?? toSentPart(part, 'system', part.stable, report);
     if (before === undefined) known.set(part, recorded);
     parts.push(recorded);
   }
-  for (const part of userContext) parts.push(sentPart(part, 'user', false, report));
+  for (const part of userContext) parts.push(toSentPart(part, 'user', false, report));
   const sent = new Set<string>();
   for (const { layer } of parts) sent.add(layer);
   const unsent: UnsentLayer[] = [];
   for (const line of report) {
     if (line.outcome === 'absent' || line.outcome === 'failed') unsent.push(line);
     // A part that is reported but not sent was present when the prompt was composed.
-    else if (line.outcome === 'withheld' || !sent.has(line.layer)) unsent.push(withheld(line));
+    else if (line.outcome === 'withheld' || !sent.has(line.layer)) unsent.push(toWithheld(line));
   }
   return { layout, parts, unsent };
 }
 
-function sentPart(
+function toSentPart(
   { layer, source, audience, text: written, tokens: estimated }: SystemPart | UserPart,
   placement: Placement,
   stable: boolean,
@@ -272,13 +276,13 @@ function sentPart(
 ): SentPart {
   const line = report.find((candidate) => candidate.layer === layer);
   // In the form sent to the provider.
-  const text = withoutTemplateTokens(written);
+  const text = neutralizeTemplateTokens(written);
   const cut = line?.outcome === 'present' ? line.cut : null;
   const tokens = text === written ? estimated : estimateTokens(text);
   return { layer, placement, source, audience, stable, cut, tokens, text };
 }
 
-function withheld({
+function toWithheld({
   layer,
   placement,
   source,

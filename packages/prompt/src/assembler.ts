@@ -1,10 +1,10 @@
 import { Audience, type Logger, type PromptPart, reasonOf, silentLogger } from '@parley/core';
 import { type FilePattern, restrictView } from '@parley/workspace';
 import { z } from 'zod';
-import { type AssembledPrompt, composer, type LayerReport } from './assembled-prompt.ts';
+import { type AssembledPrompt, createComposer, type LayerReport } from './assembled-prompt.ts';
 import {
   type Absent,
-  absent,
+  createAbsent,
   isInMode,
   type LayerId,
   type LayerOutput,
@@ -15,7 +15,7 @@ import {
   type Rendering,
 } from './layer.ts';
 import { safetyLayer } from './layers/instructions.ts';
-import { type LayerRegistry, type Layout, resolveSteps, type Step } from './layout.ts';
+import { type LayerRegistry, type Layout, type LayoutStep, resolveSteps } from './layout.ts';
 
 export interface AssemblerOptions {
   readonly layers: LayerRegistry;
@@ -47,14 +47,14 @@ export function createAssembler(options: AssemblerOptions): PromptAssembler {
   const { log = silentLogger, layout } = options;
   const { fixedSystem = false } = layout;
   const { steps, last } = resolveSteps(options.layers, layout);
-  const compose = composer(layout);
+  const compose = createComposer(layout);
   return {
     async assemble(context, additions = {}) {
       assertSameReader(context);
-      const render = renderer(context, log);
-      const fresh = await allOf(steps.map(render));
+      const render = createRenderer(context, log);
+      const fresh = await waitForAll(steps.map(render));
       const rendered = fixedSystem
-        ? await fixSystem(fresh, context, { layout: layout.name, log })
+        ? await fixSystemPrompt(fresh, context, { layout: layout.name, log })
         : fresh;
       const added = renderAdditions(additions, context.mode ?? 'full', fixedSystem);
       const prompt = compose([...rendered, ...added, await render(last)], context.reader);
@@ -68,7 +68,7 @@ export function createAssembler(options: AssemblerOptions): PromptAssembler {
  * The workspace files that the registered layers and the layout read. This includes the files of
  * layers that the layout omits, since the next layout may show them.
  */
-export function declaredReads(layers: LayerRegistry, layout: Layout): readonly FilePattern[] {
+export function listDeclaredReads(layers: LayerRegistry, layout: Layout): readonly FilePattern[] {
   const declared = layers.ids.flatMap((id) => layers.get(id)?.reads ?? []);
   return [...declared, ...layout.layers.flatMap(({ files = [] }) => files)];
 }
@@ -91,18 +91,18 @@ const NO_READS = { id: 'a layer without reads' };
  * none share one context: copying it for every layer would be the most expensive step in building a
  * prompt.
  */
-function renderer(
+function createRenderer(
   context: PromptContext,
   log: Logger,
-): (step: Step) => Rendering | Promise<Rendering> {
+): (step: LayoutStep) => Rendering | Promise<Rendering> {
   const { mode = 'full' } = context;
   const withoutFiles = { ...context, view: restrictView(context.view, NO_READS, log) };
   return ({ layer, placement, options, reads }) => {
     const rendering = (output: LayerOutput): Rendering => {
       return { layer: layer.id, placement, changes: layer.volatility === 'turn', output };
     };
-    if (options.off !== undefined) return rendering(absent(options.off));
-    if (!isInMode(layer.modes, mode)) return rendering(absent(`left out in ${mode} mode`));
+    if (options.off !== undefined) return rendering(createAbsent(options.off));
+    if (!isInMode(layer.modes, mode)) return rendering(createAbsent(`left out in ${mode} mode`));
     try {
       const seen =
         reads === null
@@ -110,9 +110,9 @@ function renderer(
           : { ...context, view: restrictView(context.view, { id: layer.id, reads }, log) };
       const output = layer.render(seen, options);
       // Stays synchronous if the layer is, because most layers are and promises cost time.
-      if (!(output instanceof Promise)) return rendering(wellFormed(output));
+      if (!(output instanceof Promise)) return rendering(checkOutput(output));
       return output.then(
-        (part) => rendering(wellFormed(part)),
+        (part) => rendering(checkOutput(part)),
         (failed: unknown) => rendering({ failed }),
       );
     } catch (failed) {
@@ -122,7 +122,7 @@ function renderer(
 }
 
 /** Awaits only the items that are promises; all of them have already started. */
-async function allOf(
+async function waitForAll(
   renderings: readonly (Rendering | Promise<Rendering>)[],
 ): Promise<readonly Rendering[]> {
   const done: Rendering[] = [];
@@ -147,7 +147,7 @@ function renderAdditions(
     layer: `addition-${index + 1}`,
     placement,
     changes: true,
-    output: mode === 'none' ? absent('left out in none mode') : wellFormed(part),
+    output: mode === 'none' ? createAbsent('left out in none mode') : checkOutput(part),
   }));
 }
 
@@ -155,8 +155,8 @@ function renderAdditions(
  * Features have many authors. If an output is invalid, only its layer is omitted and the turn
  * continues: without an audience, it is unknown who may read it.
  */
-function wellFormed(output: LayerPart | Absent): LayerOutput {
-  if (output !== undefined && ('absent' in output || isPart(output))) return output;
+function checkOutput(output: LayerPart | Absent): LayerOutput {
+  if (output !== undefined && ('absent' in output || isValidPart(output))) return output;
   return {
     failed: new Error('it returned neither a text with its source and audience nor a reason'),
   };
@@ -166,7 +166,7 @@ function wellFormed(output: LayerPart | Absent): LayerOutput {
  * Written by hand: every layer in every turn passes through here, and a schema would copy what it
  * checks.
  */
-function isPart({ text, source, audience }: LayerPart): boolean {
+function isValidPart({ text, source, audience }: LayerPart): boolean {
   if (typeof text !== 'string' || typeof source !== 'string') return false;
   if (typeof audience !== 'object' || audience === null) return false;
   const isChats = audience.kind === 'conversation';
@@ -209,20 +209,20 @@ const KeptLayers = z.record(z.string(), KeptLayer);
  * (P12). If nothing can be kept, the turn continues with the current values, and the operator is
  * notified.
  */
-async function fixSystem(
+async function fixSystemPrompt(
   renderings: readonly Rendering[],
   context: PromptContext,
   place: { readonly layout: string; readonly log: Logger },
 ): Promise<readonly Rendering[]> {
   if (context.fix === undefined) return renderings;
   const now = Object.fromEntries(
-    renderings.filter(isFixed).map(({ layer, output }) => [layer, toKept(output)]),
+    renderings.filter(isFixedLayer).map(({ layer, output }) => [layer, toKeptLayer(output)]),
   );
   const key = `prompt:${place.layout}:${context.mode ?? 'full'}`;
   try {
     const kept = await context.fix(key, now, KeptLayers);
     return renderings.map((rendering) =>
-      isFixed(rendering) ? withKeptText(rendering, kept) : rendering,
+      isFixedLayer(rendering) ? restoreKeptText(rendering, kept) : rendering,
     );
   } catch (error) {
     place.log.error(
@@ -233,19 +233,22 @@ async function fixSystem(
   }
 }
 
-function isFixed({ layer, placement }: Rendering): boolean {
+function isFixedLayer({ layer, placement }: Rendering): boolean {
   return placement === 'system' && layer !== safetyLayer.id;
 }
 
-function toKept(output: Rendering['output']): KeptLayer {
+function toKeptLayer(output: Rendering['output']): KeptLayer {
   if (!('text' in output)) return null;
   const { text, source, audience, cut = null } = output;
   return { text, source, audience, cut };
 }
 
-function withKeptText(rendering: Rendering, kept: Readonly<Record<LayerId, KeptLayer>>): Rendering {
+function restoreKeptText(
+  rendering: Rendering,
+  kept: Readonly<Record<LayerId, KeptLayer>>,
+): Rendering {
   const first = kept[rendering.layer] ?? null;
   if (first !== null) return { ...rendering, output: first };
   if (!('text' in rendering.output)) return rendering;
-  return { ...rendering, output: absent('it said nothing when the session began') };
+  return { ...rendering, output: createAbsent('it said nothing when the session began') };
 }

@@ -1,7 +1,7 @@
 import type { SentPart, SentPrompt } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { comparePrompts, compareTexts, sharedPrefix } from './compare-prompts.ts';
+import { comparePrompts, compareTexts, findSharedPrefix } from './compare-prompts.ts';
 
 function part(layer: string, text: string, placement: SentPart['placement'] = 'system'): SentPart {
   const audience = { kind: 'everyone' } as const;
@@ -96,8 +96,8 @@ describe('comparing two texts', () => {
   it('[P09] the shared beginning and the rest add up to the text, and the length does not depend on the order', () => {
     fc.assert(
       fc.property(text, text, text, (head, before, after) => {
-        const length = sharedPrefix(head + before, head + after);
-        expect(sharedPrefix(head + after, head + before)).toBe(length);
+        const length = findSharedPrefix(head + before, head + after);
+        expect(findSharedPrefix(head + after, head + before)).toBe(length);
         const bytes = (words: string) => Buffer.from(words);
         const prefix = (head + before).slice(0, length);
         expect((head + after).startsWith(prefix)).toBe(true);

@@ -1,13 +1,20 @@
 import { ContextSwitches } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
-import { withSwitches } from './context-blocks.ts';
+import { applySwitches } from './context-blocks.ts';
 import type { PromptContext } from './layer.ts';
-import { builtInLayers, createLayerRegistry } from './layout.ts';
-import { BUILT_IN_LAYOUTS, layoutNamed } from './layouts.ts';
-import { contextOf, FACTS, OWNER, OWNER_FEATURES, SKILLS, viewOf } from './testing/example-turn.ts';
+import { createBuiltInLayers, createLayerRegistry } from './layout.ts';
+import { BUILT_IN_LAYOUTS, getLayout } from './layouts.ts';
+import {
+  createContext,
+  createView,
+  FACTS,
+  OWNER,
+  OWNER_FEATURES,
+  SKILLS,
+} from './testing/example-turn.ts';
 
-const layers = createLayerRegistry(builtInLayers());
+const layers = createLayerRegistry(createBuiltInLayers());
 const GROUP = { ...FACTS, chatType: 'group', groupId: '8' } as const;
 
 const FILES = {
@@ -19,9 +26,9 @@ const FILES = {
 };
 
 const full = (facts: PromptContext['facts']): PromptContext =>
-  contextOf({
+  createContext({
     facts,
-    view: viewOf(OWNER, FILES),
+    view: createView(OWNER, FILES),
     skills: SKILLS,
     ...OWNER_FEATURES,
     replyTags: true,
@@ -32,7 +39,7 @@ const full = (facts: PromptContext['facts']): PromptContext =>
 async function prompt(layout: string, switches: ContextSwitches, facts = FACTS) {
   const assembler = createAssembler({
     layers,
-    layout: withSwitches(layoutNamed(layout), switches),
+    layout: applySwitches(getLayout(layout), switches),
   });
   const { system, userContext, report } = await assembler.assemble(full(facts));
   const text = (parts: readonly { readonly text: string }[]) =>
@@ -89,7 +96,7 @@ describe('the blocks of [memory context]', () => {
 
   it('[P05] have one switch each, except for what the turn is about', () => {
     const all = Object.fromEntries(ContextSwitches.keyof().options.map((name) => [name, false]));
-    const left = withSwitches(layoutNamed('lab'), all)
+    const left = applySwitches(getLayout('lab'), all)
       .layers.filter(({ off, layer, placement = layers.get(layer)?.placement }) => {
         return off === undefined && placement === 'user';
       })

@@ -34,11 +34,11 @@ const BLOCKS: Readonly<
 const NAMES = ContextSwitches.keyof().options;
 
 /** The layout after the settings have switched blocks off or on (P05). Safety is in no block. */
-export function withSwitches(layout: Layout, switches: ContextSwitches): Layout {
-  return { ...layout, layers: layout.layers.map((entry) => switchedEntry(entry, switches)) };
+export function applySwitches(layout: Layout, switches: ContextSwitches): Layout {
+  return { ...layout, layers: layout.layers.map((entry) => applySwitchesToEntry(entry, switches)) };
 }
 
-function switchedEntry(entry: LayoutEntry, switches: ContextSwitches): LayoutEntry {
+function applySwitchesToEntry(entry: LayoutEntry, switches: ContextSwitches): LayoutEntry {
   const { off, files, ...rest } = entry;
   const isOff = (file: string) =>
     NAMES.some((name) => BLOCKS[name].file === file && switches[name] === false);

@@ -4,15 +4,15 @@ import type { Audience, Reader } from '@parley/core';
 import type { WorkspaceFile } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
 import {
-  characterSource,
+  createCharacterSource,
   type IdentitySources,
-  identityOf,
   type NamedText,
   parseIdentity,
   readIdentity,
+  resolveIdentity,
 } from './identity.ts';
 import type { SourceTurn } from './layer.ts';
-import { contextOf, GUEST, OWNER, viewOf } from './testing/example-turn.ts';
+import { createContext, createView, GUEST, OWNER } from './testing/example-turn.ts';
 
 describe('the identity', () => {
   it.each<[string, IdentitySources, object]>([
@@ -36,7 +36,7 @@ describe('the identity', () => {
     ['blank is not set', { global: { name: '  ' }, file: { name: 'Mori' } }, { name: 'Mori' }],
     ['one line', { file: { name: 'Mori\n\n## Safety' } }, { name: 'Mori ## Safety' }],
   ])('[W05] %s', (_, sources, identity) => {
-    expect(identityOf(sources)).toEqual(identity);
+    expect(resolveIdentity(sources)).toEqual(identity);
   });
 
   it.each([
@@ -58,14 +58,17 @@ describe('the identity', () => {
   it('ignores hints and empty lines of a template', () => {
     const template =
       '- **Name:**\n  _(pick something you like)_\n- **Role:** _(what are you?)_\n- **Emoji:** ';
-    expect(identityOf({ file: parseIdentity(template) })).toEqual({ name: 'Assistant' });
+    expect(resolveIdentity({ file: parseIdentity(template) })).toEqual({ name: 'Assistant' });
   });
 
   it('[W05] comes from the settings, then from IDENTITY.md', async () => {
-    const view = viewOf(OWNER, { 'IDENTITY.md': 'Name: Mori\nEmoji: 🌱' });
+    const view = createView(OWNER, { 'IDENTITY.md': 'Name: Mori\nEmoji: 🌱' });
     const settings = { agent: { emoji: '🦉' } };
     expect(await readIdentity(view, settings)).toEqual({ name: 'Mori', emoji: '🦉' });
-    expect(await readIdentity(viewOf(OWNER), settings)).toEqual({ name: 'Assistant', emoji: '🦉' });
+    expect(await readIdentity(createView(OWNER), settings)).toEqual({
+      name: 'Assistant',
+      emoji: '🦉',
+    });
   });
 });
 
@@ -91,7 +94,7 @@ interface Asking {
 
 /** A turn whose workspace has these files, all for `audience`. */
 function turn({ reader = OWNER, files = {}, audience, fix }: Asking = {}): SourceTurn {
-  const plain = viewOf(reader, files);
+  const plain = createView(reader, files);
   const read = async (name: string) => {
     const file = await plain.read(name);
     if (file.kind === 'absent' || audience === undefined) return file;
@@ -100,7 +103,7 @@ function turn({ reader = OWNER, files = {}, audience, fix }: Asking = {}): Sourc
     }
     return { ...file, audience } satisfies WorkspaceFile;
   };
-  const { facts, messages } = contextOf({ reader });
+  const { facts, messages } = createContext({ reader });
   const fixing = fix === undefined ? {} : { fix };
   const view = { ...plain, read };
   return { facts, reader, view, messages, conversationId: 'c', session: 1, ...fixing };
@@ -127,9 +130,10 @@ describe('persona and output format', () => {
   it.each(PERSONAS.flatMap((persona) => FORMATS.map((format) => [persona, format] as const)))(
     '[P14] combine freely: $0.name with $1.name',
     async (persona, format) => {
-      const { persona: who, outputFormat } = await characterSource({ persona, format }).gather(
-        turn(),
-      );
+      const { persona: who, outputFormat } = await createCharacterSource({
+        persona,
+        format,
+      }).gather(turn());
       expect(who?.text).toBe(persona.builtIn);
       expect(outputFormat?.text).toBe(format.builtIn);
     },
@@ -139,7 +143,7 @@ describe('persona and output format', () => {
     const fix = session();
     const texts = [];
     for (const format of FORMATS) {
-      const source = characterSource({ persona: PERSONAS[0], format });
+      const source = createCharacterSource({ persona: PERSONAS[0], format });
       texts.push(await source.gather(turn({ fix })));
     }
     expect(new Set(texts.map(({ persona }) => persona?.text))).toEqual(
@@ -153,7 +157,7 @@ describe('persona and output format', () => {
   it('[P14] come from the workspace if it has a file of that name', async () => {
     const files = { 'personas/wren.md': 'You are mine.', 'output-formats/plain.md': 'Just talk.' };
     const character = { persona: named('wren', 'builtIn'), format: named('plain', 'builtIn') };
-    expect(await characterSource(character).gather(turn({ files }))).toEqual({
+    expect(await createCharacterSource(character).gather(turn({ files }))).toEqual({
       persona: {
         text: 'You are mine.',
         source: 'personas/wren.md',
@@ -169,20 +173,20 @@ describe('persona and output format', () => {
 
   it('[W03] keep the audience of their file, and nothing replaces one that is private', async () => {
     const asking = { files: { 'personas/wren.md': 'x' }, audience: { kind: 'owner' } } as const;
-    const source = characterSource({ persona: named('wren', 'builtIn') });
+    const source = createCharacterSource({ persona: named('wren', 'builtIn') });
     expect((await source.gather(turn(asking))).persona?.audience).toEqual({ kind: 'owner' });
     expect(await source.gather(turn({ ...asking, reader: GUEST }))).toEqual({});
   });
 
   it('[P02] say nothing if none is named or none exists', async () => {
-    expect(await characterSource({}).gather(turn())).toEqual({});
-    expect(await characterSource({ persona: named('nobody') }).gather(turn())).toEqual({});
+    expect(await createCharacterSource({}).gather(turn())).toEqual({});
+    expect(await createCharacterSource({ persona: named('nobody') }).gather(turn())).toEqual({});
   });
 });
 
 describe('a session', () => {
-  const first = characterSource({ persona: named('wren', 'first') });
-  const second = characterSource({ persona: named('raven', 'second') });
+  const first = createCharacterSource({ persona: named('wren', 'first') });
+  const second = createCharacterSource({ persona: named('raven', 'second') });
 
   it('[P14] keeps the persona that it began with, word for word', async () => {
     const fix = session();
@@ -200,14 +204,14 @@ describe('a session', () => {
 
   it('[P14] can receive its persona later if it began without one', async () => {
     const fix = session();
-    await characterSource({ persona: named('nobody') }).gather(turn({ fix }));
+    await createCharacterSource({ persona: named('nobody') }).gather(turn({ fix }));
     expect((await first.gather(turn({ fix }))).persona?.text).toBe('first');
   });
 });
 
 describe('the rest of a profile', () => {
   it('[P13] [P15] fills in the ephemeral prompt and which files to skip', async () => {
-    const source = characterSource({ ephemeral: 'Be brief.', skipContextFiles: true });
+    const source = createCharacterSource({ ephemeral: 'Be brief.', skipContextFiles: true });
     expect(await source.gather(turn())).toEqual({
       ephemeral: { text: 'Be brief.', source: 'settings', audience: { kind: 'everyone' } },
       skipContextFiles: true,

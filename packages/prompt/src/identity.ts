@@ -29,8 +29,8 @@ const MAX_LENGTH = 200;
  * Takes name, role and emoji each from the first source that sets it (W05). A blank value counts as
  * not set.
  */
-export function identityOf({ global, agent, file }: IdentitySources): Identity {
-  const { name = FALLBACK_NAME, ...rest } = firstSet([global, agent, file]);
+export function resolveIdentity({ global, agent, file }: IdentitySources): Identity {
+  const { name = FALLBACK_NAME, ...rest } = mergeIdentityFields([global, agent, file]);
   return { name, ...rest };
 }
 
@@ -38,9 +38,11 @@ export function identityOf({ global, agent, file }: IdentitySources): Identity {
  * Merges the fields from several sources, the strongest first. A field that none of them sets is
  * omitted.
  */
-export function firstSet(sources: readonly (IdentitySource | undefined)[]): Partial<Identity> {
+export function mergeIdentityFields(
+  sources: readonly (IdentitySource | undefined)[],
+): Partial<Identity> {
   const first = (field: keyof IdentitySource): string | undefined =>
-    sources.map((source) => shortLine(source?.[field])).find((value) => value !== '');
+    sources.map((source) => toShortLine(source?.[field])).find((value) => value !== '');
   const name = first('name');
   const role = first('role');
   const emoji = first('emoji');
@@ -62,7 +64,7 @@ export async function readIdentity(
   settings: Omit<IdentitySources, 'file'>,
 ): Promise<Identity> {
   const file = await view.read(IDENTITY_FILE);
-  return identityOf({
+  return resolveIdentity({
     ...settings,
     ...(file.kind === 'file' && { file: parseIdentity(file.text) }),
   });
@@ -97,7 +99,7 @@ function stripEmphasis(value: string): string {
   return value.replace(/^[\s*_`]+|(?<![\s*_`])[\s*_`]+$/g, '');
 }
 
-function shortLine(value: string | undefined): string {
+function toShortLine(value: string | undefined): string {
   return (value ?? '').replace(/\s+/g, ' ').trim().slice(0, MAX_LENGTH);
 }
 
@@ -113,20 +115,20 @@ export interface Character {
  * Fills in persona, output format and the ephemeral prompt. The first turn of a session fixes the
  * persona: it stays verbatim, whatever is edited meanwhile. The format may change at any time.
  */
-export function characterSource(character: Character): ContextSource {
+export function createCharacterSource(character: Character): ContextSource {
   return {
     id: 'character',
     reads: NAMED_FOLDERS.map((folder) => `${folder}/`),
     async gather(turn) {
       const { persona, format, ephemeral, skipContextFiles } = character;
       const [who, shape] = await Promise.all([
-        persona === undefined ? null : fixedPersona(persona, turn),
+        persona === undefined ? null : readFixedPersona(persona, turn),
         format === undefined ? null : readNamedText(format, 'output-formats', turn.view),
       ]);
       const features: PromptFeatures = {
         ...(who === null ? {} : { persona: who }),
         ...(shape === null ? {} : { outputFormat: shape }),
-        ...(ephemeral === undefined ? {} : { ephemeral: fromSettings(ephemeral) }),
+        ...(ephemeral === undefined ? {} : { ephemeral: createSettingsPart(ephemeral) }),
         ...(skipContextFiles === undefined ? {} : { skipContextFiles }),
       };
       return features;
@@ -135,13 +137,13 @@ export function characterSource(character: Character): ContextSource {
 }
 
 /** Does not keep null: a session that began without a persona can still get its one. */
-async function fixedPersona(persona: NamedText, turn: SourceTurn): Promise<PromptPart | null> {
+async function readFixedPersona(persona: NamedText, turn: SourceTurn): Promise<PromptPart | null> {
   const now = await readNamedText(persona, 'personas', turn.view);
   if (now === null || turn.fix === undefined) return now;
   return turn.fix('persona', now, PromptPart);
 }
 
-function fromSettings(text: string): PromptPart {
+function createSettingsPart(text: string): PromptPart {
   return { text, source: 'settings', audience: { kind: 'everyone' } };
 }
 

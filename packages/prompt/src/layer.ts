@@ -101,12 +101,12 @@ export interface Rendering {
 }
 
 /** Creates the output of a layer without any text, with the reason. */
-export function absent(reason: string): Absent {
+export function createAbsent(reason: string): Absent {
   return { absent: reason };
 }
 
 /** Creates a text that anyone may read. */
-export function forEveryone(text: string, source = 'Parley'): LayerPart {
+export function createOpenPart(text: string, source = 'Parley'): LayerPart {
   return { text, source, audience: { kind: 'everyone' } };
 }
 
@@ -114,7 +114,11 @@ export function forEveryone(text: string, source = 'Parley'): LayerPart {
  * Creates a text that belongs to this chat: about its people, its message, or what is connected to
  * it.
  */
-export function forChat({ conversationId }: Reader, text: string, source: string): LayerPart {
+export function createChatPart(
+  { conversationId }: Reader,
+  text: string,
+  source: string,
+): LayerPart {
   return { text, source, audience: { kind: 'conversation', conversationId } };
 }
 

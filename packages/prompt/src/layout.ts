@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { Dialect, decodeText, isMissingFile, type RenderTarget, reasonOf } from '@parley/core';
 import type { FilePattern } from '@parley/workspace';
 import {
-  absent,
+  createAbsent,
   type Layer,
   type LayerId,
   type LayerOptions,
   type Placement,
   PromptError,
 } from './layer.ts';
-import { abilityLayers } from './layers/abilities.ts';
+import { createAbilityLayers } from './layers/abilities.ts';
 import { factLayers } from './layers/facts.ts';
 import { fileLayers } from './layers/files.ts';
 import { ephemeralLayer, instructionLayers, safetyLayer } from './layers/instructions.ts';
@@ -62,7 +62,7 @@ export interface FileLimits {
 const NO_FILES: ReadonlySet<LayerId> = new Set(['group-context', 'own-messages']);
 
 /** Returns the layout with different limits for the workspace files that it shows. */
-export function withFileLimits(layout: Layout, limits: FileLimits): Layout {
+export function applyFileLimits(layout: Layout, limits: FileLimits): Layout {
   const {
     fileCharacters: characters,
     totalFileCharacters: charactersInAll,
@@ -78,7 +78,7 @@ export function withFileLimits(layout: Layout, limits: FileLimits): Layout {
 }
 
 /** A layer as one layout uses it. */
-export interface Step {
+export interface LayoutStep {
   readonly layer: Layer;
   readonly placement: Placement;
   readonly options: LayerOptions;
@@ -88,9 +88,9 @@ export interface Step {
 
 /** The layers of a layout in order, with the last one separate. */
 interface ResolvedSteps {
-  readonly steps: readonly Step[];
+  readonly steps: readonly LayoutStep[];
   /** The ephemeral prompt: after everything else, wherever the layout puts it (P13). */
-  readonly last: Step;
+  readonly last: LayoutStep;
 }
 
 /**
@@ -105,24 +105,24 @@ export function resolveSteps(layers: LayerRegistry, layout: Layout): ResolvedSte
   return {
     steps: entries
       .filter((entry) => entry !== ephemeral)
-      .map((entry) => resolve(entry, layers, layout.name)),
-    last: stepOf(ephemeralLayer, ephemeral ?? { layer: ephemeralLayer.id }),
+      .map((entry) => resolveEntry(entry, layers, layout.name)),
+    last: createStep(ephemeralLayer, ephemeral ?? { layer: ephemeralLayer.id }),
   };
 }
 
-function resolve(entry: LayoutEntry, layers: LayerRegistry, layout: string): Step {
+function resolveEntry(entry: LayoutEntry, layers: LayerRegistry, layout: string): LayoutStep {
   // Never looked up: whatever a registry contains under this name, the built-in safety layer is
   // used.
-  if (entry.layer === safetyLayer.id) return stepOf(safetyLayer, { layer: safetyLayer.id });
+  if (entry.layer === safetyLayer.id) return createStep(safetyLayer, { layer: safetyLayer.id });
   const layer = layers.get(entry.layer);
-  if (layer !== undefined) return stepOf(layer, entry);
+  if (layer !== undefined) return createStep(layer, entry);
   throw new PromptError(
     'layer-unknown',
     `The layout "${layout}" names the layer "${entry.layer}", which does not exist. Known layers: ${layers.ids.join(', ')}.`,
   );
 }
 
-function stepOf(layer: Layer, entry: LayoutEntry): Step {
+function createStep(layer: Layer, entry: LayoutEntry): LayoutStep {
   const { layer: _, placement = layer.placement, ...options } = entry;
   const declares = layer.reads !== undefined || options.files !== undefined;
   const reads = declares ? [...(layer.reads ?? []), ...(options.files ?? [])] : null;
@@ -177,16 +177,16 @@ export function createLayerRegistry(layers: readonly Layer[]): LayerRegistry {
  * The built-in layers, for `createLayerRegistry`, which adds safety and the ephemeral prompt
  * itself. `channelFormats` comes from `readChannelFormats`.
  */
-export function builtInLayers(channelFormats: ChannelFormats = {}): readonly Layer[] {
+export function createBuiltInLayers(channelFormats: ChannelFormats = {}): readonly Layer[] {
   return [
     ...instructionLayers,
     ...fileLayers,
-    ...abilityLayers(),
+    ...createAbilityLayers(),
     ...memoryLayers,
     ...factLayers,
     ...turnLayers,
     ...zeusLayers,
-    formatLayer(channelFormats),
+    createFormatLayer(channelFormats),
   ];
 }
 
@@ -199,12 +199,14 @@ export type ChannelFormats = Readonly<Partial<Record<Dialect, string>>>;
  */
 export async function readChannelFormats(folder: string): Promise<ChannelFormats> {
   const notes = await Promise.all(
-    Dialect.options.map(async (dialect) => [dialect, await readNote(folder, dialect)] as const),
+    Dialect.options.map(
+      async (dialect) => [dialect, await readFormatNote(folder, dialect)] as const,
+    ),
   );
   return Object.fromEntries(notes.filter(([, note]) => note !== ''));
 }
 
-async function readNote(folder: string, dialect: Dialect): Promise<string> {
+async function readFormatNote(folder: string, dialect: Dialect): Promise<string> {
   const file = join(folder, `${dialect}.md`);
   try {
     return decodeText(await readFile(file)).text.trim();
@@ -228,7 +230,7 @@ const MAX_ANSWER = 50_000;
  * `formats/<dialect>.md` in the workspace replaces them (M07). The renderer enforces what a
  * platform allows (M02); these notes only help the text look good.
  */
-export function formatLayer(notes: ChannelFormats): Layer {
+export function createFormatLayer(notes: ChannelFormats): Layer {
   return {
     id: 'format',
     volatility: 'session',
@@ -236,21 +238,21 @@ export function formatLayer(notes: ChannelFormats): Layer {
     modes: ['full', 'light'],
     reads: ['formats/'],
     async render({ target, view }, { heading = '## Formatting', characters }) {
-      if (target === undefined) return absent('this answer is not shown in a chat');
+      if (target === undefined) return createAbsent('this answer is not shown in a chat');
       const { dialect } = target;
       const own = await view.read(`formats/${dialect}.md`, characters);
       if (own.kind === 'file') {
         const { source, audience, cut } = own;
         return { text: `${heading}\n${own.text}`, source, audience, cut };
       }
-      const text = `${heading}\n${notes[dialect] ?? PLAIN_NOTE}${lengthNote(target)}`;
+      const text = `${heading}\n${notes[dialect] ?? PLAIN_NOTE}${createLengthNote(target)}`;
       return { text, source: `format ${dialect}`, audience: { kind: 'everyone' } };
     },
   };
 }
 
 /** States the length limit declared by the adapter, unless no answer reaches it. */
-function lengthNote({ maxLength, unit }: RenderTarget): string {
+function createLengthNote({ maxLength, unit }: RenderTarget): string {
   if (maxLength > MAX_ANSWER) return '';
   const what = unit === 'byte' ? 'bytes' : 'characters';
   return ` One message holds ${maxLength.toLocaleString('en-US')} ${what}; what is longer is sent as several.`;

@@ -355,7 +355,7 @@ export const BUILT_IN_LAYOUTS: readonly Layout[] = [parley, mushroom, lab, zeus,
  * Returns the layout with that name. Throws PromptError `layout-unknown`, which lists the existing
  * ones.
  */
-export function layoutNamed(name: string): Layout {
+export function getLayout(name: string): Layout {
   const layout = BUILT_IN_LAYOUTS.find((candidate) => candidate.name === name);
   if (layout !== undefined) return layout;
   const names = BUILT_IN_LAYOUTS.map((candidate) => candidate.name).join(', ');

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { createAssembler } from './assembler.ts';
 import type { PromptContext } from './layer.ts';
-import { builtInLayers, createLayerRegistry } from './layout.ts';
-import { BUILT_IN_LAYOUTS, layoutNamed } from './layouts.ts';
+import { createBuiltInLayers, createLayerRegistry } from './layout.ts';
+import { BUILT_IN_LAYOUTS, getLayout } from './layouts.ts';
 import { SCENES } from './testing/example-scenes.ts';
-import { FACTS, TOOLS, viewOf } from './testing/example-turn.ts';
+import { createView, FACTS, TOOLS } from './testing/example-turn.ts';
 
-const layers = createLayerRegistry(builtInLayers());
+const layers = createLayerRegistry(createBuiltInLayers());
 
 const FILES = {
   'AGENTS.md': 'Answer first, explain if it helps. '.repeat(40),
@@ -18,7 +18,7 @@ const FILES = {
 function twoTurns(name: string, later: string): readonly [PromptContext, PromptContext] {
   const scene = SCENES[name];
   if (scene === undefined) throw new Error(`there is no scene "${name}"`);
-  const view = viewOf(scene.context.reader, FILES);
+  const view = createView(scene.context.reader, FILES);
   const first = {
     ...scene.context,
     facts: { ...scene.context.facts, time: '14:00' },
@@ -34,7 +34,7 @@ function twoTurns(name: string, later: string): readonly [PromptContext, PromptC
 }
 
 async function textsOf(context: PromptContext, layout = 'parley') {
-  const assembler = createAssembler({ layers, layout: layoutNamed(layout) });
+  const assembler = createAssembler({ layers, layout: getLayout(layout) });
   const { system, userContext } = await assembler.assemble(context);
   const texts = system.map(({ text }) => text);
   const all = [...texts, ...userContext.map(({ text }) => text)];

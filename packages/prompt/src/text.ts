@@ -20,7 +20,7 @@ export function quoteUntrusted(text: string, limit: number): string {
 /**
  * Serializes a value with text from chat users as one line of JSON, escaped as in `quoteUntrusted`.
  */
-export function untrustedJson(value: object): string {
+export function formatUntrustedJson(value: object): string {
   return escapeRisky(JSON.stringify(value));
 }
 
@@ -61,14 +61,14 @@ function escapeRisky(json: string): string {
  * Quotes text that originates from chats (summaries, saved notes, group memories) in Markdown: none
  * of its lines can start a section of the prompt (P18).
  */
-export function quotedBlock(text: string): string {
+export function formatQuotedBlock(text: string): string {
   return splitLines(text)
     .map((line) => (line === '' ? '>' : `> ${line}`))
     .join('\n');
 }
 
 /** Formats third-party text as a list item: its further lines are indented under the first. */
-export function listItem(text: string): string {
+export function formatListItem(text: string): string {
   const [first = '', ...rest] = splitLines(text);
   return [`- ${first}`, ...rest.map((line) => `  ${line}`)].join('\n');
 }
@@ -82,7 +82,7 @@ function splitLines(text: string): string[] {
  * The audience for a text composed of several parts. One part that the reader may not see withholds
  * the whole text: that is a bug of its author, and must not go unnoticed.
  */
-export function narrowestAudience(
+export function findNarrowestAudience(
   parts: readonly Pick<PromptPart, 'audience'>[],
   reader: Reader,
 ): Audience {

@@ -1,13 +1,13 @@
 import type { InboundMessage, RuntimeFacts } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createAssembler, type PromptAssembler } from './assembler.ts';
-import { builtInLayers, createLayerRegistry } from './layout.ts';
+import { createBuiltInLayers, createLayerRegistry } from './layout.ts';
 import { BUILT_IN_LAYOUTS } from './layouts.ts';
-import { contextOf, FACTS, GUEST, MESSAGE, viewOf } from './testing/example-turn.ts';
+import { createContext, createView, FACTS, GUEST, MESSAGE } from './testing/example-turn.ts';
 
-const layers = createLayerRegistry(builtInLayers());
+const layers = createLayerRegistry(createBuiltInLayers());
 const ASSEMBLERS = BUILT_IN_LAYOUTS.map((layout) => ({
   name: layout.name,
   userFence: layout.userFence,
@@ -91,10 +91,10 @@ async function promptOf(assembler: PromptAssembler, said: Words, chatType: 'grou
     variables,
   };
   const { system, userContext } = await assembler.assemble(
-    contextOf({
+    createContext({
       facts,
       reader: GUEST,
-      view: viewOf(GUEST, { 'AGENTS.md': 'Be kind.', 'SOUL.md': 'Calm.' }),
+      view: createView(GUEST, { 'AGENTS.md': 'Be kind.', 'SOUL.md': 'Calm.' }),
       messages: [message],
       groupContext: [{ senderId: '8', senderName: said.name, text: said.heard }],
       attachments: [{ kind: 'document' }],
@@ -128,7 +128,7 @@ describe.each(ASSEMBLERS)('in layout $name, what chat users choose', ({ assemble
         fc.asyncProperty(words, async (said) => {
           expect((await promptOf(assembler, said, chatType)).system).toBe(system);
         }),
-        runs(100),
+        toRunOptions(100),
       );
     },
   );
@@ -146,7 +146,7 @@ describe.each(ASSEMBLERS)('in layout $name, what chat users choose', ({ assemble
         );
         expect(context.isWellFormed()).toBe(true);
       }),
-      runs(100),
+      toRunOptions(100),
     );
   });
 

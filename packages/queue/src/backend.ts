@@ -7,7 +7,7 @@ import type {
   WakeUpConsumer,
   WakeUpJobs,
 } from './queue-backend.ts';
-import { QueueError, type RedisLocation, unknownUrl } from './redis-location.ts';
+import { createUnknownUrlError, QueueError, type RedisLocation } from './redis-location.ts';
 
 /**
  * Selects the backend by URL: `memory:` (one process) or `redis://…` (any number of processes).
@@ -18,7 +18,7 @@ export async function openBackend(
   options: BackendOptions,
 ): Promise<QueueBackend> {
   if (place.url === 'memory:') return openMemory(options);
-  if (!/^rediss?:\/\//.test(place.url)) throw unknownUrl(place.url);
+  if (!/^rediss?:\/\//.test(place.url)) throw createUnknownUrlError(place.url);
   const { openRedisBackend } = await import('./redis-backend.ts');
   return openRedisBackend(place, options);
 }

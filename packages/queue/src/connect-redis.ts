@@ -43,18 +43,18 @@ const SENTINEL_PORT = 26_379;
  */
 export function connectRedis(place: RedisLocation, use: RedisUse): RedisConnection {
   const { cluster, sentinel } = place;
-  const options = optionsFor(place, use);
+  const options = getConnectionOptions(place, use);
   if (cluster !== undefined) return connectCluster(place, cluster.nodes, use);
-  if (sentinel === undefined) return new Redis({ ...options, ...redisAddress(place.url) });
+  if (sentinel === undefined) return new Redis({ ...options, ...parseRedisAddress(place.url) });
   return new Redis({
     ...options,
     name: sentinel.name,
-    sentinels: sentinel.nodes.map((node) => nodeAddress(node, SENTINEL_PORT)),
+    sentinels: sentinel.nodes.map((node) => parseNodeAddress(node, SENTINEL_PORT)),
     ...(sentinel.username !== undefined && { sentinelUsername: sentinel.username }),
     ...(sentinel.password !== undefined && { sentinelPassword: sentinel.password }),
     ...(options.tls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
     sentinelCommandTimeout: ASK_MS,
-    sentinelRetryStrategy: pauseBefore,
+    sentinelRetryStrategy: computePause,
   });
 }
 
@@ -80,21 +80,27 @@ export async function whenReady(connection: RedisConnection): Promise<boolean> {
 }
 
 function connectCluster(place: RedisLocation, nodes: readonly string[], use: RedisUse): Cluster {
-  const { retryStrategy, enableOfflineQueue, db, ...redisOptions } = optionsFor(place, use);
+  const { retryStrategy, enableOfflineQueue, db, ...redisOptions } = getConnectionOptions(
+    place,
+    use,
+  );
   // TLS checks the host name against the certificate, so the name must not be resolved to an IP
   // address first.
   const dnsLookup: ClusterOptions['dnsLookup'] = (host, done) => done(null, host);
   const options = {
     redisOptions,
     enableOfflineQueue: enableOfflineQueue ?? true,
-    clusterRetryStrategy: pauseBefore,
+    clusterRetryStrategy: computePause,
     ...(redisOptions.tls && { dnsLookup }),
   };
-  const all = [redisAddress(place.url), ...nodes.map((node) => nodeAddress(node, DEFAULT_PORT))];
+  const all = [
+    parseRedisAddress(place.url),
+    ...nodes.map((node) => parseNodeAddress(node, DEFAULT_PORT)),
+  ];
   return new Cluster(all, options);
 }
 
-function optionsFor(place: RedisLocation, use: RedisUse): Options {
+function getConnectionOptions(place: RedisLocation, use: RedisUse): Options {
   const url = new URL(place.url);
   const username = place.username ?? decodeURIComponent(url.username);
   const password = place.password ?? decodeURIComponent(url.password);
@@ -104,7 +110,7 @@ function optionsFor(place: RedisLocation, use: RedisUse): Options {
     ...(password !== '' && { password }),
     ...(db > 0 && { db }),
     ...(url.protocol === 'rediss:' && { tls: {} }),
-    retryStrategy: pauseBefore,
+    retryStrategy: computePause,
     connectTimeout: CONNECT_MS,
     keepAlive: KEEP_ALIVE_AFTER_MS,
     socketTimeout: SILENT_MS,
@@ -123,18 +129,18 @@ function optionsFor(place: RedisLocation, use: RedisUse): Options {
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
 /** The delay before the next connection attempt, in ms. */
-function pauseBefore(tries: number): number {
+function computePause(tries: number): number {
   return Math.min(tries * 100, RECONNECT_AT_MOST_MS);
 }
 
-function redisAddress(url: string) {
+function parseRedisAddress(url: string) {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
   // 0 allows both IPv4 and IPv6; for an IP address, `isIP` returns its family.
   return { host, port: Number(port || DEFAULT_PORT), family: isIP(host) };
 }
 
-function nodeAddress(node: string, port: number) {
+function parseNodeAddress(node: string, port: number) {
   const { hostname, port: written } = new URL(`redis://${node}`);
   return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: Number(written || port) };
 }
@@ -158,11 +164,11 @@ const AWAY =
   /connection is closed|isn't writeable|timed out|socket timeout|retries per request|failed to refresh slots|startup nodes|sentinels|no answer within/i;
 
 /** `what` names the affected part of Parley in the log. */
-export function redisOutage(what: string, place: RedisLocation, log: Logger): RedisOutage {
-  const server = redisName(place);
+export function createRedisOutage(what: string, place: RedisLocation, log: Logger): RedisOutage {
+  const server = getRedisName(place);
   const note: RedisOutage['note'] = (error, message, facts = {}) => {
-    const first = innermostError(error);
-    const outage = isAway(first) ? server : `${server} (${errorKind(first)})`;
+    const first = findInnermostError(error);
+    const outage = isConnectionLost(first) ? server : `${server} (${getErrorKind(first)})`;
     const failure = new QueueError({
       code: 'queue-unreachable',
       message: `${outage}: ${reasonOf(first)}`,
@@ -183,18 +189,18 @@ export function redisOutage(what: string, place: RedisLocation, log: Logger): Re
 }
 
 /** The server's name, without its password. */
-function redisName({ url, sentinel, cluster }: RedisLocation): string {
+function getRedisName({ url, sentinel, cluster }: RedisLocation): string {
   if (sentinel !== undefined) return `Redis ${sentinel.name}`;
   return `Redis${cluster === undefined ? '' : ' cluster'} at ${new URL(url).host}`;
 }
 
-function isAway(error: unknown): boolean {
+function isConnectionLost(error: unknown): boolean {
   if (error instanceof Error && 'code' in error && String(error.code).startsWith('E')) return true;
   return AWAY.test(reasonOf(error));
 }
 
 /** Replaces numbers such as job ids, so that the same failure of many jobs counts as one outage. */
-function errorKind(error: unknown): string {
+function getErrorKind(error: unknown): string {
   return reasonOf(error).replace(/\d+/g, '#').slice(0, 60);
 }
 
@@ -202,7 +208,7 @@ function errorKind(error: unknown): string {
  * Node reports "several addresses failed" with an empty message; the first inner error has the
  * cause.
  */
-function innermostError(error: unknown): unknown {
+function findInnermostError(error: unknown): unknown {
   return error instanceof AggregateError ? (error.errors[0] ?? error) : error;
 }
 
@@ -219,7 +225,7 @@ export async function checkRedis(connection: RedisConnection, log: Logger): Prom
   }
 }
 
-interface Complaint {
+interface RedisComplaint {
   readonly facts: object;
   readonly message: string;
 }
@@ -228,10 +234,10 @@ interface Complaint {
 const OLDEST = { major: 6, minor: 2 };
 
 /** Finds problems in the output of the server's `INFO` command. */
-export function findComplaints(info: string): readonly Complaint[] {
+export function findComplaints(info: string): readonly RedisComplaint[] {
   const fact = (name: string): string | undefined =>
     new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
-  const found: Complaint[] = [];
+  const found: RedisComplaint[] = [];
   const policy = fact('maxmemory_policy');
   if (policy !== undefined && policy !== 'noeviction') {
     found.push({
@@ -278,7 +284,7 @@ export async function probeRedis(place: RedisLocation, signal: AbortSignal): Pro
       complaints: findComplaints(info).map(({ message }) => message),
     };
   } catch (thrown) {
-    const reason = signal.aborted ? 'no answer in time' : reasonOf(innermostError(thrown));
+    const reason = signal.aborted ? 'no answer in time' : reasonOf(findInnermostError(thrown));
     return { kind: 'problem', reason };
   } finally {
     connection.disconnect();

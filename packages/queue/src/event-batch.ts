@@ -131,7 +131,7 @@ const WireMessage = z.object({ from: z.string(), events: z.array(z.unknown()) })
  * Removes the new outbox parts from the event; the gateway that sends them reads them from the
  * outbox.
  */
-export function forOthers(event: LiveEvent): LiveEvent {
+export function toForeignEvent(event: LiveEvent): LiveEvent {
   if (event.type !== 'delivery-due') return event;
   const { fresh: _, ...due } = event;
   return due;

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, expect, it } from 'vitest';
 import { type KeyedWork, startKeyedWork, type WakeUpHandler } from './keyed-work.ts';
 
-const { log, lines } = recordingLogger();
+const { log, lines } = createRecordingLogger();
 const open: KeyedWork[] = [];
 afterEach(() => Promise.all(open.splice(0).map((work) => work.close(0))));
 

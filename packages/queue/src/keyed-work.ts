@@ -52,7 +52,7 @@ export function startKeyedWork(options: KeyedWorkOptions): KeyedWork {
       const count = (failures.get(key) ?? 0) + 1;
       failures.set(key, count);
       log.warn({ work: name, key, reason: reasonOf(error) }, 'work failed; will retry');
-      return retryPause(count, random());
+      return computeRetryPause(count, random());
     }
   };
   const run = async (key: string): Promise<void> => {
@@ -100,7 +100,7 @@ const MAX_MS = 5_000;
  * The delay in ms after the `attempt`th failure in a row (from 1). `random` in [0, 1) spreads
  * retries between half of the delay and all of it.
  */
-export function retryPause(attempt: number, random: number): number {
+export function computeRetryPause(attempt: number, random: number): number {
   const pause = Math.min(MAX_MS, FIRST_MS * 2 ** (attempt - 1));
   return Math.round(pause * (0.5 + random / 2));
 }

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BusyMode, type LiveEvent, ParleyError } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { WakeUpHandler } from './keyed-work.ts';
-import { type RunTurn, stopReasonOf } from './lane.ts';
+import { getStopReason, type RunTurn } from './lane.ts';
 import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
-import { idsOf, type LaneScene, openLaneScene } from './testing/lane-scene.ts';
+import { type LaneScene, listMessageIds, openLaneScene } from './testing/lane-scene.ts';
 import type { Rewoken, WakeUpQueue } from './wake-up-queue.ts';
 
 let scene: LaneScene;
@@ -81,7 +81,7 @@ function randomTurn(diary: Diary, longestMs: number): RunTurn {
     );
     diary.running.set(chat, (diary.running.get(chat) ?? 0) - 1);
     if (await scene.answer(turn, lease)) {
-      diary.answered.set(chat, [...(diary.answered.get(chat) ?? []), ...idsOf(turn)]);
+      diary.answered.set(chat, [...(diary.answered.get(chat) ?? []), ...listMessageIds(turn)]);
     }
   };
 }
@@ -130,7 +130,7 @@ describe('a lane worker', () => {
             }
           },
         ),
-        runs(20),
+        toRunOptions(20),
       );
     },
   );
@@ -154,7 +154,7 @@ describe('a lane worker', () => {
           }
         },
       ),
-      runs(20),
+      toRunOptions(20),
     );
   });
 
@@ -289,7 +289,7 @@ describe('a lane worker', () => {
     let reason: unknown;
     await startWorker(async (_turn, _lease, signal) => {
       await sleep(20_000, undefined, { signal }).catch(() => undefined);
-      reason = stopReasonOf(signal);
+      reason = getStopReason(signal);
     }, 'stopping');
     await scene.write('to-stop');
     await scene.turns.wake('to-stop');

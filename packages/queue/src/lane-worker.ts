@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type LiveBus, reasonOf } from '@parley/core';
 import { keepLeases, LEASE_MS } from './keep-leases.ts';
 import { startKeyedWork, startSweep, type WakeUpHandler } from './keyed-work.ts';
-import { isCutOff, type LaneDeps, runLane, type StopReason, stopReasonOf } from './lane.ts';
+import { getStopReason, isCutOff, type LaneDeps, runLane, type StopReason } from './lane.ts';
 import type { Rewoken, WakeUpQueue, WakeUpWorker } from './wake-up-queue.ts';
 
 /** A worker that serves many conversations in parallel, each with one turn at a time. */
@@ -78,12 +78,12 @@ export async function startLaneWorker(
     running.set(conversationId, stop);
     const done = run(conversationId, stop);
     try {
-      return await Promise.race([done, whenDeaf(stop.signal)]);
+      return await Promise.race([done, waitForUnresponsiveTurn(stop.signal)]);
     } finally {
       signal.removeEventListener('abort', handBack);
       if (running.get(conversationId) === stop) {
         running.delete(conversationId);
-        if (stopReasonOf(stop.signal) === 'lease-lost') cutOff.suspect();
+        if (getStopReason(stop.signal) === 'lease-lost') cutOff.suspect();
         deps.log.warn({ conversation: conversationId }, 'abandoned a turn that did not end');
         done.catch(() => undefined);
       }
@@ -145,10 +145,10 @@ function findUndelivered(queue: Pick<WakeUpQueue, 'rewake'>) {
  * Resolves, for a turn that ignores its signal, to the delay in ms after which another worker may
  * take the lane.
  */
-async function whenDeaf(signal: AbortSignal): Promise<number> {
+async function waitForUnresponsiveTurn(signal: AbortSignal): Promise<number> {
   if (!signal.aborted) await once(signal, 'abort');
   // A turn that is handed back may use all the time until the process exits.
-  if (stopReasonOf(signal) === 'handed-back') return new Promise(() => undefined);
+  if (getStopReason(signal) === 'handed-back') return new Promise(() => undefined);
   await sleep(LET_GO_MS, undefined, { ref: false });
   return 1;
 }

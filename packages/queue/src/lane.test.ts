@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type FatalEnds, noWorkRecord, type ReplyRoute, type Work } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { type CrashableWork, type CrashCounts, noWorkRecord, type ReplyRoute } from '@parley/core';
+import { createRecordingLogger } from '@parley/core/testing';
 import { StoreError } from '@parley/store';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { collectPause, runLane, stopReasonOf } from './lane.ts';
-import { idsOf, type LaneScene, openLaneScene } from './testing/lane-scene.ts';
+import { computeCollectPause, getStopReason, runLane } from './lane.ts';
+import { type LaneScene, listMessageIds, openLaneScene } from './testing/lane-scene.ts';
 
 let scene: LaneScene;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ describe('a lane', () => {
     const turns: (readonly string[])[] = [];
     const written = [await scene.write('collect')];
     const deps = scene.laneDeps(async (turn, lease) => {
-      turns.push(idsOf(turn));
+      turns.push(listMessageIds(turn));
       if (turns.length === 1) {
         for (let i = 0; i < 3; i += 1) written.push(await scene.write('collect'));
       }
@@ -59,12 +59,12 @@ describe('a lane', () => {
 
   describe('whose claim has crashed the process', () => {
     /** Runs the lane and returns its turns and notices. */
-    async function runAfter(conversationId: string, ends: FatalEnds) {
-      const [recorded, turns, notified]: [Work[], string[][], ReplyRoute[]] = [[], [], []];
-      const { log, lines } = recordingLogger();
+    async function runAfter(conversationId: string, ends: CrashCounts) {
+      const [recorded, turns, notified]: [CrashableWork[], string[][], ReplyRoute[]] = [[], [], []];
+      const { log, lines } = createRecordingLogger();
       const deps = scene.laneDeps(
         async (turn, lease) => {
-          turns.push([...idsOf(turn)]);
+          turns.push([...listMessageIds(turn)]);
           await scene.answer(turn, lease);
         },
         {
@@ -119,7 +119,7 @@ describe('a lane', () => {
       const other = { conversationId: 'claim-4', owner: 'another', leaseMs: 60_000 };
       const begun = await store.lanes.begin(other, 'collect', 'claim-4-turn', Date.now());
       if (begun.kind !== 'turn') throw new Error(`no turn: ${begun.kind}`);
-      expect(idsOf(begun.turn)).toEqual([id]);
+      expect(listMessageIds(begun.turn)).toEqual([id]);
       expect(await after()).toEqual(nothing);
       await store.lanes.release(begun.lease);
       const deletion = { conversationId: 'claim-4', by: 'Ann', now: Date.now() };
@@ -162,7 +162,7 @@ describe('a lane', () => {
     const ends: string[] = [];
     const written: string[] = [];
     const deps = scene.laneDeps(async (turn, lease) => {
-      turns.push(idsOf(turn));
+      turns.push(listMessageIds(turn));
       if (turns.length === 1) written.push(await scene.write('stays'), await scene.write('stays'));
       ends.push(await scene.answerAndLeave(turn, lease));
     });
@@ -195,7 +195,7 @@ describe('a lane', () => {
     let burst: Promise<unknown> = Promise.resolve();
     const deps = scene.laneDeps(
       async (turn, lease) => {
-        turns.push(idsOf(turn));
+        turns.push(listMessageIds(turn));
         await scene.answer(turn, lease);
         if (turns.length > 1) return;
         await scene.write('burst');
@@ -214,7 +214,7 @@ describe('a lane', () => {
     const run = async (
       ...[turn, lease]: Parameters<ReturnType<typeof scene.laneDeps>['runTurn']>
     ) => {
-      turns.push(idsOf(turn));
+      turns.push(listMessageIds(turn));
       await scene.answer(turn, lease);
     };
     const deps = scene.laneDeps(run, { busy: 'followup', collectPauseMs: 60_000 });
@@ -257,7 +257,7 @@ describe('a lane', () => {
       async (turn, lease, signal) => {
         await scene.loseLease('lost');
         await sleep(10_000, undefined, { signal }).catch(() => undefined);
-        expect(stopReasonOf(signal)).toBe('lease-lost');
+        expect(getStopReason(signal)).toBe('lease-lost');
         expect(await scene.answer(turn, lease)).toBe(false);
       },
       { leaseMs: 50 },
@@ -312,7 +312,7 @@ describe('a lane', () => {
 
   it('does not fail a finished turn when the lane cannot be released', async () => {
     await scene.write('kept');
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const lanes = {
       ...scene.store.lanes,
       release: () => Promise.reject(new Error('database away')),
@@ -332,13 +332,13 @@ describe('a lane', () => {
 
   it('[D02] ends its turn when the lease expires because the database does not answer', async () => {
     await scene.write('away');
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const lanes = { ...scene.store.lanes, renew: () => Promise.reject(new Error('away')) };
     let reason: unknown;
     const deps = scene.laneDeps(
       async (_turn, _lease, signal) => {
         await sleep(10_000, undefined, { signal }).catch(() => undefined);
-        reason = stopReasonOf(signal);
+        reason = getStopReason(signal);
       },
       // Long enough for three renewals, even on a busy machine.
       { lanes, log, leaseMs: 1_000 },
@@ -364,16 +364,16 @@ describe('stopReasonOf', () => {
   it.each(['stopped', 'lease-lost', 'handed-back'] as const)(
     'returns the reason of the signal: %s',
     (reason) => {
-      expect(stopReasonOf(AbortSignal.abort(reason))).toBe(reason);
+      expect(getStopReason(AbortSignal.abort(reason))).toBe(reason);
     },
   );
 
   it('returns null while the turn may continue', () => {
-    expect(stopReasonOf(new AbortController().signal)).toBeNull();
+    expect(getStopReason(new AbortController().signal)).toBeNull();
   });
 
   it('returns handed-back when the signal has no reason', () => {
-    expect(stopReasonOf(AbortSignal.abort())).toBe('handed-back');
+    expect(getStopReason(AbortSignal.abort())).toBe('handed-back');
   });
 });
 
@@ -390,6 +390,6 @@ describe('the pause before messages are collected into one turn', () => {
     ['is shorter towards that limit', { quietForMs: 0, waitedMs: 4_900 }, 100],
     ['does not grow when the clock jumped back', { quietForMs: -98_000 }, 500],
   ])('[D03] %s', (_case, facts, pause) => {
-    expect(collectPause({ pauseMs: 500, waitedMs: 0, ...facts })).toBe(pause);
+    expect(computeCollectPause({ pauseMs: 500, waitedMs: 0, ...facts })).toBe(pause);
   });
 });

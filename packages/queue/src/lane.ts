@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type BusyPolicy,
-  busyIn,
   type Clock,
+  decideNextAttempt,
+  describeCrashes,
   type Logger,
   type Monotonic,
   type NewId,
-  nextAttempt,
   noWorkRecord,
   ParleyError,
   type ReplyRoute,
   reasonOf,
-  reasonToGiveUp,
+  resolveBusyMode,
   type WorkRecord,
 } from '@parley/core';
 import {
@@ -117,8 +117,8 @@ export async function runLane(
     const left = () => ending.left;
     ending = await runTurns(deps, turn, { ...lease, onLeft }, stop.signal, left);
   } catch (error) {
-    if (!(error instanceof TurnFailed)) throw error;
-    if (isOfTheDatabase(error.cause)) blameless = error.turnId;
+    if (!(error instanceof TurnFailedError)) throw error;
+    if (isDatabaseError(error.cause)) blameless = error.turnId;
     throw error.cause;
   } finally {
     endRenewal();
@@ -148,9 +148,9 @@ async function giveUpIfFatal(
   const { lanes, clock, newId, log, work = noWorkRecord } = deps;
   const { conversationId } = lane;
   const ends = work.endsOf({ kind: 'claim', key: conversationId });
-  const next = nextAttempt(ends);
+  const next = decideNextAttempt(ends);
   if (next === 'run' || isLane(conversationId, HEARTBEAT_LANE, SUB_AGENT_LANE)) return false;
-  const reason = `claiming it: ${reasonToGiveUp(ends)}`;
+  const reason = `claiming it: ${describeCrashes(ends)}`;
   await recordClaim(deps, conversationId, async () => {
     const dropped = await lanes.drop(lane, { turnId: newId('turn'), reason }, clock());
     if (dropped.kind !== 'dropped') return;
@@ -169,14 +169,14 @@ export function isCutOff(error: unknown): boolean {
  * How the work on a lane ended. `left`: the lane is already released. `again`: delay in ms before
  * the next claim, or null when nothing waits.
  */
-interface Ending {
+interface LaneEnding {
   readonly left: boolean;
   readonly again: number | null;
 }
 
-const ENDED: Ending = { left: false, again: null };
+const ENDED: LaneEnding = { left: false, again: null };
 /** Another worker may claim immediately. */
-const LEFT_TO_ANOTHER: Ending = { left: false, again: 1 };
+const LEFT_TO_ANOTHER: LaneEnding = { left: false, again: 1 };
 
 /** Runs turns until there is nothing more to claim. */
 async function runTurns(
@@ -185,13 +185,13 @@ async function runTurns(
   lease: LaneLease,
   signal: AbortSignal,
   hasLeft: () => boolean,
-): Promise<Ending> {
+): Promise<LaneEnding> {
   let turn = first;
   while (!signal.aborted) {
-    await runOne(deps, turn, lease, signal);
+    await runOneTurn(deps, turn, lease, signal);
     if (hasLeft()) return { left: true, again: null };
     if (deps.isLeaving?.()) return LEFT_TO_ANOTHER;
-    if (!isOneByOne(deps.busy, turn)) await waitForQuiet(deps, lease.conversationId, signal);
+    if (!takesOneByOne(deps.busy, turn)) await waitForQuiet(deps, lease.conversationId, signal);
     if (signal.aborted) return ENDED;
     const next = await recordClaim(deps, lease.conversationId, () =>
       deps.lanes.claim(lease, deps.busy, deps.newId('turn'), deps.clock()),
@@ -205,7 +205,7 @@ async function runTurns(
 }
 
 /** Carries the id of the turn that threw. */
-class TurnFailed extends Error {
+class TurnFailedError extends Error {
   readonly turnId: string;
 
   constructor(turnId: string, cause: unknown) {
@@ -214,7 +214,7 @@ class TurnFailed extends Error {
   }
 }
 
-async function runOne(
+async function runOneTurn(
   { lanes, runTurn }: LaneDeps,
   turn: ClaimedTurn,
   lease: LaneLease,
@@ -225,7 +225,7 @@ async function runOne(
     if (turn.resumed) await lanes.syncAttempt(turn.turnId);
     await runTurn(turn, lease, signal);
   } catch (error) {
-    throw new TurnFailed(turn.turnId, error);
+    throw new TurnFailedError(turn.turnId, error);
   }
 }
 
@@ -236,14 +236,14 @@ const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'store-unreachable',
 ]);
 
-function isOfTheDatabase(error: unknown): boolean {
+function isDatabaseError(error: unknown): boolean {
   return error instanceof ParleyError && OF_THE_DATABASE.has(error.code);
 }
 
 /** If every message gets its own turn, there is no reason to wait for more. */
-function isOneByOne(busy: BusyPolicy, { messages }: ClaimedTurn): boolean {
+function takesOneByOne(busy: BusyPolicy, { messages }: ClaimedTurn): boolean {
   const last = messages.at(-1)?.message;
-  return last !== undefined && busyIn(busy, last) === 'followup';
+  return last !== undefined && resolveBusyMode(busy, last) === 'followup';
 }
 
 /** Failing to release is harmless: the lease expires on its own. */
@@ -269,7 +269,7 @@ async function waitForQuiet(
   while (!signal.aborted) {
     const newestWaiting = await lanes.newestWaiting(conversationId);
     if (newestWaiting === null) return;
-    const pause = collectPause({
+    const pause = computeCollectPause({
       quietForMs: clock() - newestWaiting,
       waitedMs: monotonic() - startedAt,
       pauseMs,
@@ -300,7 +300,7 @@ const MAX_WAIT_IN_PAUSES = 10;
  * How long to wait, in ms, before messages written during a turn become the next turn (D03); 0
  * means go.
  */
-export function collectPause(facts: CollectFacts): number {
+export function computeCollectPause(facts: CollectFacts): number {
   const quietIn = facts.pauseMs - facts.quietForMs;
   const patience = MAX_WAIT_IN_PAUSES * facts.pauseMs - facts.waitedMs;
   return Math.max(0, Math.min(quietIn, patience, facts.pauseMs));
@@ -314,7 +314,7 @@ export function collectPause(facts: CollectFacts): number {
 export type StopReason = 'stopped' | 'lease-lost' | 'interrupted' | 'handed-back';
 
 /** The reason a lane's signal fired, or null if it has not fired. */
-export function stopReasonOf(signal: AbortSignal): StopReason | null {
+export function getStopReason(signal: AbortSignal): StopReason | null {
   if (!signal.aborted) return null;
   const { reason } = signal;
   return reason === 'stopped' || reason === 'lease-lost' || reason === 'interrupted'

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { silentLogger } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type RunTurn, stopReasonOf } from './lane.ts';
+import { getStopReason, type RunTurn } from './lane.ts';
 import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
 import { createLocalBus } from './local-bus.ts';
 import { type LaneScene, openLaneScene } from './testing/lane-scene.ts';
@@ -29,7 +29,7 @@ describe('a /stop whose live event never reaches the worker', () => {
       starts();
       if (!signal.aborted) await once(signal, 'abort');
       // Even a turn that ignores its signal commits nothing.
-      ends.push(stopReasonOf(signal), await scene.answer(turn, lease));
+      ends.push(getStopReason(signal), await scene.answer(turn, lease));
     };
     const deaf = createLocalBus(silentLogger);
     worker = await startLaneWorker(scene.laneDeps(runTurn, { leaseMs: LEASE_MS }), {

@@ -3,9 +3,9 @@ import {
   BLOCK_SECONDS,
   checkRedis,
   connectRedis,
+  createRedisOutage,
   REDIS_UNREACHABLE,
   type RedisConnection,
-  redisOutage,
   whenReady,
 } from './connect-redis.ts';
 import type {
@@ -15,7 +15,7 @@ import type {
   WakeUpConsumer,
   WakeUpJobs,
 } from './queue-backend.ts';
-import { queuePrefix, type RedisLocation } from './redis-location.ts';
+import { getQueuePrefix, type RedisLocation } from './redis-location.ts';
 
 /**
  * Changes three behaviors of BullMQ. With delayed jobs, it blocks up to 10 s in one command, which
@@ -61,7 +61,7 @@ export async function openRedisBackend(
   { log, telemetry }: BackendOptions,
 ): Promise<QueueBackend> {
   const { Queue, Worker } = withBackend(createBackend);
-  const outage = redisOutage('queue', place, log);
+  const outage = createRedisOutage('queue', place, log);
   const open: RedisConnection[] = [];
   const connect = (use: 'ask' | 'work'): RedisConnection => {
     const connection = connectRedis(place, use);
@@ -73,7 +73,7 @@ export async function openRedisBackend(
   if (await whenReady(asking)) await checkRedis(asking, log);
   else outage.note(REDIS_UNREACHABLE);
   const shared = (name: string) => ({
-    prefix: queuePrefix(place, name),
+    prefix: getQueuePrefix(place, name),
     ...(telemetry && { telemetry }),
   });
   return {
@@ -91,13 +91,13 @@ export async function openRedisBackend(
       });
     },
     async remember(name, number) {
-      const key = `${queuePrefix(place, 'marks')}:marks`;
+      const key = `${getQueuePrefix(place, 'marks')}:marks`;
       await asking.zadd(key, 'GT', number, name);
       return Number((await asking.zscore(key, name)) ?? number);
     },
     failed: (error, message, facts) => outage.note(error, message, facts),
     async check() {
-      await asking.set(`${queuePrefix(place, 'check')}:written`, '1', 'EX', CHECK_LIVES_SECONDS);
+      await asking.set(`${getQueuePrefix(place, 'check')}:written`, '1', 'EX', CHECK_LIVES_SECONDS);
     },
     close() {
       for (const connection of open) connection.disconnect();

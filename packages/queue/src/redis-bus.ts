@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { LiveBus, LiveEvent } from '@parley/core';
 import {
   connectRedis,
+  createRedisOutage,
   REDIS_UNREACHABLE,
   type RedisOutage,
-  redisOutage,
   whenReady,
 } from './connect-redis.ts';
-import { createEventBatch, decodeEvents, encodeEvents, forOthers } from './event-batch.ts';
+import { createEventBatch, decodeEvents, encodeEvents, toForeignEvent } from './event-batch.ts';
 import type { BusOptions, OpenBus } from './local-bus.ts';
-import { redisKeyPrefix } from './redis-location.ts';
+import { getRedisKeyPrefix } from './redis-location.ts';
 
 type Topic = NonNullable<BusOptions['receives']>;
 
@@ -28,10 +28,10 @@ const PING_MS = 5_000;
 export async function openRedisBus(options: BusOptions, local: LiveBus): Promise<OpenBus> {
   const { log, receives } = options;
   const self = randomUUID();
-  const outage = redisOutage('live events', options, log);
+  const outage = createRedisOutage('live events', options, log);
   const [out, into] = [connectRedis(options, 'ask'), connectRedis(options, 'listen')];
   for (const connection of [out, into]) outage.watch(connection);
-  const channel = (topic: Topic): string => `${redisKeyPrefix(options)}:live:${topic}`;
+  const channel = (topic: Topic): string => `${getRedisKeyPrefix(options)}:live:${topic}`;
   into.on('message', (_channel: string, text: string) => {
     for (const event of decodeEvents(self, text)) local.publish(event);
   });
@@ -54,7 +54,7 @@ export async function openRedisBus(options: BusOptions, local: LiveBus): Promise
     publish(event) {
       local.publish(event);
       if (event.type === 'inbox-changed' && event.isLocal) return;
-      senders[topicOf(event)].send(forOthers(event));
+      senders[getTopic(event)].send(toForeignEvent(event));
     },
     subscribe: local.subscribe,
     async close() {
@@ -72,11 +72,11 @@ const ORDERS: ReadonlySet<LiveEvent['type']> = new Set([
   'schedule-due',
 ]);
 
-function topicOf({ type }: LiveEvent): Topic {
+function getTopic({ type }: LiveEvent): Topic {
   return ORDERS.has(type) ? 'orders' : 'turns';
 }
 
-interface Sender {
+interface EventSender {
   send(event: LiveEvent): void;
   /** Waits for the message currently being sent, and sends no more. */
   close(): Promise<void>;
@@ -90,7 +90,7 @@ function createSender(
   publish: (text: string) => Promise<unknown>,
   self: string,
   outage: RedisOutage,
-): Sender {
+): EventSender {
   const batch = createEventBatch();
   let sending: Promise<void> | null = null;
   let isClosed = false;

@@ -33,7 +33,7 @@ export interface RedisLocation {
 }
 
 /** The prefix for keys and channels. */
-export function redisKeyPrefix({ prefix = 'parley' }: Pick<RedisLocation, 'prefix'>): string {
+export function getRedisKeyPrefix({ prefix = 'parley' }: Pick<RedisLocation, 'prefix'>): string {
   return prefix;
 }
 
@@ -42,15 +42,15 @@ export function redisKeyPrefix({ prefix = 'parley' }: Pick<RedisLocation, 'prefi
  * queue are on one node, as BullMQ’s scripts require, while different queues may be on different
  * nodes.
  */
-export function queuePrefix(place: Pick<RedisLocation, 'prefix'>, queue: string): string {
-  return `{${redisKeyPrefix(place)}:${queue}}`;
+export function getQueuePrefix(place: Pick<RedisLocation, 'prefix'>, queue: string): string {
+  return `{${getRedisKeyPrefix(place)}:${queue}}`;
 }
 
 /** A queue failure. Messages are safe in the tables either way. */
 export class QueueError extends ParleyError {}
 
 /** Shows only the scheme of the URL, because the rest may contain a password. */
-export function unknownUrl(url: string): QueueError {
+export function createUnknownUrlError(url: string): QueueError {
   const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(url)?.[0] ?? url;
   return new QueueError({
     code: 'queue-url',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger, systemTime } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, describe, expect, inject, it, vi } from 'vitest';
 import type { WakeUpHandler } from './keyed-work.ts';
 import { openTurnQueue, type WakeUpQueue, type WakeUpWorker } from './wake-up-queue.ts';
@@ -13,7 +13,7 @@ describe.runIf(redisUrl)('wake-ups on Redis', () => behaviour(redisUrl ?? ''));
 
 /** The tests that every backend must pass. */
 function behaviour(url: string): void {
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const workers: WakeUpWorker[] = [];
   const queues: WakeUpQueue[] = [];
   afterEach(async () => {

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Runtime, reasonOf, systemTime } from '@parley/core';
 import { DelayedError } from 'bullmq';
 import { openBackend } from './backend.ts';
-import { retryPause, type WakeUpHandler } from './keyed-work.ts';
+import { computeRetryPause, type WakeUpHandler } from './keyed-work.ts';
 import { MAX_PUT_OFF_MS, watchDelayedJobs } from './overdue-jobs.ts';
 import type { BackendOptions, QueueBackend } from './queue-backend.ts';
 import type { RedisLocation } from './redis-location.ts';
@@ -171,7 +171,7 @@ async function startWorker(
   concurrency: number,
 ): Promise<WakeUpWorker> {
   const running = new Set<Promise<unknown>>();
-  const backoffStrategy = (attempt = 1): number => retryPause(attempt, random());
+  const backoffStrategy = (attempt = 1): number => computeRetryPause(attempt, random());
   const worker = backend.newWorker(
     TURNS,
     async (job, token, signal) => {
@@ -200,7 +200,7 @@ async function startWorker(
     async close(graceMs) {
       const timer = setTimeout(() => worker.cancelAllJobs('shutting down'), graceMs);
       try {
-        await Promise.race([worker.close(), givenUp(running)]);
+        await Promise.race([worker.close(), waitForCompletion(running)]);
       } finally {
         clearTimeout(timer);
       }
@@ -216,7 +216,7 @@ const TELL_MS = 1_000;
  * wait until Redis is back. A completion that was not recorded only means that the key is delivered
  * again, which does no harm.
  */
-async function givenUp(running: ReadonlySet<Promise<unknown>>): Promise<void> {
+async function waitForCompletion(running: ReadonlySet<Promise<unknown>>): Promise<void> {
   while (running.size > 0) await Promise.allSettled(running);
   await sleep(TELL_MS, undefined, { ref: false });
 }

@@ -1,6 +1,6 @@
 import { ContextSwitches, LAYOUT_NAMES, ResponseFormat } from '@parley/core';
 import { z } from 'zod';
-import { choice, flag, numberField, section, wholeNumber } from './fields.ts';
+import { defineChoice, defineSection, flag, numberField, wholeNumber } from './fields.ts';
 
 /** A file name set by an operator, without folder and extension. */
 const Name = z
@@ -26,7 +26,7 @@ export const AgentName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9-]{0,31}$/, 'lower-case letters, digits and hyphens, at most 32');
 
-const PromptFiles = section('How much of the workspace files a prompt holds.', {
+const PromptFiles = defineSection('How much of the workspace files a prompt holds.', {
   fileCharacters: z
     .int()
     .min(200)
@@ -50,7 +50,7 @@ const PromptFiles = section('How much of the workspace files a prompt holds.', {
 });
 
 /** `agent`: who answers, from where and how. */
-export const Agent = section('The agent that answers.', {
+export const Agent = defineSection('The agent that answers.', {
   id: AgentName.default('main').describe('Names the agent in files and logs.'),
   name: z.string().min(1).max(80).optional().describe('What the agent is called in its chats.'),
   role: z.string().min(1).max(200).optional().describe('What it is, in a few words.'),
@@ -119,7 +119,7 @@ const SkillEntry = z.strictObject({
 });
 
 /** `skills`: the available skills and how the prompt shows them. */
-export const Skills = section(
+export const Skills = defineSection(
   'Folders with instructions that the agent reads when a task calls for them.',
   {
     extra: z.array(z.string().min(1)).default([]).describe('More folders with skills.'),
@@ -128,7 +128,7 @@ export const Skills = section(
       .optional()
       .describe('Only these, and skills that say `always: true`; without it all.'),
     block: z.array(z.string().min(1)).default([]).describe('Never these, even if allowed.'),
-    show: choice(
+    show: defineChoice(
       ['outline', 'inline'],
       'outline: name and description in the prompt; inline: the whole text.',
     ),
@@ -146,8 +146,8 @@ export const Skills = section(
 );
 
 /** `soul`: proposals for changes to SOUL.md, their evaluation, and who decides (W06). */
-export const Soul = section('Who the agent is (SOUL.md), and how that may change.', {
-  apply: choice(
+export const Soul = defineSection('Who the agent is (SOUL.md), and how that may change.', {
+  apply: defineChoice(
     ['after-veto-time', 'ask', 'never'],
     'When a proposal that passed its evaluation comes into use: vetoHours later unless an owner vetoes it, when an owner says /soul apply, or never.',
   ),
@@ -155,7 +155,7 @@ export const Soul = section('Who the agent is (SOUL.md), and how that may change
     { min: 0, max: 24 * 30, default: 24 },
     'How long an owner can say no before it comes into use by itself.',
   ),
-  humanEdits: choice(
+  humanEdits: defineChoice(
     ['until-first-proposal', 'propose', 'seed-only'],
     'What happens to a text that a person writes once there is a SOUL.md. propose: it becomes a proposal, evaluated like the agent’s own. seed-only: it is refused and kept to copy from; only the agent proposes. until-first-proposal: propose until the first proposal of the agent has been applied, seed-only from then on.',
   ),
@@ -170,64 +170,73 @@ export const Soul = section('Who the agent is (SOUL.md), and how that may change
 const TIME = String.raw`(?:[01]?\d|2[0-3]):[0-5]\d`;
 
 /** `heartbeat`: when the agent runs its standing tasks, and how it reports them (H01–H05). */
-export const Heartbeat = section('Standing tasks of HEARTBEAT.md, looked after between messages.', {
-  enabled: flag(
-    true,
-    'false: never. Without tasks in HEARTBEAT.md nothing is asked of the model anyway.',
-  ),
-  everyMinutes: wholeNumber(
-    { min: 5, max: 24 * 60, default: 30 },
-    'How often it looks which task is due. At least 5.',
-  ),
-  notify: z
-    .string()
-    .regex(/^(last|[a-z][a-z0-9-]*:\S+)$/, 'last, or an owner such as telegram:123456789')
-    .default('last')
-    .describe(
-      'Where alerts go: the direct chat of an owner (channel:userId), or last, the one in which an owner wrote most recently.',
+export const Heartbeat = defineSection(
+  'Standing tasks of HEARTBEAT.md, looked after between messages.',
+  {
+    enabled: flag(
+      true,
+      'false: never. Without tasks in HEARTBEAT.md nothing is asked of the model anyway.',
     ),
-  quietHours: z
-    .string()
-    .regex(new RegExp(`^(off|${TIME}-${TIME})$`), 'off, or from-to such as 22:00-07:00')
-    .default('22:00-07:00')
-    .describe('Alerts wait until these are over, in the time zone of the agent.'),
-  repeatHours: numberField(
-    { min: 0, max: 24 * 30, default: 24 },
-    'The same alert is not sent again within these hours.',
-  ),
-  tokensPerDay: wholeNumber(
-    { above: 0, default: 250_000 },
-    'What all runs of a day may use together, in tokens; then the rest waits.',
-  ),
-  steps: wholeNumber({ min: 1, max: 50, default: 10 }, 'How often the model is asked in one run.'),
-  quietMaxCharacters: wholeNumber(
-    { min: 0, max: 4_000, default: 300 },
-    'Text beside HEARTBEAT_OK at the start or end of an answer counts as quiet up to this length.',
-  ),
-  memoryUpkeepDays: wholeNumber(
-    { min: 1, max: 60, default: 7 },
-    'Daily notes that the upkeep of MEMORY.md reads.',
-  ),
-  memoryTokens: wholeNumber(
-    { min: 200, max: 100_000, default: 4_000 },
-    'The upkeep trims a MEMORY.md that is longer than this, in tokens.',
-  ),
-});
+    everyMinutes: wholeNumber(
+      { min: 5, max: 24 * 60, default: 30 },
+      'How often it looks which task is due. At least 5.',
+    ),
+    notify: z
+      .string()
+      .regex(/^(last|[a-z][a-z0-9-]*:\S+)$/, 'last, or an owner such as telegram:123456789')
+      .default('last')
+      .describe(
+        'Where alerts go: the direct chat of an owner (channel:userId), or last, the one in which an owner wrote most recently.',
+      ),
+    quietHours: z
+      .string()
+      .regex(new RegExp(`^(off|${TIME}-${TIME})$`), 'off, or from-to such as 22:00-07:00')
+      .default('22:00-07:00')
+      .describe('Alerts wait until these are over, in the time zone of the agent.'),
+    repeatHours: numberField(
+      { min: 0, max: 24 * 30, default: 24 },
+      'The same alert is not sent again within these hours.',
+    ),
+    tokensPerDay: wholeNumber(
+      { above: 0, default: 250_000 },
+      'What all runs of a day may use together, in tokens; then the rest waits.',
+    ),
+    steps: wholeNumber(
+      { min: 1, max: 50, default: 10 },
+      'How often the model is asked in one run.',
+    ),
+    quietMaxCharacters: wholeNumber(
+      { min: 0, max: 4_000, default: 300 },
+      'Text beside HEARTBEAT_OK at the start or end of an answer counts as quiet up to this length.',
+    ),
+    memoryUpkeepDays: wholeNumber(
+      { min: 1, max: 60, default: 7 },
+      'Daily notes that the upkeep of MEMORY.md reads.',
+    ),
+    memoryTokens: wholeNumber(
+      { min: 200, max: 100_000, default: 4_000 },
+      'The upkeep trims a MEMORY.md that is longer than this, in tokens.',
+    ),
+  },
+);
 export type Heartbeat = z.infer<typeof Heartbeat>;
 
 /** `cron`: scheduled jobs that people request in their chats (H08). */
-export const Cron = section('Jobs that run once, at a fixed interval or by a cron expression.', {
-  who: choice(
-    ['owners', 'everyone'],
-    'Who may have the agent do things at certain times: owners in any chat, or everyone who may write there.',
-  ),
-  minMinutes: wholeNumber(
-    { min: 1, max: 24 * 60, default: 5 },
-    'The shortest time between two runs of a job.',
-  ),
-  perConversation: wholeNumber({ min: 1, max: 1_000, default: 20 }, 'Jobs of one conversation.'),
-  total: wholeNumber({ min: 1, max: 10_000, default: 200 }, 'Jobs in all.'),
-});
+export const Cron = defineSection(
+  'Jobs that run once, at a fixed interval or by a cron expression.',
+  {
+    who: defineChoice(
+      ['owners', 'everyone'],
+      'Who may have the agent do things at certain times: owners in any chat, or everyone who may write there.',
+    ),
+    minMinutes: wholeNumber(
+      { min: 1, max: 24 * 60, default: 5 },
+      'The shortest time between two runs of a job.',
+    ),
+    perConversation: wholeNumber({ min: 1, max: 1_000, default: 20 }, 'Jobs of one conversation.'),
+    total: wholeNumber({ min: 1, max: 10_000, default: 200 }, 'Jobs in all.'),
+  },
+);
 
 const SERVICE = {
   baseUrl: z
@@ -245,7 +254,7 @@ const Speech = z
     ...SERVICE,
     model: z.string().min(1).describe('Such as tts-1.'),
     voice: z.string().min(1).default('alloy').describe('One of the voices of the service.'),
-    format: choice(
+    format: defineChoice(
       ['opus', 'mp3', 'flac', 'wav'],
       'Of the recordings; Telegram and WhatsApp play Opus as voice notes.',
     ),
@@ -253,7 +262,7 @@ const Speech = z
       { min: 100, max: 4_096, default: 1_500 },
       'Longest text that is spoken; of a longer one its beginning.',
     ),
-    when: choice(
+    when: defineChoice(
       ['voice', 'never', 'always'],
       'Which answers are spoken as well: to voice messages, none, or all.',
     ),
@@ -261,7 +270,7 @@ const Speech = z
   .describe('The service that speaks answers; without it they are text alone.');
 
 /** `media`: which files in messages are accepted, and how long they are kept. */
-export const Media = section('Pictures, voice messages and documents that people send.', {
+export const Media = defineSection('Pictures, voice messages and documents that people send.', {
   maxFileMb: numberField(
     { above: 0, max: 100, default: 20 },
     'Largest file that is taken from a message, in megabytes.',

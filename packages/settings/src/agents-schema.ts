@@ -7,12 +7,12 @@ import { Approvals, Tools } from './tools-schema.ts';
 
 export const Owners = z.array(Person.describe('A person the bot belongs to: channel:userId.'));
 
-type Section = z.ZodPrefault<z.ZodObject>;
+type ZodSection = z.ZodPrefault<z.ZodObject>;
 
 /**
  * The keys of a section without their defaults, because the value of a missing key is inherited.
  */
-function withoutDefaults(section: Section): Readonly<Record<string, z.ZodType>> {
+function stripDefaults(section: ZodSection): Readonly<Record<string, z.ZodType>> {
   const entries = Object.entries(section.unwrap().shape).map(([key, schema]) => {
     const { description } = z.globalRegistry.get(schema) ?? {};
     const hasDefault = schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault;
@@ -22,10 +22,10 @@ function withoutDefaults(section: Section): Readonly<Record<string, z.ZodType>> 
   return Object.fromEntries(entries);
 }
 
-const inherited = (section: Section, description: string) =>
-  z.strictObject(withoutDefaults(section)).optional().describe(description);
+const inherited = (section: ZodSection, description: string) =>
+  z.strictObject(stripDefaults(section)).optional().describe(description);
 
-const { id: _, ...ownKeys } = withoutDefaults(Agent);
+const { id: _, ...ownKeys } = stripDefaults(Agent);
 
 /** One additional agent. No key has a default: `deriveAgents` determines what is inherited. */
 const OtherAgent = z

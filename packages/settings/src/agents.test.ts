@@ -1,14 +1,19 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: references are written like that.
 
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { loadSettings } from './load-settings.ts';
-import { okay, problems, settingsFolder, settingsSchemas } from './testing/settings-folder.ts';
+import {
+  createSettingsFolder,
+  getProblems,
+  getValidSettings,
+  settingsSchemas,
+} from './testing/settings-folder.ts';
 
-const { path } = settingsFolder();
+const { path } = createSettingsFolder();
 
 beforeAll(() => {
   mkdirSync(path('data/profiles'), { recursive: true });
@@ -38,7 +43,7 @@ function load(yaml: string, env = {}) {
 
 /** The settings of the agent `b`. */
 function agentB(yaml: string, env = {}) {
-  const loaded = okay(load(yaml, env));
+  const loaded = getValidSettings(load(yaml, env));
   const b = loaded.agents.get('b');
   if (b === undefined) throw new Error('expected an agent b');
   return { ...loaded, b };
@@ -134,7 +139,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
   });
 
   it('[F14] are empty when the file names none, and the default agent is complete', () => {
-    const loaded = okay(load('agent: { name: Ada }'));
+    const loaded = getValidSettings(load('agent: { name: Ada }'));
     expect(loaded.agents.size).toBe(0);
     expect(loaded.settings).toMatchObject({ agent: { delegates: [] }, agents: {}, routes: [] });
   });
@@ -151,7 +156,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
         expect(settings.heartbeat).toMatchObject({ ...standard, ...all });
         expect(agents.get('c')?.heartbeat).toEqual(settings.heartbeat);
       }),
-      runs(10),
+      toRunOptions(10),
     );
   });
 });
@@ -218,7 +223,7 @@ describe('conflicting settings of agents', () => {
     ['routes: [{ agent: main, channel: "x:y" }]', 'routes[0].channel', 'a channel, such as'],
     ['routes: [{ agent: main, channel: x, chat: "x:1" }]', 'routes[0]', 'one of person, chat'],
   ])('[F14] [D12] %s', (yaml, at, expected, nearest = undefined) => {
-    const [problem, ...more] = problems(load(yaml));
+    const [problem, ...more] = getProblems(load(yaml));
     expect(more).toEqual([]);
     expect(problem).toMatchObject({ path: at, expected: expect.stringContaining(expected) });
     if (at !== 'layout') expect(problem?.nearest).toBe(nearest);
@@ -229,7 +234,7 @@ describe('conflicting settings of agents', () => {
     const rule = '  - { agent: main, chat: "telegram:-1" }\n';
     const other = '  - { agent: main, person: "telegram:-1" }\n';
     const rest = '  - { agent: main }\n';
-    expect(problems(load(`routes:\n${rule}${other}${rest}${rule}${rest}`))).toMatchObject([
+    expect(getProblems(load(`routes:\n${rule}${other}${rest}${rule}${rest}`))).toMatchObject([
       { path: 'routes[3]', position: { line: 5 }, expected: expect.stringContaining('(line 2)') },
       { path: 'routes[4]', position: { line: 6 }, expected: expect.stringContaining('(line 4)') },
     ]);

@@ -3,7 +3,7 @@ import type { z } from 'zod';
 import { ACCOUNT_NAME, CommonAccountSettings } from './channels.ts';
 import { CoreSettings } from './core-schema.ts';
 import type * as Json from './json-schema.ts';
-import type { Allowed, SettingsPath } from './source.ts';
+import type { AllowedEntries, SettingsPath } from './source.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -18,7 +18,9 @@ export const OWN_SCHEMAS: Json.OwnSchemas = {
  * What is allowed at each path of the settings. The JSON Schema is loaded and composed only when a
  * mistake has to be explained.
  */
-export function allowedInSettings(foreign: Json.ForeignSchemas): (path: SettingsPath) => Allowed {
+export function allowedInSettings(
+  foreign: Json.ForeignSchemas,
+): (path: SettingsPath) => AllowedEntries {
   return allowedIn(() => {
     const { composeJsonSchema }: typeof import('./json-schema.ts') = require('./json-schema.ts');
     return composeJsonSchema(OWN_SCHEMAS, foreign);
@@ -29,17 +31,21 @@ export function allowedInSettings(foreign: Json.ForeignSchemas): (path: Settings
 export function allowedInProfile(
   profile: z.ZodType,
   model: z.ZodType,
-): (path: SettingsPath) => Allowed {
+): (path: SettingsPath) => AllowedEntries {
   return allowedIn(() => {
-    const { profileJsonSchema }: typeof import('./json-schema.ts') = require('./json-schema.ts');
+    const {
+      createProfileJsonSchema: profileJsonSchema,
+    }: typeof import('./json-schema.ts') = require('./json-schema.ts');
     return profileJsonSchema(profile, model);
   });
 }
 
 function allowedIn(compose: () => Json.JsonSchema) {
   let shape: Json.JsonSchema | undefined;
-  return (path: SettingsPath): Allowed => {
-    const { allowedAt }: typeof import('./json-schema.ts') = require('./json-schema.ts');
+  return (path: SettingsPath): AllowedEntries => {
+    const {
+      listAllowedAt: allowedAt,
+    }: typeof import('./json-schema.ts') = require('./json-schema.ts');
     shape ??= compose();
     return allowedAt(shape, path);
   };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AgentName } from './agent-schema.ts';
-import { choice, flag, numberField, section } from './fields.ts';
+import { defineChoice, defineSection, flag, numberField } from './fields.ts';
 
 /**
  * The format of a client's name, which is part of its person id (`api:laptop`) and of its chat ids.
@@ -20,7 +20,7 @@ const ApiClient = z.strictObject({
     false,
     'true: who has the token speaks as the owner, with the main session and all that is private. false: as a guest, api:NAME.',
   ),
-  conversations: choice(
+  conversations: defineChoice(
     ['one', 'per-request'],
     'one: Parley keeps the history: one lasting conversation, or one for each `user` and each header X-Parley-Conversation; of the messages in a request the last ones of the user are new. per-request: the client keeps it: each request is a conversation of its own with the messages it sends.',
   ),
@@ -31,7 +31,7 @@ function isOrigin(text: string): boolean {
 }
 
 /** `api`: the gateway as an OpenAI-compatible server. */
-export const Api = section(
+export const Api = defineSection(
   'Programs that talk to the agent as to a model of OpenAI: POST /v1/chat/completions.',
   {
     clients: z

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { visibleLine } from '@parley/core';
+import { toVisibleLine } from '@parley/core';
 import {
   type Document,
   isAlias,
@@ -11,7 +11,7 @@ import {
   type Node,
   YAMLSeq,
 } from 'yaml';
-import { keepComments, pairAt, sectionAt, upgradeDocument } from './document.ts';
+import { ensureSection, findPair, keepComments, upgradeDocument } from './document.ts';
 import { parseForWriting } from './settings-file.ts';
 import { SETTINGS_STEPS } from './settings-steps.ts';
 import { formatPath, type SettingsPath, type SettingsProblem } from './source.ts';
@@ -68,7 +68,7 @@ export function changeText(text: string, changes: readonly SettingsChange[]): Ch
     const obstacle = applyChange(document, change);
     if (obstacle !== undefined) return refuseChange(change.path, obstacle);
     const after = printYaml(document, now);
-    if (after !== printed) now = withLinesOf(now, printed, after);
+    if (after !== printed) now = keepUnchangedLines(now, printed, after);
   }
   return { kind: 'text', text: now };
 }
@@ -101,7 +101,7 @@ function applyChange(document: Document, change: SettingsChange): string | undef
     return undefined;
   }
   if (at >= 0) return undefined;
-  const entry = nodeOf(document, change);
+  const entry = createNode(document, change);
   if (isSeq(list) && list.items.length > 0) {
     // In a list in brackets, a comment would comment out the rest of the line.
     if (list.flow === true) entry.comment = null;
@@ -119,13 +119,16 @@ function applyChange(document: Document, change: SettingsChange): string | undef
  */
 function removeNode(document: Document, path: SettingsPath): void {
   const block = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
-  const pair = pairAt(document, path);
+  const pair = findPair(document, path);
   if (!isMap(block) || pair === undefined) {
     if (document.hasIn(path)) document.deleteIn(path);
     return;
   }
   const at = block.items.indexOf(pair);
-  const comments = [isNode(pair.key) ? pair.key.commentBefore : null, ...commentsAtEnd(pair.value)];
+  const comments = [
+    isNode(pair.key) ? pair.key.commentBefore : null,
+    ...listCommentsAtEnd(pair.value),
+  ];
   const next = block.items[at + 1]?.key;
   block.items.splice(at, 1);
   const joined = (last: string | null | undefined) =>
@@ -135,10 +138,10 @@ function removeNode(document: Document, path: SettingsPath): void {
 }
 
 /** The comments below the last entry in a block. */
-function commentsAtEnd(node: unknown): (string | null | undefined)[] {
+function listCommentsAtEnd(node: unknown): (string | null | undefined)[] {
   if (!isMap(node) && !isSeq(node)) return [];
   const last = node.items.at(-1);
-  return [...commentsAtEnd(isPair(last) ? last.value : last), node.comment];
+  return [...listCommentsAtEnd(isPair(last) ? last.value : last), node.comment];
 }
 
 function setValue(
@@ -156,7 +159,7 @@ function setValue(
   if (isMap(known) || isSeq(known)) {
     if (isDeepStrictEqual(known.toJS(document), change.value)) return undefined;
   }
-  return writeNode(document, change.path, nodeOf(document, change));
+  return writeNode(document, change.path, createNode(document, change));
 }
 
 /** Writes a node at a path, creating missing parent blocks. */
@@ -167,25 +170,25 @@ function writeNode(document: Document, path: SettingsPath, node: Node): string |
       return `a block, for ${formatPath(path.slice(0, depth))} to contain it`;
     }
   }
-  const known = pairAt(document, path);
+  const known = findPair(document, path);
   if (known !== undefined) {
     if (isNode(known.value)) keepComments(known.value, node);
     known.value = node;
   } else if (typeof path.at(-1) === 'number') document.setIn(path, node);
   else {
     const key = document.createNode(path.at(-1));
-    sectionAt(document, path.slice(0, -1)).items.push(document.createPair(key, node));
+    ensureSection(document, path.slice(0, -1)).items.push(document.createPair(key, node));
   }
   return undefined;
 }
 
-function nodeOf(
+function createNode(
   document: Document,
   { value, comment }: Extract<SettingsChange, { kind: 'set' | 'add' }>,
 ): Node {
   const node = document.createNode(value);
   if (comment === undefined) return node;
-  const line = visibleLine(comment).replaceAll(/\s+/g, ' ').trim();
+  const line = toVisibleLine(comment).replaceAll(/\s+/g, ' ').trim();
   if (line !== '') node.comment = ` ${[...line].slice(0, MAX_COMMENT).join('')}`;
   return node;
 }
@@ -218,7 +221,7 @@ function printYaml(document: Document, like: string): string {
  * matched to those of the file, or the result would have a different meaning, `after` is returned
  * as printed.
  */
-function withLinesOf(text: string, printed: string, after: string): string {
+function keepUnchangedLines(text: string, printed: string, after: string): string {
   const [file, old, young] = [splitLines(text), splitLines(printed), splitLines(after)];
   const places = matchLines(old, file);
   if (places === undefined) return after;
@@ -247,20 +250,20 @@ function matchLines(printed: readonly string[], file: readonly string[]): number
   const places: number[] = [];
   let at = 0;
   for (const line of printed) {
-    const bare = bareLine(line);
+    const bare = trimLine(line);
     if (bare === '') {
       places.push(at);
       continue;
     }
-    while (at < file.length && bareLine(file[at] ?? '') === '') at++;
-    if (bareLine(file[at] ?? '') !== bare) return undefined;
+    while (at < file.length && trimLine(file[at] ?? '') === '') at++;
+    if (trimLine(file[at] ?? '') !== bare) return undefined;
     places.push(at);
     at++;
   }
   return places;
 }
 
-function bareLine(line: string): string {
+function trimLine(line: string): string {
   return line.replaceAll(/\s/g, '');
 }
 

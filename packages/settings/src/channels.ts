@@ -1,11 +1,11 @@
 import { z } from 'zod';
-import { checkValue, unknownKey } from './check.ts';
-import { choice, flag, numberField, section, wholeNumber } from './fields.ts';
+import { checkValue, createUnknownKeyProblem } from './check.ts';
+import { defineChoice, defineSection, flag, numberField, wholeNumber } from './fields.ts';
 import { type addHosted, USE, useFindings } from './hosted.ts';
 import {
   type Block,
-  type Finding,
   isBlock,
+  type SettingsFinding,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
@@ -20,11 +20,11 @@ const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
  * they allow.
  */
 export const AccessSettings = z.strictObject({
-  direct: choice(
+  direct: defineChoice(
     ['pairing', 'allowlist', 'open', 'disabled'],
     'Direct chats. pairing: the people in `allow`, and people whom an owner allows with a code. allowlist: only those in `allow`. open: everyone. disabled: owners alone.',
   ),
-  pairing: section('The codes of `direct: pairing`.', {
+  pairing: defineSection('The codes of `direct: pairing`.', {
     characters: wholeNumber({ min: 6, max: 16, default: 8 }, 'Length of a code.'),
     minutes: wholeNumber({ min: 1, max: 7 * 24 * 60, default: 60 }, 'How long a code is valid.'),
     pending: wholeNumber(
@@ -32,7 +32,10 @@ export const AccessSettings = z.strictObject({
       'Strangers who may wait at a time; others are asked to try again later.',
     ),
   }),
-  groups: choice(['allowlist', 'open', 'disabled'], 'Groups: those in `allowGroups`, all, none.'),
+  groups: defineChoice(
+    ['allowlist', 'open', 'disabled'],
+    'Groups: those in `allowGroups`, all, none.',
+  ),
   allow: z.array(PlatformId).default([]).describe('User ids of the platform.'),
   allowGroups: z.array(PlatformId).default([]).describe('Group ids of the platform.'),
   allowRoles: z
@@ -56,7 +59,7 @@ export type Activation = z.infer<typeof Activation>;
 
 /** How answers are displayed on one account, as far as an operator can decide. */
 export const AnswerSettings = z.strictObject({
-  mentions: choice(
+  mentions: defineChoice(
     ['dead', 'live'],
     'dead: names in answers are shown but ping no one. live: they do what they say.',
   ),
@@ -82,7 +85,7 @@ export const CommonAccountSettings = z.strictObject({
   access: AccessSettings.prefault({}).describe('Who may talk to the bot here.'),
   activation: Activation.default('mention').describe('When the bot answers in groups.'),
   answers: AnswerSettings.prefault({}).describe('How answers look here.'),
-  whenUncertain: choice(
+  whenUncertain: defineChoice(
     ['notify', 'resend'],
     'When it is unknown whether a part of an answer arrived, where the platform does not recognise repetitions. notify: the chat is notified and can have it sent again. resend: it is sent again at once and may appear twice.',
   ),
@@ -121,9 +124,9 @@ export interface CheckedChannels {
 }
 
 /** Looks up the reference problems at or below a path; they break the account they belong to. */
-export type ReferenceFindings = (path: SettingsPath) => readonly Finding[];
+export type ReferenceFindings = (path: SettingsPath) => readonly SettingsFinding[];
 
-interface Account {
+interface WrittenAccount {
   readonly channel: string;
   readonly account: string;
   readonly path: SettingsPath;
@@ -148,7 +151,7 @@ export function checkChannels(
     const refused = useFindings(findings, channel);
     const schema = Object.hasOwn(schemas, channel) ? schemas[channel] : undefined;
     if (schema === undefined && refused.length === 0) {
-      warnings.push(unknownKey(['channels', channel], source));
+      warnings.push(createUnknownKeyProblem(['channels', channel], source));
       continue;
     }
     const isHosted = Object.hasOwn(uses, channel);
@@ -166,7 +169,7 @@ export function checkChannels(
 }
 
 /** Reads the accounts of a channel. `use` of a hosted channel belongs to all of them. */
-function readAccounts(channel: string, section: unknown, isHosted: boolean): Account[] {
+function readAccounts(channel: string, section: unknown, isHosted: boolean): WrittenAccount[] {
   const path = ['channels', channel];
   if (!isBlock(section) || !Object.hasOwn(section, 'accounts')) {
     const { [USE]: _, ...rest } = isBlock(section) ? section : {};
@@ -185,8 +188,8 @@ function readAccounts(channel: string, section: unknown, isHosted: boolean): Acc
 }
 
 function refusedAccount(
-  { channel, account, written }: Account,
-  refused: readonly Finding[],
+  { channel, account, written }: WrittenAccount,
+  refused: readonly SettingsFinding[],
   source: SettingsSource,
 ): ChannelAccount {
   if (isBlock(written) && written.enabled === false) return { kind: 'disabled', channel, account };
@@ -195,7 +198,7 @@ function refusedAccount(
 }
 
 function checkAccount(
-  entry: Account,
+  entry: WrittenAccount,
   { section, isHosted }: { readonly section: unknown; readonly isHosted: boolean },
   schema: z.ZodType,
   references: ReferenceFindings,
@@ -228,8 +231,12 @@ function checkAccount(
 }
 
 /** Structural mistakes that no account's schema can detect. */
-function findMisplaced({ account, path }: Account, section: unknown, isHosted: boolean): Finding[] {
-  const findings: Finding[] = [];
+function findMisplaced(
+  { account, path }: WrittenAccount,
+  section: unknown,
+  isHosted: boolean,
+): SettingsFinding[] {
+  const findings: SettingsFinding[] = [];
   if (!ACCOUNT_NAME.test(account)) {
     const expected =
       'an account name of lower-case letters, digits, - and _, at most 32 characters';

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { Agent, Cron, Heartbeat, Media, Skills, Soul } from './agent-schema.ts';
 import { Agents, Owners, Routes } from './agents-schema.ts';
 import { Api } from './api-schema.ts';
-import { choice, numberField, section, wholeNumber } from './fields.ts';
+import { defineChoice, defineSection, numberField, wholeNumber } from './fields.ts';
 import { Hooks } from './hooks-schema.ts';
 import { Limits, Spend } from './limits-schema.ts';
 import { Approvals, Exec, Mcp, Tools, Web } from './tools-schema.ts';
 
 /** `lanes`: what happens to messages that arrive faster than they can be answered (D03). */
-const Lanes = section('What happens when messages arrive faster than answers.', {
+const Lanes = defineSection('What happens when messages arrive faster than answers.', {
   busy: BusyPolicy.default('collect').describe(
     'Messages during a turn. collect: answered together afterwards; followup: one by one; steer: join the running turn at its next step; interrupt: end it and are answered with what it was about. Or one of these per kind of chat: { direct: steer, group: collect }, and per channel: { channels: { telegram: steer } }.',
   ),
@@ -26,9 +26,9 @@ const Lanes = section('What happens when messages arrive faster than answers.', 
 /** The `host:port` of one of several servers; the port may be omitted. */
 const Node = z
   .string({ error: 'host:port, such as redis-2.internal:6379' })
-  .refine(isNode, 'host:port, such as redis-2.internal:6379');
+  .refine(isYamlNode, 'host:port, such as redis-2.internal:6379');
 
-function isNode(node: string): boolean {
+function isYamlNode(node: string): boolean {
   if (/[/@?#\s]/.test(node)) return false;
   const url = URL.parse(`redis://${node}`);
   return url !== null && url.hostname !== '';
@@ -96,7 +96,7 @@ const Otlp = z
   .describe('Where traces go; without it there are none.');
 
 /** `telemetry`: OpenTelemetry traces. */
-const Telemetry = section(
+const Telemetry = defineSection(
   'Traces for OpenTelemetry: from a platform’s message to its receipt of the answer.',
   {
     otlp: Otlp.optional(),
@@ -123,28 +123,31 @@ const days = (standard: number) =>
   z.union([z.number().min(MIN_DAYS), z.literal('forever')]).default(standard);
 
 /** `retention`: how long data is kept in the database (D15). */
-const Retention = section('How long things are kept. Recorded prompts have inspector.keepDays.', {
-  messageDays: days(90).describe(
-    'Messages, answers, turns, approvals and runs: what /why, the page and "parley why" show. What is not answered, sent or settled yet stays. A number of days, or forever.',
-  ),
-  historyDays: days(365).describe(
-    'What was said, as the model reads it again; memories and SOUL.md are kept whatever is set here.',
-  ),
-  decisionDays: days(30).describe('Why messages were not taken.'),
-  spendDays: days(400).describe('What was used of models, by day and person.'),
-  maxMegabytes: z
-    .union([z.number().min(1), z.literal('unlimited')])
-    .default(20_000)
-    .describe(
-      'Of the whole database. Beyond it the oldest is removed first, whatever its age; never what is younger than three days.',
+const Retention = defineSection(
+  'How long things are kept. Recorded prompts have inspector.keepDays.',
+  {
+    messageDays: days(90).describe(
+      'Messages, answers, turns, approvals and runs: what /why, the page and "parley why" show. What is not answered, sent or settled yet stays. A number of days, or forever.',
     ),
-  everyMinutes: numberField(
-    { min: 0.01, max: 24 * 60, default: 10 },
-    'How often old rows are looked for.',
-  ),
-});
+    historyDays: days(365).describe(
+      'What was said, as the model reads it again; memories and SOUL.md are kept whatever is set here.',
+    ),
+    decisionDays: days(30).describe('Why messages were not taken.'),
+    spendDays: days(400).describe('What was used of models, by day and person.'),
+    maxMegabytes: z
+      .union([z.number().min(1), z.literal('unlimited')])
+      .default(20_000)
+      .describe(
+        'Of the whole database. Beyond it the oldest is removed first, whatever its age; never what is younger than three days.',
+      ),
+    everyMinutes: numberField(
+      { min: 0.01, max: 24 * 60, default: 10 },
+      'How often old rows are looked for.',
+    ),
+  },
+);
 
-const Identity = section(
+const Identity = defineSection(
   'What every agent is called; overrides the agent’s own settings and IDENTITY.md.',
   {
     name: z.string().min(1).max(80).optional().describe('What all agents are called.'),
@@ -163,14 +166,14 @@ const Plugin = z
   ])
   .transform((plugin) => (typeof plugin === 'string' ? { use: plugin, options: {} } : plugin));
 
-const Inspector = section('The prompts of turns.', {
+const Inspector = defineSection('The prompts of turns.', {
   keepDays: numberField(
     { min: 0, max: 365, default: 7 },
     'How long prompts are kept for "parley prompt" and the page; 0: not at all.',
   ),
 });
 
-const Http = section('Where the web page, health and metrics are served.', {
+const Http = defineSection('Where the web page, health and metrics are served.', {
   host: z.string().min(1).default('127.0.0.1').describe('127.0.0.1: this machine only.'),
   port: wholeNumber({ min: 0, max: 65_535, default: 7411 }, '0 takes any free port.'),
   publicUrl: z
@@ -189,7 +192,7 @@ const Http = section('Where the web page, health and metrics are served.', {
     .describe(
       'The secret of the web page; the same for all gateways. Without it each data folder has its own.',
     ),
-  sessions: section('How long a browser stays signed in to the page.', {
+  sessions: defineSection('How long a browser stays signed in to the page.', {
     idleHours: numberField(
       { min: 0.25, max: 720, default: 12 },
       'A browser that was not used for so long has to sign in again.',
@@ -201,19 +204,19 @@ const Http = section('Where the web page, health and metrics are served.', {
   }),
 });
 
-const Log = section('Structured logs.', {
+const Log = defineSection('Structured logs.', {
   level: z
     .enum(['debug', 'info', 'warn', 'error', 'silent'])
     .default('info')
     .describe('The least important lines that are logged; silent logs none.'),
-  format: choice(['auto', 'pretty', 'json'], 'auto: pretty in a terminal, JSON elsewhere.'),
+  format: defineChoice(['auto', 'pretty', 'json'], 'auto: pretty in a terminal, JSON elsewhere.'),
   keepMegabytes: wholeNumber(
     { min: 0, max: 1_000, default: 16 },
     'Of log lines in the data folder, for the page and parley logs; 0 keeps none. Counts from the next start.',
   ),
 });
 
-const Store = section('Where messages are kept.', {
+const Store = defineSection('Where messages are kept.', {
   url: z
     .url({
       protocol: /^postgres(ql)?$/,

@@ -5,10 +5,10 @@ import { isMissingFile } from '@parley/core';
 import { type Document, isScalar, parseDocument, visit } from 'yaml';
 import { changeText, type SettingsChange } from './change-text.ts';
 import { parseSettings } from './document.ts';
-import { type SettingsResult, settingsTemplate } from './load-settings.ts';
+import { createSettingsTemplate, type SettingsResult } from './load-settings.ts';
 import {
-  draftPath,
   dropDraft,
+  getDraftPath,
   LARGEST_SETTINGS_BYTES,
   parseForWriting,
   readTextFile,
@@ -29,7 +29,7 @@ export interface EditSettingsOptions {
 }
 
 /** The result of the changes. */
-export type SettingsEdited =
+export type SettingsEditResult =
   /** `kept` is the path of the old file's copy; null when there was no file. */
   | { readonly kind: 'written'; readonly kept: string | null }
   /** The file already has these values. */
@@ -60,15 +60,15 @@ export function editSettings(
   changes: readonly SettingsChange[],
   { file, check, now }: EditSettingsOptions,
   hide?: (text: string) => string,
-): SettingsEdited {
-  const before = readWritten(file).text;
+): SettingsEditResult {
+  const before = readWrittenSettings(file).text;
   const changed = changeText(before, changes);
   if (changed.kind === 'refused') {
     // Invalid YAML is explained by the check, with its position.
     const broken = check(file);
     return broken.kind === 'invalid' ? { kind: 'refused', problems: broken.problems } : changed;
   }
-  const whole = hide === undefined ? changed : withSecrets(changed.text, before, hide);
+  const whole = hide === undefined ? changed : restoreSecrets(changed.text, before, hide);
   return whole.kind === 'refused' ? whole : writeSettings(whole.text, { file, check, now });
 }
 
@@ -82,9 +82,9 @@ export interface WrittenSettings {
 }
 
 /** Reads the settings file. Throws `SettingsError` when it cannot be read at all. */
-export function readWritten(file: string): WrittenSettings {
+export function readWrittenSettings(file: string): WrittenSettings {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
-  const text = read.kind === 'text' ? read.text : settingsTemplate();
+  const text = read.kind === 'text' ? read.text : createSettingsTemplate();
   const document = parseSettings(text);
   return {
     text,
@@ -101,8 +101,8 @@ export function replaceSettings(
   text: string,
   hide: (text: string) => string,
   options: EditSettingsOptions,
-): SettingsEdited {
-  const whole = withSecrets(text, readWritten(options.file).text, hide);
+): SettingsEditResult {
+  const whole = restoreSecrets(text, readWrittenSettings(options.file).text, hide);
   return whole.kind === 'refused' ? whole : writeSettings(whole.text, options);
 }
 
@@ -114,8 +114,8 @@ interface SettingsCopy {
 }
 
 /** The newest copy; undefined when nothing has been changed yet. */
-export function lastCopy(file: string): SettingsCopy | undefined {
-  const name = copyNames(file).at(-1);
+export function findLastCopy(file: string): SettingsCopy | undefined {
+  const name = listCopyNames(file).at(-1);
   if (name === undefined) return undefined;
   const stamp = name.slice(`${basename(file)}.before-`.length);
   const keptAt = stamp.replace(STAMP, '$1$2:$3:$4.$5');
@@ -126,22 +126,25 @@ export function lastCopy(file: string): SettingsCopy | undefined {
  * Replaces the file with the newest copy, with the same checks as `editSettings`. The replaced file
  * becomes a copy, so that undoing twice restores it. Without a copy nothing changes.
  */
-export function undoSettings(options: EditSettingsOptions): SettingsEdited {
-  const copy = lastCopy(options.file);
+export function undoSettings(options: EditSettingsOptions): SettingsEditResult {
+  const copy = findLastCopy(options.file);
   if (copy === undefined) return { kind: 'unchanged' };
   const read = readTextFile(copy.path, LARGEST_SETTINGS_BYTES);
   return read.kind === 'text' ? writeSettings(read.text, options) : { kind: 'unchanged' };
 }
 
-function writeSettings(text: string, { file, check, now }: EditSettingsOptions): SettingsEdited {
+function writeSettings(
+  text: string,
+  { file, check, now }: EditSettingsOptions,
+): SettingsEditResult {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   if (read.kind === 'text' && read.text === text) return { kind: 'unchanged' };
   const before = check(file);
   writeDraft(file, text);
   try {
-    const found = newProblems(before, check(draftPath(file)));
+    const found = listNewProblems(before, check(getDraftPath(file)));
     if (found.length > 0) return { kind: 'refused', problems: found };
-    const kept = read.kind === 'text' ? `${file}.before-${stampOf(now)}` : null;
+    const kept = read.kind === 'text' ? `${file}.before-${formatCopyStamp(now)}` : null;
     useDraft(file, kept);
     dropOldCopies(file);
     return { kind: 'written', kept };
@@ -151,7 +154,7 @@ function writeSettings(text: string, { file, check, now }: EditSettingsOptions):
 }
 
 /** The path to an account's settings. A channel with one account may have them without a name. */
-export function accountPath(
+export function findAccountPath(
   file: string,
   { channel, account }: { readonly channel: string; readonly account: string },
 ): SettingsPath {
@@ -163,13 +166,13 @@ export function accountPath(
 }
 
 /** The problems that a change introduces; all problems when Parley would not start. */
-export function newProblems(
+export function listNewProblems(
   before: SettingsResult,
   after: SettingsResult,
 ): readonly SettingsProblem[] {
-  const known = new Set(problemsOf(before).map(problemKey));
-  return problemsOf(after).filter(
-    (problem) => after.kind === 'invalid' || !known.has(problemKey(problem)),
+  const known = new Set(listProblems(before).map(toProblemKey));
+  return listProblems(after).filter(
+    (problem) => after.kind === 'invalid' || !known.has(toProblemKey(problem)),
   );
 }
 
@@ -177,7 +180,7 @@ export function newProblems(
  * All problems of a file, including those of its accounts and keys without effect. A package may be
  * installed after the settings that name it were written.
  */
-function problemsOf(result: SettingsResult): readonly SettingsProblem[] {
+function listProblems(result: SettingsResult): readonly SettingsProblem[] {
   if (result.kind === 'invalid') return result.problems;
   const accounts = Object.values(result.channels).flatMap((account) =>
     account.kind === 'broken' ? account.problems : [],
@@ -186,11 +189,11 @@ function problemsOf(result: SettingsResult): readonly SettingsProblem[] {
 }
 
 /** Identifies a problem without its position, which changes when lines above it do. */
-function problemKey({ kind, path, expected, file }: SettingsProblem): string {
+function toProblemKey({ kind, path, expected, file }: SettingsProblem): string {
   return JSON.stringify([kind, path, expected, file]);
 }
 
-function stampOf(now: Date): string {
+function formatCopyStamp(now: Date): string {
   return now.toISOString().replaceAll(/[:.]/g, '-');
 }
 
@@ -198,13 +201,13 @@ function stampOf(now: Date): string {
 const STAMP = /^(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d)-(\d{3}Z)$/;
 
 function dropOldCopies(file: string): void {
-  for (const name of copyNames(file).slice(0, -MAX_COPIES)) {
+  for (const name of listCopyNames(file).slice(0, -MAX_COPIES)) {
     rmSync(join(dirname(file), name), { force: true });
   }
 }
 
 /** The names of the copies, newest last. */
-function copyNames(file: string): readonly string[] {
+function listCopyNames(file: string): readonly string[] {
   let names: readonly string[];
   try {
     names = readdirSync(dirname(file));
@@ -218,13 +221,13 @@ function copyNames(file: string): readonly string[] {
     .toSorted();
 }
 
-type Path = (string | number)[];
+type DocumentPath = (string | number)[];
 
 /**
  * Restores the secrets that a text shows as hidden: those that are at the same path in `before` and
  * are hidden in the same way. A secret that has moved must be entered again. Pure.
  */
-export function withSecrets(
+export function restoreSecrets(
   text: string,
   before: string,
   hide: (text: string) => string,
@@ -236,10 +239,10 @@ export function withSecrets(
   const [young, old] = [parseDocument(readable), parseDocument(before)];
   const problems: SettingsProblem[] = [];
   let whole = readable;
-  for (const { path, from, to } of scalarsOf(young).toReversed()) {
+  for (const { path, from, to } of listScalars(young).toReversed()) {
     const shown = readable.slice(from, to);
     if (!shown.includes(STAND_IN)) continue;
-    const known = sourceAt(old, before, path);
+    const known = findSourceText(old, before, path);
     const hidden = shown.replaceAll(STAND_IN, HIDDEN);
     if (known !== undefined && stripQuotes(hide(known)) === stripQuotes(hidden)) {
       whole = whole.slice(0, from) + known + whole.slice(to);
@@ -252,7 +255,10 @@ export function withSecrets(
       });
   }
   if (problems.length > 0) return { kind: 'refused', problems };
-  return { kind: 'text', text: withHiddenLines(whole.replaceAll(STAND_IN, HIDDEN), before, hide) };
+  return {
+    kind: 'text',
+    text: restoreHiddenLines(whole.replaceAll(STAND_IN, HIDDEN), before, hide),
+  };
 }
 
 /** A hidden secret needs quotes when it is written as a value. */
@@ -264,7 +270,7 @@ const STAND_IN = 'parley-hidden-secret';
 const ENTER_SECRET_AGAIN = 'the secret itself, entered again: the previous value there was hidden';
 
 /** Restores whole lines of comments that contained secrets. */
-function withHiddenLines(text: string, before: string, hide: (text: string) => string): string {
+function restoreHiddenLines(text: string, before: string, hide: (text: string) => string): string {
   if (!text.includes(HIDDEN)) return text;
   const known = new Map(before.split('\n').map((line) => [hide(line), line]));
   return text
@@ -274,20 +280,20 @@ function withHiddenLines(text: string, before: string, hide: (text: string) => s
 }
 
 /** The values of a document and their positions in its text. */
-function scalarsOf(document: Document): { path: Path; from: number; to: number }[] {
-  const found: { path: Path; from: number; to: number }[] = [];
+function listScalars(document: Document): { path: DocumentPath; from: number; to: number }[] {
+  const found: { path: DocumentPath; from: number; to: number }[] = [];
   visit(document, {
     Scalar(key, node, above) {
       if (key === 'key' || node.range === undefined || node.range === null) return;
-      const path = nodePath(above, key);
+      const path = getNodePath(above, key);
       found.push({ path, from: node.range[0], to: node.range[1] });
     },
   });
   return found;
 }
 
-function nodePath(above: readonly unknown[], key: unknown): Path {
-  const path: Path = [];
+function getNodePath(above: readonly unknown[], key: unknown): DocumentPath {
+  const path: DocumentPath = [];
   for (const [index, node] of above.entries()) {
     if (typeof node !== 'object' || node === null) continue;
     if ('key' in node && isScalar(node.key)) path.push(String(node.key.value));
@@ -301,7 +307,7 @@ function nodePath(above: readonly unknown[], key: unknown): Path {
   return path;
 }
 
-function sourceAt(document: Document, text: string, path: Path): string | undefined {
+function findSourceText(document: Document, text: string, path: DocumentPath): string | undefined {
   const node = document.getIn(path, true);
   if (!isScalar(node) || node.range === undefined || node.range === null) return undefined;
   return text.slice(node.range[0], node.range[1]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { settingsJsonSchema } from './editor-schema.ts';
-import { valueAt } from './source.ts';
+import { getValueAt } from './source.ts';
 
 const schema = settingsJsonSchema({
   modelSchema: z.strictObject({ model: z.enum(['auto', 'offline']).default('auto') }),
@@ -12,7 +12,7 @@ const schema = settingsJsonSchema({
     }),
   },
 });
-const at = (path: string) => valueAt(schema, path.split('/'));
+const at = (path: string) => getValueAt(schema, path.split('/'));
 
 describe('settingsJsonSchema', () => {
   it('[D12] covers core, model, and each channel with one account or several', () => {

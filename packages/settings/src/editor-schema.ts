@@ -5,7 +5,7 @@ import {
   type JsonSchema,
   type Schema,
 } from './json-schema.ts';
-import { labelOfSetting } from './labels.ts';
+import { getSettingLabel } from './labels.ts';
 import type { SettingsPath } from './source.ts';
 
 /** A reference, which may replace any single value. */
@@ -93,7 +93,7 @@ function withLabels(schema: JsonSchema, path: SettingsPath = []): JsonSchema {
     const below = step === undefined ? path : [...path, step];
     const named = withLabels(inner, below);
     const isNamed = named.title !== undefined || step === undefined || step === '*';
-    const title = isNamed ? undefined : labelOfSetting(below);
+    const title = isNamed ? undefined : getSettingLabel(below);
     return title === undefined ? named : { title, ...named };
   });
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choice, flag, wholeNumber } from './fields.ts';
+import { defineChoice, flag, wholeNumber } from './fields.ts';
 
 /**
  * A path such as `alerts[*].labels.alertname`: keys, `[0]` for one item of a list, `[*]` for all.
@@ -22,7 +22,7 @@ const Hook = z
       )
       .max(200)
       .describe('The secret that the sender proves to know; of this hook alone.'),
-    action: choice(
+    action: defineChoice(
       ['job', 'heartbeat'],
       'job: the instruction is carried out, with the event as untrusted data; heartbeat: a standing task of HEARTBEAT.md runs at once.',
     ),

@@ -1,7 +1,7 @@
 import type { ChannelIds } from '@parley/core';
 import type { z } from 'zod';
 import type { IdForms } from './ids.ts';
-import type { Block, Finding, SettingsPath } from './source.ts';
+import type { Block, SettingsFinding, SettingsPath } from './source.ts';
 
 /** The key that makes a channel of the settings a hosted one. */
 export const USE = 'use';
@@ -20,9 +20,9 @@ export interface HostedChannels {
   /** Secrets that their packages read from the environment of the process. */
   readonly secrets: readonly string[];
   /** Mistakes in `use`, which break the accounts of the channel. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly SettingsFinding[];
   /** Remarks on `use` that prevent nothing, such as a package that is not installed. */
-  readonly warnings: readonly Finding[];
+  readonly warnings: readonly SettingsFinding[];
 }
 
 /** Finds the hosted channels in the section `channels`; `own` are those that exist without `use`. */
@@ -56,7 +56,10 @@ export function addHosted(
 }
 
 /** The mistakes in `use` of one channel. */
-export function useFindings(findings: readonly Finding[], channel: string): readonly Finding[] {
+export function useFindings(
+  findings: readonly SettingsFinding[],
+  channel: string,
+): readonly SettingsFinding[] {
   const isOf = (path: SettingsPath): boolean => path[1] === channel;
   return findings.filter(({ path }) => isOf(path));
 }

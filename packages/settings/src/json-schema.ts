@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Allowed, SettingsPath } from './source.ts';
+import type { AllowedEntries, SettingsPath } from './source.ts';
 
 /** A JSON Schema of draft 7, which every YAML editor supports. */
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
@@ -40,9 +40,9 @@ export function composeJsonSchema(
   own: OwnSchemas,
   { channelSchemas, hosted = [], hostedSchema, modelSchema }: ForeignSchemas,
 ): JsonSchema {
-  const core = toJson(own.core);
-  const model = toJson(modelSchema);
-  const shapeOf = (schema: z.ZodType, isHosted: boolean) => channelShape(own, schema, isHosted);
+  const core = toJsonSchema(own.core);
+  const model = toJsonSchema(modelSchema);
+  const shapeOf = (schema: z.ZodType, isHosted: boolean) => toChannelSchema(own, schema, isHosted);
   const channels = Object.entries(channelSchemas).map(([id, schema]) => [
     id,
     shapeOf(schema, hosted.includes(id)),
@@ -51,7 +51,7 @@ export function composeJsonSchema(
     ...core,
     properties: {
       ...core.properties,
-      agents: withModel(core.properties?.agents, model),
+      agents: addModel(core.properties?.agents, model),
       model: { ...model, description: 'The model that answers.' },
       channels: {
         type: 'object',
@@ -64,7 +64,7 @@ export function composeJsonSchema(
 }
 
 /** Each agent may have its own model, or name one of `model.choices`. */
-function withModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
+function addModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
   const record = typeof agents === 'object' ? agents : {};
   const one = typeof record.additionalProperties === 'object' ? record.additionalProperties : {};
   const { default: _, ...own } = model;
@@ -75,9 +75,12 @@ function withModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
 }
 
 /** The JSON Schema of a profile file, used for suggestions. */
-export function profileJsonSchema(profileSchema: z.ZodType, modelSchema: z.ZodType): JsonSchema {
-  const profile = toJson(profileSchema);
-  return { ...profile, properties: { ...profile.properties, model: toJson(modelSchema) } };
+export function createProfileJsonSchema(
+  profileSchema: z.ZodType,
+  modelSchema: z.ZodType,
+): JsonSchema {
+  const profile = toJsonSchema(profileSchema);
+  return { ...profile, properties: { ...profile.properties, model: toJsonSchema(modelSchema) } };
 }
 
 const USE_SCHEMA: JsonSchema = {
@@ -86,13 +89,13 @@ const USE_SCHEMA: JsonSchema = {
     'The npm package of a Chat SDK adapter, which Parley hosts under this name: @chat-adapter/slack. Only for names that are not built-in channels.',
 };
 
-function channelShape(
+function toChannelSchema(
   { account: commonKeys, accountName }: OwnSchemas,
   schema: z.ZodType,
   isHosted: boolean,
 ): JsonSchema {
-  const { title, description, ...own } = toJson(schema);
-  const common = toJson(commonKeys);
+  const { title, description, ...own } = toJsonSchema(schema);
+  const common = toJsonSchema(commonKeys);
   const { use: ofAccount, ...properties } = { ...common.properties, ...own.properties };
   const account: JsonSchema = {
     ...own,
@@ -130,7 +133,7 @@ function channelShape(
   };
 }
 
-function toJson(schema: z.ZodType): JsonSchema {
+function toJsonSchema(schema: z.ZodType): JsonSchema {
   const {
     $schema: _dialect,
     '~standard': _standard,
@@ -146,32 +149,32 @@ function toJson(schema: z.ZodType): JsonSchema {
 /**
  * The keys and fixed values that are allowed at `path`, over all possible alternatives in a schema.
  */
-export function allowedAt(root: JsonSchema, path: SettingsPath): Allowed {
-  let schemas = alternatives(root);
-  for (const step of path) schemas = schemas.flatMap((schema) => schemasBelow(schema, step));
+export function listAllowedAt(root: JsonSchema, path: SettingsPath): AllowedEntries {
+  let schemas = listAlternatives(root);
+  for (const step of path) schemas = schemas.flatMap((schema) => listSchemasBelow(schema, step));
   return {
     keys: [...new Set(schemas.flatMap((schema) => Object.keys(schema.properties ?? {})))],
-    values: [...new Set(schemas.flatMap(fixedValues))],
+    values: [...new Set(schemas.flatMap(listFixedValues))],
   };
 }
 
-function alternatives(schema: Schema | undefined): JsonSchema[] {
+function listAlternatives(schema: Schema | undefined): JsonSchema[] {
   if (schema === undefined || typeof schema === 'boolean') return [];
   const inner = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
-  return [schema, ...inner.flatMap(alternatives)];
+  return [schema, ...inner.flatMap(listAlternatives)];
 }
 
-function schemasBelow(schema: JsonSchema, step: string | number): JsonSchema[] {
+function listSchemasBelow(schema: JsonSchema, step: string | number): JsonSchema[] {
   if (typeof step === 'number') {
-    return Array.isArray(schema.items) ? [] : alternatives(schema.items);
+    return Array.isArray(schema.items) ? [] : listAlternatives(schema.items);
   }
   const properties = schema.properties ?? {};
-  return alternatives(
+  return listAlternatives(
     Object.hasOwn(properties, step) ? properties[step] : schema.additionalProperties,
   );
 }
 
-function fixedValues(schema: JsonSchema): string[] {
+function listFixedValues(schema: JsonSchema): string[] {
   const fixed = schema.const === undefined ? (schema.enum ?? []) : [schema.const];
   return fixed.filter((value) => typeof value === 'string');
 }

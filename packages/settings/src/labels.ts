@@ -346,12 +346,12 @@ const CHAT_KINDS: Readonly<Record<string, string>> = {
 /**
  * The plain-language name of a setting; undefined for a setting of a channel, a model or a plugin.
  */
-export function labelOfSetting(path: SettingsPath): string | undefined {
+export function getSettingLabel(path: SettingsPath): string | undefined {
   const [section, first, ...rest] = path.map(String);
   if (section === undefined || first === undefined) return LABELS[section ?? ''];
   const key = [section, first, ...rest].join('.');
   if (section === 'agents' && rest.length > 0) {
-    return LABELS[key] ?? LABELS[`agent.${rest.join('.')}`] ?? labelOfSetting(rest);
+    return LABELS[key] ?? LABELS[`agent.${rest.join('.')}`] ?? getSettingLabel(rest);
   }
   if (section === 'channels') {
     const own = rest[0] === 'accounts' && rest.length > 1 ? rest.slice(2) : rest;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { flag, numberField, section, wholeNumber } from './fields.ts';
+import { defineSection, flag, numberField, wholeNumber } from './fields.ts';
 
 /** `limits`: what is accepted, what may be pending and what a turn may use (D07, G01). */
-export const Limits = section('Bounds; what exceeds them is refused with a notice.', {
+export const Limits = defineSection('Bounds; what exceeds them is refused with a notice.', {
   messageCharacters: wholeNumber(
     { min: 1, max: 1_000_000, default: 32_000 },
     'Longest message that is taken, in characters.',
@@ -19,7 +19,7 @@ export const Limits = section('Bounds; what exceeds them is refused with a notic
     { above: 0, default: 1_000_000 },
     'The same, of all steps of a turn together.',
   ),
-  answer: section('The most that one answer of a model may have.', {
+  answer: defineSection('The most that one answer of a model may have.', {
     characters: wholeNumber(
       { min: 1_000, max: 1_000_000, default: 50_000 },
       'Of its text; the answer ends there, and says so.',
@@ -60,7 +60,7 @@ export const Limits = section('Bounds; what exceeds them is refused with a notic
     .describe(
       'A process that stands still for so long is ended, and what it was doing is given up the second time; off: it is never ended.',
     ),
-  subAgents: section('What one sub-agent (delegate_task) may use over all its turns.', {
+  subAgents: defineSection('What one sub-agent (delegate_task) may use over all its turns.', {
     depth: wholeNumber({ min: 1, max: 5, default: 2 }, 'How often a task may be handed on.'),
     concurrent: wholeNumber(
       { min: 1, max: 50, default: 3 },
@@ -88,7 +88,7 @@ const Cap = z.strictObject({
 });
 
 /** `spend`: the daily usage of the models (G17). */
-export const Spend = section(
+export const Spend = defineSection(
   'Bounds on tokens and money; a day ends at midnight in the time zone of the agent.',
   {
     perPersonDaily: Cap.optional().describe('What one person may use in a day, in all chats.'),
@@ -113,7 +113,7 @@ export type Spend = z.infer<typeof Spend>;
 const DEFAULT_STRANGER_CAP = { tokens: 1_500_000, usd: 1 } as const;
 
 /** The cap for strangers besides `perPersonDaily`, and whether the settings name it. */
-export function strangerCap({
+export function getStrangerCap({
   perStrangerDaily,
   perPersonDaily,
 }: Pick<Spend, 'perStrangerDaily' | 'perPersonDaily'>): {

@@ -1,20 +1,20 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
-import { configPath } from '@parley/core/installation';
+import { getConfigPath } from '@parley/core/installation';
 import {
-  agentFindings,
   deriveAgents,
+  findAgentConflicts,
+  findSharedWorkspaces,
   type ModelForms,
   readAgents,
-  sharedWorkspaces,
 } from './agents.ts';
 import { allowedInSettings } from './allowed.ts';
 import { type ChannelAccount, checkChannels } from './channels.ts';
 import { checkValue } from './check.ts';
 import { completeSettings, type Settings, type SettingsLocation } from './complete-settings.ts';
 import { CoreSettings } from './core-schema.ts';
-import { parseSettings, type SettingsDocument, versionLine } from './document.ts';
+import { formatVersionLine, parseSettings, type SettingsDocument } from './document.ts';
 import { addHosted, type FindHosted } from './hosted.ts';
 import { type IdForms, normalizeIds } from './ids.ts';
 import type { ForeignSchemas } from './json-schema.ts';
@@ -22,17 +22,17 @@ import { chooseProfile } from './profiles.ts';
 import {
   collectSecrets,
   type Environment,
-  type MissingSecret,
+  type ReadMissingSecret,
   resolveReferences,
 } from './secrets.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile, SettingsError } from './settings-file.ts';
-import { newestVersion, SETTINGS_STEPS } from './settings-steps.ts';
+import { getNewestVersion, SETTINGS_STEPS } from './settings-steps.ts';
 import {
   type Block,
-  type Finding,
   formatPath,
   isBlock,
   isPathWithin,
+  type SettingsFinding,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
@@ -46,7 +46,7 @@ export interface LoadSettingsOptions<Model>
     ModelForms<Model> {
   readonly env: Environment;
   /** For callers that do not need secrets: returns a stand-in for a secret file that is missing. */
-  readonly missingSecret?: MissingSecret | undefined;
+  readonly missingSecret?: ReadMissingSecret | undefined;
   /**
    * The folder of profiles included with Parley; those in `profiles/` of the data folder take
    * precedence.
@@ -101,8 +101,8 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
   if (document.kind === 'broken') {
     return { kind: 'invalid', problems: document.problems, warnings: [], secrets: [], files: [] };
   }
-  const prepared = prepare(document, options);
-  const profiled = chooseProfile(prepared.source, profilePlace(options));
+  const prepared = prepareSource(document, options);
+  const profiled = chooseProfile(prepared.source, createProfileScope(options));
   const source = {
     ...prepared.source,
     value: profiled.value,
@@ -123,7 +123,7 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
     secrets: [...source.secrets, ...read.secrets],
     files: [...prepared.files, ...profiled.files, ...read.files],
   };
-  const whole = wholeSettings(parts, prepared.source, options);
+  const whole = assembleSettings(parts, prepared.source, options);
   const problems = [...profiled.problems, ...explained.problems, ...whole.problems];
   if (problems.length > 0 || whole.settings === undefined) {
     const broken = Object.values(channels.accounts).flatMap((a) =>
@@ -145,17 +145,17 @@ export function loadSettings<Model>(options: LoadSettingsOptions<Model>): Settin
 /** Validates each part of the file against its own schema. */
 function checkParts<Model>(
   source: SettingsSource,
-  { findings, hosted }: Pick<ReturnType<typeof prepare>, 'findings' | 'hosted'>,
+  { findings, hosted }: Pick<ReturnType<typeof prepareSource>, 'findings' | 'hosted'>,
   options: LoadSettingsOptions<Model>,
 ) {
   const { model: writtenModel, channels: writtenChannels, ...writtenCore } = source.value;
   const core = checkValue(CoreSettings, writtenCore, [], source);
   const model = checkValue(options.modelSchema, writtenModel, ['model'], source);
   const main = model.kind === 'ok' ? model.value : undefined;
-  const read = readAgents(source, main, options, profilePlace(options));
-  const listed = blockOrProblem(writtenChannels, ['channels'], source);
+  const read = readAgents(source, main, options, createProfileScope(options));
+  const listed = readBlock(writtenChannels, ['channels'], source);
   const channels = checkChannels(
-    { ...defaultSections(options), ...listed.block },
+    { ...createDefaultSections(options), ...listed.block },
     hosted,
     (path) =>
       [...hosted.findings, ...findings].filter((finding) => isPathWithin(finding.path, path)),
@@ -163,7 +163,7 @@ function checkParts<Model>(
   );
   const problems = [
     ...listed.problems,
-    ...coreReferences(findings).map((finding) => toSettingsProblem(finding, source)),
+    ...selectCoreReferences(findings).map((finding) => toSettingsProblem(finding, source)),
     ...[core, model].flatMap((checked) => (checked.kind === 'bad' ? checked.problems : [])),
     ...read.problems,
   ];
@@ -171,7 +171,7 @@ function checkParts<Model>(
 }
 
 /** The settings of the default agent and of the others, when all parts are valid. */
-function wholeSettings<Model>(
+function assembleSettings<Model>(
   { core, model, read, problems: wrong }: ReturnType<typeof checkParts<Model>>,
   unprofiled: SettingsSource,
   options: LoadSettingsOptions<Model>,
@@ -179,13 +179,13 @@ function wholeSettings<Model>(
   const none = { settings: undefined, agents: new Map<string, Settings<Model>>(), problems: [] };
   if (core.kind === 'bad' || model.kind === 'bad') return none;
   const settings = { ...completeSettings(core.value, 'workspace', options), model: model.value };
-  const findings = agentFindings(settings, unprofiled);
+  const findings = findAgentConflicts(settings, unprofiled);
   if (Object.keys(settings.agents).length > 0 && wrong.length === 0 && findings.length === 0) {
     const { model: _, channels: _c, ...core } = unprofiled.value;
     const checked = checkValue(CoreSettings, core, [], unprofiled);
     const written = checked.kind === 'ok' && isBlock(checked.cleaned) ? checked.cleaned : {};
     const agents = deriveAgents({ main: settings, written, read }, options);
-    const shared = sharedWorkspaces(new Map([[settings.agent.id, settings], ...agents]));
+    const shared = findSharedWorkspaces(new Map([[settings.agent.id, settings], ...agents]));
     return { settings, agents, problems: shared.map((one) => toSettingsProblem(one, unprofiled)) };
   }
   return { ...none, settings, problems: findings.map((one) => toSettingsProblem(one, unprofiled)) };
@@ -224,7 +224,7 @@ function explainIds(
   return { explained, withoutEffect: ids.filter(({ path }) => !refused.has(path)) };
 }
 
-function profilePlace({
+function createProfileScope({
   dataFolder,
   houseProfiles,
   env,
@@ -235,7 +235,7 @@ function profilePlace({
   return { folders, env, modelSchema, missingSecret };
 }
 
-function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknown>) {
+function prepareSource(document: SettingsDocument, options: LoadSettingsOptions<unknown>) {
   const resolved = resolveReferences(
     document.value,
     options.env,
@@ -265,7 +265,7 @@ function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknow
       return allowedAt(path);
     },
   };
-  const findings = resolved.problems.map((p): Finding => ({ kind: 'reference', ...p }));
+  const findings = resolved.problems.map((p): SettingsFinding => ({ kind: 'reference', ...p }));
   return { source, findings, hosted, ids: normalized.findings, files: resolved.files };
 }
 
@@ -273,16 +273,16 @@ function prepare(document: SettingsDocument, options: LoadSettingsOptions<unknow
  * Reference problems in the core settings. Those in channels break their account, and those below
  * unknown keys are ignored.
  */
-function coreReferences(findings: readonly Finding[]): Finding[] {
+function selectCoreReferences(findings: readonly SettingsFinding[]): SettingsFinding[] {
   const known = new Set<unknown>(['model', ...Object.keys(CoreSettings.shape)]);
   return findings.filter((finding) => known.has(finding.path[0]));
 }
 
-function defaultSections(options: LoadSettingsOptions<unknown>): Block {
+function createDefaultSections(options: LoadSettingsOptions<unknown>): Block {
   return Object.fromEntries((options.defaultChannels ?? []).map((channel) => [channel, {}]));
 }
 
-function blockOrProblem(written: unknown, path: SettingsPath, source: SettingsSource) {
+function readBlock(written: unknown, path: SettingsPath, source: SettingsSource) {
   if (written === undefined || isBlock(written)) return { block: written ?? {}, problems: [] };
   const expected = `a block of channels, such as ${formatPath(path)}.web`;
   return { block: {}, problems: [toSettingsProblem({ kind: 'value', path, expected }, source)] };
@@ -299,18 +299,18 @@ function sortAndDeduplicate(problems: readonly SettingsProblem[]): SettingsProbl
     .toSorted((a, b) => (a.position?.line ?? 0) - (b.position?.line ?? 0));
 }
 
-const TEMPLATE = configPath('parley.example.yaml');
+const TEMPLATE = getConfigPath('parley.example.yaml');
 /** The profiles included with Parley. */
-const HOUSE_PROFILES = configPath('profiles/');
+const HOUSE_PROFILES = getConfigPath('profiles/');
 
-const SCHEMA = configPath('parley.schema.json');
+const SCHEMA = getConfigPath('parley.schema.json');
 
 /**
  * The settings file for a first start. Everything but its version is explained and commented out,
  * so that defaults apply.
  */
-export function settingsTemplate(): string {
-  const line = versionLine(newestVersion(SETTINGS_STEPS));
+export function createSettingsTemplate(): string {
+  const line = formatVersionLine(getNewestVersion(SETTINGS_STEPS));
   return readFileSync(TEMPLATE, 'utf8').replace(/^version: .*$/m, line);
 }
 
@@ -321,7 +321,7 @@ export function settingsTemplate(): string {
  */
 export function writeSettingsTemplate(file: string): void {
   try {
-    writeFileSync(file, settingsTemplate(), { flag: 'wx', mode: 0o600 });
+    writeFileSync(file, createSettingsTemplate(), { flag: 'wx', mode: 0o600 });
     copyFileSync(SCHEMA, join(dirname(file), 'parley.schema.json'));
   } catch (error) {
     throw new SettingsError(

@@ -3,25 +3,25 @@ import { join } from 'node:path';
 import { isMissingFile, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { allowedInProfile } from './allowed.ts';
-import { type Checked, checkValue, nearestWord, oneOf } from './check.ts';
+import { type CheckResult, checkValue, findNearestWord, formatOneOf } from './check.ts';
 import { CoreSettings } from './core-schema.ts';
 import { parseSettings } from './document.ts';
 import {
   collectSecrets,
   type Environment,
-  type MissingSecret,
+  type ReadMissingSecret,
   resolveReferences,
 } from './secrets.ts';
 import { LARGEST_SETTINGS_BYTES, readTextFile } from './settings-file.ts';
 import {
   type Block,
-  type Finding,
+  getValueAt,
   isBlock,
+  type SettingsFinding,
   type SettingsPath,
   type SettingsProblem,
   type SettingsSource,
   toSettingsProblem,
-  valueAt,
 } from './source.ts';
 
 /** The settings with their profile applied, and the problems of that profile. */
@@ -40,34 +40,39 @@ export interface ProfiledSettings {
  * does.
  */
 export function chooseProfile(source: SettingsSource, place: ProfileScope): ProfiledSettings {
-  const { profile, ...found } = profileAt(['agent', 'profile'], source, place);
+  const { profile, ...found } = loadProfileAt(['agent', 'profile'], source, place);
   if (profile === undefined) return { value: source.value, ...found };
-  const value = withProfile(source.value, profile);
-  return { ...found, value, problems: homelessModel(profile, source) };
+  const value = mergeProfile(source.value, profile);
+  return { ...found, value, problems: findHomelessModel(profile, source) };
 }
 
 /**
  * The profile that is named at `path`, read as in `chooseProfile`; absent when there is none, or an
  * invalid one.
  */
-export function profileAt(
+export function loadProfileAt(
   path: SettingsPath,
   source: SettingsSource,
   place: ProfileScope,
 ): Omit<ProfiledSettings, 'value'> & { readonly profile?: Profile } {
-  const name = valueAt(source.value, path);
+  const name = getValueAt(source.value, path);
   const nothing = { problems: [], warnings: [], secrets: [], files: [] };
   if (typeof name !== 'string' || !/^[\w-]+$/.test(name)) return nothing;
   const loaded = loadProfile(name, place);
   if (loaded.kind !== 'missing') return { ...nothing, ...loaded };
-  const names = profileNames(place.folders);
-  const expected = `${oneOf(names)}, or a file ${name}.yaml in ${place.folders[0]}`;
-  const finding: Finding = { kind: 'value', path, expected, nearest: nearestWord(name, names) };
+  const names = listProfileNames(place.folders);
+  const expected = `${formatOneOf(names)}, or a file ${name}.yaml in ${place.folders[0]}`;
+  const finding: SettingsFinding = {
+    kind: 'value',
+    path,
+    expected,
+    nearest: findNearestWord(name, names),
+  };
   return { ...nothing, problems: [toSettingsProblem(finding, source)] };
 }
 
 /** Reports a profile that names a model without a provider, when the settings name none either. */
-function homelessModel({ modelName }: Profile, source: SettingsSource): SettingsProblem[] {
+function findHomelessModel({ modelName }: Profile, source: SettingsSource): SettingsProblem[] {
   if (modelName === undefined || source.value.model !== undefined) return [];
   const expected = `a section with the provider of "${modelName}", the model of the profile`;
   return [toSettingsProblem({ kind: 'missing', path: ['model'], expected }, source)];
@@ -78,7 +83,7 @@ export interface ProfileScope {
   /** The first folder that contains the file is used. */
   readonly folders: readonly string[];
   readonly env: Environment;
-  readonly missingSecret?: MissingSecret | undefined;
+  readonly missingSecret?: ReadMissingSecret | undefined;
   readonly modelSchema: z.ZodType;
 }
 
@@ -99,13 +104,13 @@ function loadProfile(name: string, place: ProfileScope): LoadedProfile {
   for (const folder of place.folders) {
     const file = join(folder, `${name}.yaml`);
     const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
-    if (read.kind === 'text') return inFile(checkProfile(file, read.text, place), file);
+    if (read.kind === 'text') return locateInFile(checkProfile(file, read.text, place), file);
   }
   return { kind: 'missing' };
 }
 
 /** The names that can be chosen, sorted. A missing folder contributes none. */
-function profileNames(folders: readonly string[]): readonly string[] {
+function listProfileNames(folders: readonly string[]): readonly string[] {
   const names = folders.flatMap((folder) => {
     try {
       return readdirSync(folder).filter((file) => file.endsWith('.yaml'));
@@ -160,14 +165,14 @@ function checkModel(
   written: unknown,
   source: SettingsSource,
   schema: z.ZodType,
-): Checked<unknown> | undefined {
+): CheckResult<unknown> | undefined {
   if (isBlock(written) || (typeof written === 'string' && schema.safeParse(written).success)) {
     return checkValue(schema, written, ['model'], source);
   }
   return undefined;
 }
 
-function inFile(loaded: LoadedProfile, file: string): LoadedProfile {
+function locateInFile(loaded: LoadedProfile, file: string): LoadedProfile {
   if (loaded.kind === 'missing') return loaded;
   const name = (problem: SettingsProblem): SettingsProblem => ({ ...problem, file });
   const warnings = loaded.warnings.map(name);
@@ -186,15 +191,15 @@ export interface Profile extends Omit<ProfileSettings, 'model'> {
  * itself takes precedence, key by key. A list in the file replaces the profile's list, and a model
  * in the file replaces the profile's model. Defaults are applied later, so they rank last.
  */
-export function withProfile(written: Block, profile: Profile): Block {
+export function mergeProfile(written: Block, profile: Profile): Block {
   const { skills, tools, plugins, model, modelName, ...agent } = profile;
-  return withoutGaps({
+  return dropUndefined({
     ...written,
-    agent: mergeUnder(written.agent, agent),
-    skills: mergeUnder(written.skills, skills),
-    tools: mergeUnder(written.tools, tools),
+    agent: mergeBelow(written.agent, agent),
+    skills: mergeBelow(written.skills, skills),
+    tools: mergeBelow(written.tools, tools),
     plugins: written.plugins ?? plugins,
-    model: modelOf(written.model, model, modelName),
+    model: resolveModel(written.model, model, modelName),
   });
 }
 
@@ -202,23 +207,27 @@ export function withProfile(written: Block, profile: Profile): Block {
  * Merges a profile below the written settings. A value that is not a block stays as written, and
  * the later check explains it.
  */
-function mergeUnder(written: unknown, profile: Block | undefined): unknown {
+function mergeBelow(written: unknown, profile: Block | undefined): unknown {
   if (written === undefined) return profile;
   if (!isBlock(written) || profile === undefined) return written;
   const both = Object.entries(profile).flatMap(([key, value]) =>
-    isBlock(value) && key in written ? [[key, mergeUnder(written[key], value)] as const] : [],
+    isBlock(value) && key in written ? [[key, mergeBelow(written[key], value)] as const] : [],
   );
   return { ...profile, ...written, ...Object.fromEntries(both) };
 }
 
 /** The effective model: a written one takes precedence, and a bare name fills its key `model`. */
-export function modelOf(written: unknown, model: unknown, modelName: string | undefined): unknown {
+export function resolveModel(
+  written: unknown,
+  model: unknown,
+  modelName: string | undefined,
+): unknown {
   if (written === undefined) return model;
   if (modelName === undefined || !isBlock(written)) return written;
   return { model: modelName, ...written };
 }
 
-function withoutGaps(block: Block): Block {
+function dropUndefined(block: Block): Block {
   return Object.fromEntries(Object.entries(block).filter(([, value]) => value !== undefined));
 }
 

@@ -53,13 +53,13 @@ function readBounded(file: string, limit: number): Buffer | undefined {
     return Buffer.concat(chunks);
   } catch (error) {
     if (isMissingFile(error)) return undefined;
-    throw unreadableError(file, error);
+    throw createUnreadableError(file, error);
   } finally {
     if (handle !== undefined) closeSync(handle);
   }
 }
 
-function unreadableError(file: string, cause: unknown): SettingsError {
+function createUnreadableError(file: string, cause: unknown): SettingsError {
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   if (code === 'EISDIR') {
     return new SettingsError(
@@ -145,7 +145,7 @@ export function keepLongNumbers(document: Document, keep: (digits: string) => un
  * The path of a draft until it replaces `file`. It is in the same folder, so that relative paths in
  * it stay valid.
  */
-export function draftPath(file: string): string {
+export function getDraftPath(file: string): string {
   return `${file}.new`;
 }
 
@@ -154,10 +154,10 @@ export function draftPath(file: string): string {
  * secrets.
  */
 export function writeDraft(file: string, text: string): void {
-  unlessUnwritable(file, () => {
+  reportUnwritable(file, () => {
     const mode = (statSync(file, { throwIfNoEntry: false })?.mode ?? 0o600) & 0o777;
-    rmSync(draftPath(file), { force: true });
-    writeFileSync(draftPath(file), text, { mode });
+    rmSync(getDraftPath(file), { force: true });
+    writeFileSync(getDraftPath(file), text, { mode });
   });
 }
 
@@ -166,18 +166,18 @@ export function writeDraft(file: string, text: string): void {
  * `kept`. Throws `SettingsError` when that is not possible; the file is then unchanged.
  */
 export function useDraft(file: string, kept: string | null): void {
-  unlessUnwritable(file, () => {
+  reportUnwritable(file, () => {
     if (kept !== null) copyFileSync(file, kept);
     // A symbolic link is preserved.
-    renameSync(draftPath(file), kept === null ? file : realpathSync(file));
+    renameSync(getDraftPath(file), kept === null ? file : realpathSync(file));
   });
 }
 
 export function dropDraft(file: string): void {
-  rmSync(draftPath(file), { force: true });
+  rmSync(getDraftPath(file), { force: true });
 }
 
-function unlessUnwritable(file: string, write: () => void): void {
+function reportUnwritable(file: string, write: () => void): void {
   try {
     write();
   } catch (error) {

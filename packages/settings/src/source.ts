@@ -5,19 +5,19 @@ export interface SettingsSource {
   /** Paths of values that came from outside the file, and how they are written in the file. */
   readonly outside: ReadonlyMap<string, string>;
   readonly secrets: readonly string[];
-  locate(path: SettingsPath, part: 'key' | 'value'): Position | undefined;
+  locate(path: SettingsPath, part: 'key' | 'value'): FilePosition | undefined;
   /** The keys and fixed values that are valid at a path. */
-  allowedAt(path: SettingsPath): Allowed;
+  allowedAt(path: SettingsPath): AllowedEntries;
 }
 
 /** The keys and values that are allowed at one path of the settings. */
-export interface Allowed {
+export interface AllowedEntries {
   readonly keys: readonly string[];
   readonly values: readonly string[];
 }
 
 /** A finding of a check, before it is located in the file. */
-export interface Finding {
+export interface SettingsFinding {
   readonly kind: SettingsProblem['kind'];
   readonly path: SettingsPath;
   readonly expected: string;
@@ -25,11 +25,14 @@ export interface Finding {
 }
 
 /** Converts a finding into a problem: adds its position and its value, and hides every secret. */
-export function toSettingsProblem(finding: Finding, source: SettingsSource): SettingsProblem {
+export function toSettingsProblem(
+  finding: SettingsFinding,
+  source: SettingsSource,
+): SettingsProblem {
   const { kind, path, nearest } = finding;
   const position = source.locate(path, kind === 'unknown-key' ? 'key' : 'value');
   const found =
-    kind === 'missing' || kind === 'unknown-key' ? undefined : displayValue(path, source);
+    kind === 'missing' || kind === 'unknown-key' ? undefined : formatDisplayValue(path, source);
   return {
     kind,
     path: formatPath(path),
@@ -40,29 +43,29 @@ export function toSettingsProblem(finding: Finding, source: SettingsSource): Set
   };
 }
 
-function displayValue(path: SettingsPath, source: SettingsSource): string | undefined {
+function formatDisplayValue(path: SettingsPath, source: SettingsSource): string | undefined {
   const reference = source.outside.get(formatPath(path));
   if (reference !== undefined) {
-    const shown = isSecretPath(path) ? referencesOnly(reference) : reference;
+    const shown = isSecretPath(path) ? keepReferencesOnly(reference) : reference;
     return hideSecrets(shown, source.secrets);
   }
-  const value = valueAt(source.value, path);
+  const value = getValueAt(source.value, path);
   if (value === undefined) return undefined;
   if (Array.isArray(value)) return `a list of ${value.length}`;
   if (typeof value === 'object' && value !== null) {
     const keys = Object.keys(value);
-    return keys.length === 0 ? 'an empty block' : `a block with ${shorten(keys.join(', '))}`;
+    return keys.length === 0 ? 'an empty block' : `a block with ${shortenText(keys.join(', '))}`;
   }
   if (isSecretPath(path)) return '(hidden)';
-  return hideSecrets(shorten(JSON.stringify(value)), source.secrets);
+  return hideSecrets(shortenText(JSON.stringify(value)), source.secrets);
 }
 
 /** Text beside a reference in a secret is part of the secret. */
-function referencesOnly(text: string): string {
+function keepReferencesOnly(text: string): string {
   return text.replaceAll(/(\$\{[^}]*\}?)|[^$]+|\$/g, (_all, reference) => reference ?? '…');
 }
 
-function shorten(text: string): string {
+function shortenText(text: string): string {
   return text.length <= 60 ? text : `${text.slice(0, 57)}…`;
 }
 
@@ -74,7 +77,7 @@ function hideSecrets(text: string, secrets: readonly string[]): string {
 }
 
 /** A position in the file; both numbers count from 1. */
-export interface Position {
+export interface FilePosition {
   readonly line: number;
   readonly column: number;
 }
@@ -98,7 +101,7 @@ export interface SettingsProblem {
   /** A path such as `channels.telegram.token`; empty for the file as a whole. */
   readonly path: string;
   /** Absent when the value is not in the file, for example because the file is missing. */
-  readonly position?: Position;
+  readonly position?: FilePosition;
   /** The value as written, shortened; a reference is shown as `${NAME}`, without its value. */
   readonly found?: string;
   /** The expected value, as a phrase: `one of pretty, json`. */
@@ -114,8 +117,8 @@ export interface SettingsProblem {
  * hint.
  */
 export function describeProblem(problem: SettingsProblem): string {
-  const lines = [problemHeadline(problem)];
-  if (problem.excerpt !== undefined) lines.push('', indent(problem.excerpt), '');
+  const lines = [formatHeadline(problem)];
+  if (problem.excerpt !== undefined) lines.push('', indentLines(problem.excerpt), '');
   if (problem.found !== undefined) lines.push(`    found:    ${problem.found}`);
   lines.push(`    expected: ${problem.expected}`);
   if (problem.nearest !== undefined) lines.push(`    did you mean: ${problem.nearest}`);
@@ -133,7 +136,7 @@ const WHAT: Readonly<Record<SettingsProblem['kind'], string>> = {
   'no-effect': 'can never have an effect',
 };
 
-function problemHeadline(problem: SettingsProblem): string {
+function formatHeadline(problem: SettingsProblem): string {
   const { path, file, position: place } = problem;
   const inside = file === undefined || path === '' ? path : `${path} in ${file}`;
   const subject = path === '' ? (file ?? 'the settings file') : inside;
@@ -141,7 +144,7 @@ function problemHeadline(problem: SettingsProblem): string {
   return `${subject} ${WHAT[problem.kind]}${where}`;
 }
 
-function indent(text: string): string {
+function indentLines(text: string): string {
   return text.replaceAll(/^/gm, '    ');
 }
 
@@ -168,7 +171,7 @@ export function isPathWithin(path: SettingsPath, top: SettingsPath): boolean {
 }
 
 /** The value at `path`; undefined when any step of the path is missing. */
-export function valueAt(root: unknown, path: SettingsPath): unknown {
+export function getValueAt(root: unknown, path: SettingsPath): unknown {
   let value = root;
   for (const step of path) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step))
@@ -209,12 +212,12 @@ export function maskLine(line: string): string {
 
 /**
  * The secrets in a secret value: the value itself, the part after a scheme, and what
- * `secretsWithin` finds.
+ * `findSecretsWithin` finds.
  */
-export function secretsIn(value: string): string[] {
+export function listSecrets(value: string): string[] {
   const [, scheme = '', credentials = ''] = /^(bearer|basic|token|bot)\s+(\S+)$/i.exec(value) ?? [];
-  const basic = scheme.toLowerCase() === 'basic' ? passwordOf(credentials) : '';
-  const within = secretsWithin(value).map(({ text }) => text);
+  const basic = scheme.toLowerCase() === 'basic' ? getPassword(credentials) : '';
+  const within = findSecretsWithin(value).map(({ text }) => text);
   return [...new Set([value, credentials, basic, ...within])].filter((secret) => secret !== '');
 }
 
@@ -232,9 +235,9 @@ interface FoundSecret {
  * long random segments of a URL's path, credentials after a scheme, `--api-key=…`, and values in
  * JSON whose key says so. They are returned as written and, in URLs, also decoded.
  */
-export function secretsWithin(value: string): readonly FoundSecret[] {
+export function findSecretsWithin(value: string): readonly FoundSecret[] {
   const urls = [...value.matchAll(/[a-z][a-z0-9+.-]*:\/\/[^\s"'<>]+/gi)].flatMap(([url]) =>
-    secretPartsOfUrl(url),
+    listUrlSecrets(url),
   );
   const flags = [...value.matchAll(/(?:^|\s)-{0,2}([\w-]+)\s*[=:]\s*(\S.*)$/g)]
     .filter(([, name = '']) => isSecretName(name))
@@ -258,7 +261,7 @@ function secretsInJson(value: string): FoundSecret[] {
   }
 }
 
-function secretPartsOfUrl(url: string): FoundSecret[] {
+function listUrlSecrets(url: string): FoundSecret[] {
   const [, login = '', rest = ''] = /^[^:]+:\/\/(?:([^/?#]*)@)?(.*)$/s.exec(url) ?? [];
   const [, user = '', password = ''] = /^([^:]*):?(.*)$/s.exec(login) ?? [];
   const [, path = '', query = ''] = /^[^/?#]*([^?#]*)\??([^#]*)/.exec(rest) ?? [];
@@ -274,7 +277,7 @@ function secretPartsOfUrl(url: string): FoundSecret[] {
   ].flatMap((found) => [found, { ...found, text: decodePercent(found.text) }]);
 }
 
-function passwordOf(credentials: string): string {
+function getPassword(credentials: string): string {
   return /:(.+)$/s.exec(Buffer.from(credentials, 'base64').toString('utf8'))?.[1] ?? '';
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { choice, flag, numberField, Person, section, wholeNumber } from './fields.ts';
+import { defineChoice, defineSection, flag, numberField, Person, wholeNumber } from './fields.ts';
 
 /** YAML parses `-5` as a number; everything else treats it as text. */
 const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
@@ -11,7 +11,7 @@ const NamedChat = z.strictObject({
   thread: PlatformId.optional().describe('A topic or thread of it.'),
 });
 
-const Message = section(
+const Message = defineSection(
   'Writing to another chat, when its owner asks: their own chats, and those named here.',
   {
     chats: z
@@ -28,7 +28,7 @@ const Message = section(
 );
 
 /** `tools`: which tools the agent has, and the limits for one call (G02). */
-export const Tools = section('What the agent can do besides answering.', {
+export const Tools = defineSection('What the agent can do besides answering.', {
   allow: z.array(z.string().min(1)).optional().describe('Only these; without it all.'),
   block: z.array(z.string().min(1)).default([]).describe('Never these, even if allowed.'),
   message: Message,
@@ -52,7 +52,7 @@ const AutoRule = z
   );
 
 /** `approvals`: which tool calls need an approval, and from whom (G05). */
-export const Approvals = section('Tools that are run only when a person says yes.', {
+export const Approvals = defineSection('Tools that are run only when a person says yes.', {
   ask: z
     .array(z.string().min(1))
     .default([])
@@ -71,14 +71,14 @@ export const Approvals = section('Tools that are run only when a person says yes
 });
 
 /** `tools.exec`: sandboxed shell commands, only for owners (G06). Off unless enabled. */
-export const Exec = section(
+export const Exec = defineSection(
   'Commands that the agent runs; they see the workspace and nothing else.',
   {
     enabled: flag(
       false,
       'true: owners can have commands run in direct chats. Needs bubblewrap, on Linux.',
     ),
-    approval: choice(['ask', 'never'], 'ask: each command needs an approval.'),
+    approval: defineChoice(['ask', 'never'], 'ask: each command needs an approval.'),
     network: flag(
       false,
       'true: commands reach the network, and with it all servers of this machine.',
@@ -105,33 +105,36 @@ export const Exec = section(
 );
 export type Exec = z.infer<typeof Exec>;
 
-const Fetch = section('Pages as text. Private addresses are never asked, whatever is set here.', {
-  enabled: flag(true, 'false: the agent reads no pages.'),
-  approval: z
-    .enum(['never', 'after-untrusted-text', 'unknown', 'always'])
-    .default('after-untrusted-text')
-    .describe(
-      'When an approval is needed: never; for addresses that no one wrote, no search found and no page of the same site links to, once text of outsiders was read in the turn; in an owner’s direct chat to addresses that no one wrote and no search found; or to every page.',
+const Fetch = defineSection(
+  'Pages as text. Private addresses are never asked, whatever is set here.',
+  {
+    enabled: flag(true, 'false: the agent reads no pages.'),
+    approval: z
+      .enum(['never', 'after-untrusted-text', 'unknown', 'always'])
+      .default('after-untrusted-text')
+      .describe(
+        'When an approval is needed: never; for addresses that no one wrote, no search found and no page of the same site links to, once text of outsiders was read in the turn; in an owner’s direct chat to addresses that no one wrote and no search found; or to every page.',
+      ),
+    ports: z
+      .array(z.int().min(1).max(65_535))
+      .min(1)
+      .default([80, 443])
+      .describe('Ports of the public internet that are asked.'),
+    seconds: wholeNumber({ min: 1, max: 60, default: 20 }, 'How long a page may take to come.'),
+    maxMb: numberField({ above: 0, max: 50, default: 5 }, 'Largest page, in megabytes.'),
+    maxCharacters: wholeNumber(
+      { min: 500, max: 200_000, default: 15_000 },
+      'What the model is shown of a page at a time.',
     ),
-  ports: z
-    .array(z.int().min(1).max(65_535))
-    .min(1)
-    .default([80, 443])
-    .describe('Ports of the public internet that are asked.'),
-  seconds: wholeNumber({ min: 1, max: 60, default: 20 }, 'How long a page may take to come.'),
-  maxMb: numberField({ above: 0, max: 50, default: 5 }, 'Largest page, in megabytes.'),
-  maxCharacters: wholeNumber(
-    { min: 500, max: 200_000, default: 15_000 },
-    'What the model is shown of a page at a time.',
-  ),
-});
+  },
+);
 
 const WebAddress = z.url({
   protocol: /^https?$/,
   error: 'a web address, such as http://127.0.0.1:8080',
 });
 
-const Search = section('Search engines; without one the agent cannot search.', {
+const Search = defineSection('Search engines; without one the agent cannot search.', {
   results: wholeNumber({ min: 1, max: 20, default: 6 }, 'How many the model is shown.'),
   searxng: z
     .strictObject({
@@ -152,12 +155,12 @@ const Search = section('Search engines; without one the agent cannot search.', {
 });
 
 /** `tools.web`: the agent's access to the web (G02, G06). */
-export const Web = section('The web.', { fetch: Fetch, search: Search });
+export const Web = defineSection('The web.', { fetch: Fetch, search: Search });
 export type Web = z.infer<typeof Web>;
 
 const NonEmpty = z.string().min(1);
 
-const ToolNames = section(
+const ToolNames = defineSection(
   'Which tools of the server are taken, by the names that the server gives them.',
   {
     allow: z.array(NonEmpty).optional().describe('Only these; without it all.'),
@@ -206,7 +209,7 @@ const Server = z
     headers: z.record(NonEmpty, z.string()).default({}).describe('Sent with every request to it.'),
     oauth: OAuth,
     tools: ToolNames,
-    audience: choice(
+    audience: defineChoice(
       ['owner', 'everyone'],
       'owner: in direct chats with an owner alone. everyone: in all chats.',
     ),

@@ -2,12 +2,12 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { changeText } from './change-text.ts';
 import { parseSettings, upgradeSettings } from './document.ts';
-import { newestVersion, SETTINGS_STEPS, type SettingsStep } from './settings-steps.ts';
+import { getNewestVersion, SETTINGS_STEPS, type SettingsStep } from './settings-steps.ts';
 import { describeProblem } from './source.ts';
-import { okay, problems, settingsFolder } from './testing/settings-folder.ts';
+import { createSettingsFolder, getProblems, getValidSettings } from './testing/settings-folder.ts';
 
-const { load, path } = settingsFolder();
-const NEWEST = newestVersion(SETTINGS_STEPS);
+const { load, path } = createSettingsFolder();
+const NEWEST = getNewestVersion(SETTINGS_STEPS);
 
 const STEPS: readonly SettingsStep[] = [
   { to: 2, edits: [{ kind: 'move', from: ['log', 'verbosity'], to: ['log', 'level'] }] },
@@ -36,7 +36,7 @@ owners: [telegram:1]
 
 describe('the settings version', () => {
   it('[D12] of a file that names none is upgraded to the current one', () => {
-    expect(okay(load('log:\n  level: warn\n')).settings.version).toBe(NEWEST);
+    expect(getValidSettings(load('log:\n  level: warn\n')).settings.version).toBe(NEWEST);
   });
 
   it.each([
@@ -45,7 +45,7 @@ describe('the settings version', () => {
   ])(
     '[D12] of a newer Parley is refused with instructions, and nothing else is checked',
     (yaml, by) => {
-      const [problem, ...others] = problems(load(yaml));
+      const [problem, ...others] = getProblems(load(yaml));
       expect(others).toEqual([]);
       const text = problem === undefined ? '' : describeProblem(problem);
       expect(text).toMatch(/^version is from a newer version .*\(line \d, column 10\)/);
@@ -56,7 +56,7 @@ describe('the settings version', () => {
   );
 
   it('[D12] that is not a number is a problem like any other', () => {
-    expect(problems(load('version: new\n'))).toMatchObject([{ kind: 'value', path: 'version' }]);
+    expect(getProblems(load('version: new\n'))).toMatchObject([{ kind: 'value', path: 'version' }]);
   });
 
   it('[D12] of an older Parley is upgraded in memory, step by step, with positions kept', () => {
@@ -174,14 +174,16 @@ describe('names from version 1', () => {
   });
 
   it('[D12] in a file of version 2 are reported with the current name', () => {
-    const { warnings } = okay(load('version: 2\nheartbeat: { tell: last }\n'));
+    const { warnings } = getValidSettings(load('version: 2\nheartbeat: { tell: last }\n'));
     expect(warnings).toMatchObject([
       { kind: 'unknown-key', path: 'heartbeat.tell', nearest: 'notify' },
     ]);
   });
 
   it('[D12] are kept when the new name is next to them', () => {
-    const { settings, warnings } = okay(load('heartbeat: { tell: last, notify: "telegram:1" }\n'));
+    const { settings, warnings } = getValidSettings(
+      load('heartbeat: { tell: last, notify: "telegram:1" }\n'),
+    );
     expect(settings.heartbeat.notify).toBe('telegram:1');
     expect(warnings).toMatchObject([{ path: 'heartbeat.tell', nearest: 'notify' }]);
   });

@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { PageSession } from './access.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { message, part, routeTo } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createMessage, createPart, createRouteTo } from './testing/messages.ts';
 
 const HOUR = 60 * 60_000;
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`pairing on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -19,12 +19,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       account,
       senderId,
       senderName: 'Eve',
-      route: routeTo(senderId),
+      route: createRouteTo(senderId),
     });
     const ask = (senderId: string, code: string, now = 0, account?: string) =>
-      store.pairing.request(applicant(senderId, account), code, [part(code, senderId)], now);
+      store.pairing.request(applicant(senderId, account), code, [createPart(code, senderId)], now);
     const told = async (chatId: string) =>
-      (await store.outbox.recent(routeTo(chatId), 9)).map(({ part }) => part.body.plain);
+      (await store.outbox.recent(createRouteTo(chatId), 9)).map(({ part }) => part.body.plain);
 
     it('[F05] gives a sender one code per hour, shown once, and then a new one', async () => {
       expect(await ask('a', 'C1')).toBe('new');
@@ -44,7 +44,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[F05] lets a sender in with a valid code, once and for that account, and sends the welcome in the same step', async () => {
       await ask('a', 'C1');
-      const welcome = () => [part('welcome', 'a')];
+      const welcome = () => [createPart('welcome', 'a')];
       expect(await store.pairing.approve('C1', welcome, HOUR)).toBeNull();
       expect(await store.pairing.isAllowed('web', 'default', 'a')).toBe(false);
       expect(await store.pairing.approve('C1', welcome, 1)).toMatchObject({ senderId: 'a' });
@@ -83,16 +83,16 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[F05] carries out /pair once, however often it is delivered', async () => {
       await ask('a', 'C1');
-      const pair = () => store.inbox.command(message('m1'), (command) => command.pair('C1'));
+      const pair = () => store.inbox.command(createMessage('m1'), (command) => command.pair('C1'));
       expect(await pair()).toMatchObject({ approved: { senderId: 'a' }, pending: [] });
       expect(await pair()).toBeNull();
     });
 
     it('finds where an owner last wrote in a direct chat', async () => {
       expect(await store.inbox.ownerRoute()).toBeNull();
-      await store.inbox.accept({ ...message('m1', 'c1'), fromOwner: true });
-      await store.inbox.accept({ ...message('m2', 'c2'), fromOwner: true });
-      await store.inbox.accept(message('m3', 'c3'));
+      await store.inbox.accept({ ...createMessage('m1', 'c1'), fromOwner: true });
+      await store.inbox.accept({ ...createMessage('m2', 'c2'), fromOwner: true });
+      await store.inbox.accept(createMessage('m3', 'c3'));
       expect(await store.inbox.ownerRoute()).toMatchObject({ route: { chatId: 'c2' } });
     });
   });
@@ -103,7 +103,7 @@ const session = (id: string, usedAt: number): PageSession => ({
   ...{ network: 'local-network', createdAt: 10, usedAt, expiresAt: usedAt + 100 },
 });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`page sessions on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

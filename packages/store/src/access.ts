@@ -1,5 +1,11 @@
 import { type NewId, ReplyRoute, type Role } from '@parley/core';
-import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
+import {
+  type Database,
+  decodeCheckedJson,
+  defineStatement,
+  encodeJson,
+  type Sql,
+} from './database.ts';
 import { insertParts } from './outbox-parts.ts';
 import type { NewPart } from './rows.ts';
 
@@ -19,7 +25,7 @@ export interface PairingRequest extends PairingApplicant {
 }
 
 /** The stranger's id in Parley's format: `telegram:42`. */
-export function applicantPersonId({
+export function toApplicantPersonId({
   channel,
   senderId,
 }: Pick<PairingApplicant, 'channel' | 'senderId'>): string {
@@ -39,9 +45,9 @@ const USUAL_BOUNDS: PairingBounds = { validMs: 60 * 60_000, pending: 3 };
  * `allowed_sender`. Ingress and the command `/pair` write them, ingress reads them, and all
  * gateways share them.
  */
-export type PairingRepository = ReturnType<typeof pairingRepository>;
+export type PairingRepository = ReturnType<typeof createPairingRepository>;
 
-export function pairingRepository(database: Database, newId: NewId) {
+export function createPairingRepository(database: Database, newId: NewId) {
   return {
     /**
      * Records that a stranger asks for access. Each sender has one code, which stays the same while
@@ -63,15 +69,15 @@ export function pairingRepository(database: Database, newId: NewId) {
         if (known.some(({ senderId }) => senderId === applicant.senderId)) return 'known';
         const pending = known.filter(({ refused }) => refused === 0);
         if (pending.length >= bounds.pending) return 'full';
-        const route = toJson(applicant.route);
+        const route = encodeJson(applicant.route);
         sql.send(REQUEST, { ...applicant, code, route, expiresAt: now + bounds.validMs });
-        const about = [applicantPersonId(applicant)];
+        const about = [toApplicantPersonId(applicant)];
         insertParts(sql, notice, { turnId: null, about, now, newId });
         return 'new';
       }),
 
     /** Pending requests that have not expired, oldest first. */
-    pending: (now: number) => database.read((sql) => pendingRequests(sql, now)),
+    pending: (now: number) => database.read((sql) => listPendingRequests(sql, now)),
 
     /**
      * Permanently allows the sender to whom a valid code belongs and adds `welcome` to the outbox,
@@ -85,7 +91,7 @@ export function pairingRepository(database: Database, newId: NewId) {
       database.write(async (sql) => {
         const request = await approveRequest(sql, code, now);
         if (request !== null) {
-          const about = [applicantPersonId(request)];
+          const about = [toApplicantPersonId(request)];
           insertParts(sql, welcome(request), { turnId: null, about, now, newId });
         }
         return request;
@@ -116,7 +122,10 @@ export function pairingRepository(database: Database, newId: NewId) {
 }
 
 /** Like `pending`, but inside the caller's transaction. */
-export async function pendingRequests(sql: Sql, now: number): Promise<readonly PairingRequest[]> {
+export async function listPendingRequests(
+  sql: Sql,
+  now: number,
+): Promise<readonly PairingRequest[]> {
   const rows = await sql.all(PENDING, { now });
   return rows.map(readRequest);
 }
@@ -141,50 +150,50 @@ interface RequestRow extends Omit<PairingRequest, 'route'> {
 }
 
 function readRequest(row: RequestRow): PairingRequest {
-  const route = fromCheckedJson(ReplyRoute, row.route, 'route of a pairing request');
+  const route = decodeCheckedJson(ReplyRoute, row.route, 'route of a pairing request');
   return { ...row, route };
 }
 
-const LOCK = statement('lock table pairing_request in exclusive mode');
+const LOCK = defineStatement('lock table pairing_request in exclusive mode');
 
-const FORGET_EXPIRED = statement('delete from pairing_request where expires_at <= :now');
+const FORGET_EXPIRED = defineStatement('delete from pairing_request where expires_at <= :now');
 
-const APPLICANTS = statement(`
+const APPLICANTS = defineStatement(`
   select sender_id as "senderId", refused from pairing_request
   where channel = :channel and account = :account`).rows<{
   readonly senderId: string;
   readonly refused: number;
 }>();
 
-const REQUEST = statement(`
+const REQUEST = defineStatement(`
   insert into pairing_request (code, channel, account, sender_id, sender_name, route, expires_at)
   values (:code, :channel, :account, :senderId, :senderName, :route, :expiresAt)`);
 
 const COLUMNS = `code, channel, account, sender_id as "senderId", sender_name as "senderName", route,
     expires_at as "expiresAt"`;
 
-const PENDING = statement(
+const PENDING = defineStatement(
   `select ${COLUMNS} from pairing_request where expires_at > :now and refused = 0 order by expires_at`,
 ).rows<RequestRow>();
 
-const TAKE_REQUEST = statement(`
+const TAKE_REQUEST = defineStatement(`
   delete from pairing_request where code = :code and expires_at > :now
   returning ${COLUMNS}`).rows<RequestRow>();
 
-const REFUSE = statement(`
+const REFUSE = defineStatement(`
   update pairing_request set refused = 1 where code = :code and expires_at > :now and refused = 0
   returning ${COLUMNS}`).rows<RequestRow>();
 
-const SETTLE = statement(
+const SETTLE = defineStatement(
   'delete from pairing_request where channel = :channel and sender_id = :senderId',
 );
 
-const ALLOW = statement(`
+const ALLOW = defineStatement(`
   insert into allowed_sender (channel, account, sender_id, allowed_at)
   values (:channel, :account, :senderId, :now)
   on conflict do nothing`);
 
-const IS_ALLOWED = statement(`
+const IS_ALLOWED = defineStatement(`
   select allowed_at from allowed_sender
   where channel = :channel and account = :account and sender_id = :senderId`).rows<{
   readonly allowed_at: number;
@@ -212,9 +221,9 @@ export interface PageSession {
  * Browsers signed in to this deployment, table `page_session`. Expired sessions are not returned.
  * Gateways and `parley sessions` read and write it.
  */
-export type PageSessionRepository = ReturnType<typeof pageSessionRepository>;
+export type PageSessionRepository = ReturnType<typeof createPageSessionRepository>;
 
-export function pageSessionRepository(database: Database) {
+export function createPageSessionRepository(database: Database) {
   return {
     /** Adds a session and removes those that have expired. */
     open: (session: PageSession): Promise<void> =>
@@ -247,11 +256,11 @@ export function pageSessionRepository(database: Database) {
 
 // Deletes only sessions that have also expired according to the time used for ages (D15). If the
 // clock is a minute ahead for a while, sessions are hidden during that time but not deleted.
-const FORGET_EXPIRED_SESSIONS = statement(`
+const FORGET_EXPIRED_SESSIONS = defineStatement(`
   delete from page_session where expires_at <= :now
     and expires_at <= (select counted_to from retention_run)`);
 
-const OPEN = statement(`
+const OPEN = defineStatement(`
   insert into page_session (id, hash, opened_with, user_agent, network, created_at, used_at, expires_at)
   values (:id, :hash, :openedWith, :userAgent, :network, :createdAt, :usedAt, :expiresAt)`);
 
@@ -260,17 +269,17 @@ const VALID_SESSIONS = `
     created_at as "createdAt", used_at as "usedAt", expires_at as "expiresAt"
   from page_session where expires_at > :now`;
 
-const FIND = statement(`${VALID_SESSIONS} and id = :id`).rows<PageSession>();
+const FIND = defineStatement(`${VALID_SESSIONS} and id = :id`).rows<PageSession>();
 
-const LIST = statement(`${VALID_SESSIONS} order by used_at desc, id`).rows<PageSession>();
+const LIST = defineStatement(`${VALID_SESSIONS} order by used_at desc, id`).rows<PageSession>();
 
-const USE = statement(`
+const USE = defineStatement(`
   update page_session set used_at = :usedAt, expires_at = :expiresAt
   where id = :id and used_at < :usedAt`);
 
-const END = statement('delete from page_session where id = :id');
+const END = defineStatement('delete from page_session where id = :id');
 
-const END_ALL = statement('delete from page_session');
+const END_ALL = defineStatement('delete from page_session');
 
 /** A named person who may use the page and the API (U03). Times are ms since 1970. */
 export interface SignIn {
@@ -292,9 +301,9 @@ const MAX_SIGN_INS = 100;
  * `parley people` read and write it; `page_session.opened_with` is the hash of the token that
  * opened a session.
  */
-export type SignInRepository = ReturnType<typeof signInRepository>;
+export type SignInRepository = ReturnType<typeof createSignInRepository>;
 
-export function signInRepository(database: Database) {
+export function createSignInRepository(database: Database) {
   return {
     add: (signIn: SignIn): Promise<'added' | 'taken' | 'full'> =>
       database.write(async (sql) => {
@@ -331,23 +340,23 @@ export function signInRepository(database: Database) {
 const SIGN_INS = `
   select id, hash, name, role, created_at as "createdAt", used_at as "usedAt" from sign_in`;
 
-const ADD_SIGN_IN = statement(`
+const ADD_SIGN_IN = defineStatement(`
   insert into sign_in (id, hash, name, role, created_at, used_at)
   values (:id, :hash, :name, :role, :createdAt, :usedAt)
   on conflict do nothing returning id`).rows<{ readonly id: string }>();
 
-const FIND_SIGN_IN = statement(`${SIGN_INS} where hash = :hash`).rows<SignIn>();
+const FIND_SIGN_IN = defineStatement(`${SIGN_INS} where hash = :hash`).rows<SignIn>();
 
-const LIST_SIGN_INS = statement(`${SIGN_INS} order by name`).rows<SignIn>();
+const LIST_SIGN_INS = defineStatement(`${SIGN_INS} order by name`).rows<SignIn>();
 
-const USE_SIGN_IN = statement(
+const USE_SIGN_IN = defineStatement(
   'update sign_in set used_at = :now where hash = :hash and (used_at is null or used_at < :now)',
 );
 
-const REVOKE = statement('delete from sign_in where name = :name returning hash').rows<{
+const REVOKE = defineStatement('delete from sign_in where name = :name returning hash').rows<{
   readonly hash: string;
 }>();
 
-const END_SESSIONS = statement(
+const END_SESSIONS = defineStatement(
   'delete from page_session where opened_with = :hash returning id',
 ).rows<{ readonly id: string }>();

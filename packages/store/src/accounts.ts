@@ -1,5 +1,5 @@
 import type { ChatKey } from './conversations.ts';
-import { type Database, statement } from './database.ts';
+import { type Database, defineStatement } from './database.ts';
 
 /** An account that a person has disconnected until it is resumed. */
 export interface AccountPause {
@@ -15,7 +15,7 @@ export interface AccountPause {
  * Paused accounts, table `account_pause`. Gateways and `parley channels` write it, gateways read
  * it. A pause survives a restart.
  */
-export function accountPauseRepository(database: Database) {
+export function createAccountPauseRepository(database: Database) {
   return {
     /** Has no effect if the account is already paused. */
     pause: (pause: AccountPause) => database.change('power-cut', PAUSE, pause),
@@ -27,15 +27,15 @@ export function accountPauseRepository(database: Database) {
   };
 }
 
-const PAUSE = statement(`
+const PAUSE = defineStatement(`
   insert into account_pause (channel, account, paused_by, since)
   values (:channel, :account, :by, :since) on conflict (channel, account) do nothing`);
 
-const RESUME = statement(
+const RESUME = defineStatement(
   'delete from account_pause where channel = :channel and account = :account',
 );
 
-const PAUSES = statement(`
+const PAUSES = defineStatement(`
   select channel, account, paused_by as "by", since from account_pause
   order by channel, account`).rows<AccountPause>();
 
@@ -58,7 +58,7 @@ const MAX_TITLE_CHARACTERS = 120;
  * `seen_group`. Ingress writes it; the page and `parley channels` read it. It stores no message
  * content.
  */
-export function seenGroupRepository(database: Database) {
+export function createSeenGroupRepository(database: Database) {
   return {
     /** Records a group. The 50 most recent groups of each account are kept. */
     note: (group: SeenGroup): Promise<void> =>
@@ -75,20 +75,20 @@ export function seenGroupRepository(database: Database) {
   };
 }
 
-const NOTE = statement(`
+const NOTE = defineStatement(`
   insert into seen_group (channel, account, chat_id, title, seen_at)
   values (:channel, :account, :chatId, :title, :seenAt)
   on conflict (channel, account, chat_id) do update
     set title = coalesce(excluded.title, seen_group.title), seen_at = excluded.seen_at`);
 
-const PRUNE = statement(`
+const PRUNE = defineStatement(`
   delete from seen_group where channel = :channel and account = :account and seen_at < (
     select seen_at from seen_group where channel = :channel and account = :account
     order by seen_at desc limit 1 offset ${KEPT - 1})`);
 
-const SEEN = statement(`
+const SEEN = defineStatement(`
   select channel, account, chat_id as "chatId", title, seen_at as "seenAt"
   from seen_group order by seen_at desc, chat_id`).rows<SeenGroup>();
 
-const FORGET = statement(`
+const FORGET = defineStatement(`
   delete from seen_group where channel = :channel and account = :account and chat_id = :chatId`);

@@ -1,5 +1,5 @@
 import type { OutboundFile, ReplyRoute } from '@parley/core';
-import { type Database, statement } from './database.ts';
+import { type Database, defineStatement } from './database.ts';
 import type { BytesOfRow, StoredFiles } from './files/stored-files.ts';
 import type { FileRef } from './rows.ts';
 
@@ -12,12 +12,12 @@ export interface AgentFile extends Pick<OutboundFile, 'kind' | 'name' | 'mimeTyp
  * The table `agent_file`: files that the agent sends, stored with their parts, and files returned
  * by tools. Turns and posts write it; deliveries, the tool `send_file` and the page read it.
  */
-export function agentFileRepository(database: Database, files: StoredFiles) {
+export function createAgentFileRepository(database: Database, files: StoredFiles) {
   return {
     /** Stores a file that a tool returned. Calling this again has no effect. */
     async keep(id: string, turnId: string, file: AgentFile, now: number): Promise<void> {
       const stored = await files.put(file.bytes);
-      const row = agentFileRow({ id, turnId, file, stored, now });
+      const row = toAgentFileRow({ id, turnId, file, stored, now });
       if ((await database.change('power-cut', INSERT_AGENT_FILE, row)) === 0)
         await files.release([stored]);
     },
@@ -26,7 +26,7 @@ export function agentFileRepository(database: Database, files: StoredFiles) {
      * been removed.
      */
     async ofConversation(id: string, conversationId: string): Promise<AgentFile | null> {
-      return withBytes(
+      return readAgentFileBytes(
         files,
         await database.read((sql) => sql.get(OF_CONVERSATION, { id, conversationId })),
       );
@@ -40,7 +40,7 @@ export function agentFileRepository(database: Database, files: StoredFiles) {
       chat: Pick<ReplyRoute, 'channel' | 'account' | 'chatId'>,
       partId: string,
     ): Promise<AgentFile | null> {
-      return withBytes(
+      return readAgentFileBytes(
         files,
         await database.read((sql) => sql.get(OF_CHAT_PART, { ...chat, partId })),
       );
@@ -50,7 +50,7 @@ export function agentFileRepository(database: Database, files: StoredFiles) {
      * not exist or no longer exists.
      */
     async sentIn(conversationId: string, partSeq: number): Promise<AgentFile | null> {
-      return withBytes(
+      return readAgentFileBytes(
         files,
         await database.read((sql) => sql.get(SENT_IN, { conversationId, partSeq })),
       );
@@ -58,10 +58,10 @@ export function agentFileRepository(database: Database, files: StoredFiles) {
   };
 }
 
-export type AgentFileRepository = ReturnType<typeof agentFileRepository>;
+export type AgentFileRepository = ReturnType<typeof createAgentFileRepository>;
 
 /** The row for a file that belongs to a part or a turn, to be inserted together with its owner. */
-export function agentFileRow({
+export function toAgentFileRow({
   id,
   partId = null,
   turnId = null,
@@ -79,14 +79,17 @@ export function agentFileRow({
   return { id, partId, turnId, kind, name, mimeType, size, fileId, now };
 }
 
-async function withBytes(files: StoredFiles, row: FileRow | undefined): Promise<AgentFile | null> {
+async function readAgentFileBytes(
+  files: StoredFiles,
+  row: FileRow | undefined,
+): Promise<AgentFile | null> {
   const bytes = await files.read(row);
   if (row === undefined || bytes === null) return null;
   const { kind, name, mimeType } = row;
   return { kind, name, mimeType, bytes };
 }
 
-export const INSERT_AGENT_FILE = statement(`
+export const INSERT_AGENT_FILE = defineStatement(`
   insert into agent_file (id, part_id, turn_id, kind, name, mime_type, size, file_id, created_at)
   values (:id, :partId, :turnId, :kind, :name, :mimeType, :size, :fileId, :now)
   on conflict (id) do nothing`);
@@ -95,22 +98,22 @@ interface FileRow extends Omit<AgentFile, 'bytes'>, BytesOfRow {}
 
 const BYTES = 'agent_file.bytes, agent_file.file_id as "fileId", agent_file.size';
 
-const OF_CONVERSATION = statement(`
+const OF_CONVERSATION = defineStatement(`
   select agent_file.kind, agent_file.name, agent_file.mime_type as "mimeType", ${BYTES}
   from agent_file join turn on turn.id = agent_file.turn_id
   where agent_file.id = :id and turn.conversation_id = :conversationId`).rows<FileRow>();
 
-const OF_PART = statement(
+const OF_PART = defineStatement(
   `select ${BYTES} from agent_file where part_id = :partId`,
 ).rows<BytesOfRow>();
 
-const OF_CHAT_PART = statement(`
+const OF_CHAT_PART = defineStatement(`
   select agent_file.kind, agent_file.name, agent_file.mime_type as "mimeType", ${BYTES}
   from agent_file join outbox on outbox.id = agent_file.part_id
   where outbox.id = :partId and outbox.channel = :channel and outbox.account = :account
     and outbox.chat_id = :chatId`).rows<FileRow>();
 
-const SENT_IN = statement(`
+const SENT_IN = defineStatement(`
   select agent_file.kind, agent_file.name, agent_file.mime_type as "mimeType", ${BYTES}
   from outbox join agent_file on agent_file.part_id = outbox.id
   where outbox.seq = :partSeq and exists (select 1 from inbox

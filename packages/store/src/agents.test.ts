@@ -1,15 +1,15 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { IndexedMemory } from './memory-index.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { message } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createMessage } from './testing/messages.ts';
 
 const MEMORY: IndexedMemory = {
   ...{ file: 'MEMORY.md', id: 'm1', type: 'fact', scope: 'user', person: null, words: 'person' },
   ...{ savedOn: null, channel: null, chatId: null, messageId: null },
 };
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the data of several agents on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -19,7 +19,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     /** A message from an owner to an agent. */
     const owned = (id: string, conversationId: string, text: string) => {
-      const said = message(id, 'chat', {});
+      const said = createMessage(id, 'chat', {});
       return store.inbox.accept({
         ...{ ...said, conversationId, fromOwner: true },
         message: { ...said.message, text, messageId: id },

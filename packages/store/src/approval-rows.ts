@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fromCheckedJson } from './database.ts';
+import { decodeCheckedJson } from './database.ts';
 
 /**
  * The state of an approval. `expired`: not decided in time. `withdrawn`: its turn was stopped.
@@ -81,7 +81,7 @@ export function readApprovalRow({ approvers, choices, ...row }: ApprovalRow): Ap
   return {
     ...row,
     approvers: approvers === '' ? [] : approvers.split('\n'),
-    choices: choices === null ? null : fromCheckedJson(Choices, choices, 'choices of a question'),
+    choices: choices === null ? null : decodeCheckedJson(Choices, choices, 'choices of a question'),
   };
 }
 

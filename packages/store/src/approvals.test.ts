@@ -1,17 +1,24 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { NewApproval } from './approval-rows.ts';
 import type { CommandTransaction } from './commands.ts';
 import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, idsOf, message, part, startTurn } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createPart,
+  listMessageIds,
+  startTurn,
+} from './testing/messages.ts';
 
 const EXPIRES = 1_000;
 const LANE = 'web:c1';
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`approvals and questions on ${database.name}`, () => {
     let store: Store;
     let lease: Lease;
@@ -19,7 +26,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     beforeEach(async () => {
       made = 0;
       store = await database.openEmpty();
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
       ({ lease } = await startTurn(store, 't1'));
     });
     afterAll(() => database.dispose());
@@ -38,13 +45,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       ...change,
     });
     const ask = (change: Partial<NewApproval> = {}) =>
-      store.approvals.ask(lease, question(change), [part('May I?')], 1);
+      store.approvals.ask(lease, question(change), [createPart('May I?')], 1);
     const command = <T>(
       run: (command: CommandTransaction) => Promise<T>,
       { at = 2, chat = 'c1' } = {},
     ) => {
       made += 1;
-      return store.inbox.command(message(`k${made}`, chat, { at }), run);
+      return store.inbox.command(createMessage(`k${made}`, chat, { at }), run);
     };
     const stop = (at = 2) => command((one) => one.stop(), { at });
     const decide = (
@@ -81,11 +88,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     ])(
       '[G05] put a decision from the page once into the chat where the question was asked: %s',
       async (_where, chatId) => {
-        await store.inbox.accept({ ...message('o1', chatId), fromOwner: true });
+        await store.inbox.accept({ ...createMessage('o1', chatId), fromOwner: true });
         await ask({ askedIn: `web:${chatId}` });
         const decideOnPage = (verdict: 'approved' | 'denied') =>
           store.approvals.decide('ABC234', { verdict, by: 'console:owner' }, 2, (found, route) => [
-            { ...part(found.kind), route },
+            { ...createPart(found.kind), route },
           ]);
         await decideOnPage('denied');
         expect(await decideOnPage('approved')).toMatchObject({ kind: 'closed' });
@@ -97,11 +104,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[G05] [D02] keep a turn with an open question from being claimed, and later messages wait behind it', async () => {
       expect(await ask()).toBe('asked');
-      await store.inbox.accept(message('m2'));
+      await store.inbox.accept(createMessage('m2'));
       await store.lanes.release(lease);
       expect(await store.lanes.withWork(9, 10_000)).toEqual([]);
       expect(await begin()).toEqual({ kind: 'suspended' });
-      expect(await store.outbox.next(part('').route)).toMatchObject({
+      expect(await store.outbox.next(createPart('').route)).toMatchObject({
         part: { turnId: null, body: { plain: 'May I?' } },
       });
       await decide('approved');
@@ -109,9 +116,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const again = await begin();
       if (again.kind !== 'turn') throw new Error(again.kind);
       expect(again.turn).toMatchObject({ turnId: 't1', resumed: true, attempts: 0 });
-      expect(idsOf(again.turn)).toEqual(['m1']);
-      await store.lanes.commit(again.lease, answer('t1', ['done']), 9);
-      expect(idsOf(await claim(store, again.lease, 't2'))).toEqual(['m2']);
+      expect(listMessageIds(again.turn)).toEqual(['m1']);
+      await store.lanes.commit(again.lease, createAnswer('t1', ['done']), 9);
+      expect(listMessageIds(await claimTurnOf(store, again.lease, 't2'))).toEqual(['m2']);
     });
 
     it('[G05] are asked once per call, however often this is requested; a taken code is reported', async () => {
@@ -119,7 +126,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await ask({ code: 'ZZZ999' })).toBe('asked');
       expect(await ask({ callKey: 't1.0.1' })).toBe('code-taken');
       expect(await store.approvals.recent(9)).toHaveLength(1);
-      expect(await store.outbox.recent(part('').route, 9)).toHaveLength(1);
+      expect(await store.outbox.recent(createPart('').route, 9)).toHaveLength(1);
     });
 
     it('[G05] [D02] cannot be asked by a worker that has lost the lane', async () => {
@@ -189,7 +196,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[G05] are withdrawn by /stop, which also sets waiting messages aside', async () => {
       await ask();
-      await store.inbox.accept(message('m2'));
+      await store.inbox.accept(createMessage('m2'));
       expect(await stop(3)).toMatchObject({
         stoppedTurn: 't1',
         setAside: 1,
@@ -200,7 +207,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
       expect(await decide('approved')).toMatchObject({ kind: 'closed' });
       expect(await begin()).toEqual({ kind: 'none' });
-      await store.inbox.accept(message('m3'));
+      await store.inbox.accept(createMessage('m3'));
       expect(await begin()).toMatchObject({ kind: 'turn', turn: { turnId: 't2' } });
     });
 
@@ -291,7 +298,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
           store = await database.openEmpty();
-          await store.inbox.accept(message('m1'));
+          await store.inbox.accept(createMessage('m1'));
           ({ lease } = await startTurn(store, 't1'));
           await ask();
           await store.lanes.release(lease);
@@ -317,7 +324,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
             if (state === 'pending') expect(closings).toBe(0);
           }
         }),
-        runs(database.name === 'SQLite' ? 25 : 10),
+        toRunOptions(database.name === 'SQLite' ? 25 : 10),
       );
     }, 60_000);
   });

@@ -8,8 +8,14 @@ import {
   readApprovalRow,
 } from './approval-rows.ts';
 import type { ShownApproval } from './conversation-views/approvals.ts';
-import { lockLeased } from './conversations.ts';
-import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
+import { lockLeasedConversation } from './conversations.ts';
+import {
+  type Database,
+  decodeCheckedJson,
+  defineStatement,
+  encodeJson,
+  type Sql,
+} from './database.ts';
 import { insertParts } from './outbox-parts.ts';
 import type { CommitResult, Lease, NewPart } from './rows.ts';
 import { isUnfinished } from './turns.ts';
@@ -29,7 +35,7 @@ export type ApprovalVerdict =
  * `approval`, and a command in the inbox decides; the next claim of the turn, the page and the
  * audit log read it.
  */
-export function approvalRepository(database: Database, newId: NewId) {
+export function createApprovalRepository(database: Database, newId: NewId) {
   return {
     /**
      * Stores the question with its outbox parts and suspends the turn, in one transaction that is
@@ -41,14 +47,14 @@ export function approvalRepository(database: Database, newId: NewId) {
     /** Records that the settings allowed a call without asking. */
     allow: (lease: Lease, approval: NewApproval, now: number): Promise<CommitResult> =>
       database.write(async (sql) => {
-        if (!(await mayWrite(sql, lease, approval.turnId))) return 'fenced';
-        sql.send(ADD, newRow(approval, lease.conversationId, 'auto', now));
+        if (!(await canWriteTurn(sql, lease, approval.turnId))) return 'fenced';
+        sql.send(ADD, toApprovalRow(approval, lease.conversationId, 'auto', now));
         return 'committed';
       }),
 
     /** The question about a call; null if none was asked. */
     of: (turnId: string, callKey: string) =>
-      database.read((sql) => approvalOf(sql, turnId, callKey)),
+      database.read((sql) => findApproval(sql, turnId, callKey)),
 
     /** Closes expired questions and returns the conversations whose turns can resume. */
     expire: (now: number) => database.write((sql) => expireApprovals(sql, now)),
@@ -73,7 +79,7 @@ export function approvalRepository(database: Database, newId: NewId) {
         const isHere = askedIn === row.conversationId;
         const asked = await (isHere ? sql.get(ASKED_HERE, row) : sql.get(ASKED_OWNER, row));
         if (asked !== undefined) {
-          const route = fromCheckedJson(ReplyRoute, asked.route, 'reply route of a question');
+          const route = decodeCheckedJson(ReplyRoute, asked.route, 'reply route of a question');
           const about = [row.turnId];
           insertParts(sql, noticeOf(verdict, route), { turnId: null, about, now, newId });
         }
@@ -98,7 +104,7 @@ export function approvalRepository(database: Database, newId: NewId) {
   };
 }
 
-interface Asking {
+interface ApprovalQuestion {
   readonly lease: Lease;
   readonly approval: NewApproval;
   readonly parts: readonly NewPart[];
@@ -108,11 +114,11 @@ interface Asking {
 
 async function storeApproval(
   sql: Sql,
-  { lease, approval, parts, now, newId }: Asking,
+  { lease, approval, parts, now, newId }: ApprovalQuestion,
 ): Promise<'asked' | 'code-taken' | 'fenced'> {
-  if (!(await mayWrite(sql, lease, approval.turnId))) return 'fenced';
-  if ((await sql.run(ADD, newRow(approval, lease.conversationId, 'pending', now))) === 0) {
-    const known = await approvalOf(sql, approval.turnId, approval.callKey);
+  if (!(await canWriteTurn(sql, lease, approval.turnId))) return 'fenced';
+  if ((await sql.run(ADD, toApprovalRow(approval, lease.conversationId, 'pending', now))) === 0) {
+    const known = await findApproval(sql, approval.turnId, approval.callKey);
     return known === null ? 'code-taken' : 'asked';
   }
   sql.send(SUSPEND, { id: approval.turnId, code: approval.code });
@@ -123,8 +129,8 @@ async function storeApproval(
 }
 
 /** Whether the lease still holds the lane and this turn is its unfinished one. */
-async function mayWrite(sql: Sql, lease: Lease, turnId: string): Promise<boolean> {
-  return (await lockLeased(sql, lease)) !== null && isUnfinished(sql, lease, turnId);
+async function canWriteTurn(sql: Sql, lease: Lease, turnId: string): Promise<boolean> {
+  return (await lockLeasedConversation(sql, lease)) !== null && isUnfinished(sql, lease, turnId);
 }
 
 /** A person's decision. If `code` is null, only lists the open questions. */
@@ -159,7 +165,7 @@ export async function decideApproval(
       ? { kind: 'closed', approval }
       : { kind: 'elsewhere' };
   }
-  letGoOn(sql, [row]);
+  releaseTurns(sql, [row]);
   return { kind: 'decided', approval: readApprovalRow(row) };
 }
 
@@ -179,17 +185,17 @@ export function withdrawApprovals(
 async function expireApprovals(sql: Sql, now: number): Promise<readonly string[]> {
   const changed = await sql.all(EXPIRE, { now });
   const rows = changed.filter(({ state }) => state === 'expired');
-  letGoOn(sql, rows);
+  releaseTurns(sql, rows);
   return [...new Set(rows.map((row) => row.conversationId))];
 }
 
 /** Allows turns to be claimed again after their questions were closed. */
-export function letGoOn(sql: Sql, rows: readonly ApprovalRow[]): void {
+export function releaseTurns(sql: Sql, rows: readonly ApprovalRow[]): void {
   for (const { turnId: id, code } of rows) sql.send(GO_ON, { id, code });
 }
 
 /** The row for a question to be asked, or for one that the settings have already answered. */
-function newRow(
+function toApprovalRow(
   { approvers, rule = null, choices = null, ...approval }: NewApproval,
   conversationId: string,
   state: 'pending' | 'auto',
@@ -198,17 +204,17 @@ function newRow(
   const decidedAt = state === 'auto' ? now : null;
   // Person ids contain no whitespace.
   const lines = approvers.join('\n');
-  const list = choices === null ? null : toJson(choices);
+  const list = choices === null ? null : encodeJson(choices);
   const row = { ...approval, rule, approvers: lines, choices: list };
   return { ...row, conversationId, state, now, decidedAt };
 }
 
-async function approvalOf(sql: Sql, turnId: string, callKey: string): Promise<Approval | null> {
+async function findApproval(sql: Sql, turnId: string, callKey: string): Promise<Approval | null> {
   const row = await sql.get(BY_CALL, { turnId, callKey });
   return row === undefined ? null : readApprovalRow(row);
 }
 
-const ADD = statement(`
+const ADD = defineStatement(`
   insert into approval (code, conversation_id, turn_id, call_key, tool, shown, asked_by, place,
     asked_in, approvers, state, asked_at, expires_at, decided_at, rule, choices)
   values (:code, :conversationId, :turnId, :callKey, :tool, :shown, :askedBy, :place,
@@ -216,48 +222,48 @@ const ADD = statement(`
   on conflict do nothing`);
 
 // The turn got this far without crashing its worker, so its attempts are counted from 0 again.
-const SUSPEND = statement('update turn set awaits = :code, attempts = 0 where id = :id');
+const SUSPEND = defineStatement('update turn set awaits = :code, attempts = 0 where id = :id');
 
-const GO_ON = statement('update turn set awaits = null where id = :id and awaits = :code');
+const GO_ON = defineStatement('update turn set awaits = null where id = :id and awaits = :code');
 
-const BY_CODE = statement(
+const BY_CODE = defineStatement(
   `select ${APPROVAL_COLUMNS} from approval where code = :code`,
 ).rows<ApprovalRow>();
 
-const BY_CALL = statement(
+const BY_CALL = defineStatement(
   `select ${APPROVAL_COLUMNS} from approval where turn_id = :turnId and call_key = :callKey`,
 ).rows<ApprovalRow>();
 
-const ASKED_HERE = statement(
+const ASKED_HERE = defineStatement(
   'select route from inbox where turn_id = :turnId order by seq desc limit 1',
 ).rows<{ readonly route: string }>();
 
 // A question about another person's call is asked in the chat that an owner used last.
-const ASKED_OWNER = statement(`
+const ASKED_OWNER = defineStatement(`
   select route from inbox where from_owner = 1 and conversation_id = :askedIn
   order by seq desc limit 1`).rows<{ readonly route: string }>();
 
-const NEWEST = statement(`
+const NEWEST = defineStatement(`
   select ${APPROVAL_COLUMNS}, seq from approval where seq < :before and choices is null
   order by seq desc limit :limit`).rows<ListedRow>();
 
-const WAITING = statement(`
+const WAITING = defineStatement(`
   select ${APPROVAL_COLUMNS}, seq from approval where state = 'pending' and expires_at > :now and choices is null
   order by expires_at`).rows<ListedRow>();
 
 /** A conversation's open approvals, oldest first. */
-export const OPEN_IN = statement(`
+export const OPEN_IN = defineStatement(`
   select ${APPROVAL_COLUMNS} from approval
   where asked_in = :conversationId and state = 'pending' and expires_at > :now
     and choices is null order by seq`).rows<ApprovalRow>();
 
-const DECIDE = statement(`
+const DECIDE = defineStatement(`
   update approval set state = :verdict, decided_by = :by, decided_at = :now
   where code = :code and state = 'pending' and expires_at > :now and asked_in = :conversationId
     and choices is null
   returning ${APPROVAL_COLUMNS}`).rows<ApprovalRow>();
 
-const WITHDRAW = statement(`
+const WITHDRAW = defineStatement(`
   update approval set state = 'withdrawn', decided_by = :by, decided_at = :now
   where conversation_id = :conversationId and state = 'pending'`);
 
@@ -266,7 +272,7 @@ const WITHDRAW = statement(`
  * is then counted from now, so it never stays open longer than intended and a clock change does not
  * close it either.
  */
-const EXPIRE = statement(`
+const EXPIRE = defineStatement(`
   update approval set state = case when expires_at <= :now then 'expired' else state end,
     decided_at = case when expires_at <= :now then :now else decided_at end,
     expires_at = case when expires_at > :now then :now + (expires_at - asked_at) else expires_at end,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fromJson, type Sql, statement } from './database.ts';
+import { decodeJson, defineStatement, type Sql } from './database.ts';
 
 /**
  * What the model wrote in one step besides its answer, truncated. It is shown only to people who
@@ -27,12 +27,12 @@ const Content = z.object({
 export async function readAsides(sql: Sql, turnId: string): Promise<readonly StepAside[]> {
   const rows = await sql.all(STEPS, { turnId });
   return rows.flatMap(({ step, content }) => {
-    const { data } = Content.safeParse(fromJson(content));
+    const { data } = Content.safeParse(decodeJson(content));
     return data === undefined ? [] : [{ step, ...data.aside }];
   });
 }
 
-const STEPS = statement(`
+const STEPS = defineStatement(`
   select step_index as step, content from turn_step
   where turn_id = :turnId and content like '%"aside"%' order by step_index`).rows<{
   readonly step: number;

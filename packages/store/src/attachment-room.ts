@@ -1,5 +1,5 @@
 import type { ChatKey } from './conversations.ts';
-import { type Database, type Sql, statement } from './database.ts';
+import { type Database, defineStatement, type Sql } from './database.ts';
 import { NO_REF } from './files/byte-store.ts';
 import { HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
 
@@ -8,7 +8,7 @@ export interface SenderKey extends Pick<ChatKey, 'channel' | 'account'> {
   readonly person: string;
 }
 
-interface RoomDeps {
+interface AttachmentRoomDeps {
   readonly database: Database;
   readonly files: StoredFiles;
 }
@@ -23,7 +23,7 @@ const ANSWERED_BEFORE_FETCH = 'its message was answered or dropped before the fi
 const FILES_AT_ONCE = 5;
 
 /** How much is stored, and what is dropped to free space. */
-export function attachmentRoom(deps: RoomDeps) {
+export function createAttachmentRoom(deps: AttachmentRoomDeps) {
   const { database } = deps;
   return {
     /**
@@ -59,11 +59,11 @@ export function attachmentRoom(deps: RoomDeps) {
   };
 }
 
-function dropViewOnce(deps: RoomDeps): Promise<void> {
-  return dropAll(deps, (sql) => sql.all(SOME_VIEW_ONCE), dropForGood);
+function dropViewOnce(deps: AttachmentRoomDeps): Promise<void> {
+  return dropAll(deps, (sql) => sql.all(SOME_VIEW_ONCE), dropPermanently);
 }
 
-const BYTES_KEPT = statement(`
+const BYTES_KEPT = defineStatement(`
   select coalesce((select sum(size) from attachment where ${HAS_BYTES}), 0)
     + coalesce((select sum(size) from agent_file where ${HAS_BYTES}), 0) as kept`).rows<{
   readonly kept: number;
@@ -72,7 +72,7 @@ const BYTES_KEPT = statement(`
 const OF_SENDER = `
   ${HAS_BYTES} and channel = :channel and account = :account and person = :person`;
 
-const KEPT_OF = statement(`
+const KEPT_OF = defineStatement(`
   select count(*) as files, coalesce(sum(size), 0) as bytes from attachment where ${OF_SENDER}`).rows<{
   readonly files: number;
   readonly bytes: number;
@@ -84,7 +84,7 @@ const KEPT_OF = statement(`
  * contains only a few files.
  */
 async function dropAll<Row extends { readonly fileId: string | null }>(
-  { database, files }: RoomDeps,
+  { database, files }: AttachmentRoomDeps,
   some: (sql: Sql) => Promise<readonly Row[]>,
   drop: (sql: Sql, row: Row) => void,
 ): Promise<void> {
@@ -102,7 +102,7 @@ async function dropAll<Row extends { readonly fileId: string | null }>(
 const IS_OVER = `exists (select 1 from inbox
   where inbox.seq = attachment.inbox_seq and inbox.state = 'done')`;
 
-const END_LATE = statement(`
+const END_LATE = defineStatement(`
   update attachment set state = 'failed', reason = :reason, updated_at = :now
   where state = 'pending' and ${IS_OVER}`);
 
@@ -115,25 +115,25 @@ interface NamedAttachment {
   readonly fileId: string | null;
 }
 
-const SOME_BYTES = statement(`${SOME}
+const SOME_BYTES = defineStatement(`${SOME}
   where ${HAS_BYTES} and updated_at < :before and ${IS_OVER}
   order by updated_at limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
 
-const SOME_OF = statement(`${SOME}
+const SOME_OF = defineStatement(`${SOME}
   where ${OF_SENDER} and ${IS_OVER} limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
 
 // The same condition as in the partial index.
-const SOME_VIEW_ONCE = statement(`${SOME}
+const SOME_VIEW_ONCE = defineStatement(`${SOME}
   where view_once = 1 and ref <> '${NO_REF}' and ${IS_OVER} limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
 
 /** Also gives up a pending fetch, whose bytes would otherwise arrive afterwards. */
-const DROP_FOR_GOOD = statement(`
+const DROP_FOR_GOOD = defineStatement(`
   update attachment set bytes = null, file_id = null, ref = '${NO_REF}', text = null,
     reason = case when state = 'pending' then '${ANSWERED_BEFORE_FETCH}' else reason end,
     state = case when state = 'pending' then 'failed' else state end
   where inbox_seq = :messageSeq and attachment_index = :index`);
 
-const DROP_ATTACHMENT = statement(`
+const DROP_ATTACHMENT = defineStatement(`
   update attachment set bytes = null, file_id = null
   where inbox_seq = :messageSeq and attachment_index = :index`);
 
@@ -142,15 +142,17 @@ interface NamedAgentFile {
   readonly fileId: string | null;
 }
 
-const SOME_AGENTS = statement(`
+const SOME_AGENTS = defineStatement(`
   select id, file_id as "fileId" from agent_file where ${HAS_BYTES} and created_at < :before
     and not exists (select 1 from outbox
       where outbox.id = agent_file.part_id and outbox.state in ('pending', 'sending'))
   order by created_at limit ${FILES_AT_ONCE}`).rows<NamedAgentFile>();
 
-const DROP_AGENT = statement('update agent_file set bytes = null, file_id = null where id = :id');
+const DROP_AGENT = defineStatement(
+  'update agent_file set bytes = null, file_id = null where id = :id',
+);
 
-function dropForGood(sql: Sql, row: NamedAttachment): void {
+function dropPermanently(sql: Sql, row: NamedAttachment): void {
   sql.send(DROP_FOR_GOOD, { messageSeq: row.messageSeq, index: row.index });
 }
 

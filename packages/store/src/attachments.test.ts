@@ -1,13 +1,13 @@
 import type { Attachment } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { dynamicStatement, parseStoreUrl } from './database.ts';
+import { defineDynamicStatement, parseStoreUrl } from './database.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import type { AdmittedMessage } from './rows.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { Store } from './store.ts';
 import { TABLE_LIST } from './tables.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { answer, idsOf, message, startTurn } from './testing/messages.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import { createAnswer, createMessage, listMessageIds, startTurn } from './testing/messages.ts';
 
 const PHOTO: Attachment = { kind: 'image', name: 'cat.jpg', mimeType: 'image/jpeg', ref: 'p' };
 const REPORT: Attachment = { kind: 'document', size: 9, ref: 'r' };
@@ -17,11 +17,11 @@ const KEY = { channel: 'web', account: 'default', chatId: 'c1', messageId: 'm1' 
 const WAIT = 60_000;
 
 function withFiles(id: string, attachments: readonly Attachment[], at = 0): AdmittedMessage {
-  const plain = message(id, 'c1', { at });
+  const plain = createMessage(id, 'c1', { at });
   return { ...plain, message: { ...plain.message, attachments: [...attachments] } };
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`attachments on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -38,7 +38,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const begin = async (now: number) => {
       const work = { conversationId: 'web:c1', owner: 'w', leaseMs: 1_000 };
       const started = await store.lanes.begin(work, 'collect', `t${now}`, now);
-      return started.kind === 'turn' ? idsOf(started.turn) : started.kind;
+      return started.kind === 'turn' ? listMessageIds(started.turn) : started.kind;
     };
 
     it('[F10] are stored once with their message, and not if the message was not accepted', async () => {
@@ -80,7 +80,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[F10] make the lane wait until they have been fetched', async () => {
-      await store.inbox.accept(message('m0', 'c1'));
+      await store.inbox.accept(createMessage('m0', 'c1'));
       await store.inbox.accept(withFiles('m1', [PHOTO]));
       expect(await begin(1)).toBe('none');
       expect(await store.lanes.withWork(5, 10_000)).toEqual(['web:c1']);
@@ -147,7 +147,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await store.attachments.forget(11, 11);
       expect(await store.attachments.bytes(photo)).not.toBeNull();
       const { lease } = await startTurn(store, 't1');
-      await store.lanes.commit(lease, answer('t1', ['a cat']), 12);
+      await store.lanes.commit(lease, createAnswer('t1', ['a cat']), 12);
       await store.attachments.forget(10, 12);
       expect(await store.attachments.bytes(photo)).not.toBeNull();
       expect(await store.attachments.bytesKept()).toBe(BYTES.length);
@@ -171,7 +171,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const { lease, turn } = await startTurn(store, 't1');
       // Rows that are kept longer than the file do not contain the key.
       expect(JSON.stringify(turn)).not.toContain('the key');
-      await store.lanes.commit(lease, answer('t1', ['a cat']), 12);
+      await store.lanes.commit(lease, createAnswer('t1', ['a cat']), 12);
       await store.attachments.forgetViewOnce();
       expect(await store.attachments.bytes(photo)).toBeNull();
       expect(await store.attachments.bytes({ ...photo, index: 1 })).not.toBeNull();
@@ -182,7 +182,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const address = parseStoreUrl(database.url());
       const raw = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
       for (const [table] of TABLE_LIST) {
-        const rows = await raw.read((sql) => sql.all(dynamicStatement(`select * from ${table}`)));
+        const rows = await raw.read((sql) =>
+          sql.all(defineDynamicStatement(`select * from ${table}`)),
+        );
         expect(JSON.stringify(rows)).not.toContain('the key');
       }
       await raw.close();

@@ -1,8 +1,8 @@
 import type { Attachment, InboundMessage } from '@parley/core';
-import { attachmentRoom } from './attachment-room.ts';
+import { createAttachmentRoom } from './attachment-room.ts';
 import type { MessageKey } from './conversations.ts';
-import { type Database, type Sql, statement, toJson } from './database.ts';
-import { isDue } from './due.ts';
+import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
+import { isDueCondition } from './due.ts';
 import { type BytesOfRow, HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
 import type { FileRef, InboxRow } from './rows.ts';
 
@@ -56,13 +56,13 @@ export interface KeptFile extends Pick<StoredAttachment, 'name' | 'mimeType'> {
  * Files sent by people. Their rows are stored with the message; the gateway that owns the account
  * fetches the bytes into the store, so that a worker on any machine can read them.
  */
-export type AttachmentRepository = ReturnType<typeof attachmentRepository>;
+export type AttachmentRepository = ReturnType<typeof createAttachmentRepository>;
 
 /**
  * The table `attachment`. Everything written here can be fetched or derived again, so none of it
  * has to survive a power cut.
  */
-export function attachmentRepository(database: Database, files: StoredFiles) {
+export function createAttachmentRepository(database: Database, files: StoredFiles) {
   return {
     /**
      * The files that an account has to fetch at `now`: first each person's oldest file, with owners
@@ -113,7 +113,7 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
     /** The attachments of the given messages, in the order they were sent. */
     async ofMessages(messageSeqs: readonly number[]): Promise<readonly StoredAttachment[]> {
       if (messageSeqs.length === 0) return [];
-      return database.read((sql) => sql.all(OF_MESSAGES, { seqs: toJson(messageSeqs) }));
+      return database.read((sql) => sql.all(OF_MESSAGES, { seqs: encodeJson(messageSeqs) }));
     },
     /** The bytes of a ready attachment; null if they have been removed. */
     async bytes(key: AttachmentKey): Promise<Uint8Array | null> {
@@ -143,7 +143,7 @@ export function attachmentRepository(database: Database, files: StoredFiles) {
     async keepText(key: AttachmentKey, text: string, now: number): Promise<void> {
       await database.change('process', KEEP_TEXT, { ...key, text, now });
     },
-    ...attachmentRoom({ database, files }),
+    ...createAttachmentRoom({ database, files }),
   };
 }
 
@@ -161,7 +161,7 @@ interface DueRow extends Omit<DueAttachment, 'attachment' | 'bytesTaken' | 'from
 const PERSON = 'coalesce(attachment.person, inbox.conversation_id)';
 
 // The state is a literal, because a partial index is used only if the query contains its condition.
-const DUE = statement(`
+const DUE = defineStatement(`
   select * from (
     select inbox_seq as "messageSeq", attachment_index as "index", kind, name, mime_type as "mimeType",
       size, ref, attempts, inbox.conversation_id as "conversationId", ${PERSON} as person,
@@ -170,33 +170,33 @@ const DUE = statement(`
       row_number() over (partition by ${PERSON} order by inbox_seq, attachment_index) as nth
     from attachment join inbox on inbox.seq = attachment.inbox_seq
     where attachment.channel = :channel and attachment.account = :account
-      and attachment.state = 'pending' and ${isDue('attachment')} and inbox.state <> 'done') as waiting
+      and attachment.state = 'pending' and ${isDueCondition('attachment')} and inbox.state <> 'done') as waiting
   order by nth, "fromOwner" desc, "messageSeq", "index" limit :limit`).rows<DueRow>();
 
 const THIS = 'where inbox_seq = :messageSeq and attachment_index = :index';
 
 const PENDING = `${THIS} and state = 'pending'`;
 
-const KEEP = statement(
+const KEEP = defineStatement(
   `update attachment set state = 'ready', file_id = :fileId, size = :size, updated_at = :now ${PENDING}`,
 );
 
-const RETRY = statement(`
+const RETRY = defineStatement(`
   update attachment set attempts = attempts + 1, not_before = :notBefore, updated_at = :now
   ${PENDING}`);
 
-const FAIL = statement(
+const FAIL = defineStatement(
   `update attachment set state = 'failed', reason = :reason, updated_at = :now ${PENDING}`,
 );
 
-const OF_MESSAGES = statement(`
+const OF_MESSAGES = defineStatement(`
   select inbox_seq as "messageSeq", attachment_index as "index", kind, name,
     mime_type as "mimeType", state, reason, text, size,
     case when ${HAS_BYTES} then 1 else 0 end as "isKept", coalesce(view_once, 0) as "isViewOnce"
   from attachment where inbox_seq in (select cast(value as bigint) from json_each(:seqs))
   order by inbox_seq, attachment_index`).rows<StoredAttachment>();
 
-const BYTES = statement(
+const BYTES = defineStatement(
   `select bytes, file_id as "fileId", size from attachment ${THIS}`,
 ).rows<BytesOfRow>();
 
@@ -206,10 +206,10 @@ const FILE = `
   from attachment join inbox on inbox.seq = attachment.inbox_seq
   where attachment.attachment_index = :index`;
 
-const OF_CHAT_MESSAGE = statement(`${FILE} and inbox.channel = :channel
+const OF_CHAT_MESSAGE = defineStatement(`${FILE} and inbox.channel = :channel
   and inbox.account = :account and inbox.chat_id = :chatId and inbox.message_id = :messageId`).rows<FileRow>();
 
-const OF_CONVERSATION = statement(`${FILE}
+const OF_CONVERSATION = defineStatement(`${FILE}
   and inbox.conversation_id = :conversationId and inbox.seq = :messageSeq`).rows<FileRow>();
 
 interface FileRow extends Omit<KeptFile, 'bytes'>, BytesOfRow {}
@@ -224,19 +224,19 @@ async function readKeptFile(
   return { name, mimeType, bytes };
 }
 
-const KEEP_TEXT = statement(`update attachment set text = :text, updated_at = :now ${THIS}`);
+const KEEP_TEXT = defineStatement(`update attachment set text = :text, updated_at = :now ${THIS}`);
 
-const INSERT = statement(`
+const INSERT = defineStatement(`
   insert into attachment (inbox_seq, attachment_index, channel, account, kind, name, mime_type, size,
     ref, state, not_before, created_at, updated_at, file_id, person, view_once)
   values (:seq, :index, :channel, :account, :kind, :name, :mimeType, :size,
     :ref, :state, :now, :now, :now, :fileId, :person, :viewOnce)`);
 
-const REFS = statement(
+const REFS = defineStatement(
   'select ref from attachment where inbox_seq = :seq order by attachment_index',
 ).rows<{ readonly ref: string }>();
 
-const REMOVE = statement('delete from attachment where inbox_seq = :seq');
+const REMOVE = defineStatement('delete from attachment where inbox_seq = :seq');
 
 /** Inserts a message's attachments, in the transaction that stores the message. */
 export function insertAttachments(
@@ -272,7 +272,7 @@ export function copyAttachments(
   if (isMove) sql.send(DROP_COPIED, { from });
 }
 
-const COPY = statement(`
+const COPY = defineStatement(`
   insert into attachment (inbox_seq, attachment_index, channel, account, kind, name, mime_type, size,
     ref, state, reason, not_before, text, created_at, updated_at, bytes, file_id, person, view_once)
   select cast(:to as bigint), attachment_index, channel, account, kind, name, mime_type, size,
@@ -280,7 +280,7 @@ const COPY = statement(`
     file_id, person, view_once
   from attachment where inbox_seq = :from`);
 
-const DROP_COPIED = statement(
+const DROP_COPIED = defineStatement(
   'update attachment set bytes = null, file_id = null where inbox_seq = :from',
 );
 
@@ -307,29 +307,29 @@ const MAX_WAIT_MS = 60_000;
  * all wait, so that a picture and the text about it are read together. The first message never
  * waits longer than `MAX_WAIT_MS`, and no message is taken before its own files have had that time.
  */
-export async function withFetchedFiles(
+export async function keepFetchedRows(
   sql: Sql,
   rows: readonly InboxRow[],
   now: number,
 ): Promise<readonly InboxRow[]> {
   const [first] = rows;
-  const candidates = rows.filter((row) => row.message.attachments && isYoung(row, now));
+  const candidates = rows.filter((row) => row.message.attachments && isRecent(row, now));
   if (first === undefined || candidates.length === 0) return rows;
-  const seqs = toJson(candidates.map(({ seq }) => seq));
+  const seqs = encodeJson(candidates.map(({ seq }) => seq));
   const unfetched = new Set((await sql.all(UNFETCHED, { seqs })).map(({ seq }) => seq));
   const end = rows.findIndex((row) => unfetched.has(row.seq));
   if (end === -1) return rows;
-  return isYoung(first, now) ? [] : rows.slice(0, end);
+  return isRecent(first, now) ? [] : rows.slice(0, end);
 }
 
-function isYoung(row: InboxRow, now: number): boolean {
+function isRecent(row: InboxRow, now: number): boolean {
   // If the clock was set back, the time of receipt may now lie in the future; the absolute
   // difference counts as the age.
   return Math.abs(now - row.receivedAt) < MAX_WAIT_MS;
 }
 
 // The state is a literal, because a partial index is used only if the query contains its condition.
-const UNFETCHED = statement(`
+const UNFETCHED = defineStatement(`
   select inbox_seq as seq from attachment where state = 'pending'
     and inbox_seq in (select cast(value as bigint) from json_each(:seqs))`).rows<{
   readonly seq: number;

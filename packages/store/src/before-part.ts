@@ -1,5 +1,5 @@
 import { type ChatKey, OF_CHAT } from './conversations.ts';
-import { type Sql, StoreError, statement } from './database.ts';
+import { defineStatement, type Sql, StoreError } from './database.ts';
 
 /**
  * What was known before a part was sent, based on the newest messages of its account and of its
@@ -20,37 +20,37 @@ export interface BeforePart {
 /** How many messages in each direction are read to find the newest platform ids. */
 const KNOWN_BEFORE = 50;
 
-const PLACE = statement(`
+const PLACE = defineStatement(`
   select channel, account, chat_id as "chatId", coalesce(sending_at, 0) as until from outbox
   where id = :partId`).rows<ChatKey & { readonly until: number }>();
 
-interface Known {
+interface PartHistory {
   readonly chatId: string;
   readonly messageId: string | null;
   readonly at: number | null;
 }
 
-const SENT_BEFORE = statement(`
+const SENT_BEFORE = defineStatement(`
   select chat_id as "chatId", platform_message_id as "messageId", sent_at as at from outbox
   where channel = :channel and account = :account and state = 'sent' and sent_at <= :until
-  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
+  order by seq desc limit ${KNOWN_BEFORE}`).rows<PartHistory>();
 
-const SENT_HERE_BEFORE = statement(`
+const SENT_HERE_BEFORE = defineStatement(`
   select chat_id as "chatId", platform_message_id as "messageId", sent_at as at from outbox
   where ${OF_CHAT} and state = 'sent' and sent_at <= :until
-  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
+  order by seq desc limit ${KNOWN_BEFORE}`).rows<PartHistory>();
 
-const RECEIVED_BEFORE = statement(`
+const RECEIVED_BEFORE = defineStatement(`
   select chat_id as "chatId", message_id as "messageId", received_at as at from inbox
   where channel = :channel and account = :account and received_at <= :until
-  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
+  order by seq desc limit ${KNOWN_BEFORE}`).rows<PartHistory>();
 
-const RECEIVED_HERE_BEFORE = statement(`
+const RECEIVED_HERE_BEFORE = defineStatement(`
   select chat_id as "chatId", message_id as "messageId", received_at as at from inbox
   where ${OF_CHAT} and received_at <= :until
-  order by seq desc limit ${KNOWN_BEFORE}`).rows<Known>();
+  order by seq desc limit ${KNOWN_BEFORE}`).rows<PartHistory>();
 
-const UNCERTAIN = statement(
+const UNCERTAIN = defineStatement(
   `select max(updated_at) as at from outbox where ${OF_CHAT} and state = 'unknown'`,
 ).rows<{ readonly at: number | null }>();
 
@@ -58,7 +58,11 @@ const UNCERTAIN = statement(
 export async function readBeforePart(sql: Sql, partId: string): Promise<BeforePart> {
   const part = await sql.get(PLACE, { partId });
   if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);
-  const known = (ofAccount: readonly Known[], here: readonly Known[], direction: 'in' | 'out') => {
+  const known = (
+    ofAccount: readonly PartHistory[],
+    here: readonly PartHistory[],
+    direction: 'in' | 'out',
+  ) => {
     const others = ofAccount.filter(({ chatId }) => chatId !== part.chatId);
     return [...others, ...here].flatMap(({ messageId, at, ...row }) =>
       messageId === null || at === null ? [] : [{ ...row, messageId, at, direction }],

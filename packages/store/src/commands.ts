@@ -1,28 +1,34 @@
 import type { InboundMessage, NewId } from '@parley/core';
 import {
-  applicantPersonId,
   approveRequest,
+  listPendingRequests,
   type PairingRequest,
-  pendingRequests,
+  toApplicantPersonId,
 } from './access.ts';
 import type { Approval } from './approval-rows.ts';
 import { type ApprovalDecision, type ApprovalVerdict, decideApproval } from './approvals.ts';
 import { insertAttachments } from './attachments.ts';
-import { changeMode, changeModel, countWaiting, type PlanRun, takePlan } from './conversations.ts';
-import { type Sql, statement, toJson } from './database.ts';
+import {
+  changeMode,
+  changeModel,
+  countWaiting,
+  type PlanRun,
+  takeStoredPlan,
+} from './conversations.ts';
+import { defineStatement, encodeJson, type Sql } from './database.ts';
 import { resendUncertain } from './dead-letters.ts';
 import { applyLink, type LinkAction, type LinkAsker } from './links.ts';
 import { insertParts } from './outbox-parts.ts';
-import { pressCounts } from './own-answers.ts';
-import { type Answer, type AnswerVerdict, answerQuestion } from './questions.ts';
+import { isValidPress } from './own-answers.ts';
+import { type AnswerVerdict, answerQuestion, type QuestionAnswer } from './questions.ts';
 import {
   type AdmittedMessage,
   type ConversationMode,
   type FileRef,
   type NewPart,
-  withoutKeys,
+  stripAttachmentKeys,
 } from './rows.ts';
-import { type Stopped, startSession, stopConversation, stopOwn } from './stop.ts';
+import { type StoppedWork, startSession, stopConversation, stopOwnTurn } from './stop.ts';
 
 /**
  * What a chat command can do in the transaction that stores it. A command must await nothing else
@@ -67,13 +73,13 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     for (const { turnId } of all) named.add(turnId);
   };
   const becomeMessage = (text: InboundMessage) =>
-    sql.send(BECOME_MESSAGE, { seq, message: toJson(withoutKeys(text)) });
+    sql.send(BECOME_MESSAGE, { seq, message: encodeJson(stripAttachmentKeys(text)) });
   const transaction = {
     /**
      * False for a button press on a message that Parley did not send in this form or has edited
      * since; such a press has no effect.
      */
-    pressCounts: () => pressCounts(sql, message),
+    pressCounts: () => isValidPress(sql, message),
 
     /** `/new`: later turns start with an empty history. */
     startSession: () => startSession(sql, conversationId, now),
@@ -83,10 +89,10 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
      * aside every message stored before the command. With `senderId`, stops only what that person
      * alone asked for.
      */
-    stop: (senderId?: string): Promise<Stopped> =>
+    stop: (senderId?: string): Promise<StoppedWork> =>
       senderId === undefined
         ? stopConversation(sql, conversationId, `${message.channel}:${message.sender.id}`, now)
-        : stopOwn(sql, conversationId, senderId, now),
+        : stopOwnTurn(sql, conversationId, senderId, now),
 
     /** Changes the mode; if `to` is null, only reads it. */
     changeMode: (to: ConversationMode | null) => changeMode(sql, conversationId, to),
@@ -100,7 +106,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
      * command becomes the message `text`, which waits for a turn.
      */
     async runPlan(plan: string | null, text: string): Promise<PlanRun> {
-      const found = await takePlan(sql, conversationId, plan);
+      const found = await takeStoredPlan(sql, conversationId, plan);
       if (found === 'runs') becomeMessage({ ...message, text, typed: message.text });
       return found;
     },
@@ -117,7 +123,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     },
 
     /** Answers a question of `ask_user`. */
-    async answerQuestion(answer: Answer): Promise<AnswerVerdict> {
+    async answerQuestion(answer: QuestionAnswer): Promise<AnswerVerdict> {
       const verdict = await answerQuestion(sql, conversationId, answer, now);
       if ('question' in verdict) nameTurns([verdict.question]);
       return verdict;
@@ -139,13 +145,13 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     async pair(
       code: string | null,
       isTheirs: (stranger: PairingRequest) => boolean = () => true,
-    ): Promise<Pairing> {
-      const theirs = (await pendingRequests(sql, now)).filter(isTheirs);
+    ): Promise<PairingState> {
+      const theirs = (await listPendingRequests(sql, now)).filter(isTheirs);
       const isMeant = theirs.some((one) => one.code === code);
       const approved = code !== null && isMeant ? await approveRequest(sql, code, now) : null;
       const pending = theirs.filter((one) => one.code !== approved?.code);
       for (const one of [...pending, ...(approved === null ? [] : [approved])]) {
-        named.add(applicantPersonId(one));
+        named.add(toApplicantPersonId(one));
       }
       return { approved, pending };
     },
@@ -173,7 +179,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
 }
 
 /** The people allowed by `/pair`, and those still waiting. */
-export interface Pairing {
+export interface PairingState {
   readonly approved: PairingRequest | null;
   readonly pending: readonly PairingRequest[];
 }
@@ -181,6 +187,6 @@ export interface Pairing {
 /**
  * Stores a command as a message if a turn also answers it: it runs a plan, or a message follows it.
  */
-const BECOME_MESSAGE = statement(
+const BECOME_MESSAGE = defineStatement(
   "update inbox set state = 'waiting', outcome = null, message = :message where seq = :seq",
 );

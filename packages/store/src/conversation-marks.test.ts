@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { MarkChange } from './conversation-marks.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { answer, message, startTurn } from './testing/messages.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 
 const NOTHING = { pinned: [], archived: [], titles: {}, unread: [] };
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a person's inbox on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -17,7 +17,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     /** A message in a Telegram chat, where messages from people are news. */
     const say = (id: string, chatId: string) => {
-      const one = message(id, chatId);
+      const one = createMessage(id, chatId);
       const channel = 'telegram';
       return store.inbox.accept({
         ...one,
@@ -99,12 +99,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[U12] counts only answers in web chats, because the reader wrote the rest', async () => {
-      await store.inbox.accept(message('p1', 'page'));
+      await store.inbox.accept(createMessage('p1', 'page'));
       await begin();
-      await store.inbox.accept(message('p2', 'page'));
+      await store.inbox.accept(createMessage('p2', 'page'));
       expect(await unread()).toEqual([]);
       const { lease } = await startTurn(store, 't1', 'web:page');
-      await store.lanes.commit(lease, answer('t1', ['An answer'], 'page'), 5);
+      await store.lanes.commit(lease, createAnswer('t1', ['An answer'], 'page'), 5);
       expect(await unread()).toEqual(['page']);
       await mark('page', { kind: 'read', upTo: null });
       expect(await unread()).toEqual([]);

@@ -1,5 +1,5 @@
 import { lockUndeleted } from './conversations.ts';
-import { type Database, type Sql, statement, toJson } from './database.ts';
+import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
 
 /** How a person's inbox presents a conversation, apart from what they have read. */
 export interface ConversationMark {
@@ -46,7 +46,7 @@ const MAX_MARKS = 1_000;
  * they have read. All of a person's devices show the same state. The page and the command line
  * write it.
  */
-export function conversationMarks(database: Database) {
+export function createConversationMarks(database: Database) {
   return {
     /** Changes a mark. False if there is no such conversation. */
     change: (reader: string, id: string, change: MarkChange): Promise<boolean> =>
@@ -77,7 +77,7 @@ export function conversationMarks(database: Database) {
       database.write(async (sql) => {
         const isFirst = (await sql.run(ADD_READER, { reader })) > 0;
         const named = [...pinned, ...archived, ...Object.keys(titles), ...unread];
-        const rows = await sql.all(LOCK_UNDELETED, { ids: toJson(named) });
+        const rows = await sql.all(LOCK_UNDELETED, { ids: encodeJson(named) });
         const found = new Set(rows.map(({ id }) => id));
         for (const id of pinned) if (found.has(id)) sql.send(ADD_PIN, { reader, id });
         for (const id of archived) if (found.has(id)) sql.send(ADD_ARCHIVED, { reader, id });
@@ -95,15 +95,15 @@ export function conversationMarks(database: Database) {
 
 const UNREAD = { kind: 'unread' } as const;
 
-interface Marked {
+interface MarkTarget {
   readonly reader: string;
   readonly id: string;
-  readonly newest: Newest;
+  readonly newest: NewestSequence;
 }
 
 async function applyMark(
   sql: Sql,
-  { reader, id, newest }: Marked,
+  { reader, id, newest }: MarkTarget,
   change: MarkChange,
 ): Promise<void> {
   const key = { reader, id };
@@ -130,79 +130,79 @@ async function applyMark(
   }
 }
 
-interface Newest {
+interface NewestSequence {
   readonly message: number;
   readonly part: number;
 }
 
-const NEWEST = statement(`
+const NEWEST = defineStatement(`
   select newest.seq as message, coalesce((select max(seq) from outbox
     where outbox.channel = newest.channel and outbox.account = newest.account
       and outbox.chat_id = newest.chat_id), 0) as part
   from inbox as newest
-  where newest.seq = (select max(seq) from inbox where conversation_id = :id)`).rows<Newest>();
+  where newest.seq = (select max(seq) from inbox where conversation_id = :id)`).rows<NewestSequence>();
 
 const OF_MARK = 'from conversation_mark where reader = :reader and conversation_id = :id';
 const OF_READER = 'from inbox_reader where reader = :reader';
 
 /** The position that counts now, as `FACTS` of the list reads it. */
-const READ = statement(`
+const READ = defineStatement(`
   select coalesce((select read_message ${OF_MARK}), (select read_message ${OF_READER})) as message,
     coalesce((select read_part ${OF_MARK}), (select read_part ${OF_READER})) as part`).rows<{
   readonly message: number | null;
   readonly part: number | null;
 }>();
 
-const READER = statement('select reader from inbox_reader where reader = :reader').rows<{
+const READER = defineStatement('select reader from inbox_reader where reader = :reader').rows<{
   readonly reader: string;
 }>();
 
-const ADD_READER = statement(`
+const ADD_READER = defineStatement(`
   insert into inbox_reader (reader, read_message, read_part)
   select :reader, (select coalesce(max(seq), 0) from inbox), (select coalesce(max(seq), 0) from outbox)
   where true on conflict (reader) do nothing`);
 
 const ON_CONFLICT = 'on conflict (reader, conversation_id) do update set';
 
-const SET_TITLE = statement(`
+const SET_TITLE = defineStatement(`
   insert into conversation_mark (reader, conversation_id, title) values (:reader, :id, :title)
   ${ON_CONFLICT} title = excluded.title`);
 
-const SET_PINNED = statement(`
+const SET_PINNED = defineStatement(`
   insert into conversation_mark (reader, conversation_id, pinned) values (:reader, :id, :to)
   ${ON_CONFLICT} pinned = excluded.pinned`);
 
-const SET_ARCHIVED = statement(`
+const SET_ARCHIVED = defineStatement(`
   insert into conversation_mark (reader, conversation_id, archived) values (:reader, :id, :to)
   ${ON_CONFLICT} archived = excluded.archived`);
 
-const SET_READ = statement(`
+const SET_READ = defineStatement(`
   insert into conversation_mark (reader, conversation_id, read_message, read_part)
   values (:reader, :id, :message, :part)
   ${ON_CONFLICT} read_message = excluded.read_message, read_part = excluded.read_part`);
 
 // A browser may name conversations that no longer exist. The order keeps to this package's lock
 // order.
-const LOCK_UNDELETED = statement(`
+const LOCK_UNDELETED = defineStatement(`
   select id from conversation
   where id in (select value from json_each(:ids)) and exists (select 1 from inbox
     where inbox.conversation_id = conversation.id
       and inbox.seq > coalesce(conversation.deleted_message, 0))
   order by id /*pg for no key update*/`).rows<{ readonly id: string }>();
 
-const ADD_PIN = statement(`
+const ADD_PIN = defineStatement(`
   insert into conversation_mark (reader, conversation_id, pinned) values (:reader, :id, 1)
   ${ON_CONFLICT} pinned = 1`);
 
-const ADD_ARCHIVED = statement(`
+const ADD_ARCHIVED = defineStatement(`
   insert into conversation_mark (reader, conversation_id, archived) values (:reader, :id, 1)
   ${ON_CONFLICT} archived = 1`);
 
-const ADD_TITLE = statement(`
+const ADD_TITLE = defineStatement(`
   insert into conversation_mark (reader, conversation_id, title) values (:reader, :id, :title)
   ${ON_CONFLICT} title = coalesce(conversation_mark.title, excluded.title)`);
 
-const LIST = statement(`
+const LIST = defineStatement(`
   select conversation_id as id, title, pinned, archived from conversation_mark
   where reader = :reader and (pinned = 1 or archived = 1 or title is not null)
   order by (select max(seq) from inbox where inbox.conversation_id = conversation_mark.conversation_id) desc

@@ -3,12 +3,12 @@ import { Client } from 'pg';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { PageMark } from './conversation-views/messages.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, DAY, message, part, startTurn } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, createPart, DAY, startTurn } from './testing/messages.ts';
 
 const NOW = 100 * DAY;
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`conversations as people see them on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -19,7 +19,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     /** Stores a person's message `id` in a chat. */
     const say = (id: string, chat: string, text: string, more: Said = {}) => {
       const { name = 'Ann', title, at = NOW, ...facts } = more;
-      const one = message(id, chat, { at });
+      const one = createMessage(id, chat, { at });
       const type = title === undefined ? ('direct' as const) : ('group' as const);
       return store.inbox.accept({
         ...one,
@@ -51,7 +51,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const reason = outcome === 'failed' ? { reason: 'the model is not there' } : {};
       await store.lanes.commit(
         lease,
-        { ...answer(turnId, [text], chat), outcome, usage, ...reason },
+        { ...createAnswer(turnId, [text], chat), outcome, usage, ...reason },
         NOW + 1,
       );
       await store.lanes.release(lease);
@@ -86,7 +86,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await say('1', 'c1', 'hello', { name: 'Ann' });
       await say('2', 'g1', 'hi all', { name: 'Bo', title: 'Garden club' });
       await say('3', 'c3', 'me too', { name: 'Cy' });
-      await store.inbox.accept({ ...message('b', 'x'), conversationId: 'beat:main' });
+      await store.inbox.accept({ ...createMessage('b', 'x'), conversationId: 'beat:main' });
       const [first, second] = await list(null, 2);
       expect(first).toMatchObject({ title: 'Cy', chatType: 'direct', channel: 'web' });
       expect(second).toMatchObject({ title: 'Garden club', chatType: 'group', waiting: 1 });
@@ -102,7 +102,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       ]);
       const { lease } = await startTurn(store, 't1', 'web:c1', 'w');
       expect(await list()).toMatchObject([{ state: 'running', waiting: 0, runningSince: 0 }]);
-      await store.lanes.commit(lease, answer('t1', ['two']), NOW + 1);
+      await store.lanes.commit(lease, createAnswer('t1', ['two']), NOW + 1);
       await store.lanes.release(lease);
       expect(await list()).toMatchObject([
         { state: 'idle', failure: null, last: { direction: 'out', text: 'two' } },
@@ -122,7 +122,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       for (let nth = 0; nth < 25; nth += 1) {
         await say(`${nth}`, 'c1', `question ${nth}`, { at: NOW + 2 * nth });
         const { lease } = await startTurn(store, `t${nth}`, 'web:c1', 'w');
-        await store.lanes.commit(lease, answer(`t${nth}`, [`answer ${nth}`]), NOW + 2 * nth + 1);
+        await store.lanes.commit(
+          lease,
+          createAnswer(`t${nth}`, [`answer ${nth}`]),
+          NOW + 2 * nth + 1,
+        );
         await store.lanes.release(lease);
       }
       const seen: string[] = [];
@@ -162,7 +166,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         await say(turnId, 'c1', 'a question');
         const { lease } = await startTurn(store, turnId, 'web:c1', 'w');
         const entries = answers.map((text) => ({ role: 'assistant' as const, content: { text } }));
-        await store.lanes.commit(lease, { ...answer(turnId, ['sent']), entries }, NOW + 1);
+        await store.lanes.commit(lease, { ...createAnswer(turnId, ['sent']), entries }, NOW + 1);
         await store.lanes.release(lease);
       }
       const query = { conversationId: 'web:c1', before: null, until: null, limit: 9 };
@@ -175,12 +179,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[U08] keeps the threads in a chat separate', async () => {
       const inThread = async (id: string, threadId: string) => {
-        const one = message(id, 'g', { at: NOW, threadId });
+        const one = createMessage(id, 'g', { at: NOW, threadId });
         const conversationId = `web:g:${threadId}`;
         await store.inbox.accept({ ...one, conversationId });
         const { lease } = await startTurn(store, `t${id}`, conversationId, 'w');
-        const parts = [{ ...part(`in ${threadId}`, 'g'), route: one.route }];
-        await store.lanes.commit(lease, { ...answer(`t${id}`, []), parts }, NOW + 1);
+        const parts = [{ ...createPart(`in ${threadId}`, 'g'), route: one.route }];
+        await store.lanes.commit(lease, { ...createAnswer(`t${id}`, []), parts }, NOW + 1);
         await store.lanes.release(lease);
       };
       await inThread('1', 'a');
@@ -202,7 +206,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[U08] summarizes a conversation: mode, model, spend, files', async () => {
       await say('1', 'c1', 'one');
       await reply('c1', 'two');
-      const one = message('2', 'c1', { at: NOW });
+      const one = createMessage('2', 'c1', { at: NOW });
       const attachments = [{ kind: 'document' as const, name: 'plan.pdf', size: 9, ref: 'r' }];
       await store.inbox.accept({ ...one, message: { ...one.message, attachments } });
       expect(await store.conversations.details('web:c1', NOW)).toMatchObject({
@@ -219,13 +223,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await say('1', 'c1', 'one');
       const { lease } = await startTurn(store, 't1');
       const usage = { model: 'm1', inputTokens: 5, outputTokens: 5, costUsd: null };
-      await store.lanes.commit(lease, { ...answer('t1', ['two']), usage }, NOW);
+      await store.lanes.commit(lease, { ...createAnswer('t1', ['two']), usage }, NOW);
       await store.lanes.release(lease);
       await store.takeovers.takeOver({ conversationId: 'web:c1', by: 'Ann', lastsMs: 1_000 });
       await say('2', 'c1', 'three');
       await store.takeovers.reply({
         ...{ conversationId: 'web:c1', by: 'Ann', as: 'self', requestKey: 'k' },
-        ...{ parts: [part('four')], entries: () => [] },
+        ...{ parts: [createPart('four')], entries: () => [] },
       });
       expect(await store.conversations.details('web:c1', NOW)).toMatchObject({
         spent: { turns: 1, tokens: 10, costUsd: 0, unpriced: 1 },
@@ -255,7 +259,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[U08] stops a conversation whose newest message is a button press without effect', async () => {
       await say('1', 'c1', 'one');
       await startTurn(store, 't1', 'web:c1', 'w');
-      const { message: typed, ...row } = message('2', 'c1', { at: NOW });
+      const { message: typed, ...row } = createMessage('2', 'c1', { at: NOW });
       const press = { ...row, message: { ...typed, text: '/resend', pressed: 'nowhere' } };
       await store.inbox.command(press, (command) => command.pressCounts());
       const done = await store.conversations.act('web:c1', { kind: 'stop' }, NOW);
@@ -322,7 +326,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         ).hits.length;
       expect(await look('apple')).toBe(1);
       const key = { channel: 'web', account: 'default', chatId: 'c1', messageId: '1' };
-      await store.inbox.revise(key, { ...message('1').message, text: 'pear' });
+      await store.inbox.revise(key, { ...createMessage('1').message, text: 'pear' });
       expect([await look('apple'), await look('pear')]).toEqual([0, 1]);
     });
 
@@ -402,7 +406,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await say('1', 'c1', 'hello');
       await say('2', 'c2', 'tell c1 about the tulips');
       await startTurn(store, 't2', 'web:c2');
-      const parts = [part('tulips for c1', 'c1')] as const;
+      const parts = [createPart('tulips for c1', 'c1')] as const;
       await store.outbox.post({ key: 'k', parts, turn: { id: 't2', most: 9 } }, NOW);
       expect((await search('tulips for')).hits).toMatchObject([{ conversationId: 'web:c1' }]);
       await store.forgetting.deleteConversation({

@@ -6,7 +6,7 @@ import { changeMode, changeModel, lockUndeleted, type ModeChange } from './conve
 import type { Database, Sql } from './database.ts';
 import type { ConversationMode } from './rows.ts';
 import type { SharedClock } from './shared-clock.ts';
-import { type Stopped, startSession, stopConversation } from './stop.ts';
+import { type StoppedWork, startSession, stopConversation } from './stop.ts';
 
 /** What can be done to a conversation from outside it, with the same effect as its commands. */
 export type ConversationAction =
@@ -23,7 +23,7 @@ const SEARCH_BUDGET_MS = 2_000;
  * shows private text. It reads tables that other files own; only the search index is its own.
  * Loaded on first use.
  */
-export function conversationViews(database: Database, sharedClock: SharedClock) {
+export function createConversationViews(database: Database, sharedClock: SharedClock) {
   const lists = () => import('./conversation-views/list.ts');
   const page = () => import('./conversation-views/messages.ts');
   return {
@@ -64,7 +64,7 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
     },
     /** Hits, newest first. `missing` is the number of rows that are not yet indexed. */
     async search(query: SearchQuery, clock: Clock, budgetMs = SEARCH_BUDGET_MS) {
-      const [{ catchUp }, { searchMessages }] = await Promise.all([
+      const [{ catchUpIndex: catchUp }, { searchMessages }] = await Promise.all([
         import('./conversation-views/search-index.ts'),
         import('./conversation-views/search.ts'),
       ]);
@@ -85,7 +85,7 @@ export function conversationViews(database: Database, sharedClock: SharedClock) 
 }
 
 /** The result of an action: what it changed, and the work it stopped. */
-interface ActionResult extends Partial<Stopped> {
+interface ActionResult extends Partial<StoppedWork> {
   readonly mode?: ModeChange;
 }
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { ConversationMode } from './rows.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, message, startTurn } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`conversation modes on ${database.name}`, () => {
     let store: Store;
     let made: number;
@@ -16,34 +16,34 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     const change = async (to: ConversationMode | null) => {
       made += 1;
-      return store.inbox.command(message(`k${made}`), (command) => command.changeMode(to));
+      return store.inbox.command(createMessage(`k${made}`), (command) => command.changeMode(to));
     };
     const run = async (plan: string | null = null) => {
       made += 1;
       const typed = {
-        ...message(`k${made}`),
-        message: { ...message(`k${made}`).message, text: '/run' },
+        ...createMessage(`k${made}`),
+        message: { ...createMessage(`k${made}`).message, text: '/run' },
       };
       return store.inbox.command(typed, (command) => command.runPlan(plan, 'Run it.'));
     };
     const answerNext = async (turnId: string, isPlan = true) => {
       const { lease, turn } = await startTurn(store, turnId);
-      await store.lanes.commit(lease, { ...answer(turnId, ['the plan']), isPlan }, 11);
+      await store.lanes.commit(lease, { ...createAnswer(turnId, ['the plan']), isPlan }, 11);
       await store.lanes.release(lease);
       return turn;
     };
     const planned = async (turnId = 't1') => {
       await change('plan');
-      await store.inbox.accept(message(`m${turnId}`));
+      await store.inbox.accept(createMessage(`m${turnId}`));
       return answerNext(turnId);
     };
 
     it('[G04] start as agent, and persist across /new once they are set', async () => {
       expect(await change(null)).toMatchObject({ now: 'agent' });
       expect(await change('ask')).toEqual({ before: 'agent', now: 'ask' });
-      await store.inbox.command(message('n'), (command) => command.startSession());
+      await store.inbox.command(createMessage('n'), (command) => command.startSession());
       expect(await change(null)).toMatchObject({ now: 'ask' });
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
       expect(await answerNext('t1', false)).toMatchObject({ mode: 'ask' });
     });
 
@@ -65,7 +65,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
           messages: [{ message: { text: 'Run it.', typed: '/run' } }],
         });
         expect(await run(plan)).toBe('was-run');
-        await store.inbox.accept(message('later'));
+        await store.inbox.accept(createMessage('later'));
         await answerNext('t3', false);
         expect(await run(plan)).toBe('was-run');
         expect(await store.inbox.waiting('web:c1')).toBe(0);
@@ -75,24 +75,24 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[G04] run a plan once when the same button press arrives twice', async () => {
       await planned();
       const press = () =>
-        store.inbox.command(message('press'), (command) => command.runPlan('t1', 'Run it.'));
+        store.inbox.command(createMessage('press'), (command) => command.runPlan('t1', 'Run it.'));
       expect(await press()).toBe('runs');
       expect(await press()).toBeNull();
       expect(await store.inbox.waiting('web:c1')).toBe(1);
     });
 
     it.each<[string, () => Promise<unknown>]>([
-      ['a message waits', () => store.inbox.accept(message('newer'))],
+      ['a message waits', () => store.inbox.accept(createMessage('newer'))],
       [
         'a message was answered',
         async () => {
-          await store.inbox.accept(message('newer'));
+          await store.inbox.accept(createMessage('newer'));
           await answerNext('t2', false);
         },
       ],
       ['there is a newer plan', () => planned('t2')],
-      ['/new', () => store.inbox.command(message('n'), (command) => command.startSession())],
-      ['/stop', () => store.inbox.command(message('s'), (command) => command.stop())],
+      ['/new', () => store.inbox.command(createMessage('n'), (command) => command.startSession())],
+      ['/stop', () => store.inbox.command(createMessage('s'), (command) => command.stop())],
     ])('[G04] run no plan when %s', async (_when, happens) => {
       await planned();
       await happens();
@@ -103,7 +103,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[G04] run nothing if there is no plan, and the newest plan if none is named', async () => {
       expect(await run()).toBe('none');
-      await store.inbox.accept(message('m0'));
+      await store.inbox.accept(createMessage('m0'));
       await answerNext('t0', false);
       expect(await run()).toBe('none');
       await planned('t1');

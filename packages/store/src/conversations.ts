@@ -1,5 +1,5 @@
-import { withoutAgent } from '@parley/core';
-import { type Sql, StoreError, statement } from './database.ts';
+import { removeAgentPrefix } from '@parley/core';
+import { defineStatement, type Sql, StoreError } from './database.ts';
 import type { ConversationMode, Lease } from './rows.ts';
 import type { Row } from './tables.ts';
 
@@ -34,19 +34,19 @@ export const SUB_AGENT_LANE = 'sub:';
 
 /** Whether a conversation is one of these lanes, whichever agent it belongs to (F14). */
 export function isLane(conversationId: string, ...lanes: readonly string[]): boolean {
-  const own = withoutAgent(conversationId);
+  const own = removeAgentPrefix(conversationId);
   return lanes.some((lane) => own.startsWith(lane));
 }
 
 /** Appended to a sub-agent's id to form the id of the message that reports its end. */
 export const COMPLETION = '.over';
 
-const ENSURE = statement(
+const ENSURE = defineStatement(
   'insert into conversation (id, created_at) values (:id, :now) on conflict (id) do nothing',
 );
 
 // On SQLite, the transaction itself excludes other writers.
-const LOCK = statement(`
+const LOCK = defineStatement(`
   select epoch, session, lease_owner, lease_until, mode, plan, plan_run, model, taken_over_until,
     deleted_message from conversation
   where id = :id /*pg for no key update*/`).rows<ConversationRow>();
@@ -77,7 +77,7 @@ export async function lockUndeleted(sql: Sql, id: string): Promise<ConversationR
   return found?.newest == null ? undefined : conversation;
 }
 
-const NEWEST_MESSAGE = statement(`
+const NEWEST_MESSAGE = defineStatement(`
   select max(seq) as newest from inbox where conversation_id = :id and seq > :deleted`).rows<{
   readonly newest: number | null;
 }>();
@@ -85,9 +85,9 @@ const NEWEST_MESSAGE = statement(`
 /**
  * Locks and returns the conversation if the lease still holds it. If null, nothing may be written.
  */
-export async function lockLeased(sql: Sql, lease: Lease) {
+export async function lockLeasedConversation(sql: Sql, lease: Lease) {
   const conversation = await lockConversation(sql, lease.conversationId);
-  return conversation !== undefined && isHeld(lease, conversation.epoch) ? conversation : null;
+  return conversation !== undefined && holdsLease(lease, conversation.epoch) ? conversation : null;
 }
 
 /**
@@ -95,7 +95,7 @@ export async function lockLeased(sql: Sql, lease: Lease) {
  * is lower: epochs only rise, so the database was rolled back, two workers may get the same number,
  * and the fence no longer separates them.
  */
-export function isHeld({ conversationId, epoch }: Lease, stored: number): boolean {
+export function holdsLease({ conversationId, epoch }: Lease, stored: number): boolean {
   if (stored >= epoch) return stored === epoch;
   throw new StoreError(
     'store-rewound',
@@ -109,7 +109,7 @@ export async function isTurnRunning(sql: Sql, turnId: string): Promise<boolean> 
   return (await sql.get(RUNS_IN_SESSION, { turnId })) !== undefined;
 }
 
-const RUNS_IN_SESSION = statement(`
+const RUNS_IN_SESSION = defineStatement(`
   select turn.id from turn join conversation on conversation.id = conversation_id
   where turn.id = :turnId and turn.state = 'running' and turn.session = conversation.session`).rows<{
   readonly id: string;
@@ -139,7 +139,7 @@ export async function changeMode(
   conversationId: string,
   to: ConversationMode | null,
 ): Promise<ModeChange> {
-  const { mode: before } = await heldBy(sql, conversationId);
+  const { mode: before } = await findLeaseHolder(sql, conversationId);
   if (to === null || to === before) return { before, now: before };
   sql.send(SET_MODE, { id: conversationId, mode: to });
   return { before, now: to };
@@ -159,7 +159,7 @@ export async function changeModel(
   conversationId: string,
   change: { readonly to: string | null } | 'show',
 ): Promise<ModelChange> {
-  if (change === 'show') return { now: (await heldBy(sql, conversationId)).model };
+  if (change === 'show') return { now: (await findLeaseHolder(sql, conversationId)).model };
   sql.send(SET_MODEL, { id: conversationId, model: change.to });
   return { now: change.to };
 }
@@ -168,12 +168,12 @@ export async function changeModel(
  * Takes a plan from a conversation, which the caller has locked, so that the plan runs only once.
  * `plan` is the turn that wrote it (null: the newest).
  */
-export async function takePlan(
+export async function takeStoredPlan(
   sql: Sql,
   conversationId: string,
   plan: string | null,
 ): Promise<PlanRun> {
-  const held = await heldBy(sql, conversationId);
+  const held = await findLeaseHolder(sql, conversationId);
   if (held.plan === null || (plan ?? held.plan) !== held.plan) return 'none';
   if (held.plan_run === 1) return 'was-run';
   if ((await sql.get(ONE_WAITING, { id: conversationId })) !== undefined) return 'none';
@@ -186,25 +186,29 @@ export function dropPlan(sql: Sql, conversationId: string): void {
   sql.send(DROP_PLAN, { id: conversationId });
 }
 
-async function heldBy(sql: Sql, conversationId: string) {
+async function findLeaseHolder(sql: Sql, conversationId: string) {
   const held = await sql.get(HELD, { id: conversationId });
   if (held === undefined) throw new Error(`Conversation ${conversationId} does not exist.`);
   return held;
 }
 
-const HELD = statement('select mode, plan, plan_run, model from conversation where id = :id').rows<
-  Pick<ConversationRow, 'mode' | 'plan' | 'plan_run' | 'model'>
->();
+const HELD = defineStatement(
+  'select mode, plan, plan_run, model from conversation where id = :id',
+).rows<Pick<ConversationRow, 'mode' | 'plan' | 'plan_run' | 'model'>>();
 
-const SET_MODE = statement('update conversation set mode = :mode where id = :id');
+const SET_MODE = defineStatement('update conversation set mode = :mode where id = :id');
 
-const SET_MODEL = statement('update conversation set model = :model where id = :id');
+const SET_MODEL = defineStatement('update conversation set model = :model where id = :id');
 
-const RUN_PLAN = statement(`update conversation set mode = 'agent', plan_run = 1 where id = :id`);
+const RUN_PLAN = defineStatement(
+  `update conversation set mode = 'agent', plan_run = 1 where id = :id`,
+);
 
-const DROP_PLAN = statement('update conversation set plan = null where id = :id and plan_run = 0');
+const DROP_PLAN = defineStatement(
+  'update conversation set plan = null where id = :id and plan_run = 0',
+);
 
-const ONE_WAITING = statement(
+const ONE_WAITING = defineStatement(
   `select seq from inbox where conversation_id = :id and state = 'waiting' limit 1`,
 ).rows<{ readonly seq: number }>();
 
@@ -213,7 +217,7 @@ export async function countWaiting(sql: Sql, conversationId: string): Promise<nu
   return (await sql.get(COUNT_WAITING, { id: conversationId }))?.count ?? 0;
 }
 
-const COUNT_WAITING = statement(`
+const COUNT_WAITING = defineStatement(`
   select count(*) as count from inbox where conversation_id = :id and state = 'waiting'`).rows<{
   readonly count: number;
 }>();

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { CronJob, NewCronJob } from './cron-jobs.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, message, routeTo, startTurn } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, createRouteTo, startTurn } from './testing/messages.ts';
 
 const HOUR = 3_600_000;
 const BOUNDS = { perConversation: 2, total: 3 };
@@ -11,8 +11,8 @@ const job = (id: string, more: Partial<NewCronJob> = {}): NewCronJob => ({
   id,
   askedBy: `call for ${id}`,
   conversationId: 'web:c1',
-  route: routeTo('c1'),
-  origin: message('1').message,
+  route: createRouteTo('c1'),
+  origin: createMessage('1').message,
   fromOwner: true,
   title: 'water',
   task: 'Remind me to water the plants.',
@@ -22,18 +22,18 @@ const job = (id: string, more: Partial<NewCronJob> = {}): NewCronJob => ({
 });
 
 const reminder = (id: string) => {
-  const { message: words, ...rest } = message(id);
+  const { message: words, ...rest } = createMessage(id);
   return { ...rest, message: { ...words, trigger: 'cron' as const } };
 };
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`cron jobs on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept(message('1'));
+      await store.inbox.accept(createMessage('1'));
       const { lease } = await startTurn(store, 't1');
-      await store.lanes.commit(lease, answer('t1', []), 1);
+      await store.lanes.commit(lease, createAnswer('t1', []), 1);
       await store.lanes.release(lease);
     });
     afterAll(() => database.dispose());
@@ -50,7 +50,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         lease,
         turn: { turnId, messages },
       } = await startTurn(store, `turn ${id}`);
-      await store.lanes.commit(lease, { ...answer(turnId, []), outcome }, 9);
+      await store.lanes.commit(lease, { ...createAnswer(turnId, []), outcome }, 9);
       await store.lanes.release(lease);
       return messages.map(({ message: { trigger } }) => trigger);
     };
@@ -60,8 +60,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await add('b', { askedBy: 'call for a' })).toBe('known');
       expect(await add('c')).toBe('added');
       expect(await add('d')).toBe('full');
-      await store.inbox.accept(message('2', 'c2'));
-      await store.inbox.accept(message('3', 'c3'));
+      await store.inbox.accept(createMessage('2', 'c2'));
+      await store.inbox.accept(createMessage('3', 'c3'));
       expect(await add('e', { conversationId: 'web:c2' })).toBe('added');
       expect(await add('f', { conversationId: 'web:c3' })).toBe('full');
       await store.cronJobs.change('a', { state: 'over' });
@@ -171,7 +171,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[H08] [H04] do not make their chat the one that an owner used last', async () => {
       await add('a');
-      const mine = { ...message('2', 'c2'), fromOwner: true };
+      const mine = { ...createMessage('2', 'c2'), fromOwner: true };
       await store.inbox.accept(mine);
       const due = { ...reminder('x'), fromOwner: true };
       await store.cronJobs.fire(await got('a'), due, 2 * HOUR, HOUR);

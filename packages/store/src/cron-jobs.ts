@@ -1,6 +1,12 @@
 import { InboundMessage, ReplyRoute, Timetable } from '@parley/core';
 import { ensureConversation, lockConversation } from './conversations.ts';
-import { type Database, fromCheckedJson, type Sql, statement, toJson } from './database.ts';
+import {
+  type Database,
+  decodeCheckedJson,
+  defineStatement,
+  encodeJson,
+  type Sql,
+} from './database.ts';
 import { type AdmittedMessage, addMessage } from './rows.ts';
 
 /** `over`: a one-off job that has run, or a job that has failed for the last time. */
@@ -63,7 +69,7 @@ export type CronChange = Partial<
  * Scheduled jobs (H08), table `cron_job`. The command `/cron`, the agent's tool and the page change
  * them; the scheduler reads and fires them. Reading them has no side effects.
  */
-export function cronJobRepository(database: Database) {
+export function createCronJobRepository(database: Database) {
   return {
     /** `known`: the same request has already created the job. */
     add: (job: NewCronJob, bounds: CronBounds, now: number) =>
@@ -99,7 +105,7 @@ export function cronJobRepository(database: Database) {
       now: number,
     ) => database.write((sql) => fireJob(sql, job, message, nextAt, now)),
     /** Jobs whose last run has ended but has not been settled, with its outcome. */
-    unsettled: (limit: number) => database.read((sql) => unsettledJobs(sql, limit)),
+    unsettled: (limit: number) => database.read((sql) => listUnsettledJobs(sql, limit)),
     /** Moves a job to another time without running it. False in the same cases as `fire`. */
     postpone: async ({ id, nextAt: dueAt }: Pick<CronJob, 'id' | 'nextAt'>, nextAt: number) =>
       dueAt !== null && (await database.change('power-cut', POSTPONE, { id, dueAt, nextAt })) > 0,
@@ -114,12 +120,12 @@ export function cronJobRepository(database: Database) {
     ): Promise<boolean> {
       const was = { id, lastAt, wasState, wasNextAt, outcome };
       return (
-        (await database.change('power-cut', SETTLE, { ...was, ...changeParameters(then) })) > 0
+        (await database.change('power-cut', SETTLE, { ...was, ...toChangeParameters(then) })) > 0
       );
     },
     /** False if the job does not exist. */
     change: async (id: string, change: CronChange): Promise<boolean> =>
-      (await database.change('power-cut', CHANGE, { id, ...changeParameters(change) })) > 0,
+      (await database.change('power-cut', CHANGE, { id, ...toChangeParameters(change) })) > 0,
     remove: async (id: string): Promise<boolean> =>
       (await database.change('power-cut', REMOVE, { id })) > 0,
   };
@@ -132,23 +138,25 @@ const COLUMNS = `cron_job.id, request_key as "askedBy", cron_job.conversation_id
   cron_job.state, next_at as "nextAt", failures, last_at as "lastAt",
   last_outcome as "lastOutcome", created_at as "createdAt"`;
 
-const ALL_JOBS = statement(
+const ALL_JOBS = defineStatement(
   `select ${COLUMNS} from cron_job order by created_at, id`,
 ).rows<CronJobRow>();
 
-const JOBS_OF_CONVERSATION = statement(`
+const JOBS_OF_CONVERSATION = defineStatement(`
   select ${COLUMNS} from cron_job where conversation_id = :conversationId
   order by created_at, id`).rows<CronJobRow>();
 
-const JOB_BY_ID = statement(`select ${COLUMNS} from cron_job where id = :id`).rows<CronJobRow>();
+const JOB_BY_ID = defineStatement(
+  `select ${COLUMNS} from cron_job where id = :id`,
+).rows<CronJobRow>();
 
-const JOB_ASKED_BY = statement(
+const JOB_ASKED_BY = defineStatement(
   `select ${COLUMNS} from cron_job where request_key = :askedBy`,
 ).rows<CronJobRow>();
 
-const REMOVE = statement('delete from cron_job where id = :id');
+const REMOVE = defineStatement('delete from cron_job where id = :id');
 
-const ADD = statement(`
+const ADD = defineStatement(`
   insert into cron_job (id, request_key, conversation_id, origin, route, from_owner, title, task,
     timetable, state, next_at, created_at)
   values (:id, :askedBy, :conversationId, :origin, :route, :fromOwner, :title, :task,
@@ -156,7 +164,7 @@ const ADD = statement(`
   on conflict (request_key) do nothing`);
 
 /** Finished jobs do not count towards the limit. */
-const COUNT = statement(`
+const COUNT = defineStatement(`
   select count(*) as total, count(*) filter (where conversation_id = :conversationId) as here
   from cron_job where state <> 'over'`).rows<{ readonly total: number; readonly here: number }>();
 
@@ -171,10 +179,10 @@ async function insertCronJob(
   ensureConversation(sql, conversationId, now);
   const added = await sql.run(ADD, {
     ...job,
-    origin: toJson(job.origin),
-    route: toJson(job.route),
+    origin: encodeJson(job.origin),
+    route: encodeJson(job.route),
     fromOwner: job.fromOwner ? 1 : 0,
-    timetable: toJson(job.timetable),
+    timetable: encodeJson(job.timetable),
     now,
   });
   if (added === 0) return 'known';
@@ -182,7 +190,7 @@ async function insertCronJob(
   const count = await sql.get(COUNT, { conversationId });
   const most = job.fromOwner ? total : total - Math.floor(total * OWNERS_SHARE);
   const hasRoom = count !== undefined && count.here <= perConversation && count.total <= most;
-  if (hasRoom && (job.fromOwner || (await countOfPerson(sql, job)) <= perConversation))
+  if (hasRoom && (job.fromOwner || (await countJobsOfPerson(sql, job)) <= perConversation))
     return 'added';
   sql.send(REMOVE, { id });
   return 'full';
@@ -190,20 +198,20 @@ async function insertCronJob(
 
 const OWNERS_SHARE = 0.1;
 
-const GUESTS = statement(
+const GUESTS = defineStatement(
   "select origin from cron_job where state <> 'over' and from_owner = 0",
 ).rows<{ readonly origin: string }>();
 
-async function countOfPerson(sql: Sql, { origin }: NewCronJob): Promise<number> {
-  const person = jobOwnerKey(origin);
+async function countJobsOfPerson(sql: Sql, { origin }: NewCronJob): Promise<number> {
+  const person = toJobOwnerKey(origin);
   const jobs = await sql.all(GUESTS);
   return jobs.filter(
     (job) =>
-      jobOwnerKey(fromCheckedJson(InboundMessage, job.origin, 'message of a job')) === person,
+      toJobOwnerKey(decodeCheckedJson(InboundMessage, job.origin, 'message of a job')) === person,
   ).length;
 }
 
-function jobOwnerKey({ channel, sender }: InboundMessage): string {
+function toJobOwnerKey({ channel, sender }: InboundMessage): string {
   return JSON.stringify([channel, sender.id]);
 }
 
@@ -213,40 +221,40 @@ const CHANGES = `title = coalesce(:title, title), task = coalesce(:task, task),
   origin = coalesce(:origin, origin), route = coalesce(:route, route),
   from_owner = coalesce(:fromOwner, from_owner), state = coalesce(:state, state), next_at = case when :setsNext = 1 then :nextAt else next_at end`;
 
-const CHANGE = statement(`update cron_job set ${CHANGES} where id = :id`);
+const CHANGE = defineStatement(`update cron_job set ${CHANGES} where id = :id`);
 
-const SETTLE = statement(`
+const SETTLE = defineStatement(`
   update cron_job set ${CHANGES}, last_outcome = :outcome
   where id = :id and last_at = :lastAt and last_outcome is null and state = :wasState
     and next_at is not distinct from :wasNextAt`);
 
 /** The parameters of `CHANGES`. */
-function changeParameters(change: CronChange) {
+function toChangeParameters(change: CronChange) {
   const { timetable, nextAt, state, title, task, failures, origin, route, fromOwner } = change;
   const isOff = state !== undefined && state !== 'on';
   return {
-    origin: origin === undefined ? null : toJson(origin),
-    route: route === undefined ? null : toJson(route),
+    origin: origin === undefined ? null : encodeJson(origin),
+    route: route === undefined ? null : encodeJson(route),
     fromOwner: fromOwner === undefined ? null : Number(fromOwner),
     title: title ?? null,
     task: task ?? null,
     failures: failures ?? null,
-    timetable: timetable === undefined ? null : toJson(timetable),
+    timetable: timetable === undefined ? null : encodeJson(timetable),
     state: state ?? null,
     setsNext: isOff || nextAt !== undefined ? 1 : 0,
     nextAt: isOff ? null : (nextAt ?? null),
   };
 }
 
-const DUE = statement(`
+const DUE = defineStatement(`
   select ${COLUMNS} from cron_job where state = 'on' and next_at <= :now
   order by next_at limit :limit`).rows<CronJobRow>();
 
-const NEXT_AT = statement(`select min(next_at) as at from cron_job where state = 'on'`).rows<{
+const NEXT_AT = defineStatement(`select min(next_at) as at from cron_job where state = 'on'`).rows<{
   readonly at: number | null;
 }>();
 
-const FIRE = statement(`
+const FIRE = defineStatement(`
   update cron_job set conversation_id = :conversationId, next_at = :nextAt, state = :state,
     last_at = :now, last_message_id = :messageId, last_outcome = null
   where id = :id and next_at = :dueAt and state = 'on'`);
@@ -275,7 +283,7 @@ async function fireJob(
   return true;
 }
 
-async function unsettledJobs(
+async function listUnsettledJobs(
   sql: Sql,
   limit: number,
 ): Promise<readonly (CronJob & { readonly outcome: string })[]> {
@@ -283,13 +291,13 @@ async function unsettledJobs(
   return rows.map(({ outcome, ...row }) => ({ ...readCronJob(row), outcome: outcome ?? 'silent' }));
 }
 
-const UNSETTLED = statement(`
+const UNSETTLED = defineStatement(`
   select ${COLUMNS}, inbox.outcome from cron_job
   join inbox on inbox.message_id = last_message_id and inbox.conversation_id = cron_job.conversation_id
   where last_message_id is not null and last_outcome is null and inbox.state = 'done'
   order by last_at limit :limit`).rows<CronJobRow & { readonly outcome: string | null }>();
 
-const POSTPONE = statement(`
+const POSTPONE = defineStatement(`
   update cron_job set next_at = :nextAt where id = :id and next_at = :dueAt and state = 'on'`);
 
 const readCronJobIf = (row: CronJobRow | undefined) =>
@@ -307,9 +315,9 @@ function readCronJob(row: CronJobRow): CronJob {
   const what = `of the job ${row.id}`;
   return {
     ...row,
-    origin: fromCheckedJson(InboundMessage, row.origin, `message ${what}`),
-    route: fromCheckedJson(ReplyRoute, row.route, `reply route ${what}`),
-    timetable: fromCheckedJson(Timetable, row.timetable, `timetable ${what}`),
+    origin: decodeCheckedJson(InboundMessage, row.origin, `message ${what}`),
+    route: decodeCheckedJson(ReplyRoute, row.route, `reply route ${what}`),
+    timetable: decodeCheckedJson(Timetable, row.timetable, `timetable ${what}`),
     fromOwner: row.fromOwner === 1,
   };
 }

@@ -3,16 +3,16 @@ import { ParleyError } from '@parley/core';
 
 /** Runs statements; inside `write`, in the caller's own transaction. */
 export interface Sql {
-  all<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R[]>;
+  all<P, R>(statement: Statement<P, R>, ...params: BoundArguments<P>): Promise<R[]>;
   /** Returns the first row. */
-  get<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R | undefined>;
+  get<P, R>(statement: Statement<P, R>, ...params: BoundArguments<P>): Promise<R | undefined>;
   /** Resolves to the number of rows inserted, changed or deleted. */
-  run<P>(statement: Statement<P>, ...params: Bound<P>): Promise<number>;
+  run<P>(statement: Statement<P>, ...params: BoundArguments<P>): Promise<number>;
   /**
    * Only in a transaction: a write whose result is not needed. PostgreSQL receives it together with
    * the next statement; if it fails, the transaction fails.
    */
-  send<P>(statement: Statement<P>, ...params: Bound<P>): void;
+  send<P>(statement: Statement<P>, ...params: BoundArguments<P>): void;
 }
 
 /**
@@ -36,7 +36,11 @@ export interface Database {
    */
   write<T>(work: (sql: Sql) => Promise<T>, durability?: Durability): Promise<T>;
   /** Runs one statement as its own transaction and resolves to the number of rows it changed. */
-  change<P>(durability: Durability, statement: Statement<P>, ...params: Bound<P>): Promise<number>;
+  change<P>(
+    durability: Durability,
+    statement: Statement<P>,
+    ...params: BoundArguments<P>
+  ): Promise<number>;
   /**
    * Like `write`, but never waits for a connection under load; meant for leases. `work` should
    * await as little as possible.
@@ -52,7 +56,7 @@ export interface Database {
    * that very connection, because all others may be waiting for the same check. If the check
    * rejects, the connection is not used.
    */
-  onConnect(check: (write: WriteHere) => Promise<void>): void;
+  onConnect(check: (write: WriteTransaction) => Promise<void>): void;
   /**
    * Changes whenever stored history may read differently, except when entries are only appended;
    * history cached under an earlier version is then outdated. Null if other processes may change
@@ -63,7 +67,7 @@ export interface Database {
 }
 
 /** Runs `work` as one transaction, like `Database.write`. */
-export type WriteHere = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
+export type WriteTransaction = <T>(work: (sql: Sql) => Promise<T>) => Promise<T>;
 
 /** A column or parameter value. */
 export type SqlValue = string | number | null | Uint8Array;
@@ -89,10 +93,14 @@ export interface Statement<Params = unknown, Row = unknown> {
   readonly types?: { readonly params: Params; readonly row: Row };
 }
 
-type Until<Text extends string, End extends string> = Text extends `${infer Head}${End}${string}`
-  ? Head
-  : Text;
-type NameAtStart<Text extends string> = Until<Until<Until<Until<Text, ' '>, ','>, ')'>, '\n'>;
+type TextUntil<
+  Text extends string,
+  End extends string,
+> = Text extends `${infer Head}${End}${string}` ? Head : Text;
+type NameAtStart<Text extends string> = TextUntil<
+  TextUntil<TextUntil<TextUntil<Text, ' '>, ','>, ')'>,
+  '\n'
+>;
 /** The names of all parameters in a statement text. */
 type NamesIn<Text extends string, Found = never> = Text extends `${string}:${infer Rest}`
   ? NamesIn<Rest, Found | NameAtStart<Rest>>
@@ -100,14 +108,14 @@ type NamesIn<Text extends string, Found = never> = Text extends `${string}:${inf
 type ParamsOf<Text extends string> = { readonly [Name in NamesIn<Text> & string]: SqlValue };
 
 /** The arguments to a call; none if the text has no parameters. */
-export type Bound<Params> = keyof Params extends never
+export type BoundArguments<Params> = keyof Params extends never
   ? []
   : string extends keyof Params
     ? [params?: Params]
     : [params: Params];
 
 /** Creates a statement; `rows` declares the type of its rows, if it returns any. */
-export function statement<const Text extends string>(
+export function defineStatement<const Text extends string>(
   text: Text,
 ): Statement<ParamsOf<Text>, never> & { rows<Row>(): Statement<ParamsOf<Text>, Row> } {
   const names = [...new Set(Array.from(text.matchAll(PARAMETER), ([, name]) => name ?? ''))];
@@ -116,21 +124,21 @@ export function statement<const Text extends string>(
 }
 
 /** Parameter values by name. */
-export type Values = Readonly<Record<string, SqlValue>>;
+export type ParameterValues = Readonly<Record<string, SqlValue>>;
 
 /**
  * Creates a statement whose text is composed at run time, such as a condition on a table named by a
  * rule. Values are still passed as parameters.
  */
-export function dynamicStatement(
+export function defineDynamicStatement(
   text: string,
-): Statement<Values, never> & { rows<Row>(): Statement<Values, Row> } {
-  const made = { ...statement(text), isComposed: true } as const;
+): Statement<ParameterValues, never> & { rows<Row>(): Statement<ParameterValues, Row> } {
+  const made = { ...defineStatement(text), isComposed: true } as const;
   return { ...made, rows: () => made };
 }
 
 /** The text at `index` in an item, for a list bound as JSON whose items are lists. */
-export function jsonItem<const Index extends number>(index: Index) {
+export function selectJsonItem<const Index extends number>(index: Index) {
   return `(/*pg cast(*/value/*pg  as json)*/ ->> ${index})` as const;
 }
 
@@ -141,7 +149,10 @@ const PARAMETER = /:(\w+)/g;
  * SQLite would prepare the statement again for each value, which takes longer than running it; `+`
  * hides the parameter.
  */
-export function textFor(dialect: 'sqlite' | 'postgres', { text, names }: Statement): string {
+export function getStatementText(
+  dialect: 'sqlite' | 'postgres',
+  { text, names }: Statement,
+): string {
   const own =
     dialect === 'sqlite'
       ? text.replaceAll(/\/\*sqlite (.*?)\*\//g, '$1').replaceAll('limit :', 'limit +:')
@@ -153,7 +164,7 @@ export function textFor(dialect: 'sqlite' | 'postgres', { text, names }: Stateme
 }
 
 /** The values in the order of `names`. Throws if one is missing. */
-export function valuesOf({ names, text }: Statement, bound: readonly unknown[]): SqlValue[] {
+export function orderValues({ names, text }: Statement, bound: readonly unknown[]): SqlValue[] {
   // `Bound` has already checked the values by type, so only their presence is checked here.
   const params = bound[0] as Readonly<Record<string, SqlValue>> | undefined;
   return names.map((name) => {
@@ -164,12 +175,12 @@ export function valuesOf({ names, text }: Statement, bound: readonly unknown[]):
 }
 
 /** Encodes a value as JSON text, because the two databases have no richer type in common. */
-export function toJson(value: unknown): string {
+export function encodeJson(value: unknown): string {
   return JSON.stringify(value) ?? 'null';
 }
 
 /** Parses JSON text without validating its shape, for content that other packages define. */
-export function fromJson(text: string): unknown {
+export function decodeJson(text: string): unknown {
   return JSON.parse(text);
 }
 
@@ -177,7 +188,7 @@ export function fromJson(text: string): unknown {
  * Parses and validates JSON text. Throws StoreError `store-damaged`, naming `what`, if it is not
  * what this version writes.
  */
-export function fromCheckedJson<T>(
+export function decodeCheckedJson<T>(
   schema: { parse(value: unknown): T },
   text: string,
   what: string,
@@ -207,17 +218,18 @@ export function parseStoreUrl(url: string): StoreAddress {
   if (url.startsWith('sqlite:')) {
     const path = url.slice('sqlite:'.length);
     if (path === IN_MEMORY) return { dialect: 'sqlite', path, name: 'database in memory' };
-    if (!isAbsolute(path)) throw badUrl(`The SQLite path "${path}" is not absolute.`);
+    if (!isAbsolute(path)) throw createUrlError(`The SQLite path "${path}" is not absolute.`);
     return { dialect: 'sqlite', path: normalize(path), name: normalize(path) };
   }
-  if (!/^postgres(ql)?:\/\//.test(url)) throw badUrl('The database URL has no known scheme.');
-  if (!URL.canParse(url)) throw badUrl('The PostgreSQL URL cannot be read.');
+  if (!/^postgres(ql)?:\/\//.test(url))
+    throw createUrlError('The database URL has no known scheme.');
+  if (!URL.canParse(url)) throw createUrlError('The PostgreSQL URL cannot be read.');
   const { host, pathname } = new URL(url);
   return { dialect: 'postgres', url, name: `postgres://${host}${pathname}` };
 }
 
 // The URL may contain a password, so it is not shown.
-function badUrl(what: string): StoreError {
+function createUrlError(what: string): StoreError {
   const advice = 'Write sqlite:/absolute/path/parley.db or postgres://user:password@host/database.';
   return new StoreError('store-url', `${what} ${advice}`);
 }

@@ -1,5 +1,5 @@
 import type { ChatKey } from './conversations.ts';
-import { statement } from './database.ts';
+import { defineStatement } from './database.ts';
 import type { PartState } from './outbox-parts.ts';
 import type { Row } from './tables.ts';
 
@@ -91,6 +91,6 @@ export interface DeadLetterRow extends Omit<Row<'dead_letter'>, 'kind' | 'settle
 }
 
 /** One dead letter, open or settled. */
-export const DEAD_LETTER = statement(
+export const DEAD_LETTER = defineStatement(
   'select * from dead_letter where seq = :id',
 ).rows<DeadLetterRow>();

@@ -1,12 +1,20 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { DeadLetter } from './dead-letter-rows.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, idsOf, message, part, routeTo, startTurn } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  listMessageIds,
+  startTurn,
+} from './testing/messages.ts';
 
 const C1 = { channel: 'web', account: 'default', chatId: 'c1' };
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`dead letters on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -41,7 +49,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     async function failTurn(turnId: string, now = 5): Promise<void> {
       const { lease } = await startTurn(store, turnId);
       const failed = {
-        ...answer(turnId, ['no answer']),
+        ...createAnswer(turnId, ['no answer']),
         outcome: 'failed',
         reason: 'down',
       } as const;
@@ -54,14 +62,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     }
 
     it('[D04] resends a part once, by its key, and only for the person it answers', async () => {
-      await store.inbox.accept(message('q'));
+      await store.inbox.accept(createMessage('q'));
       const { lease } = await startTurn(store, 't1');
-      await store.lanes.commit(lease, answer('t1', ['answer']), 1);
+      await store.lanes.commit(lease, createAnswer('t1', ['answer']), 1);
       await failPart('unknown');
       const key = (await store.outbox.recent(C1, 1))[0]?.part.idempotencyKey ?? '';
       const resend = (id: string, senderId?: string) => {
         const which = { key, ...(senderId && { senderId }) };
-        return store.inbox.command(message(id), (command) => command.resend(which));
+        return store.inbox.command(createMessage(id), (command) => command.resend(which));
       };
       expect(await resend('r1', 'somebody else')).toBe('others');
       expect(await resend('r2', 'u1')).toBe('resent');
@@ -70,9 +78,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[D06] include parts that were given up, with their text and the reason', async () => {
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
       const { lease } = await startTurn(store, 't1');
-      await store.lanes.commit(lease, answer('t1', ['a', 'b', 'c']), 0);
+      await store.lanes.commit(lease, createAnswer('t1', ['a', 'b', 'c']), 0);
       const id = await failPart('failed', 7);
       await failPart('unknown', 8);
       expect(await letters()).toMatchObject([
@@ -90,17 +98,17 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[D06] do not include notices about a part that has its own dead letter', async () => {
-      await store.outbox.enqueue([part('a')], 0);
+      await store.outbox.enqueue([createPart('a')], 0);
       const id = (await store.outbox.next(C1))?.part.id ?? '';
       await store.outbox.markSending(id, 1);
-      await store.outbox.markFailed(id, 'failed', 'x', 1, part('⚙️ it did not arrive'));
+      await store.outbox.markFailed(id, 'failed', 'x', 1, createPart('⚙️ it did not arrive'));
       await failPart();
       expect(await onlyLetter()).toMatchObject({ partId: id });
     });
 
     it('[D06] are listed newest first, page by page, and found by number', async () => {
       await store.outbox.enqueue(
-        ['a', 'b', 'c'].map((text) => part(text)),
+        ['a', 'b', 'c'].map((text) => createPart(text)),
         0,
       );
       for (let i = 0; i < 3; i += 1) await failPart();
@@ -118,7 +126,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it("[D06] go to the end of the chat's queue under their own keys when they are resent", async () => {
-      await store.outbox.enqueue([part('a'), part('b'), part('c')], 0);
+      await store.outbox.enqueue([createPart('a'), createPart('b'), createPart('c')], 0);
       const key = (await store.outbox.next(C1))?.part.idempotencyKey;
       await failPart();
       const { id } = await onlyLetter();
@@ -126,7 +134,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         kind: 'replayed',
         wake: { kind: 'chat', chat: C1 },
       });
-      await store.outbox.enqueue([part('d')], 10);
+      await store.outbox.enqueue([createPart('d')], 10);
       expect(await letters()).toEqual([]);
       expect(await store.deadLetters.get(id)).toMatchObject({
         settled: { how: 'replayed', at: 9 },
@@ -142,7 +150,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[D06] from the same answer keep their order when they are resent in it', async () => {
       await store.outbox.enqueue(
-        ['a', 'b', 'c'].map((text) => part(text)),
+        ['a', 'b', 'c'].map((text) => createPart(text)),
         0,
       );
       for (let i = 0; i < 3; i += 1) await failPart();
@@ -153,7 +161,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[D06] are resent once, however many ask simultaneously or repeat the request later', async () => {
-      await store.outbox.enqueue([part('a')], 0);
+      await store.outbox.enqueue([createPart('a')], 0);
       await failPart();
       const { id } = await onlyLetter();
       const replays = await Promise.all(
@@ -168,7 +176,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[D06] that may have been delivered are resent only when a person accepts a duplicate', async () => {
-      await store.outbox.enqueue([part('a')], 0);
+      await store.outbox.enqueue([createPart('a')], 0);
       await failPart('unknown');
       const { id } = await onlyLetter();
       expect(await store.deadLetters.replay(id, 'once', 9)).toEqual({ kind: 'uncertain' });
@@ -180,7 +188,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[D06] are dropped once: no longer listed or sent, and shown as failed by /why', async () => {
-      await store.outbox.enqueue([part('a')], 0);
+      await store.outbox.enqueue([createPart('a')], 0);
       await failPart();
       const { id } = await onlyLetter();
       expect(await store.deadLetters.drop(id, 9)).toBe('dropped');
@@ -193,7 +201,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[D06] include failed turns with their unanswered messages', async () => {
-      await store.inbox.accept(message('m1', 'c1', { at: 3 }));
+      await store.inbox.accept(createMessage('m1', 'c1', { at: 3 }));
       await failTurn('t1');
       expect(await onlyLetter()).toMatchObject({
         kind: 'unanswered',
@@ -206,9 +214,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[D06] become a new turn when they are replayed, before later messages', async () => {
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
       await failTurn('t1');
-      await store.inbox.accept(message('m2'));
+      await store.inbox.accept(createMessage('m2'));
       await failPart();
       const [excuse, turn] = await letters();
       expect(await store.deadLetters.replay(turn?.id ?? 0, 'once', 9)).toEqual({
@@ -217,7 +225,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
       expect(await store.lanes.withWork(9, 10_000)).toEqual(['web:c1']);
       const { turn: again } = await startTurn(store, 't2', 'web:c1', 'w2');
-      expect(idsOf(again)).toEqual(['m1', 'm2']);
+      expect(listMessageIds(again)).toEqual(['m1', 'm2']);
       expect(again).toMatchObject({ turnId: 't2', attempts: 0, resumed: false });
       expect(await store.transcript.recent('web:c1', 0, 9)).toEqual([]);
       expect(await store.deadLetters.replay(turn?.id ?? 0, 'once', 9)).toEqual({ kind: 'settled' });
@@ -227,19 +235,19 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[D06] do not disturb a turn that is running at the same time', async () => {
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
       await failTurn('t1');
-      await store.inbox.accept(message('m2'));
+      await store.inbox.accept(createMessage('m2'));
       const { lease } = await startTurn(store, 't2');
       const { id } = await onlyLetter();
       await store.deadLetters.replay(id, 'once', 9);
-      expect(await store.lanes.commit(lease, answer('t2', ['two']), 9)).toBe('committed');
-      expect(idsOf(await claim(store, lease, 't3'))).toEqual(['m1']);
+      expect(await store.lanes.commit(lease, createAnswer('t2', ['two']), 9)).toBe('committed');
+      expect(listMessageIds(await claimTurnOf(store, lease, 't3'))).toEqual(['m1']);
     });
 
     it('[D06] are shown correctly by /why after they are replayed or dropped', async () => {
-      const story = async () => (await store.decisions.stories(routeTo('c1'), 5))[0];
-      await store.inbox.accept(message('m1'));
+      const story = async () => (await store.decisions.stories(createRouteTo('c1'), 5))[0];
+      await store.inbox.accept(createMessage('m1'));
       await failTurn('t1');
       await failPart();
       const [excuse, turn] = await letters();
@@ -251,7 +259,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.deadLetters.replay(turn?.id ?? 0, 'once', 9);
       expect(await story()).toMatchObject({ outcome: 'waiting' });
       const { lease } = await startTurn(store, 't2');
-      await store.lanes.commit(lease, answer('t2', ['yes']), 9);
+      await store.lanes.commit(lease, createAnswer('t2', ['yes']), 9);
       await sendAll();
       expect(await story()).toMatchObject({
         outcome: 'turn',
@@ -262,9 +270,9 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[D05] [D06] are known to the agent until they are delivered, even when they are dropped', async () => {
       const undelivered = async () =>
         (await store.transcript.recent('web:c1', 0, 9)).flatMap((it) => it.undelivered ?? []);
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
       const { lease } = await startTurn(store, 't1');
-      await store.lanes.commit(lease, answer('t1', ['a', 'b']), 0);
+      await store.lanes.commit(lease, createAnswer('t1', ['a', 'b']), 0);
       await failPart();
       await failPart();
       const [b, a] = await letters();
@@ -273,17 +281,19 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.deadLetters.drop(b?.id ?? 0, 9);
       expect(await undelivered()).toEqual(['blocked', 'blocked']);
       await sendAll();
-      expect((await store.decisions.stories(routeTo('c1'), 1))[0]?.turn?.parts).toMatchObject({
-        sent: 1,
-        failed: 1,
-      });
+      expect((await store.decisions.stories(createRouteTo('c1'), 1))[0]?.turn?.parts).toMatchObject(
+        {
+          sent: 1,
+          failed: 1,
+        },
+      );
     });
 
     it('[D06] do not include failures of work that no person waits for', async () => {
       for (const lane of ['sub:a', 'beat:main']) {
-        await store.inbox.accept({ ...message(lane), conversationId: lane });
+        await store.inbox.accept({ ...createMessage(lane), conversationId: lane });
         const { lease } = await startTurn(store, `turn ${lane}`, lane);
-        const failed = { ...answer(`turn ${lane}`, []), outcome: 'failed' } as const;
+        const failed = { ...createAnswer(`turn ${lane}`, []), outcome: 'failed' } as const;
         await store.lanes.commit(lease, failed, 5);
       }
       expect(await letters()).toEqual([]);

@@ -1,4 +1,4 @@
-import { agentOfConversation } from '@parley/core';
+import { getConversationAgent } from '@parley/core';
 import type { ChatKey } from './conversations.ts';
 import {
   HEARTBEAT_LANE,
@@ -7,7 +7,7 @@ import {
   OF_CHAT,
   SUB_AGENT_LANE,
 } from './conversations.ts';
-import { type Database, type Sql, statement } from './database.ts';
+import { type Database, defineStatement, type Sql } from './database.ts';
 import {
   DEAD_LETTER,
   type DeadLetter,
@@ -31,7 +31,7 @@ type DeadLetterReplay =
  * The outcome of `/resend`. `settled`: it was already resent or dropped. `others`: it answers
  * another person.
  */
-export type Resend = 'resent' | 'settled' | 'others' | 'none';
+export type ResendResult = 'resent' | 'settled' | 'others' | 'none';
 
 /** The chat or conversation that has work again. */
 export type DeadLetterWake =
@@ -42,12 +42,12 @@ export type DeadLetterWake =
  * Dead letters, table `dead_letter`. They are written in the transaction that gives up the work,
  * and operators settle them.
  */
-export function deadLetterRepository(database: Database) {
+export function createDeadLetterRepository(database: Database) {
   const looking = () => import('./read-dead-letters.ts');
   return {
     /** The newest `limit` open dead letters older than `before`, newest first. */
     async open(page: DeadLetterPage) {
-      const { openDeadLetters } = await looking();
+      const { listOpenDeadLetters: openDeadLetters } = await looking();
       return database.read((sql) => openDeadLetters(sql, page));
     },
     /**
@@ -55,17 +55,17 @@ export function deadLetterRepository(database: Database) {
      * first.
      */
     async openIds(kinds: readonly DeadLetter['kind'][], after: number, limit: number) {
-      const { openIds } = await looking();
+      const { listOpenIds: openIds } = await looking();
       return database.read((sql) => openIds(sql, kinds, after, limit));
     },
     /** One dead letter, open or settled. */
     async get(id: number) {
-      const { oneDeadLetter } = await looking();
+      const { findDeadLetter: oneDeadLetter } = await looking();
       return database.read((sql) => oneDeadLetter(sql, id));
     },
     /** The number of open dead letters by kind. */
     async counts() {
-      const { countOpen } = await looking();
+      const { countOpenDeadLetters: countOpen } = await looking();
       return database.read(countOpen);
     },
     /**
@@ -83,7 +83,7 @@ export function deadLetterRepository(database: Database) {
 }
 
 // A call repeated because the first reply was lost adds no second dead letter.
-const RECORD = statement(`
+const RECORD = defineStatement(`
   insert into dead_letter (kind, subject, died_at) values (:kind, :subject, :now)
   on conflict do nothing`);
 
@@ -91,7 +91,7 @@ const RECORD = statement(`
  * Neither a notice about another part nor a part whose text was removed while it was being sent
  * becomes a dead letter.
  */
-const RECORD_PART = statement(`
+const RECORD_PART = defineStatement(`
   insert into dead_letter (kind, subject, died_at)
   select :kind, id, :now from outbox where id = :partId and notice_of is null
     and (changed is null or changed <> 'deleted')
@@ -118,14 +118,17 @@ export function recordDeadTurn(
   sql.send(RECORD, { kind: 'unanswered', subject: turnId, now });
 }
 
-interface Replay {
+interface ReplayRequest {
   readonly id: number;
   readonly how: 'once' | 'even-twice';
   readonly now: number;
 }
 
 /** Retries a dead letter's work, at most once however often this is called. */
-async function replayDeadLetter(sql: Sql, { id, how, now }: Replay): Promise<DeadLetterReplay> {
+async function replayDeadLetter(
+  sql: Sql,
+  { id, how, now }: ReplayRequest,
+): Promise<DeadLetterReplay> {
   const letter = await sql.get(DEAD_LETTER, { id });
   if (letter === undefined) return { kind: 'missing' };
   if (letter.settled === null && letter.kind === 'uncertain' && how === 'once') {
@@ -147,14 +150,14 @@ export async function resendUncertain(
   { conversationId, route: { channel, account, chatId, threadId } }: AnsweredChat,
   { key, senderId }: { readonly key: string | null; readonly senderId?: string },
   now: number,
-): Promise<Resend> {
-  const agent = agentOfConversation(conversationId);
+): Promise<ResendResult> {
+  const agent = getConversationAgent(conversationId);
   const chat = { channel, account, chatId };
   const letters = await sql.all(UNCERTAIN, { ...chat, key });
   const letter = letters.find(
     (one) =>
       readPart(one).route.threadId === threadId &&
-      (one.conversationId === null || agentOfConversation(one.conversationId) === agent),
+      (one.conversationId === null || getConversationAgent(one.conversationId) === agent),
   );
   if (letter === undefined) return 'none';
   if (letter.settled !== null) return 'settled';
@@ -165,27 +168,27 @@ export async function resendUncertain(
 /** How many of a chat's uncertain parts are searched for one from the right agent and topic. */
 const LOOKED_AT = 100;
 
-const UNCERTAIN = statement(`
+const UNCERTAIN = defineStatement(`
   select dead_letter.*, ${OUTBOX_COLUMNS}, outbox.turn_id as "turnId", outbox.answers,
     coalesce((select conversation_id from turn where turn.id = outbox.turn_id),
       (select conversation_id from inbox where inbox.seq = outbox.answers)) as "conversationId"
   from dead_letter join outbox on outbox.id = dead_letter.subject
   where kind = 'uncertain' and ${OF_CHAT} and (idempotency_key = :key or :key is null)
   order by dead_letter.seq desc limit ${LOOKED_AT}`).rows<
-  DeadLetterRow & Answering & PartRow & { readonly conversationId: string | null }
+  DeadLetterRow & AnswerOrigin & PartRow & { readonly conversationId: string | null }
 >();
 
 /** What a part answers: the messages in a turn, or one message by its `seq`. */
-interface Answering {
+interface AnswerOrigin {
   readonly turnId: string | null;
   readonly answers: number | null;
 }
 
-const ANSWERED = statement(`
+const ANSWERED = defineStatement(`
   select ${INBOX_COLUMNS} from inbox where turn_id = :turnId or seq = :answers`).rows<MessageRow>();
 
 /** Whether this person wrote one of the messages that a part answers. */
-async function isAnswerTo(sql: Sql, answering: Answering, senderId: string): Promise<boolean> {
+async function isAnswerTo(sql: Sql, answering: AnswerOrigin, senderId: string): Promise<boolean> {
   const rows = await sql.all(ANSWERED, answering);
   return rows.some((row) => readInboxRow(row).message.sender.id === senderId);
 }
@@ -212,7 +215,7 @@ async function settleDeadLetter(
   return (await sql.run(SETTLE, { id, how, now })) > 0;
 }
 
-const SETTLE = statement(`
+const SETTLE = defineStatement(`
   update dead_letter set settled = :how, settled_at = :now where seq = :id and settled is null`);
 
 /** The part keeps its row and key and gets a new position in the order. */
@@ -232,7 +235,7 @@ const UNDELIVERED = "state in ('failed', 'unknown')";
 
 // `seq` must come first. The SQLite driver takes an update that starts with `state` for a delivery
 // in progress, which leaves the cached history valid (`open-sqlite.ts`).
-const RESEND_PART = statement(`
+const RESEND_PART = defineStatement(`
   update outbox set
     seq = /*sqlite (select max(seq) + 1 from outbox)*//*pg nextval(pg_get_serial_sequence('outbox', 'seq'))*/,
     state = 'pending', attempts = 0, not_before = :now, updated_at = :now
@@ -259,19 +262,19 @@ async function requeueMessages(
   return { kind: 'conversation', conversationId };
 }
 
-const LANE = statement(
+const LANE = defineStatement(
   'select conversation_id as "conversationId", session from turn where id = :turnId',
 ).rows<{ readonly conversationId: string; readonly session: number }>();
 
-const RETURN_MESSAGES_TO_INBOX = statement(`
+const RETURN_MESSAGES_TO_INBOX = defineStatement(`
   update inbox set state = 'waiting', turn_id = null, outcome = null, settles_at = null
   where turn_id = :turnId`);
 
-const UNASK = statement(`
+const UNASK = defineStatement(`
   delete from transcript
   where conversation_id = :conversationId and session = :session and turn_id = :turnId`);
 
-const DROP_EXCUSES = statement(`
+const DROP_EXCUSES = defineStatement(`
   update dead_letter set settled = 'dropped', settled_at = :now
   where settled is null and subject in (select id from outbox
     where turn_id = :turnId and part_index is not null and ${UNDELIVERED})`);

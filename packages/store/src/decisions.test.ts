@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Decision } from './decisions.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay, sqliteForTests } from './testing/databases.ts';
-import { answer, message, startTurn } from './testing/messages.ts';
+import { createSqliteForTests, listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 
@@ -16,7 +16,7 @@ const decision = (messageId: string, at: number, chatId = 'c1'): Decision => ({
   at,
 });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the stories of messages on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -28,13 +28,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.decisions.record(decision('r1', 1));
       await store.decisions.record(decision('r1', 9));
       await store.decisions.record(decision('other', 1, 'c2'));
-      await store.inbox.accept({ ...message('m2', 'c1', { at: 2 }), reason: 'an owner' });
+      await store.inbox.accept({ ...createMessage('m2', 'c1', { at: 2 }), reason: 'an owner' });
       const { lease } = await startTurn(store, 't1');
-      await store.lanes.commit(lease, answer('t1', ['a', 'b']), 5);
+      await store.lanes.commit(lease, createAnswer('t1', ['a', 'b']), 5);
       const part = await store.outbox.next(CHAT);
       await store.outbox.markSending(part?.part.id ?? '', 6);
       await store.outbox.markSent(part?.part.id ?? '', 'p', 7);
-      const at = (n: number) => message(`m${n}`, 'c1', { at: n });
+      const at = (n: number) => createMessage(`m${n}`, 'c1', { at: n });
       await store.inbox.command(at(3), async () => null);
       await store.inbox.accept(at(4));
       await store.inbox.command(at(5), (command) => command.stop());
@@ -68,7 +68,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 }
 
 describe('ingress decisions', () => {
-  const database = sqliteForTests();
+  const database = createSqliteForTests();
   afterAll(() => database.dispose());
 
   it('[D07] [D08] are kept for the newest 20,000 messages of a chat, and a flood displaces no other chat', async () => {

@@ -1,6 +1,6 @@
 import type { ChatKey, MessageKey } from './conversations.ts';
 import { ensureConversation, lockConversation } from './conversations.ts';
-import { type Database, type Sql, statement } from './database.ts';
+import { type Database, defineStatement, type Sql } from './database.ts';
 import type { GroupContextMessage } from './rows.ts';
 
 /**
@@ -42,7 +42,7 @@ export interface OwnMessage {
  * that no turn has taken; `/stop` leaves them to the next turn. A power cut may lose the newest
  * ones, because no answer was promised to them.
  */
-export function groupContextRepository(database: Database) {
+export function createGroupContextRepository(database: Database) {
   return {
     /**
      * Stores a message for the conversation's next turn and keeps the newest `most`. A long message
@@ -85,7 +85,7 @@ export type ContextKey = ChatKey & { readonly conversationId: string };
  * Stores a notice from Parley itself together with the part that shows it. Locks no conversation,
  * because the transaction may already hold another one and nothing here depends on a previous read.
  */
-export function keepNotice(
+export function keepGroupNotice(
   sql: Sql,
   place: ContextKey,
   { key, text }: Pick<OwnMessage, 'key' | 'text'>,
@@ -122,7 +122,7 @@ async function addGroupContext(
   sql.send(KEEP, { ...place, ...message, text: cutGroupText(message.text), now });
 }
 
-const KEEP = statement(`
+const KEEP = defineStatement(`
   insert into group_context (conversation_id, channel, account, chat_id, message_id, sender_id,
     sender_name, text, received_at)
   values (:conversationId, :channel, :account, :chatId, :messageId, :senderId,
@@ -135,12 +135,12 @@ const WAITING = 'conversation_id = :conversationId and turn_id is null';
 export const HAS_GROUP_CONTEXT = `exists (select 1 from group_context
   where group_context.conversation_id = :conversationId and group_context.turn_id is null)`;
 
-const PRUNE = statement(`
+const PRUNE = defineStatement(`
   delete from group_context where ${WAITING} and seq < (
     select seq from group_context where ${WAITING} order by seq desc limit 1 offset :spared)`);
 
 const OWN = `${WAITING} and sender_id = '${OWN_SENDER}'`;
-const PRUNE_OWN = statement(`
+const PRUNE_OWN = defineStatement(`
   delete from group_context where ${OWN} and seq < (
     select seq from group_context where ${OWN} order by seq desc limit 1 offset ${KEPT - 1})`);
 
@@ -149,33 +149,35 @@ const PRUNE_OWN = statement(`
  * number.
  */
 const ITS_OWN = 'conversation_id = :conversationId and (turn_id is null or turn_id = :turnId)';
-const PRUNE_BEFORE_RELEASE = statement(`
+const PRUNE_BEFORE_RELEASE = defineStatement(`
   delete from group_context where ${ITS_OWN} and seq < (
     select seq from group_context where ${ITS_OWN} order by seq desc limit 1 offset (
       select case when count(*) > ${KEPT} then count(*) else ${KEPT} end - 1
       from group_context where turn_id = :turnId))`);
 
-const ASSIGN_TO_TURN = statement(`update group_context set turn_id = :turnId where ${WAITING}`);
+const ASSIGN_TO_TURN = defineStatement(
+  `update group_context set turn_id = :turnId where ${WAITING}`,
+);
 
-const OF_TURN = statement(`
+const OF_TURN = defineStatement(`
   select message_id as "messageId", sender_id as "senderId", sender_name as "senderName", text
   from group_context where turn_id = :turnId order by seq`).rows<GroupContextMessage>();
 
-const FORGET = statement('delete from group_context where turn_id = :turnId');
+const FORGET = defineStatement('delete from group_context where turn_id = :turnId');
 
-const RELEASE = statement('update group_context set turn_id = null where turn_id = :turnId');
+const RELEASE = defineStatement('update group_context set turn_id = null where turn_id = :turnId');
 
-const MOVE = statement(`
+const MOVE = defineStatement(`
   update group_context set conversation_id = :to where conversation_id = :from and turn_id is null`);
 
-const CLEAR = statement(`delete from group_context where ${WAITING}`);
+const CLEAR = defineStatement(`delete from group_context where ${WAITING}`);
 
 const MESSAGE = `channel = :channel and account = :account and chat_id = :chatId
   and message_id = :messageId and turn_id is null`;
 
-const WITHDRAW = statement(`delete from group_context where ${MESSAGE}`);
+const WITHDRAW = defineStatement(`delete from group_context where ${MESSAGE}`);
 
-const REVISE = statement(`update group_context set text = :text where ${MESSAGE}`);
+const REVISE = defineStatement(`update group_context set text = :text where ${MESSAGE}`);
 
 /** Assigns the context to a turn that is starting. The caller has locked the conversation. */
 export async function claimGroupContext(
@@ -184,11 +186,14 @@ export async function claimGroupContext(
   turnId: string,
 ): Promise<readonly GroupContextMessage[]> {
   const taken = await sql.run(ASSIGN_TO_TURN, { conversationId, turnId });
-  return taken > 0 ? groupContextOf(sql, turnId) : [];
+  return taken > 0 ? readGroupContext(sql, turnId) : [];
 }
 
 /** The context assigned to a turn, oldest first. */
-export function groupContextOf(sql: Sql, turnId: string): Promise<readonly GroupContextMessage[]> {
+export function readGroupContext(
+  sql: Sql,
+  turnId: string,
+): Promise<readonly GroupContextMessage[]> {
   return sql.all(OF_TURN, { turnId });
 }
 

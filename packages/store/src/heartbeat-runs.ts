@@ -1,7 +1,7 @@
 import { type NewId, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
 import { z } from 'zod';
 import { type ConversationRow, ensureConversation, lockConversation } from './conversations.ts';
-import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
+import { decodeCheckedJson, defineStatement, encodeJson, type Sql } from './database.ts';
 import { insertParts } from './outbox-parts.ts';
 import {
   type AdmittedMessage,
@@ -114,7 +114,7 @@ export async function claimSlot(
   return (await sql.run(TAKE_SLOT, { ...slot, reason, now })) > 0;
 }
 
-interface Start {
+interface HeartbeatStart {
   readonly order: HeartbeatOrder;
   readonly slot: HeartbeatSlot | null;
   readonly now: number;
@@ -128,7 +128,7 @@ interface Start {
  */
 export async function startRun(
   sql: Sql,
-  { order, slot, now, room }: Start,
+  { order, slot, now, room }: HeartbeatStart,
 ): Promise<'started' | 'busy' | 'gone'> {
   const { id, agent, target, message } = order;
   ensureConversation(sql, target, now);
@@ -157,7 +157,7 @@ async function isHeartbeatInboxFull(
 }
 
 /** A hook event that starts no run of its own. */
-export interface NotedEvent {
+export interface NotedHookEvent {
   readonly id: string;
   readonly agent: string;
   readonly task: string;
@@ -166,12 +166,16 @@ export interface NotedEvent {
   readonly reason: string;
 }
 
-export async function noteEvent(sql: Sql, event: NotedEvent, now: number): Promise<boolean> {
+export async function noteHookEvent(
+  sql: Sql,
+  event: NotedHookEvent,
+  now: number,
+): Promise<boolean> {
   ensureConversation(sql, event.lane, now);
   return (await sql.run(NOTE, { ...event, now })) > 0;
 }
 
-interface Ending {
+interface HeartbeatRunEnding {
   readonly lease: Lease;
   readonly turn: HeartbeatEnd;
   readonly now: number;
@@ -181,7 +185,7 @@ interface Ending {
 /** Ends a run's turn and row, and sends or holds its alert, all or nothing. */
 export async function endHeartbeatRun(
   sql: Sql,
-  { lease, turn, now, newId }: Ending,
+  { lease, turn, now, newId }: HeartbeatRunEnding,
 ): Promise<'committed' | 'fenced'> {
   const run = await sql.get(TARGET_OF, { id: turn.id });
   if (run === undefined) return 'fenced';
@@ -191,7 +195,7 @@ export async function endHeartbeatRun(
   if ((await commitTurn(sql, { lease, commit, now, newId })) === null) return 'fenced';
   // Each run is its own session: nothing that was fixed for one applies to the next.
   sql.send(BEGIN_SESSION, { id: lease.conversationId });
-  const heldUntil = Math.max(alert?.heldUntil ?? 0, takeoverEnd(target, now));
+  const heldUntil = Math.max(alert?.heldUntil ?? 0, computeTakeoverEnd(target, now));
   const isHeld = alert !== undefined && heldUntil > now;
   sql.send(END, {
     id: turn.id,
@@ -204,8 +208,8 @@ export async function endHeartbeatRun(
     alert: alert?.text ?? null,
     fingerprint: alert?.fingerprint ?? null,
     heldUntil: isHeld ? heldUntil : null,
-    entry: isHeld ? toJson(alert.entry) : null,
-    parts: isHeld ? toJson(alert.parts) : null,
+    entry: isHeld ? encodeJson(alert.entry) : null,
+    parts: isHeld ? encodeJson(alert.parts) : null,
   });
   if (alert !== undefined && !isHeld) {
     sendAlert(sql, { ...alert, target: run.target, turnId: commit.turnId }, now, newId);
@@ -217,40 +221,42 @@ export async function endHeartbeatRun(
  * How much longer a person leads the conversation, because an alert would interrupt them (U12); 0
  * if nobody does.
  */
-function takeoverEnd(target: ConversationRow | undefined, now: number): number {
+function computeTakeoverEnd(target: ConversationRow | undefined, now: number): number {
   const until = target?.taken_over_until ?? null;
   return until !== null && isTakenOver(until, now) ? until : 0;
 }
 
-const TAKE_SLOT = statement(`
+const TAKE_SLOT = defineStatement(`
   update heartbeat set next_at = :nextAt, last_at = :now, last_reason = :reason
   where agent = :agent and next_at = :dueAt`);
 
-const RUNNING_OF = statement(
+const RUNNING_OF = defineStatement(
   "select id from heartbeat_run where agent = :agent and state = 'running'",
 ).rows<{ readonly id: string }>();
 
-const BEGIN = statement(`
+const BEGIN = defineStatement(`
   insert into heartbeat_run (id, agent, task, target, state, started_at)
   values (:id, :agent, :task, :target, :state, :now) on conflict (id) do nothing`);
 
-const NOTE = statement(`
+const NOTE = defineStatement(`
   insert into heartbeat_run (id, agent, task, target, state, reason, started_at, finished_at)
   values (:id, :agent, :task, :lane, 'quiet', :reason, :now, :now) on conflict (id) do nothing`);
 
-const WAITING_IN = statement(
+const WAITING_IN = defineStatement(
   "select count(*) as count from inbox where conversation_id = :lane and state = 'waiting'",
 ).rows<{ readonly count: number }>();
 
-const TARGET_OF = statement(
+const TARGET_OF = defineStatement(
   "select target from heartbeat_run where id = :id and state in ('running', 'waiting')",
 ).rows<{
   readonly target: string;
 }>();
 
-const BEGIN_SESSION = statement('update conversation set session = session + 1 where id = :id');
+const BEGIN_SESSION = defineStatement(
+  'update conversation set session = session + 1 where id = :id',
+);
 
-const END = statement(`
+const END = defineStatement(`
   update heartbeat_run set state = :state, reason = :reason, turn_id = :turnId, input_tokens = :input,
     output_tokens = :output, finished_at = :now, alert = :alert, fingerprint = :fingerprint,
     held_until = :heldUntil, entry = :entry, parts = :parts
@@ -274,14 +280,14 @@ export async function releaseAlerts(
   const targets: string[] = [];
   for (const { target } of due) {
     const lane = await lockConversation(sql, target);
-    if (takeoverEnd(lane, now) === 0) targets.push(target);
+    if (computeTakeoverEnd(lane, now) === 0) targets.push(target);
   }
   if (targets.length === 0) return [];
-  const rows = await sql.all(RELEASE, { now, targets: toJson(targets) });
+  const rows = await sql.all(RELEASE, { now, targets: encodeJson(targets) });
   const routes: ReplyRoute[] = [];
-  for (const row of rows.toSorted(byEnd)) {
-    const parts = fromCheckedJson(Parts, row.parts ?? '', `parts of the alert ${row.id}`);
-    const entry = fromCheckedJson(Entry, row.entry ?? '', `words of the alert ${row.id}`);
+  for (const row of rows.toSorted(compareByEnd)) {
+    const parts = decodeCheckedJson(Parts, row.parts ?? '', `parts of the alert ${row.id}`);
+    const entry = decodeCheckedJson(Entry, row.entry ?? '', `words of the alert ${row.id}`);
     sendAlert(sql, { entry, parts, target: row.target, turnId: row.turnId ?? '' }, now, newId);
     sql.send(EMPTY, { id: row.id });
     routes.push(...parts.map(({ route }) => route));
@@ -290,7 +296,7 @@ export async function releaseAlerts(
 }
 
 /** Sorts the oldest first. */
-function byEnd(one: Released, other: Released): number {
+function compareByEnd(one: ReleasedAlert, other: ReleasedAlert): number {
   return (one.endedAt ?? 0) - (other.endedAt ?? 0);
 }
 
@@ -300,12 +306,12 @@ function byEnd(one: Released, other: Released): number {
  */
 const IS_OVER = "state = 'held' and (held_until <= :now or held_until - 86400000 > :now)";
 
-const DUE_TARGETS = statement(`
+const DUE_TARGETS = defineStatement(`
   select distinct target from heartbeat_run where ${IS_OVER} order by target`).rows<{
   readonly target: string;
 }>();
 
-interface Released {
+interface ReleasedAlert {
   readonly id: string;
   readonly target: string;
   readonly turnId: string | null;
@@ -314,14 +320,14 @@ interface Released {
   readonly endedAt: number | null;
 }
 
-const RELEASE = statement(`
+const RELEASE = defineStatement(`
   update heartbeat_run set state = 'alerted'
   where ${IS_OVER}
     and target in (select value from json_each(:targets))
-  returning id, target, turn_id as "turnId", entry, parts, finished_at as "endedAt"`).rows<Released>();
+  returning id, target, turn_id as "turnId", entry, parts, finished_at as "endedAt"`).rows<ReleasedAlert>();
 
 /** Clears a run whose texts are now in the history and in the outbox. */
-const EMPTY = statement(
+const EMPTY = defineStatement(
   'update heartbeat_run set entry = null, parts = null, held_until = null where id = :id',
 );
 
@@ -337,10 +343,10 @@ function sendAlert(
   now: number,
   newId: NewId,
 ): void {
-  sql.send(APPEND, { target, turnId, role: entry.role, content: toJson(entry.content), now });
+  sql.send(APPEND, { target, turnId, role: entry.role, content: encodeJson(entry.content), now });
   insertParts(sql, parts, { turnId, now, newId });
 }
 
-const APPEND = statement(`
+const APPEND = defineStatement(`
   insert into transcript (conversation_id, session, turn_id, role, content, created_at)
   select id, session, :turnId, :role, :content, :now from conversation where id = :target`);

@@ -1,15 +1,15 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { HeartbeatAlert, HeartbeatEnd, HeartbeatOrder } from './heartbeat-runs.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { message, part, routeTo, startTurn } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createMessage, createPart, createRouteTo, startTurn } from './testing/messages.ts';
 
 const HALF_HOUR = 30 * 60_000;
 const LANE = 'beat:main';
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 
 function order(id: string, task = 'mail'): HeartbeatOrder {
-  const asked = message(id, 'c1');
+  const asked = createMessage(id, 'c1');
   const chat = { id: LANE, type: 'direct' } as const;
   return {
     id,
@@ -28,7 +28,7 @@ const alert = (text: string, more: Partial<HeartbeatAlert> = {}): HeartbeatAlert
   text,
   fingerprint: `print of ${text}`,
   entry: { role: 'assistant', content: text },
-  parts: [part(text)],
+  parts: [createPart(text)],
   ...more,
 });
 
@@ -44,12 +44,12 @@ function ending(id: string, turnId: string, more: Partial<HeartbeatEnd> = {}): H
   };
 }
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`heartbeats on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept({ ...message('1'), fromOwner: true });
+      await store.inbox.accept({ ...createMessage('1'), fromOwner: true });
     });
     afterAll(() => database.dispose());
 
@@ -215,7 +215,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await store.transcript.recent('web:c1', 0, 9)).toMatchObject([
         { role: 'assistant', content: 'rain' },
       ]);
-      expect(await store.outbox.next(CHAT)).toMatchObject({ part: { route: routeTo('c1') } });
+      expect(await store.outbox.next(CHAT)).toMatchObject({ part: { route: createRouteTo('c1') } });
     });
 
     it('[H04] send nothing when the lease was lost', async () => {
@@ -235,11 +235,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[H04] hold an alert until the quiet hours are over, and never insert it before an answer', async () => {
       await store.heartbeats.start(order('a'), null, 1);
       await end('a', { alert: alert('rain', { heldUntil: 500 }) });
-      await store.outbox.enqueue([part('an answer')], 20);
+      await store.outbox.enqueue([createPart('an answer')], 20);
       expect(await told()).toEqual(['an answer']);
       expect(await store.heartbeats.nextRelease()).toBe(500);
       expect(await store.heartbeats.release(499)).toEqual([]);
-      expect(await store.heartbeats.release(500)).toEqual([routeTo('c1')]);
+      expect(await store.heartbeats.release(500)).toEqual([createRouteTo('c1')]);
       expect(await store.heartbeats.release(501)).toEqual([]);
       expect(await told()).toEqual(['an answer', 'rain']);
       expect(await store.heartbeats.of('a')).toMatchObject({ state: 'alerted', alert: 'rain' });

@@ -1,5 +1,5 @@
 import type { NewId, ReplyRoute } from '@parley/core';
-import { type Database, type Sql, statement } from './database.ts';
+import { type Database, defineStatement, type Sql } from './database.ts';
 import {
   claimSlot,
   endHeartbeatRun,
@@ -8,8 +8,8 @@ import {
   type HeartbeatPlan,
   type HeartbeatRun,
   type HeartbeatSlot,
-  type NotedEvent,
-  noteEvent,
+  type NotedHookEvent,
+  noteHookEvent,
   releaseAlerts,
   startRun,
 } from './heartbeat-runs.ts';
@@ -20,7 +20,7 @@ import type { Lease } from './rows.ts';
  * (`heartbeat_run`). The scheduler and the runs' turns write them; the page, `/why` and status read
  * them.
  */
-export function heartbeatRepository(database: Database, newId: NewId) {
+export function createHeartbeatRepository(database: Database, newId: NewId) {
   return {
     /** Null before the agent's first `arm`. */
     plan: (agent: string): Promise<HeartbeatPlan | null> =>
@@ -50,8 +50,8 @@ export function heartbeatRepository(database: Database, newId: NewId) {
      * Stores a hook event that woke another run, or none (H09). False if the event is already
      * known.
      */
-    note: (event: NotedEvent, now: number): Promise<boolean> =>
-      database.write((sql) => noteEvent(sql, event, now)),
+    note: (event: NotedHookEvent, now: number): Promise<boolean> =>
+      database.write((sql) => noteHookEvent(sql, event, now)),
     /**
      * Ends a run's turn and releases its alert, in one fenced transaction, so that the alert is
      * sent once.
@@ -64,7 +64,7 @@ export function heartbeatRepository(database: Database, newId: NewId) {
      */
     release: (now: number): Promise<readonly ReplyRoute[]> =>
       database.write((sql) => releaseAlerts(sql, now, newId)),
-    ...runLookups(database),
+    ...createRunLookups(database),
   };
 }
 
@@ -82,22 +82,22 @@ async function scheduleHeartbeat(
   return plan;
 }
 
-const PLAN = statement(`
+const PLAN = defineStatement(`
   insert into heartbeat (agent, every_ms, next_at) values (:agent, :everyMs, :nextAt)
   on conflict (agent) do nothing`);
 
-const BRING_FORWARD = statement(`
+const BRING_FORWARD = defineStatement(`
   update heartbeat set every_ms = :everyMs,
     next_at = case when next_at > :latest then :latest else next_at end
   where agent = :agent`);
 
-const PLAN_OF = statement(`
+const PLAN_OF = defineStatement(`
   select agent, every_ms as "everyMs", next_at as "nextAt", last_at as "lastAt",
     last_reason as "lastReason"
   from heartbeat where agent = :agent`).rows<HeartbeatPlan>();
 
 /** Queries about runs that have started. */
-function runLookups(database: Database) {
+function createRunLookups(database: Database) {
   return {
     of: (id: string): Promise<HeartbeatRun | null> =>
       database.read(async (sql) => (await sql.get(RUN_BY_ID, { id })) ?? null),
@@ -129,25 +129,25 @@ const RUN = `
     output_tokens as "outputTokens"
   from heartbeat_run`;
 
-const RUN_BY_ID = statement(`${RUN} where id = :id`).rows<HeartbeatRun>();
+const RUN_BY_ID = defineStatement(`${RUN} where id = :id`).rows<HeartbeatRun>();
 
-const NEWEST_RUNS = statement(
+const NEWEST_RUNS = defineStatement(
   `${RUN} where agent = :agent order by started_at desc limit :limit`,
 ).rows<HeartbeatRun>();
 
-const NEXT_RELEASE = statement(
+const NEXT_RELEASE = defineStatement(
   "select min(held_until) as until from heartbeat_run where state = 'held'",
 ).rows<{ readonly until: number | null }>();
 
-const ALERTED = statement(`
+const ALERTED = defineStatement(`
   select id from heartbeat_run where agent = :agent and fingerprint = :fingerprint and started_at >= :since
     and state in ('alerted', 'held', 'failed') limit 1`).rows<{ readonly id: string }>();
 
-const LAST_RUNS = statement(
+const LAST_RUNS = defineStatement(
   'select task, max(started_at) as at from heartbeat_run where agent = :agent group by task',
 ).rows<{ readonly task: string; readonly at: number }>();
 
-const TOKENS = statement(`
+const TOKENS = defineStatement(`
   select coalesce(sum(input_tokens + output_tokens), 0) as tokens
   from heartbeat_run where agent = :agent and started_at >= :since`).rows<{
   readonly tokens: number;

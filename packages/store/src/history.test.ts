@@ -2,8 +2,14 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openStore } from './open-store.ts';
 import { RememberedHistory } from './remembered-history.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay, sqliteForTests } from './testing/databases.ts';
-import { answer, message, part, routeTo, startTurn } from './testing/messages.ts';
+import { createSqliteForTests, listDatabasesOfDay } from './testing/databases.ts';
+import {
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  startTurn,
+} from './testing/messages.ts';
 
 const PLACE = { conversationId: 'web:c1', session: 0, reader: 'owner' };
 const LIMIT = 4;
@@ -15,13 +21,13 @@ async function answered(
   outcome: 'answered' | 'failed' = 'answered',
   text = `says ${nth}`,
 ) {
-  await by.inbox.accept({ ...message(`m${nth}`), fromOwner: true });
+  await by.inbox.accept({ ...createMessage(`m${nth}`), fromOwner: true });
   const { lease } = await startTurn(by, `t${nth}`);
-  const commit = answer(`t${nth}`, [text]);
+  const commit = createAnswer(`t${nth}`, [text]);
   await by.lanes.commit(lease, { ...commit, outcome }, nth);
 }
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`history read by every turn on ${database.name}`, () => {
     let store: Store;
     let other: Store;
@@ -54,12 +60,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     }
 
     const sending = async () => {
-      const id = (await store.outbox.next(routeTo('c1')))?.part.id ?? '';
+      const id = (await store.outbox.next(createRouteTo('c1')))?.part.id ?? '';
       await store.outbox.markSending(id, 1);
       return id;
     };
     const notSent = async () =>
-      store.outbox.markFailed(await sending(), 'failed', 'gone', 1, part('not sent'));
+      store.outbox.markFailed(await sending(), 'failed', 'gone', 1, createPart('not sent'));
 
     it('grows with each turn, up to its limit', async () => {
       for (let nth = 2; nth <= 6; nth += 1) {
@@ -127,7 +133,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 }
 
 describe('remembered history', () => {
-  const sqlite = sqliteForTests();
+  const sqlite = createSqliteForTests();
   afterAll(() => sqlite.dispose());
 
   it('is parsed once while only one process uses the file', async () => {

@@ -1,4 +1,4 @@
-import { type Database, fromJson, statement } from './database.ts';
+import { type Database, decodeJson, defineStatement } from './database.ts';
 import {
   type NumberedEntry,
   type RememberedEntry,
@@ -14,10 +14,10 @@ import {
 } from './rows.ts';
 import type { SnapshotKey, StoredSummary, SummaryKey } from './sessions.ts';
 
-type Entries = Promise<readonly NumberedEntry[]>;
+type NumberedEntries = Promise<readonly NumberedEntry[]>;
 
 /** A summary and the entries after it. */
-interface SinceSummary {
+interface EntriesSinceSummary {
   readonly summary: StoredSummary | null;
   readonly entries: readonly NumberedEntry[];
 }
@@ -29,7 +29,7 @@ const REMEMBERED = 1_500_000;
  * A conversation's history for the model, table `transcript`. A turn's commit writes it, later
  * turns read it; forgetting and retention remove rows.
  */
-export function transcriptRepository(database: Database) {
+export function createTranscriptRepository(database: Database) {
   const memory = new RememberedHistory(REMEMBERED);
   return {
     /** The newest `limit` entries in one session, oldest first. */
@@ -43,28 +43,28 @@ export function transcriptRepository(database: Database) {
       return rows.reverse().map(toRemembered);
     },
     /** The newest `limit` entries in a session after the entry `after`, oldest first. */
-    async newestAfter(place: SnapshotKey, after: number, limit: number): Entries {
+    async newestAfter(place: SnapshotKey, after: number, limit: number): NumberedEntries {
       const params = { ...place, after, limit };
       return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(toNumbered);
     },
     /**
      * A session's furthest-reaching summary, and the newest `limit` entries after it, oldest first.
      */
-    async sinceSummary(place: SummaryKey, limit: number): Promise<SinceSummary> {
+    async sinceSummary(place: SummaryKey, limit: number): Promise<EntriesSinceSummary> {
       const version = database.historyVersion();
       const key = JSON.stringify([place.conversationId, place.session, place.reader, limit]);
       const known = version === null ? undefined : memory.get(key, version);
-      const read = await readSince(database, place, limit, known);
+      const read = await readSinceSummary(database, place, limit, known);
       const isUnchanged = version !== null && database.historyVersion() === version;
       // If the history changed during this read, or its summary was withdrawn, it is read again
       // from the start.
       const isStale = known !== undefined && (!isUnchanged || read.session.reaches < known.reaches);
-      const { summary, session } = isStale ? await readSince(database, place, limit) : read;
+      const { summary, session } = isStale ? await readSinceSummary(database, place, limit) : read;
       if (isUnchanged) memory.set(key, version, session);
       return { summary, entries: session.entries };
     },
     /** The oldest `limit` entries in a session after the entry `after`, oldest first. */
-    async oldestAfter(place: SnapshotKey, after: number, limit: number): Entries {
+    async oldestAfter(place: SnapshotKey, after: number, limit: number): NumberedEntries {
       const params = { ...place, after, limit };
       return (await database.read((sql) => sql.all(OLDEST, params))).map(toNumbered);
     },
@@ -72,7 +72,12 @@ export function transcriptRepository(database: Database) {
      * The newest `limit` entries in a session stored from `from` until before `to` (ms), oldest
      * first.
      */
-    async saidBetween(place: SnapshotKey, from: number, to: number, limit: number): Entries {
+    async saidBetween(
+      place: SnapshotKey,
+      from: number,
+      to: number,
+      limit: number,
+    ): NumberedEntries {
       const params = { ...place, from, to, limit };
       return (await database.read((sql) => sql.all(BETWEEN, params))).reverse().map(toNumbered);
     },
@@ -96,7 +101,7 @@ interface EntryRow extends Pick<TranscriptEntry, 'role'> {
 }
 
 /** Reads a session, or only what was added since `known` was read. */
-async function readSince(
+async function readSinceSummary(
   database: Database,
   place: SummaryKey,
   limit: number,
@@ -105,7 +110,7 @@ async function readSince(
   const after = known.entries.at(-1)?.seq ?? 0;
   const rows = await database.read((sql) => sql.all(SINCE_SUMMARY, { ...place, after, limit }));
   const row = rows.find(({ role }) => role === 'summary');
-  const summary = row === undefined ? null : { content: fromJson(row.content), reaches: row.seq };
+  const summary = row === undefined ? null : { content: decodeJson(row.content), reaches: row.seq };
   const fresh = rows.filter(isEntry);
   const reaches = summary?.reaches ?? 0;
   const all = [...known.entries, ...fresh.map(toNumbered).sort((a, b) => a.seq - b.seq)];
@@ -127,9 +132,9 @@ const ENTRIES = `
       and outbox.state in ('failed', 'unknown')) end as undelivered
   from transcript where conversation_id = :conversationId and session = :session`;
 
-const RECENT = statement(`${ENTRIES} order by seq desc limit :limit`).rows<EntryRow>();
+const RECENT = defineStatement(`${ENTRIES} order by seq desc limit :limit`).rows<EntryRow>();
 
-const NEWEST = statement(
+const NEWEST = defineStatement(
   `${ENTRIES} and seq > :after order by seq desc limit :limit`,
 ).rows<EntryRow>();
 
@@ -140,27 +145,29 @@ const SUMMARIES = `
   from summary where conversation_id = :conversationId and session = :session and reader = :reader
     and kind = 'history' and content is not null`;
 
-const SINCE_SUMMARY = statement(`
+const SINCE_SUMMARY = defineStatement(`
   select * from (${ENTRIES} and seq > coalesce(
       (select max(last_seq) ${SUMMARIES} and last_seq > :after), cast(:after as bigint))
     order by seq desc limit :limit) as newest
   union all select last_seq, 'summary', content, 0, null ${SUMMARIES}
     and last_seq = (select max(last_seq) ${SUMMARIES})`).rows<SinceSummaryRow>();
 
-const OLDEST = statement(`${ENTRIES} and seq > :after order by seq limit :limit`).rows<EntryRow>();
+const OLDEST = defineStatement(
+  `${ENTRIES} and seq > :after order by seq limit :limit`,
+).rows<EntryRow>();
 
-const BETWEEN = statement(`
+const BETWEEN = defineStatement(`
   ${ENTRIES} and created_at >= :from and created_at < :to
   order by created_at desc, seq desc limit :limit`).rows<EntryRow>();
 
-const BEHIND = statement(`
+const BEHIND = defineStatement(`
   select ${INBOX_COLUMNS} from inbox
   where turn_id is not null and turn_id in (select turn_id from transcript
     where conversation_id = :conversationId and session = :session and seq >= :first and seq <= :last)
   order by seq`).rows<MessageRow>();
 
 function toRemembered({ role, content, undelivered }: EntryRow): RememberedEntry {
-  const entry = { role, content: fromJson(content) };
+  const entry = { role, content: decodeJson(content) };
   return undelivered !== null ? { ...entry, undelivered } : entry;
 }
 

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BusyMode } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { ClaimedTurn, Lease } from './rows.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { answer, message, part, routeTo } from './testing/messages.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import { createAnswer, createMessage, createPart, createRouteTo } from './testing/messages.ts';
 
 const LEASE_MS = 10;
 
@@ -87,7 +87,7 @@ class Scene {
 
   #newMessage() {
     this.#messages += 1;
-    return message(`m${this.#messages}`, this.#chatId);
+    return createMessage(`m${this.#messages}`, this.#chatId);
   }
 
   /** Lets worker 0 do the remaining work, as the sweep would. */
@@ -157,8 +157,8 @@ class Scene {
     const turn = this.#turns[index];
     if (lease === undefined || turn === undefined) return;
     const commit = {
-      ...answer(turn.id, turn.ids),
-      parts: turn.ids.map((id) => part(id, this.#chatId)),
+      ...createAnswer(turn.id, turn.ids),
+      parts: turn.ids.map((id) => createPart(id, this.#chatId)),
     };
     const leaves = turn.ids.length % 2 === 1;
     const result = await this.#store.lanes.commit(lease, { ...commit, leaves }, this.#now);
@@ -176,7 +176,7 @@ async function answered(store: Store, chatId: string): Promise<readonly unknown[
   return (await store.transcript.recent(`web:${chatId}`, 0, 1_000)).map((entry) => entry.content);
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`two workers on ${database.name}`, () => {
     let store: Store;
     beforeAll(async () => {
@@ -194,23 +194,24 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           for (const next of steps) await scene.play(next);
           await scene.finish();
 
-          const rows = await store.inbox.recent(routeTo(chatId), 999);
+          const rows = await store.inbox.recent(createRouteTo(chatId), 999);
           const expected = rows
             .filter((row) => row.outcome === 'answered')
             .map((row) => row.message.messageId);
           expect(await answered(store, chatId)).toEqual(expected);
           expect(rows.filter((row) => row.outcome === null)).toEqual([]);
-          const sent = await store.outbox.recent(routeTo(chatId), 999);
+          const sent = await store.outbox.recent(createRouteTo(chatId), 999);
           expect(sent.map((entry) => entry.part.body.text)).toEqual(expected);
         }),
-        runs(database.name === 'SQLite' ? 100 : 40),
+        toRunOptions(database.name === 'SQLite' ? 100 : 40),
       );
     });
 
     it('[D02] answer each message once while both work at the same time', async () => {
       const total = 40;
       const accepting = (async () => {
-        for (let i = 1; i <= total; i += 1) await store.inbox.accept(message(`m${i}`, 'busy'));
+        for (let i = 1; i <= total; i += 1)
+          await store.inbox.accept(createMessage(`m${i}`, 'busy'));
       })();
       const work = async (owner: string) => {
         // The lease expires immediately, so the workers take the lane from each other in the middle
@@ -227,7 +228,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           lost = Math.min(lost + 1, MAX_LOST);
           await sleep((round * (owner === 'w1' ? 3 : 5)) % 7);
           const ids = got.turn.messages.map((row) => row.message.messageId);
-          const commit = answer(got.turn.turnId, ids, 'busy');
+          const commit = createAnswer(got.turn.turnId, ids, 'busy');
           if ((await store.lanes.commit(got.lease, commit, round)) !== 'fenced') lost = 0;
         }
       };
@@ -238,13 +239,13 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[D03] leave no message behind that is stored while a commit releases the lane', async () => {
       const lane = { conversationId: 'web:leave', owner: 'w1', leaseMs: LEASE_MS };
-      await store.inbox.accept(message('l0', 'leave'));
+      await store.inbox.accept(createMessage('l0', 'leave'));
       for (let round = 1; round <= 60; round += 1) {
         const started = await store.lanes.begin(lane, 'collect', `leave-${round}`, round);
         if (started.kind !== 'turn') throw new Error(`nothing waits before round ${round}`);
         const { lease, turn } = started;
-        const commit = { ...answer(turn.turnId, [`l${round - 1}`], 'leave'), leaves: true };
-        const accept = () => store.inbox.accept(message(`l${round}`, 'leave'));
+        const commit = { ...createAnswer(turn.turnId, [`l${round - 1}`], 'leave'), leaves: true };
+        const accept = () => store.inbox.accept(createMessage(`l${round}`, 'leave'));
         const end = () => store.lanes.commit(lease, commit, round);
         const [ended] =
           round % 2 === 0

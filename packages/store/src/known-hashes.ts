@@ -15,7 +15,7 @@ interface KnownHashes {
 /**
  * A bounded cache of hashes. The oldest entries are evicted; their texts are simply written again.
  */
-export function knownHashes(): KnownHashes {
+export function createKnownHashes(): KnownHashes {
   const known = new BoundedMap<string, number>(MAX_HASHES);
   return {
     has(hash, now) {

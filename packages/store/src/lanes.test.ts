@@ -1,9 +1,16 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { answer, claim, idsOf, message, routeTo, startTurn } from './testing/messages.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createRouteTo,
+  listMessageIds,
+  startTurn,
+} from './testing/messages.ts';
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a lane on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -11,7 +18,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
     it('[F08] leaves an album until it is complete, and returns when to retry', async () => {
       const picture = (id: string, at: number) => {
-        const { message: one, ...rest } = message(id, 'c1', { at });
+        const { message: one, ...rest } = createMessage(id, 'c1', { at });
         return { ...rest, message: { ...one, albumId: 'a' }, settlesAt: at + 1_000 };
       };
       const work = { conversationId: 'web:c1', owner: 'w1', leaseMs: 1_000 };
@@ -24,7 +31,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const other = { ...work, owner: 'w2' };
       database.setTime(1_500);
       const started = await store.lanes.begin(other, 'followup', 't2', 1_500);
-      expect(started.kind === 'turn' && idsOf(started.turn)).toEqual(['m1', 'm2']);
+      expect(started.kind === 'turn' && listMessageIds(started.turn)).toEqual(['m1', 'm2']);
     });
 
     afterAll(() => database.dispose());
@@ -37,7 +44,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       };
 
       it('[D13] reports how often it hung the process', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         const hangs = [(await begin(1))?.hangs];
         for (const nth of [2, 3]) {
           await store.turns.countHang('t1');
@@ -50,12 +57,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
 
       it('[D13] is closed as a dead letter, unread, if giving it up also crashes the process', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         for (const nth of [1, 2, 3]) {
           await begin(nth);
           await store.turns.countHang('t1');
         }
-        await store.inbox.accept(message('m2'));
+        await store.inbox.accept(createMessage('m2'));
         expect(await begin(4)).toMatchObject({ turnId: 't4', resumed: false });
         const reason = 'it made the process stand still 3 times, until the watchdog ended it';
         expect(await store.deadLetters.open({ limit: 9 })).toMatchObject([
@@ -70,9 +77,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         store.lanes.drop(work, { turnId: 'dropped', reason: 'claiming it: started 5 times' }, now);
 
       it('[D13] is given up unread: its messages become a dead letter, and later ones are answered', async () => {
-        await store.inbox.accept(message('m1'));
-        await store.inbox.accept(message('m2'));
-        expect(await drop(1)).toEqual({ kind: 'dropped', route: routeTo('c1') });
+        await store.inbox.accept(createMessage('m1'));
+        await store.inbox.accept(createMessage('m2'));
+        expect(await drop(1)).toEqual({ kind: 'dropped', route: createRouteTo('c1') });
         const [letter, ...others] = await store.deadLetters.open({ limit: 9 });
         expect(others).toEqual([]);
         expect(letter).toMatchObject({
@@ -80,16 +87,16 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
           reason: 'claiming it: started 5 times',
           messages: [{ messageId: 'm1' }, { messageId: 'm2' }],
         });
-        await store.inbox.accept(message('m3'));
+        await store.inbox.accept(createMessage('m3'));
         const next = await store.lanes.begin(work, 'followup', 't2', 2);
-        expect(next.kind === 'turn' && idsOf(next.turn)).toEqual(['m3']);
+        expect(next.kind === 'turn' && listMessageIds(next.turn)).toEqual(['m3']);
       });
 
       it('[D13] is given up together with its unfinished turn', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         await store.lanes.begin(work, 'followup', 't1', 1);
-        await store.inbox.accept(message('m2'));
-        expect(await drop(2)).toEqual({ kind: 'dropped', route: routeTo('c1') });
+        await store.inbox.accept(createMessage('m2'));
+        expect(await drop(2)).toEqual({ kind: 'dropped', route: createRouteTo('c1') });
         const letters = await store.deadLetters.open({ limit: 9 });
         expect(letters.map((letter) => letter.kind === 'unanswered' && letter.turnId)).toEqual([
           'dropped',
@@ -99,9 +106,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
 
       it('[D13] is left unchanged if nothing waits or another worker holds it', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         await startTurn(store, 't1', 'web:c1', 'w2');
-        await store.inbox.accept(message('m2'));
+        await store.inbox.accept(createMessage('m2'));
         expect(await drop(1)).toEqual({ kind: 'held' });
         expect(await store.inbox.waiting('web:c1')).toBe(1);
         expect(await store.deadLetters.open({ limit: 9 })).toEqual([]);
@@ -119,14 +126,14 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const begin = (owner: string) => store.lanes.begin(work(owner), 'collect', owner, 0);
 
       it('[D02] is held by one worker; the other one is told for how long', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         await startTurn(store, 't1');
         database.setTime(400);
         expect(await begin('w2')).toEqual({ kind: 'busy', retryInMs: 600 });
       });
 
       it('[D02] is granted to exactly one of many simultaneous requests', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         const results = await Promise.all(Array.from({ length: 20 }, (_, i) => begin(`w${i}`)));
         const kinds = results.map(({ kind }) => kind).toSorted();
         expect(kinds).toEqual([...Array(19).fill('busy'), 'turn']);
@@ -135,7 +142,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       it('[D02] includes the turn that another worker has just started', async () => {
         const chats = Array.from({ length: 10 }, (_, i) => `c${i}`);
         for (const chat of chats) {
-          for (const nth of [1, 2]) await store.inbox.accept(message(`m${nth}-${chat}`, chat));
+          for (const nth of [1, 2])
+            await store.inbox.accept(createMessage(`m${nth}-${chat}`, chat));
         }
         const begin = (chat: string, nth: number) => {
           const work = { conversationId: `web:${chat}`, owner: `w${nth}`, leaseMs: 0 };
@@ -148,7 +156,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
 
       it('passes to another worker with a higher epoch when it expires or is released', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         const { lease: first } = await startTurn(store, 't1');
         database.setTime(1_000);
         const { lease: second } = await startTurn(store, 'unused', 'web:c1', 'w2');
@@ -159,27 +167,27 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
 
       it('[D02] stores nothing and reports it if its epoch has fallen', async () => {
-        await store.inbox.accept(message('m1'));
-        await store.inbox.accept(message('m2'));
+        await store.inbox.accept(createMessage('m1'));
+        await store.inbox.accept(createMessage('m2'));
         const { lease: held } = await startTurn(store, 't1', 'web:c1', 'w1', 'followup');
         const lease = { ...held, epoch: held.epoch + 1 };
         const fallen = expect.objectContaining({ code: 'store-rewound', retryable: false });
-        const commit = answer('t1', ['one']);
+        const commit = createAnswer('t1', ['one']);
         await expect(store.lanes.commit(lease, commit, 2)).rejects.toEqual(fallen);
         expect(await store.lanes.commit(held, commit, 2)).toBe('committed');
         await expect(store.lanes.claim(lease, 'followup', 't2', 1)).rejects.toEqual(fallen);
-        expect(idsOf(await claim(store, held, 't2', 'followup'))).toEqual(['m2']);
+        expect(listMessageIds(await claimTurnOf(store, held, 't2', 'followup'))).toEqual(['m2']);
       });
 
       it('can be taken again by its own owner, whose earlier run is then fenced', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         const { lease: first } = await startTurn(store, 't1');
         await startTurn(store, 'unused');
         expect(await store.lanes.renew([first], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
       it('can be renewed until another worker takes it, and not after it was lost or released', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         expect(await store.lanes.renew([lease], 5_000)).toEqual({ renewed: ['web:c1'], busy: [] });
         database.setTime(4_000);
@@ -197,7 +205,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         const chats = Array.from({ length: 450 }, (_, nth) => `${nth}`);
         const leases = [];
         for (const chat of chats) {
-          await store.inbox.accept(message('m1', chat));
+          await store.inbox.accept(createMessage('m1', chat));
           leases.push((await startTurn(store, `t${chat}`, `web:${chat}`)).lease);
         }
         database.setTime(1_000);
@@ -209,7 +217,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
 
       it('[D13] held by a dead worker expires after its duration, however far the clock was set back', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         database.setTime(3_600_000);
         await startTurn(store, 't1', 'web:c1', 'dead');
         database.setTime(0);
@@ -222,7 +230,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
 
       it('[D13] runs for its full duration from now when it is renewed after the clock was set back', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         database.setTime(3_600_000);
         const { lease } = await startTurn(store, 't1');
         database.setTime(0);
@@ -234,80 +242,80 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
 
       it('is ended by releaseAll everywhere, and its holders are fenced', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         await store.lanes.releaseAll();
-        expect(await store.lanes.commit(lease, answer('t1', ['late']), 1)).toBe('fenced');
+        expect(await store.lanes.commit(lease, createAnswer('t1', ['late']), 1)).toBe('fenced');
         expect((await begin('w2')).kind).toBe('turn');
       });
 
       it('is released at once if there is nothing to claim, in this lane or at this time', async () => {
-        await store.inbox.accept(message('m1', 'c2'));
+        await store.inbox.accept(createMessage('m1', 'c2'));
         expect(await begin('w1')).toEqual({ kind: 'none' });
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         expect((await begin('w2')).kind).toBe('turn');
       });
     });
 
     describe('claiming', () => {
       it('[D03] collect makes one turn from all waiting messages, in storage order', async () => {
-        for (const id of ['m3', 'm1', 'm2']) await store.inbox.accept(message(id));
+        for (const id of ['m3', 'm1', 'm2']) await store.inbox.accept(createMessage(id));
         const { turn } = await startTurn(store, 't1');
         expect(turn).toMatchObject({ turnId: 't1', resumed: false, attempts: 0, steps: [] });
-        expect(idsOf(turn)).toEqual(['m3', 'm1', 'm2']);
+        expect(listMessageIds(turn)).toEqual(['m3', 'm1', 'm2']);
         expect(await store.inbox.waiting('web:c1')).toBe(0);
       });
 
       it('[D03] followup makes a separate turn from each message', async () => {
-        for (const id of ['m1', 'm2']) await store.inbox.accept(message(id));
+        for (const id of ['m1', 'm2']) await store.inbox.accept(createMessage(id));
         const { lease, turn } = await startTurn(store, 't1', 'web:c1', 'w1', 'followup');
-        expect(idsOf(turn)).toEqual(['m1']);
-        await store.lanes.commit(lease, answer('t1', ['one']), 1);
-        expect(idsOf(await claim(store, lease, 't2', 'followup'))).toEqual(['m2']);
+        expect(listMessageIds(turn)).toEqual(['m1']);
+        await store.lanes.commit(lease, createAnswer('t1', ['one']), 1);
+        expect(listMessageIds(await claimTurnOf(store, lease, 't2', 'followup'))).toEqual(['m2']);
       });
 
       it('[D03] collect keeps messages with different destinations apart, in order', async () => {
-        await store.inbox.accept(message('m1', 'c1', { threadId: 'a' }));
-        await store.inbox.accept(message('m2', 'c1', { threadId: 'a' }));
-        await store.inbox.accept(message('m3', 'c1', { threadId: 'b' }));
-        await store.inbox.accept(message('m4', 'c1', { threadId: 'a' }));
+        await store.inbox.accept(createMessage('m1', 'c1', { threadId: 'a' }));
+        await store.inbox.accept(createMessage('m2', 'c1', { threadId: 'a' }));
+        await store.inbox.accept(createMessage('m3', 'c1', { threadId: 'b' }));
+        await store.inbox.accept(createMessage('m4', 'c1', { threadId: 'a' }));
         const { lease, turn } = await startTurn(store, 't1');
-        const turns = [idsOf(turn)];
+        const turns = [listMessageIds(turn)];
         for (const nth of [2, 3]) {
-          await store.lanes.commit(lease, answer(`t${nth - 1}`, []), 1);
-          turns.push(idsOf(await claim(store, lease, `t${nth}`)));
+          await store.lanes.commit(lease, createAnswer(`t${nth - 1}`, []), 1);
+          turns.push(listMessageIds(await claimTurnOf(store, lease, `t${nth}`)));
         }
         expect(turns).toEqual([['m1', 'm2'], ['m3'], ['m4']]);
       });
 
       it('finds nothing in an empty lane, and nothing from another lane', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
-        await store.lanes.commit(lease, answer('t1', []), 1);
-        await store.inbox.accept(message('m1', 'c2'));
+        await store.lanes.commit(lease, createAnswer('t1', []), 1);
+        await store.inbox.accept(createMessage('m1', 'c2'));
         expect(await store.lanes.claim(lease, 'collect', 't2', 0)).toEqual({ kind: 'none' });
       });
 
       it('reports when the newest waiting message was received', async () => {
         expect(await store.lanes.newestWaiting('web:c1')).toBeNull();
-        await store.inbox.accept(message('m1', 'c1', { at: 70 }));
-        await store.inbox.accept(message('m2', 'c1', { at: 60 }));
+        await store.inbox.accept(createMessage('m1', 'c1', { at: 70 }));
+        await store.inbox.accept(createMessage('m2', 'c1', { at: 60 }));
         expect(await store.lanes.newestWaiting('web:c1')).toBe(70);
         await startTurn(store, 't1');
         expect(await store.lanes.newestWaiting('web:c1')).toBeNull();
       });
 
       it('[G16] resumes an unfinished turn with its id, messages and steps, and counts the attempt', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         const { lease: dead } = await startTurn(store, 't1');
         await store.turns.appendStep(dead, 't1', { index: 0, content: { text: 'thought' } }, 1);
         await store.turns.appendStep(dead, 't1', { index: 1, content: ['called'] }, 2);
-        await store.inbox.accept(message('m2'));
+        await store.inbox.accept(createMessage('m2'));
 
         database.setTime(1_000);
         const { turn: second } = await startTurn(store, 'unused', 'web:c1', 'w2');
         expect(second).toMatchObject({ turnId: 't1', resumed: true, attempts: 1 });
-        expect(idsOf(second)).toEqual(['m1']);
+        expect(listMessageIds(second)).toEqual(['m1']);
         expect(second.steps).toEqual([
           { index: 0, content: { text: 'thought' } },
           { index: 1, content: ['called'] },
@@ -315,21 +323,21 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         database.setTime(2_000);
         const { lease, turn } = await startTurn(store, 'unused', 'web:c1', 'w3');
         expect(turn.attempts).toBe(2);
-        await store.lanes.commit(lease, answer('t1', ['done']), 3);
-        expect(idsOf(await claim(store, lease, 't2'))).toEqual(['m2']);
+        await store.lanes.commit(lease, createAnswer('t1', ['done']), 3);
+        expect(listMessageIds(await claimTurnOf(store, lease, 't2'))).toEqual(['m2']);
       });
     });
 
     describe('committing', () => {
       it('[D05] marks in the history which answer did not reach its chat', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         const entries = [
           { role: 'user', content: 'hello' },
           { role: 'assistant', content: 'hi' },
         ] as const;
-        await store.lanes.commit(lease, { ...answer('t1', ['one', 'two']), entries }, 9);
-        const due = await store.outbox.next(routeTo('c1'));
+        await store.lanes.commit(lease, { ...createAnswer('t1', ['one', 'two']), entries }, 9);
+        const due = await store.outbox.next(createRouteTo('c1'));
         await store.outbox.markSending(due?.part.id ?? '', 10);
         await store.outbox.markFailed(due?.part.id ?? '', 'failed', 'blocked', 11, null);
         expect(await store.transcript.recent('web:c1', 0, 9)).toEqual([
@@ -339,22 +347,22 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
 
       it('[D04] writes history, parts, usage and messages together', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         const usage = { model: 'offline', inputTokens: 10, outputTokens: 5, costUsd: 0.25 };
         const entries = [
           { role: 'user', content: 'hello' },
           { role: 'assistant', content: [{ type: 'text', text: 'hi\u0000' }] },
         ] as const;
-        const commit = { ...answer('t1', ['one', 'two']), entries, usage };
+        const commit = { ...createAnswer('t1', ['one', 'two']), entries, usage };
         expect(await store.lanes.commit(lease, commit, 9)).toBe('committed');
 
         expect(await store.transcript.recent('web:c1', 0, 9)).toEqual(entries);
         expect(await store.transcript.recent('web:c1', 0, 1)).toEqual([entries[1]]);
-        const parts = await store.outbox.recent(routeTo('c1'), 9);
+        const parts = await store.outbox.recent(createRouteTo('c1'), 9);
         expect(parts.map((entry) => entry.part.body.text)).toEqual(['one', 'two']);
         expect(parts.every((entry) => entry.part.turnId === 't1')).toBe(true);
-        expect((await store.inbox.recent(routeTo('c1'), 1))[0]?.outcome).toBe('answered');
+        expect((await store.inbox.recent(createRouteTo('c1'), 1))[0]?.outcome).toBe('answered');
         expect(await store.turns.totals(9)).toEqual({
           answered: 1,
           failed: 0,
@@ -367,66 +375,74 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
 
       it('[D04] writes nothing when the lease was lost', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         const { lease: lost } = await startTurn(store, 't1');
         database.setTime(1_000);
         const { lease: now } = await startTurn(store, 'unused', 'web:c1', 'w2');
 
-        expect(await store.lanes.commit(lost, answer('t1', ['ghost']), 1_001)).toBe('fenced');
+        expect(await store.lanes.commit(lost, createAnswer('t1', ['ghost']), 1_001)).toBe('fenced');
         expect(await store.transcript.recent('web:c1', 0, 9)).toEqual([]);
-        expect(await store.outbox.next(routeTo('c1'))).toBeNull();
-        expect((await store.inbox.recent(routeTo('c1'), 1))[0]?.outcome).toBeNull();
+        expect(await store.outbox.next(createRouteTo('c1'))).toBeNull();
+        expect((await store.inbox.recent(createRouteTo('c1'), 1))[0]?.outcome).toBeNull();
         expect((await store.turns.totals(0)).answered).toBe(0);
-        expect(await store.lanes.commit(now, answer('t1', ['real']), 1_002)).toBe('committed');
+        expect(await store.lanes.commit(now, createAnswer('t1', ['real']), 1_002)).toBe(
+          'committed',
+        );
       });
 
       it('[D04] writes nothing a second time for the same turn', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
-        await store.lanes.commit(lease, answer('t1', ['once']), 1);
-        expect(await store.lanes.commit(lease, answer('t1', ['once']), 1)).toBe('fenced');
-        expect(await store.outbox.recent(routeTo('c1'), 9)).toHaveLength(1);
+        await store.lanes.commit(lease, createAnswer('t1', ['once']), 1);
+        expect(await store.lanes.commit(lease, createAnswer('t1', ['once']), 1)).toBe('fenced');
+        expect(await store.outbox.recent(createRouteTo('c1'), 9)).toHaveLength(1);
       });
 
       it('[D04] writes only one of two simultaneous commits', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         const results = await Promise.all(
-          Array.from({ length: 8 }, () => store.lanes.commit(lease, answer('t1', ['once']), 1)),
+          Array.from({ length: 8 }, () =>
+            store.lanes.commit(lease, createAnswer('t1', ['once']), 1),
+          ),
         );
         expect(results.filter((result) => result === 'committed')).toHaveLength(1);
-        expect(await store.outbox.recent(routeTo('c1'), 9)).toHaveLength(1);
+        expect(await store.outbox.recent(createRouteTo('c1'), 9)).toHaveLength(1);
       });
 
       it('rejects a turn from another lane, even with a valid lease on its own', async () => {
-        await store.inbox.accept(message('m1', 'c2'));
+        await store.inbox.accept(createMessage('m1', 'c2'));
         await startTurn(store, 't2', 'web:c2');
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
-        expect(await store.lanes.commit(lease, answer('t2', ['wrong']), 1)).toBe('fenced');
+        expect(await store.lanes.commit(lease, createAnswer('t2', ['wrong']), 1)).toBe('fenced');
       });
 
       it('keeps the reason of a silent or failed turn out of the outbox', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
-        const silent = { ...answer('t1', []), outcome: 'silent', reason: 'not addressed' } as const;
+        const silent = {
+          ...createAnswer('t1', []),
+          outcome: 'silent',
+          reason: 'not addressed',
+        } as const;
         expect(await store.lanes.commit(lease, silent, 1)).toBe('committed');
-        expect((await store.inbox.recent(routeTo('c1'), 1))[0]?.outcome).toBe('silent');
-        expect(await store.outbox.next(routeTo('c1'))).toBeNull();
+        expect((await store.inbox.recent(createRouteTo('c1'), 1))[0]?.outcome).toBe('silent');
+        expect(await store.outbox.next(createRouteTo('c1'))).toBeNull();
       });
     });
 
     describe('the sweep', () => {
       it('finds lanes with waiting messages or unfinished turns, the longest waiting first', async () => {
-        await store.inbox.accept(message('m1', 'late', { at: 30 }));
-        await store.inbox.accept(message('m1', 'early', { at: 10 }));
-        await store.inbox.accept(message('m2', 'early', { at: 40 }));
-        await store.inbox.accept(message('m1', 'started', { at: 5 }));
+        await store.inbox.accept(createMessage('m1', 'late', { at: 30 }));
+        await store.inbox.accept(createMessage('m1', 'early', { at: 10 }));
+        await store.inbox.accept(createMessage('m2', 'early', { at: 40 }));
+        await store.inbox.accept(createMessage('m1', 'started', { at: 5 }));
         const { lease: started } = await startTurn(store, 't1', 'web:started');
         await store.lanes.release(started);
-        await store.inbox.accept(message('m1', 'done'));
+        await store.inbox.accept(createMessage('m1', 'done'));
         const { lease: done } = await startTurn(store, 't2', 'web:done');
-        await store.lanes.commit(done, answer('t2', []), 1);
+        await store.lanes.commit(done, createAnswer('t2', []), 1);
         await store.lanes.release(done);
 
         expect(await store.lanes.withWork(9, 1_000)).toEqual([
@@ -438,7 +454,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       });
 
       it('leaves lanes alone while a live worker holds them', async () => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         await startTurn(store, 't1');
         database.setTime(999);
         expect(await store.lanes.withWork(9, 1_000)).toEqual([]);

@@ -1,29 +1,29 @@
 import type { BusyPolicy, FreshParts, NewId, ReplyRoute } from '@parley/core';
 import type { Claim, ClaimResult, LockedLane } from './claim-turn.ts';
 import { claimTurn, claimTurnInLane } from './claim-turn.ts';
-import { ensureConversation, lockConversation, lockLeased } from './conversations.ts';
-import { type Database, type Sql, statement } from './database.ts';
-import type { Dropping } from './drop-waiting.ts';
-import type { Joining } from './later-messages.ts';
+import { ensureConversation, lockConversation, lockLeasedConversation } from './conversations.ts';
+import { type Database, defineStatement, type Sql } from './database.ts';
+import type { DropRequest } from './drop-waiting.ts';
+import type { JoinRules } from './later-messages.ts';
 import type { PromptWriter } from './prompts.ts';
-import { isPutOffAt, type PutOff, putOffTurn } from './put-off.ts';
+import { isPostponedCondition, type PostponedTurn, postponeTurn } from './put-off.ts';
 import { renewLeases } from './renew-leases.ts';
 import type { ClaimedTurn, CommitResult, Lease, TurnCommit } from './rows.ts';
 import { SHARED_NOW, type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
-import { isTakenOver, isTakenOverAt, readMoment } from './taken-over.ts';
+import { isTakenOver, isTakenOverCondition, readMoment } from './taken-over.ts';
 import { commitTurn } from './turns.ts';
 
 /**
  * One turn at a time per conversation (D02). Every write takes the lease and checks its epoch in
  * the same transaction, so a worker that was declared dead can never commit.
  */
-export type LaneRepository = ReturnType<typeof laneRepository>;
+export type LaneRepository = ReturnType<typeof createLaneRepository>;
 
 /**
  * Lease times are based on the clock that all processes share. The caller's `now` is only stored in
  * the rows that a call starts or ends.
  */
-export function laneRepository(
+export function createLaneRepository(
   database: Database,
   newId: NewId,
   prompts: PromptWriter,
@@ -63,7 +63,7 @@ export function laneRepository(
      */
     release: (lease: Lease, blameless?: string): Promise<void> =>
       database.write(async (sql) => {
-        if (blameless !== undefined && (await lockLeased(sql, lease)) !== null) {
+        if (blameless !== undefined && (await lockLeasedConversation(sql, lease)) !== null) {
           sql.send(UNCOUNT, { turnId: blameless });
         }
         sql.send(LEAVE, lease);
@@ -98,7 +98,7 @@ export function laneRepository(
      * burst, its files are still being fetched, it was written after `/new` or `/mode`, or its
      * answer goes elsewhere.
      */
-    async join(lease: Lease, joining: Joining, now: number) {
+    async join(lease: Lease, joining: JoinRules, now: number) {
       const { joinTurn } = await import('./later-messages.ts');
       return database.write((sql) => joinTurn(sql, { lease, joining, now }));
     },
@@ -122,10 +122,10 @@ export function laneRepository(
      * Puts off the turn of a lane: it stays unfinished and is not claimed before the given time
      * unless a person writes. `fenced` if the lease was lost or the turn is over.
      */
-    putOff: (lease: Lease, putOff: PutOff, now: number): Promise<CommitResult> =>
+    putOff: (lease: Lease, putOff: PostponedTurn, now: number): Promise<CommitResult> =>
       database.write(async (sql) => {
-        if ((await lockLeased(sql, lease)) === null) return 'fenced';
-        const done = await putOffTurn(sql, lease.conversationId, putOff, now);
+        if ((await lockLeasedConversation(sql, lease)) === null) return 'fenced';
+        const done = await postponeTurn(sql, lease.conversationId, putOff, now);
         return done ? 'committed' : 'fenced';
       }),
     /**
@@ -155,7 +155,7 @@ interface LaneRequest {
  * `taken-over`: a person leads the conversation (U12), so its messages and its unfinished turn wait
  * until the agent leads it again.
  */
-type Begun =
+type BeginResult =
   | { kind: 'busy' | 'settling'; retryInMs: number }
   | { kind: 'none' | 'suspended' | 'taken-over' }
   | { kind: 'turn'; lease: Lease; turn: ClaimedTurn };
@@ -164,7 +164,7 @@ async function beginWork(
   database: Database,
   work: LaneRequest,
   { moment, ...claim }: Omit<Claim, 'lease'> & Pick<LaneWork, 'moment'>,
-): Promise<Begun> {
+): Promise<BeginResult> {
   return database.write(async (sql) => {
     const taken = await acquireLane(sql, { ...work, now: claim.now, moment });
     if (taken.kind !== 'held') return taken;
@@ -188,7 +188,7 @@ type Dropped =
 async function dropLane(
   database: Database,
   work: LaneRequest,
-  { moment, ...dropped }: Pick<Dropping, 'turnId' | 'reason' | 'now'> & Pick<LaneWork, 'moment'>,
+  { moment, ...dropped }: Pick<DropRequest, 'turnId' | 'reason' | 'now'> & Pick<LaneWork, 'moment'>,
 ): Promise<Dropped> {
   const { dropWaiting } = await import('./drop-waiting.ts');
   return database.write(async (sql) => {
@@ -201,16 +201,16 @@ async function dropLane(
   });
 }
 
-const TOUCH = statement('update turn set attempts = attempts where id = :turnId');
+const TOUCH = defineStatement('update turn set attempts = attempts where id = :turnId');
 
-interface Committing {
+interface CommitDeps {
   readonly database: Database;
   readonly newId: NewId;
   readonly prompts: PromptWriter;
 }
 
 async function commitLane(
-  { database, newId, prompts }: Committing,
+  { database, newId, prompts }: CommitDeps,
   { lease, commit, now }: { lease: Lease; commit: TurnCommit; now: number },
   stored?: (fresh: FreshParts) => void,
 ): Promise<CommitResult | 'left'> {
@@ -278,12 +278,12 @@ async function waitForLease(
   return Math.max(1, Math.min(leftMs, leaseMs));
 }
 
-const LEFT = statement(`
+const LEFT = defineStatement(`
   select lease_until - ${STATEMENT_NOW} as "leftMs" from conversation where id = :conversationId`).rows<{
   readonly leftMs: number | null;
 }>();
 
-const SHORTEN = statement(`
+const SHORTEN = defineStatement(`
   update conversation set lease_until = ${STATEMENT_NOW} + :leaseMs where id = :conversationId`);
 
 /** The last check and the release are one step, so no message can arrive unseen in between. */
@@ -293,16 +293,16 @@ async function claimOrLeave(sql: Sql, claim: Claim): Promise<ClaimResult> {
   return claimed;
 }
 
-const UNCOUNT = statement(`
+const UNCOUNT = defineStatement(`
   update turn set attempts = attempts - 1 where id = :turnId and state = 'running' and attempts > 0`);
 
-const LEAVE = statement(`
+const LEAVE = defineStatement(`
   update conversation set lease_owner = null, lease_until = null
   where id = :conversationId and epoch = :epoch`);
 
 // The caller has locked the conversation, and storing a message locks it as well: messages stored
 // before are seen here, and later ones bring their own wake-up.
-const LEAVE_IF_DONE = statement(`
+const LEAVE_IF_DONE = defineStatement(`
   update conversation set lease_owner = null, lease_until = null
   where id = :conversationId and epoch = :epoch and not exists (select 1 from inbox
     where inbox.conversation_id = :conversationId and inbox.state = 'waiting')`);
@@ -313,12 +313,12 @@ const LEAVE_IF_DONE = statement(`
  * PostgreSQL, `unfinished` may name a turn that ended while this waited for the lock, so it is only
  * a hint; it misses a turn that was started meanwhile, which `seen` reveals.
  */
-const ACQUIRE_LEASE = statement(`
+const ACQUIRE_LEASE = defineStatement(`
   update conversation set epoch = epoch + 1, lease_owner = :owner,
     lease_until = ${SHARED_NOW} + :leaseMs
   where id = :conversationId
     and (lease_until is null or lease_until <= ${SHARED_NOW} or lease_owner = :owner)
-    and (taken_over_until is null or not (${isTakenOverAt(SHARED_NOW, 'conversation')}))
+    and (taken_over_until is null or not (${isTakenOverCondition(SHARED_NOW, 'conversation')}))
   returning epoch, session, lease_owner, mode, plan, plan_run, model, (select turn.id from turn
     where turn.conversation_id = :conversationId and turn.state = 'running') as unfinished,
   (select before.epoch from conversation before where before.id = :conversationId) as seen`).rows<
@@ -333,11 +333,11 @@ const ACQUIRE_LEASE = statement(`
   }
 >();
 
-const RELEASE_ALL = statement(`
+const RELEASE_ALL = defineStatement(`
   update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null
   where lease_owner is not null`);
 
-const NEWEST_WAITING = statement(`
+const NEWEST_WAITING = defineStatement(`
   select max(received_at) as newest from inbox
   where conversation_id = :conversationId and state = 'waiting'`).rows<{
   readonly newest: number | null;
@@ -349,21 +349,21 @@ const NEWEST_WAITING = statement(`
  * that was put off bring their own wake-up. A conversation led by a person is found once the
  * takeover ends.
  */
-const WITH_WORK = statement(`
+const WITH_WORK = defineStatement(`
   select work.conversation_id as id from (
     select conversation_id, received_at as since from inbox where state = 'waiting'
       and not exists (select 1 from turn join approval on approval.code = turn.awaits
         where turn.conversation_id = inbox.conversation_id and turn.state = 'running'
         and approval.choices is null)
       and not exists (select 1 from turn where turn.conversation_id = inbox.conversation_id
-        and turn.state = 'running' and ${isPutOffAt(SHARED_NOW)})
+        and turn.state = 'running' and ${isPostponedCondition(SHARED_NOW)})
     union all
     select conversation_id, started_at as since from turn where state = 'running' and awaits is null
-      and not (put_off_until is not null and ${isPutOffAt(SHARED_NOW)})
+      and not (put_off_until is not null and ${isPostponedCondition(SHARED_NOW)})
   ) work join conversation on conversation.id = work.conversation_id
   where (conversation.lease_until is null or conversation.lease_until <= ${SHARED_NOW}
       or conversation.lease_until > ${SHARED_NOW} + :leaseMs)
-    and (conversation.taken_over_until is null or not (${isTakenOverAt(SHARED_NOW, 'conversation')}))
+    and (conversation.taken_over_until is null or not (${isTakenOverCondition(SHARED_NOW, 'conversation')}))
   group by work.conversation_id order by min(work.since) limit :limit`).rows<{
   readonly id: string;
 }>();

@@ -1,14 +1,14 @@
 import { ReplyRoute } from '@parley/core';
-import { withFetchedFiles } from './attachments.ts';
-import { isSameDestination, readyMessages, waitingMessages } from './claim-turn.ts';
-import { lockLeased } from './conversations.ts';
-import { fromCheckedJson, type Sql, statement } from './database.ts';
+import { keepFetchedRows } from './attachments.ts';
+import { isSameDestination, listWaitingMessages, selectReadyMessages } from './claim-turn.ts';
+import { lockLeasedConversation } from './conversations.ts';
+import { decodeCheckedJson, defineStatement, type Sql } from './database.ts';
 import { returnMessages } from './put-off.ts';
 import type { ClaimedTurn, InboxRow, JournalStep, Lease } from './rows.ts';
 import { isUnfinished, storeStep } from './turns.ts';
 
 /** Which messages may join a running turn, and the journal steps that record them (D03). */
-export interface Joining {
+export interface JoinRules {
   readonly turnId: string;
   /** The mode when the turn started; messages sent in another mode do not join. */
   readonly mode: ClaimedTurn['mode'];
@@ -30,9 +30,9 @@ export type Interruption =
   | { readonly kind: 'later'; readonly retryInMs: number }
   | { readonly kind: 'fenced' };
 
-interface Join {
+interface JoinRequest {
   readonly lease: Lease;
-  readonly joining: Joining;
+  readonly joining: JoinRules;
   readonly now: number;
 }
 
@@ -42,16 +42,16 @@ interface Join {
  */
 export async function joinTurn(
   sql: Sql,
-  { lease, joining, now }: Join,
+  { lease, joining, now }: JoinRequest,
 ): Promise<{ kind: 'joined'; rows: readonly InboxRow[] } | { kind: 'none' } | { kind: 'fenced' }> {
-  const conversation = await lockLeased(sql, lease);
+  const conversation = await lockLeasedConversation(sql, lease);
   const { turnId, mode } = joining;
   if (conversation === null || !(await isUnfinished(sql, lease, turnId))) return { kind: 'fenced' };
   // Messages written after these commands belong in a turn that obeys them.
   if (mode !== undefined && conversation.mode !== mode) return { kind: 'none' };
   const turn = await sql.get(SESSION_OF, { turnId });
   if (turn?.session !== conversation.session) return { kind: 'none' };
-  const rows = await joiningNow(sql, lease.conversationId, joining, now);
+  const rows = await listJoiningMessages(sql, lease.conversationId, joining, now);
   const last = rows.at(-1);
   if (last === undefined) return { kind: 'none' };
   // Only the oldest waiting messages, without a gap, so that the lane's order is preserved (D02).
@@ -60,16 +60,16 @@ export async function joinTurn(
   return { kind: 'joined', rows };
 }
 
-async function joiningNow(
+async function listJoiningMessages(
   sql: Sql,
   conversationId: string,
-  { mayJoin }: Joining,
+  { mayJoin }: JoinRules,
   now: number,
 ): Promise<readonly InboxRow[]> {
-  const waiting = await waitingMessages(sql, conversationId, 'steer');
-  const ready = readyMessages(waiting, 'steer', now);
+  const waiting = await listWaitingMessages(sql, conversationId, 'steer');
+  const ready = selectReadyMessages(waiting, 'steer', now);
   if (ready.kind !== 'now') return [];
-  const rows = await withFetchedFiles(sql, ready.rows, now);
+  const rows = await keepFetchedRows(sql, ready.rows, now);
   const end = rows.findIndex((row) => !mayJoin(row));
   return end === -1 ? rows : rows.slice(0, end);
 }
@@ -80,7 +80,7 @@ const MAX_IN_A_ROW = 3;
 /** How often to check whether a file has been fetched, in ms. */
 const FILE_MS = 1_000;
 
-interface Interrupt {
+interface InterruptRequest {
   readonly lease: Lease;
   readonly turnId: string;
   readonly now: number;
@@ -89,9 +89,9 @@ interface Interrupt {
 /** Ends a running turn and returns its messages to the queue, if a person has written since. */
 export async function interruptTurn(
   sql: Sql,
-  { lease, turnId, now }: Interrupt,
+  { lease, turnId, now }: InterruptRequest,
 ): Promise<Interruption> {
-  const conversation = await lockLeased(sql, lease);
+  const conversation = await lockLeasedConversation(sql, lease);
   if (conversation === null) return { kind: 'fenced' };
   const turn = await sql.get(RUNNING, { turnId, conversationId: lease.conversationId });
   if (turn === undefined) return { kind: 'fenced' };
@@ -112,38 +112,38 @@ async function findInterrupting(
 ): Promise<Interruption> {
   const first = await sql.get(FIRST_OF_TURN, { turnId });
   if (first === undefined || first.interruptions >= MAX_IN_A_ROW) return { kind: 'goes-on' };
-  const waiting = await waitingMessages(sql, conversationId, 'interrupt');
+  const waiting = await listWaitingMessages(sql, conversationId, 'interrupt');
   const [next] = waiting;
   if (next === undefined || !isSameDestination(next.route, readRoute(first.route))) {
     return { kind: 'goes-on' };
   }
-  const ready = readyMessages(waiting, 'interrupt', now);
+  const ready = selectReadyMessages(waiting, 'interrupt', now);
   if (ready.kind === 'later') return { kind: 'later', retryInMs: ready.at - now };
   if (ready.kind === 'nothing') return { kind: 'goes-on' };
-  const whole = await withFetchedFiles(sql, ready.rows, now);
+  const whole = await keepFetchedRows(sql, ready.rows, now);
   if (whole.length === 0) return { kind: 'later', retryInMs: FILE_MS };
   const isByPerson = whole.some(({ message }) => message.trigger === undefined);
   return { kind: isByPerson ? 'interrupted' : 'goes-on' };
 }
 
-const readRoute = (text: string) => fromCheckedJson(ReplyRoute, text, 'reply route of a message');
+const readRoute = (text: string) => decodeCheckedJson(ReplyRoute, text, 'reply route of a message');
 
-const JOIN = statement(`
+const JOIN = defineStatement(`
   update inbox set state = 'claimed', turn_id = :turnId, claimed_at = :now
   where conversation_id = :conversationId and state = 'waiting' and seq <= :last`);
 
-const SESSION_OF = statement('select session from turn where id = :turnId').rows<{
+const SESSION_OF = defineStatement('select session from turn where id = :turnId').rows<{
   readonly session: number;
 }>();
 
-const RUNNING = statement(`
+const RUNNING = defineStatement(`
   select session, awaits from turn
   where id = :turnId and conversation_id = :conversationId and state = 'running'`).rows<{
   readonly session: number;
   readonly awaits: string | null;
 }>();
 
-const FIRST_OF_TURN = statement(`
+const FIRST_OF_TURN = defineStatement(`
   select interruptions, route from inbox where turn_id = :turnId order by seq limit 1`).rows<{
   readonly interruptions: number;
   readonly route: string;

@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { LinkAction, LinkResult } from './links.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { message, routeTo } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createMessage, createRouteTo } from './testing/messages.ts';
 
 const MINUTE = 60_000;
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`linking on ${database.name}`, () => {
     let store: Store;
     let told: number;
@@ -28,7 +28,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     ) => {
       told += 1;
       const asker = { personId, isOwner };
-      const admitted = message(`l${told}`, personId, { at });
+      const admitted = createMessage(`l${told}`, personId, { at });
       return await store.inbox.command(admitted, (command) => command.link(asker, action));
     };
     const make = (personId: string, code: string, at?: number) =>
@@ -43,7 +43,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const typeAs = async (personId: string, isOwner: boolean) => {
         const action = { kind: 'type', code: 'C' } as const;
         const asker = { personId, isOwner, ownersOfAgents };
-        const admitted = message(`x${personId}`, personId);
+        const admitted = createMessage(`x${personId}`, personId);
         return store.inbox.command(admitted, (command) => command.link(asker, action));
       };
       await make('o1', 'C');
@@ -58,7 +58,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         kind: 'to-confirm',
         code: 'C',
         mainConversation: null,
-        makerRoute: routeTo('o1'),
+        makerRoute: createRouteTo('o1'),
       });
       expect(await members('b')).toEqual([]);
       expect(await make('o1', 'D')).toMatchObject({ code: 'C', typist: 'b' });
@@ -66,7 +66,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         kind: 'linked',
         members: ['b', 'o1'],
         mainConversation: 'linked:C',
-        otherRoute: routeTo('b'),
+        otherRoute: createRouteTo('b'),
       });
       expect(await store.links.of('b')).toEqual({
         members: ['b', 'o1'],

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { HeartbeatEnd, HeartbeatOrder } from './heartbeat-runs.ts';
 import type { ClaimedTurn, Lease } from './rows.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { answer, message, part } from './testing/messages.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import { createAnswer, createMessage, createPart } from './testing/messages.ts';
 
 /** How often each of the loops below runs. */
 const ROUNDS = 60;
@@ -12,7 +12,7 @@ const AGENTS = ['main', 'second'];
 const LANES = [...CHATS.map((chat) => `web:${chat}`), ...AGENTS.map((agent) => `beat:${agent}`)];
 
 // Not on SQLite, which has one writer at a time.
-for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
+for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
   describe.runIf(database.available)(`writers of many lanes on ${database.name}`, () => {
     let store: Store;
     beforeAll(async () => {
@@ -37,7 +37,7 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
       };
       const endTurn = async (turn: ClaimedTurn, lease: Lease): Promise<unknown> => {
         if (!turn.conversationId.startsWith('beat:')) {
-          return store.lanes.commit(lease, answer(turn.turnId, ['x']), Date.now());
+          return store.lanes.commit(lease, createAnswer(turn.turnId, ['x']), Date.now());
         }
         const id = turn.messages[0]?.message.messageId ?? '';
         return store.heartbeats.commit(lease, alerting(id, turn.turnId), Date.now());
@@ -56,9 +56,9 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
       const renew = (all: (leases: Lease[]) => Lease[]) => async () => {
         await store.lanes.renew(all([...held.values()]), 1_000);
       };
-      const accept = async () => void (await store.inbox.accept(message(newId('m'), chat())));
+      const accept = async () => void (await store.inbox.accept(createMessage(newId('m'), chat())));
       const stop = async () => {
-        await store.inbox.command(message(newId('m'), chat()), (command) => command.stop());
+        await store.inbox.command(createMessage(newId('m'), chat()), (command) => command.stop());
       };
       const loops = [
         ...AGENTS.flatMap((agent) => [begin(agent), begin(agent)]),
@@ -86,7 +86,7 @@ async function repeat(once: () => Promise<void>): Promise<void> {
 
 function orderOf(id: string, agent: string, chatId: string): HeartbeatOrder {
   const lane = `beat:${agent}`;
-  const asked = message(id, chatId);
+  const asked = createMessage(id, chatId);
   const inLane = { ...asked.message, chat: { id: lane, type: 'direct' as const } };
   return {
     id,
@@ -102,14 +102,14 @@ function alerting(id: string, turnId: string): HeartbeatEnd {
   const isHeld = id.length % 2 === 0;
   return {
     id,
-    commit: answer(turnId, []),
+    commit: createAnswer(turnId, []),
     state: 'alerted',
     reason: null,
     alert: {
       text: 'a',
       fingerprint: 'f',
       entry: { role: 'assistant', content: 'a' },
-      parts: [part('a')],
+      parts: [createPart('a')],
       ...(isHeld && { heldUntil: Date.now() + 5 }),
     },
   };

@@ -1,7 +1,7 @@
 import { InboundMessage } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { matchChoice } from './match-choice.ts';
-import { answersQuestion } from './questions.ts';
+import { isAnswerToQuestion } from './questions.ts';
 
 const DRINKS = ['Green tea', 'Black tea', 'Coffee with milk'];
 const SEND = ['Yes, send it', 'No, keep it', 'Change the text first'];
@@ -22,7 +22,7 @@ describe('a message that arrives while a question is open', () => {
     [{ text: '／new' }, false],
     [{ sender: { id: '2', name: 'Bo', isBot: false } }, false],
   ])('[G02] with %j answers it: %s', (change, expected) => {
-    expect(answersQuestion(question, { message: said(change), receivedAt: 6 })).toBe(expected);
+    expect(isAnswerToQuestion(question, { message: said(change), receivedAt: 6 })).toBe(expected);
   });
 });
 

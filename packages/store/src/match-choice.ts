@@ -6,16 +6,18 @@ import { readYesOrNo, splitReplyWords } from '@parley/core';
  * occur together in only one choice. Null means that the text does not refer to any single choice.
  */
 export function matchChoice(text: string, choices: readonly string[]): string | null {
-  const words = splitReplyWords(keycapsAsNumbers(text));
+  const words = splitReplyWords(replaceKeycaps(text));
   if (words.length === 0) return null;
   const said = words.join(' ');
   const same = choices.filter((choice) => splitReplyWords(choice).join(' ') === said);
   if (same.length > 0) return same[0] ?? null;
-  return matchNumbered(words, choices) ?? yesOrNo(text, choices) ?? matchContained(words, choices);
+  return (
+    matchNumbered(words, choices) ?? matchYesOrNo(text, choices) ?? matchContained(words, choices)
+  );
 }
 
 /** `2️⃣` is a digit followed by a keycap mark. */
-function keycapsAsNumbers(text: string): string {
+function replaceKeycaps(text: string): string {
   return text.replace(/\ufe0f?\u20e3/g, ' ');
 }
 
@@ -126,10 +128,10 @@ function matchNumbered(words: readonly string[], choices: readonly string[]): st
 }
 
 /** Matches a plain yes or no if exactly one choice starts with one. */
-function yesOrNo(text: string, choices: readonly string[]): string | null {
+function matchYesOrNo(text: string, choices: readonly string[]): string | null {
   const meaning = readYesOrNo(text);
   if (meaning !== 'yes' && meaning !== 'no') return null;
-  return onlyOne(
+  return getOnlyMatch(
     choices.filter((choice) => readYesOrNo(splitReplyWords(choice)[0] ?? '') === meaning),
   );
 }
@@ -143,7 +145,7 @@ function matchContained(words: readonly string[], choices: readonly string[]): s
   if (CHANGING.test(words.join(' '))) return null;
   const meant = words.filter((word) => !AROUND.has(word));
   if (meant.length === 0) return null;
-  return onlyOne(
+  return getOnlyMatch(
     choices.filter((choice) => {
       const own = new Set(splitReplyWords(choice));
       return meant.every((word) => own.has(word));
@@ -151,7 +153,7 @@ function matchContained(words: readonly string[], choices: readonly string[]): s
   );
 }
 
-function onlyOne(found: readonly string[]): string | null {
+function getOnlyMatch(found: readonly string[]): string | null {
   const [one, ...others] = found;
   return one === undefined || others.length > 0 ? null : one;
 }

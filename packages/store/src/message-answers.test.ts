@@ -1,11 +1,11 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, message, startTurn } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 
 const KEY = { channel: 'web', account: 'default', chatId: 'c1' };
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the answer to a message on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -16,12 +16,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[D01] consists of its turn, then of its parts and their cost, until they are sent', async () => {
       expect(await of('m1')).toBeNull();
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
       expect(await of('m1')).toMatchObject({ outcome: null, turnId: null, parts: [] });
       const { lease } = await startTurn(store, 't1');
       expect(await of('m1')).toMatchObject({ outcome: null, turnId: 't1', isSuspended: false });
       const usage = { model: 'm', inputTokens: 5, outputTokens: 7, costUsd: null };
-      await store.lanes.commit(lease, { ...answer('t1', ['one', 'two']), usage }, 1);
+      await store.lanes.commit(lease, { ...createAnswer('t1', ['one', 'two']), usage }, 1);
       const parts = [
         { text: 'one', isSent: false },
         { text: 'two', isSent: false },
@@ -37,11 +37,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it("[F09] is a command's answer, and the message whose turn the command may continue", async () => {
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
       await startTurn(store, 't1');
-      const route = message('m2').route;
+      const route = createMessage('m2').route;
       const said = { route, body: { text: 'Done.', plain: 'Done.' } };
-      await store.inbox.command(message('m2'), async (command) => command.answer(said));
+      await store.inbox.command(createMessage('m2'), async (command) => command.answer(said));
       expect(await of('m2')).toMatchObject({
         outcome: 'command',
         parts: [{ text: 'Done.' }],

@@ -1,6 +1,6 @@
 import type { MessageKey } from './conversations.ts';
 import { OF_CHAT } from './conversations.ts';
-import { type Database, type Sql, statement } from './database.ts';
+import { type Database, defineStatement, type Sql } from './database.ts';
 import { OUTBOX_COLUMNS, type PartRow, type PartState, readPart } from './outbox-parts.ts';
 import type { InboxOutcome } from './rows.ts';
 
@@ -39,7 +39,7 @@ export interface AnswerUsage {
 }
 
 /** Reads the tables `inbox`, `turn` and `outbox`. */
-export function messageAnswers(database: Database) {
+export function createMessageAnswers(database: Database) {
   return {
     /** Null if no such message is stored. */
     of: (key: MessageKey): Promise<MessageAnswer | null> =>
@@ -82,14 +82,14 @@ interface AnsweredRow {
   readonly cachedTokens: number | null;
 }
 
-const MESSAGE = statement(`
+const MESSAGE = defineStatement(`
   select inbox.seq, inbox.outcome, inbox.received_at as "receivedAt", inbox.turn_id as "turnId",
     turn.awaits, turn.input_tokens as "inputTokens", turn.output_tokens as "outputTokens",
     turn.cached_tokens as "cachedTokens"
   from inbox left join turn on turn.id = inbox.turn_id
   where ${OF_CHAT} and message_id = :messageId`).rows<AnsweredRow>();
 
-const PENDING = statement(`
+const PENDING = defineStatement(`
   select message_id as "messageId" from inbox
   where ${OF_CHAT} and state = 'claimed' and turn_id is not null order by seq desc limit 1`).rows<{
   readonly messageId: string;
@@ -97,15 +97,15 @@ const PENDING = statement(`
 
 type StatedPart = PartRow & { readonly state: PartState; readonly at: number };
 
-const OF_TURN = statement(`
+const OF_TURN = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, created_at as at from outbox
   where turn_id = :turnId and part_index is not null order by part_index`).rows<StatedPart>();
 
-const OF_COMMAND = statement(`
+const OF_COMMAND = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, created_at as at from outbox where answers = :seq order by seq`).rows<StatedPart>();
 
 /** Questions belong to no turn, so they are not parts of its answer. */
-const SINCE = statement(`
+const SINCE = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, created_at as at from outbox
   where ${OF_CHAT} and turn_id is null and answers is null and created_at >= :since
   order by seq`).rows<StatedPart>();

@@ -1,7 +1,7 @@
 import { InboundMessage } from '@parley/core';
 import { copyAttachments, insertAttachments } from './attachments.ts';
 import { OF_CHAT } from './conversations.ts';
-import { fromCheckedJson, type Sql, statement } from './database.ts';
+import { decodeCheckedJson, defineStatement, type Sql } from './database.ts';
 import type { AdmittedMessage, FileRef } from './rows.ts';
 import { BY_STOP } from './turns.ts';
 
@@ -9,7 +9,7 @@ import { BY_STOP } from './turns.ts';
  * A message that refers to an earlier one by the same sender, in the form to store, and what
  * happens to the earlier one.
  */
-interface Replacement {
+interface ReplacementRequest {
   /** It refers to the earlier message only if it replaces it. */
   readonly message: InboundMessage;
   /** The `seq` of the earlier message if its files are transferred; otherwise null. */
@@ -24,14 +24,14 @@ interface Replacement {
 export async function findReplaced(
   sql: Sql,
   { conversationId, message: { replaces = '', ...message } }: AdmittedMessage,
-): Promise<Replacement> {
+): Promise<ReplacementRequest> {
   const { channel, account, chat, sender } = message;
   const place = { channel, account, chatId: chat.id, messageId: replaces, conversationId };
   const row = chat.type === 'direct' ? await sql.get(EARLIER, place) : undefined;
-  const nothing: Replacement = { message, filesOf: null, replaced: null };
+  const nothing: ReplacementRequest = { message, filesOf: null, replaced: null };
   if (row === undefined) return nothing;
   const { seq, turnId } = row;
-  const earlier = fromCheckedJson(InboundMessage, row.message, `message ${seq} of the inbox`);
+  const earlier = decodeCheckedJson(InboundMessage, row.message, `message ${seq} of the inbox`);
   const { trigger, typed, attachments } = earlier;
   // A message that started a plan is not a question that could be asked again.
   if (earlier.sender.id !== sender.id || trigger !== undefined || typed !== undefined) {
@@ -56,7 +56,7 @@ export async function findReplaced(
  */
 export async function replaceEarlier(
   sql: Sql,
-  { message, filesOf, replaced }: Replacement,
+  { message, filesOf, replaced }: ReplacementRequest,
   seq: number,
   { receivedAt: now, files }: { readonly receivedAt: number; readonly files: readonly FileRef[] },
 ): Promise<readonly string[]> {
@@ -74,7 +74,7 @@ export async function replaceEarlier(
 
 // `isNewest`: the last turn of the session answered this message alone. Nothing but commands was
 // said since, and nothing of it is on its way, in a summary, or with a sub-agent.
-const EARLIER = statement(`
+const EARLIER = defineStatement(`
   select inbox.seq, inbox.message, inbox.turn_id as "turnId", case when
     turn.state <> 'running'
     and turn.session = (select session from conversation where id = :conversationId)
@@ -104,20 +104,20 @@ const EARLIER = statement(`
   readonly isNewest: 0 | 1;
 }>();
 
-const MARK = statement("update inbox set outcome = 'replaced' where seq = :seq");
+const MARK = defineStatement("update inbox set outcome = 'replaced' where seq = :seq");
 
-const LEAVE_HISTORY = statement('delete from transcript where turn_id = :turnId');
+const LEAVE_HISTORY = defineStatement('delete from transcript where turn_id = :turnId');
 
 // Prevents the partial answer of a stopped turn from entering the history later.
-const KEEP_NOTHING = statement(`
+const KEEP_NOTHING = defineStatement(`
   update turn set reason = 'by /stop; replaced'
   where id = :turnId and state = 'stopped' and reason = :before`);
 
-const DROP_DEAD_LETTERS = statement(`
+const DROP_DEAD_LETTERS = defineStatement(`
   update dead_letter set settled = 'dropped', settled_at = :now
   where settled is null
     and subject in (select id from outbox where turn_id = :turnId union all select :turnId)`);
 
-const PARTS = statement('select id from outbox where turn_id = :turnId order by seq').rows<{
+const PARTS = defineStatement('select id from outbox where turn_id = :turnId order by seq').rows<{
   readonly id: string;
 }>();

@@ -6,13 +6,13 @@ import type { Clock } from '@parley/core';
 import manifest from '../package.json' with { type: 'json' };
 import {
   type Database,
-  dynamicStatement,
+  defineDynamicStatement,
+  defineStatement,
   IN_MEMORY,
   type Sql,
   StoreError,
-  statement,
 } from './database.ts';
-import { MAKE_LEDGER, statementsOf } from './tables/statements.ts';
+import { listMigrationStatements, MAKE_LEDGER } from './tables/statements.ts';
 
 /** An arbitrary number that no other program on the same PostgreSQL is likely to lock. */
 const MIGRATION_LOCK = 7_275_395;
@@ -31,13 +31,13 @@ export async function migrate(
 ): Promise<void> {
   if (database.dialect === 'postgres' && (await isUpToDate(database, migrations, name))) return;
   await database.writeUnlimited(async (sql) => {
-    await onlyOne(database, sql);
-    await makeLedger(sql);
+    await lockMigrations(database, sql);
+    await createMigrationTable(sql);
     const applied = await sql.all(APPLIED);
-    refuseUnknown(applied, migrations, name);
+    refuseUnknownMigration(applied, migrations, name);
     const done = new Set(applied.map(({ number }) => number));
     const missing = migrations.filter(({ number }) => !done.has(number));
-    await applySteps(database, sql, missing, clock());
+    await applyMigrations(database, sql, missing, clock());
   });
 }
 
@@ -53,12 +53,14 @@ export async function isUpToDate(
   return database.read(async (sql) => {
     if ((await sql.get(IS_THERE))?.there !== true) return false;
     const applied = await sql.all(APPLIED);
-    refuseUnknown(applied, migrations, name);
+    refuseUnknownMigration(applied, migrations, name);
     return applied.length === migrations.length;
   });
 }
 
-const IS_THERE = statement("select to_regclass('parley_migration') is not null as there").rows<{
+const IS_THERE = defineStatement(
+  "select to_regclass('parley_migration') is not null as there",
+).rows<{
   readonly there: boolean;
 }>();
 
@@ -66,14 +68,14 @@ const IS_THERE = statement("select to_regclass('parley_migration') is not null a
  * Throws StoreError `store-missing` if a SQLite file that is known to have existed is gone or
  * empty.
  */
-export function refuseEmptyFile(path: string, name: string): void {
-  if (path !== IN_MEMORY && databaseFileSize(path) === 0) throw missingDatabaseError(name);
+export function refuseMissingFile(path: string, name: string): void {
+  if (path !== IN_MEMORY && getDatabaseFileSize(path) === 0) throw createMissingDatabaseError(name);
 }
 
-/** Like `refuseEmptyFile`, for a database on a server in which Parley has no tables. */
+/** Like `refuseMissingFile`, for a database on a server in which Parley has no tables. */
 export async function refuseEmptyServer(database: Database, name: string): Promise<void> {
   const row = await database.read((sql) => sql.get(IS_THERE));
-  if (row?.there !== true) throw missingDatabaseError(name);
+  if (row?.there !== true) throw createMissingDatabaseError(name);
 }
 
 /** Throws StoreError `store-not-empty` if Parley already has tables in the database on a server. */
@@ -86,7 +88,7 @@ export async function refuseUsedServer(database: Database, name: string): Promis
   );
 }
 
-function missingDatabaseError(name: string): StoreError {
+function createMissingDatabaseError(name: string): StoreError {
   return new StoreError(
     'store-missing',
     `${name} is empty or missing, but this data folder has been used with it before. Nothing was changed.`,
@@ -94,11 +96,11 @@ function missingDatabaseError(name: string): StoreError {
 }
 
 /** Creates the table that records the applied migrations. */
-export async function makeLedger(sql: Sql): Promise<void> {
+export async function createMigrationTable(sql: Sql): Promise<void> {
   await sql.run(MAKE_LEDGER_STATEMENT);
 }
 
-const MAKE_LEDGER_STATEMENT = dynamicStatement(MAKE_LEDGER);
+const MAKE_LEDGER_STATEMENT = defineDynamicStatement(MAKE_LEDGER);
 
 /** An applied migration. */
 interface AppliedStep {
@@ -107,12 +109,12 @@ interface AppliedStep {
 }
 
 /** Selects the migrations applied to a database. */
-const APPLIED = dynamicStatement(
+const APPLIED = defineDynamicStatement(
   'select number, parley_version from parley_migration order by number',
 ).rows<AppliedStep>();
 
 /** The newest applied migration that this version of Parley does not know. */
-export function newerStep(
+export function findNewerMigration(
   applied: readonly AppliedStep[],
   migrations: readonly Migration[],
 ): AppliedStep | null {
@@ -125,12 +127,12 @@ export function newerStep(
  * Throws StoreError `store-newer` or `store-older` if a migration was applied that this version of
  * Parley does not know.
  */
-export function refuseUnknown(
+export function refuseUnknownMigration(
   applied: readonly AppliedStep[],
   migrations: readonly Migration[],
   name: string,
 ): void {
-  const newer = newerStep(applied, migrations);
+  const newer = findNewerMigration(applied, migrations);
   if (newer !== null) {
     throw new StoreError(
       'store-newer',
@@ -151,33 +153,33 @@ export function refuseUnknown(
  * Serializes the migrations of several processes. On PostgreSQL, the others wait for the first one,
  * however long it takes. On SQLite, the transaction is the lock.
  */
-export async function onlyOne(database: Database, sql: Sql): Promise<void> {
+export async function lockMigrations(database: Database, sql: Sql): Promise<void> {
   if (database.dialect !== 'postgres') return;
-  await sql.run(dynamicStatement('set local lock_timeout = 0'));
+  await sql.run(defineDynamicStatement('set local lock_timeout = 0'));
   // Without this, the server would finish the statement of a killed process first; available since
   // version 14.
   await sql.run(
-    dynamicStatement(`select set_config(name, '1000', true) from pg_settings
+    defineDynamicStatement(`select set_config(name, '1000', true) from pg_settings
       where name = 'client_connection_check_interval'`),
   );
-  await sql.run(dynamicStatement(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`));
+  await sql.run(defineDynamicStatement(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`));
 }
 
 /** Applies migrations in order, in the caller's transaction. */
-export async function applySteps(
+export async function applyMigrations(
   database: Database,
   sql: Sql,
   steps: readonly Migration[],
   now: number,
 ): Promise<void> {
   for (const { number, name, statements } of steps) {
-    for (const text of statements(database.dialect)) await sql.run(dynamicStatement(text));
+    for (const text of statements(database.dialect)) await sql.run(defineDynamicStatement(text));
     await sql.run(APPLY, { number, name, version: manifest.version, now });
   }
 }
 
 const APPLY =
-  dynamicStatement(`insert into parley_migration (number, name, parley_version, applied_at)
+  defineDynamicStatement(`insert into parley_migration (number, name, parley_version, applied_at)
   values (:number, :name, :version, :now)`);
 
 /** One schema migration. Never edited once released: a change is another migration. */
@@ -209,7 +211,7 @@ export const MIGRATIONS: readonly Migration[] = (
 ).map(([number, name]) => ({
   number,
   name,
-  statements: (dialect) => statementsOf(number, dialect),
+  statements: (dialect) => listMigrationStatements(number, dialect),
 }));
 
 /** A log is usually a few megabytes. Copying a much larger one would delay startup. */
@@ -222,44 +224,44 @@ const LARGEST_LOG_BYTES = 64 * 1024 * 1024;
  */
 export function readAppliedSteps(path: string): readonly AppliedStep[] | null {
   try {
-    if (databaseFileSize(path) === 0) return null;
-    const log = databaseFileSize(`${path}-wal`);
+    if (getDatabaseFileSize(path) === 0) return null;
+    const log = getDatabaseFileSize(`${path}-wal`);
     if (log > LARGEST_LOG_BYTES) return null;
-    return log === 0 ? withoutLog(path) : throughCopyOfLog(path);
+    return log === 0 ? readWithoutLog(path) : readThroughLogCopy(path);
   } catch {
     // If something is wrong with the file, opening it fails too and reports the reason properly.
     return null;
   }
 }
 
-function databaseFileSize(path: string): number {
+function getDatabaseFileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** The file is complete, so SQLite need neither lock it nor create side files. */
-function withoutLog(path: string): readonly AppliedStep[] {
+function readWithoutLog(path: string): readonly AppliedStep[] {
   const url = pathToFileURL(path);
   url.searchParams.set('immutable', '1');
-  return stepsIn(new DatabaseSync(url, { readOnly: true }));
+  return listAppliedSteps(new DatabaseSync(url, { readOnly: true }));
 }
 
 /**
  * SQLite finds the log by the file's name, so a copy of the log is read under a second name for the
  * same file.
  */
-function throughCopyOfLog(path: string): readonly AppliedStep[] {
+function readThroughLogCopy(path: string): readonly AppliedStep[] {
   const folder = mkdtempSync(join(dirname(path), '.look-'));
   try {
     const other = join(folder, basename(path));
     linkSync(path, other);
     copyFileSync(`${path}-wal`, `${other}-wal`);
-    return stepsIn(new DatabaseSync(other, { readOnly: true }));
+    return listAppliedSteps(new DatabaseSync(other, { readOnly: true }));
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function stepsIn(sqlite: DatabaseSync): readonly AppliedStep[] {
+function listAppliedSteps(sqlite: DatabaseSync): readonly AppliedStep[] {
   try {
     const rows = sqlite.prepare('select number, parley_version from parley_migration').all();
     return rows.map((row) => ({

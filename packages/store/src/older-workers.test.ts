@@ -1,25 +1,25 @@
 import { systemTime } from '@parley/core';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { type Database, dynamicStatement, parseStoreUrl } from './database.ts';
+import { type Database, defineDynamicStatement, parseStoreUrl } from './database.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { message } from './testing/messages.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import { createMessage } from './testing/messages.ts';
 
 const LANE = 'web:c1';
 
 /**
  * How a worker from before takeovers takes a lane, and shortens a lease that is too long, verbatim.
  */
-const ACQUIRE_LEASE = dynamicStatement(`
+const ACQUIRE_LEASE = defineDynamicStatement(`
   update conversation set epoch = epoch + 1, lease_owner = :owner,
     lease_until = cast(extract(epoch from now()) * 1000 as bigint) + 8000
   where id = :conversationId
     and (lease_until is null or lease_until <= cast(extract(epoch from now()) * 1000 as bigint) or lease_owner = :owner)
   returning epoch`).rows<{ readonly epoch: number }>();
 
-for (const database of bothDatabases(inject('postgresUrl')).filter(
+for (const database of listBothDatabases(inject('postgresUrl')).filter(
   ({ name }) => name === 'PostgreSQL',
 )) {
   describe.runIf(database.available)(
@@ -32,7 +32,7 @@ for (const database of bothDatabases(inject('postgresUrl')).filter(
         const url = database.url();
         store = await openStore({ url, clock: systemTime.clock });
         older = await openPostgres({ url, name: parseStoreUrl(url).name });
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
       });
       afterAll(async () => {
         await older.close();

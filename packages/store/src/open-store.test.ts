@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openStore } from './open-store.ts';
-import { message } from './testing/messages.ts';
+import { createMessage } from './testing/messages.ts';
 
 const clock = () => 0;
 
@@ -30,7 +30,7 @@ describe('opening a store', () => {
 
   it('creates a folder and files that only their owner may use', async () => {
     const store = await open(`sqlite:${path}`);
-    await store.inbox.accept(message('m1'));
+    await store.inbox.accept(createMessage('m1'));
     expect(statSync(join(folder, 'data')).mode & 0o777).toBe(0o700);
     for (const file of [path, `${path}-wal`, `${path}-shm`]) {
       expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -47,7 +47,7 @@ describe('opening a store', () => {
 
   it('supports a store in memory for tests and tools', async () => {
     const store = await open('sqlite::memory:');
-    expect(await store.inbox.accept(message('m1'))).toBe('stored');
+    expect(await store.inbox.accept(createMessage('m1'))).toBe('stored');
     await store.close();
   });
 
@@ -81,7 +81,7 @@ describe('opening a store', () => {
 
   it('notices damaged pages when it reads them', async () => {
     const store = await open(`sqlite:${path}`);
-    for (let i = 0; i < 50; i += 1) await store.inbox.accept(message(`m${i}`));
+    for (let i = 0; i < 50; i += 1) await store.inbox.accept(createMessage(`m${i}`));
     await store.close();
     const bytes = readFileSync(path);
     bytes.fill(0x5a, 4096);
@@ -138,12 +138,16 @@ describe('opening a store', () => {
     await store.close();
     await store.close();
     await expect(store.ping()).rejects.toMatchObject({ code: 'store-closed' });
-    await expect(store.inbox.accept(message('m1'))).rejects.toMatchObject({ code: 'store-closed' });
+    await expect(store.inbox.accept(createMessage('m1'))).rejects.toMatchObject({
+      code: 'store-closed',
+    });
   });
 
   it('[D01] closes only after earlier requests are stored', async () => {
     const store = await open(`sqlite:${path}`);
-    const accepting = Array.from({ length: 200 }, (_, i) => store.inbox.accept(message(`m${i}`)));
+    const accepting = Array.from({ length: 200 }, (_, i) =>
+      store.inbox.accept(createMessage(`m${i}`)),
+    );
     const counting = store.inbox.waiting('web:c1');
     await store.close();
     expect(new Set(await Promise.all(accepting))).toEqual(new Set(['stored']));

@@ -1,20 +1,20 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { OutboxRepository } from './outbox.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { part } from './testing/messages.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import { createPart } from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 const NAME = 'account:web/default';
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`sending under a lease on ${database.name}`, () => {
     let store: Store;
     let old: OutboxRepository;
     beforeEach(async () => {
       store = await database.openEmpty();
       old = await holder('old', 0);
-      await store.outbox.enqueue([part('a'), part('b')], 0);
+      await store.outbox.enqueue([createPart('a'), createPart('b')], 0);
     });
     afterAll(() => database.dispose());
 
@@ -78,9 +78,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await expect(old.retryLater(id, { now: 0, afterMs: 0 }, 'x', 'free')).rejects.toMatchObject(
         refused,
       );
-      await expect(old.markFailed(id, 'unknown', 'x', 101, part('notice'))).rejects.toMatchObject(
-        refused,
-      );
+      await expect(
+        old.markFailed(id, 'unknown', 'x', 101, createPart('notice')),
+      ).rejects.toMatchObject(refused);
       await expect(old.takeOver(id)).rejects.toMatchObject({ code: 'store-fenced' });
       await next.markFailed(id, 'unknown', 'x', 102, null);
       expect(await store.outbox.recent(CHAT, 9)).toMatchObject([{ state: 'unknown' }, {}]);
@@ -95,8 +95,8 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[D04] gives a part up once: repeating the call adds one notice', async () => {
       const { id } = await first();
       await old.markSending(id, 1);
-      await old.markFailed(id, 'failed', 'x', 2, part('notice'));
-      await old.markFailed(id, 'failed', 'x', 2, part('notice'));
+      await old.markFailed(id, 'failed', 'x', 2, createPart('notice'));
+      await old.markFailed(id, 'failed', 'x', 2, createPart('notice'));
       const texts = (await store.outbox.recent(CHAT, 9)).map((entry) => entry.part.body.text);
       expect(texts).toEqual(['a', 'b', 'notice']);
     });

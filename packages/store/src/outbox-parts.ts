@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { type NewId, type OutboundPart, PartExtras, RenderedPart, ReplyRoute } from '@parley/core';
-import { agentFileRow, INSERT_AGENT_FILE } from './agent-files.ts';
+import { INSERT_AGENT_FILE, toAgentFileRow } from './agent-files.ts';
 import type { ChatKey } from './conversations.ts';
 import { isTurnRunning, lockConversation, OF_CHAT } from './conversations.ts';
-import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
-import { keepNotice } from './group-context.ts';
+import { decodeCheckedJson, defineStatement, encodeJson, type Sql } from './database.ts';
+import { keepGroupNotice } from './group-context.ts';
 import type { NewPart, PartWithBytes } from './rows.ts';
-import { isTakenOverAt } from './taken-over.ts';
+import { isTakenOverCondition } from './taken-over.ts';
 
 /**
  * After a process has died, its `sending` rows become `pending` again or `unknown`, depending on
@@ -45,7 +45,7 @@ export interface OutboxEntry {
 }
 
 /** A message to a chat outside of a turn's answer. */
-export interface Post {
+export interface PostRequest {
   /** A second post with the same key has no effect. */
   readonly key: string;
   /** All parts go to one chat. */
@@ -85,21 +85,21 @@ export interface AccountWork {
  * `seq`), nobody (a notice about another part, which only says why that part was not sent), or
  * those listed in `about`.
  */
-type Origin = Stored &
+type PartOrigin = StorageContext &
   (
     | { readonly turnId: string }
-    | { readonly turnId: null; readonly answers: number; readonly about?: About }
+    | { readonly turnId: null; readonly answers: number; readonly about?: MentionedIds }
     | { readonly turnId: null; readonly noticeOf: string }
-    | { readonly turnId: null; readonly about: About }
+    | { readonly turnId: null; readonly about: MentionedIds }
   );
 
 /**
  * Ids of turns and people (`telegram:42`) whose text or names a part contains; empty if there are
  * none.
  */
-export type About = readonly string[];
+export type MentionedIds = readonly string[];
 
-interface Stored {
+interface StorageContext {
   readonly now: number;
   readonly newId: NewId;
   readonly trace?: string | undefined;
@@ -111,9 +111,9 @@ const INSERT = `
   values (:id, :key, :turnId, :index, :noticeOf, :channel, :account, :chatId,
     :route, :body, 'pending', :now, :now, :now, :answers, :trace, :about, :hasButtons)`;
 
-const INSERT_PART = statement(INSERT);
+const INSERT_PART = defineStatement(INSERT);
 
-const INSERT_ONCE = statement(`${INSERT} on conflict do nothing`);
+const INSERT_ONCE = defineStatement(`${INSERT} on conflict do nothing`);
 
 /**
  * Appends parts to the outbox in the given order, inside the caller's transaction. Returns them as
@@ -122,7 +122,7 @@ const INSERT_ONCE = statement(`${INSERT} on conflict do nothing`);
 export function insertParts(
   sql: Sql,
   parts: readonly NewPart[],
-  origin: Origin,
+  origin: PartOrigin,
 ): readonly OutboundPart[] {
   const { turnId } = origin;
   const noticeOf = 'noticeOf' in origin ? origin.noticeOf : undefined;
@@ -131,14 +131,14 @@ export function insertParts(
   const answers = 'answers' in origin ? origin.answers : undefined;
   const by = { turnId, noticeOf, answers, about, now, trace };
   return parts.map(({ stored, notice, ...part }, index) => {
-    const row = newRow(part, origin.newId('part'), index, by);
+    const row = toPartRow(part, origin.newId('part'), index, by);
     sql.send(INSERT_PART, row);
     if (notice !== undefined) {
       const { channel, account, chatId } = part.route;
       const place = { channel, account, chatId, conversationId: notice.conversationId };
-      keepNotice(sql, place, { key: row.id, text: notice.text }, now);
+      keepGroupNotice(sql, place, { key: row.id, text: notice.text }, now);
     }
-    insertFile(sql, { ...part, ...(stored && { stored }) }, row.id, now);
+    insertPartFile(sql, { ...part, ...(stored && { stored }) }, row.id, now);
     return {
       ...part,
       id: row.id,
@@ -158,25 +158,25 @@ async function insertPartOnce(
   part: NewPart,
   by: RowOrigin,
 ): Promise<boolean> {
-  const isNew = (await sql.run(INSERT_ONCE, { ...newRow(part, id, 0, by), index: null })) > 0;
-  if (isNew) insertFile(sql, part, id, by.now);
+  const isNew = (await sql.run(INSERT_ONCE, { ...toPartRow(part, id, 0, by), index: null })) > 0;
+  if (isNew) insertPartFile(sql, part, id, by.now);
   return isNew;
 }
 
-function insertFile(sql: Sql, { file, stored }: NewPart, partId: string, now: number): void {
+function insertPartFile(sql: Sql, { file, stored }: NewPart, partId: string, now: number): void {
   if (file === undefined || stored === undefined) return;
-  sql.send(INSERT_AGENT_FILE, agentFileRow({ id: partId, partId, file, stored, now }));
+  sql.send(INSERT_AGENT_FILE, toAgentFileRow({ id: partId, partId, file, stored, now }));
 }
 
-interface RowOrigin extends Omit<Stored, 'newId'> {
+interface RowOrigin extends Omit<StorageContext, 'newId'> {
   readonly turnId: string | null;
   readonly noticeOf?: string | undefined;
   readonly answers?: number | undefined;
-  readonly about?: About | undefined;
+  readonly about?: MentionedIds | undefined;
 }
 
 /** The row for a part waiting to be sent. */
-function newRow(
+function toPartRow(
   { route, body, buttons, file, act }: NewPart,
   id: string,
   index: number,
@@ -184,15 +184,15 @@ function newRow(
 ) {
   return {
     id,
-    key: idempotencyKeyOf(id),
+    key: toIdempotencyKey(id),
     turnId,
     index: turnId === null ? null : index,
     noticeOf: noticeOf ?? null,
     channel: route.channel,
     account: route.account,
     chatId: route.chatId,
-    route: toJson(route),
-    body: toJson({ ...body, buttons, file, act }),
+    route: encodeJson(route),
+    body: encodeJson({ ...body, buttons, file, act }),
     now,
     answers: answers ?? null,
     trace: trace ?? null,
@@ -205,14 +205,14 @@ function newRow(
  * A part's idempotency key, derived from its id. It has 22 characters, because Discord's nonce, the
  * shortest on any platform, allows 25. Collisions among 132 hash bits do not occur in practice.
  */
-function idempotencyKeyOf(partId: string): string {
+function toIdempotencyKey(partId: string): string {
   return hash('sha256', partId, 'base64url').slice(0, 22);
 }
 
 /** Appends a post's parts to the outbox, unless its key was already used. */
 export async function postParts(
   sql: Sql,
-  { key, turn, changes }: Pick<Post, 'key' | 'turn' | 'changes'>,
+  { key, turn, changes }: Pick<PostRequest, 'key' | 'turn' | 'changes'>,
   parts: readonly NewPart[],
   now: number,
 ): Promise<PostResult> {
@@ -221,7 +221,7 @@ export async function postParts(
     const lane = await sql.get(LANE_OF, { turnId: turn.id });
     if (lane !== undefined) await lockConversation(sql, lane.conversation_id);
   }
-  const known = await postedUnder(sql, key);
+  const known = await findPostedChat(sql, key);
   if (known !== null) return { kind: 'known', chat: known };
   if (turn !== undefined) {
     if (!(await isTurnRunning(sql, turn.id))) return { kind: 'over' };
@@ -230,18 +230,18 @@ export async function postParts(
     if (await isLedByPerson(sql, parts, now)) return { kind: 'taken-over' };
   }
   // In the same transaction, so that nobody can press a button on a text that is about to change.
-  if (changes !== undefined && !(await markChanged(sql, changes))) return { kind: 'over' };
+  if (changes !== undefined && !(await markMessageChanged(sql, changes))) return { kind: 'over' };
   const [first, ...others] = parts;
   if (first === undefined) throw new TypeError('A post has no part');
   const by = { turnId: turn?.id ?? null, now };
   const { channel, account, chatId } = first.route;
   // Another process posted with the same key at the same moment, perhaps to another chat.
-  if (!(await insertPartOnce(sql, partIdOf(key, 0), first, by))) {
-    const chat = await postedUnder(sql, key);
+  if (!(await insertPartOnce(sql, toPostedPartId(key, 0), first, by))) {
+    const chat = await findPostedChat(sql, key);
     return { kind: 'known', chat: chat ?? { channel, account, chatId } };
   }
   for (const [nth, part] of others.entries()) {
-    await insertPartOnce(sql, partIdOf(key, nth + 1), part, by);
+    await insertPartOnce(sql, toPostedPartId(key, nth + 1), part, by);
   }
   return { kind: 'posted', chat: { channel, account, chatId } };
 }
@@ -255,44 +255,47 @@ async function isLedByPerson(sql: Sql, parts: readonly NewPart[], now: number): 
 }
 
 // Only a few conversations are led by a person, and they have their own index.
-const LED_THERE = statement(`
+const LED_THERE = defineStatement(`
   select conversation.id from conversation
-  where taken_over_until is not null and ${isTakenOverAt('cast(:now as bigint)', 'conversation')}
+  where taken_over_until is not null and ${isTakenOverCondition('cast(:now as bigint)', 'conversation')}
     and exists (select 1 from inbox where inbox.conversation_id = conversation.id and ${OF_CHAT}
       and coalesce(/*pg cast(*/inbox.route/*pg  as json)*/ ->> 'threadId', '') = :thread)
   limit 1`).rows<{ readonly id: string }>();
 
 const PREFIX = 'post:';
 
-function partIdOf(key: string, nth: number): string {
+function toPostedPartId(key: string, nth: number): string {
   return `${PREFIX}${key}.${nth}`;
 }
 
-async function postedUnder(sql: Sql, key: string): Promise<ChatKey | null> {
-  return (await sql.get(CHAT_OF, { id: partIdOf(key, 0) })) ?? null;
+async function findPostedChat(sql: Sql, key: string): Promise<ChatKey | null> {
+  return (await sql.get(CHAT_OF, { id: toPostedPartId(key, 0) })) ?? null;
 }
 
 /** False if it is no longer a sent answer. */
-async function markChanged(sql: Sql, changes: NonNullable<Post['changes']>): Promise<boolean> {
+async function markMessageChanged(
+  sql: Sql,
+  changes: NonNullable<PostRequest['changes']>,
+): Promise<boolean> {
   return (await sql.run(MARK_CHANGED, changes)) > 0;
 }
 
-const MARK_CHANGED = statement(`
+const MARK_CHANGED = defineStatement(`
   update outbox set changed = :how
   where id = :partId and state = 'sent' and part_index is not null
     and (changed is null or changed <> 'deleted')`);
 
-const LANE_OF = statement('select conversation_id from turn where id = :turnId').rows<{
+const LANE_OF = defineStatement('select conversation_id from turn where id = :turnId').rows<{
   readonly conversation_id: string;
 }>();
 
-const CHAT_OF = statement(
+const CHAT_OF = defineStatement(
   'select channel, account, chat_id as "chatId" from outbox where id = :id',
 ).rows<ChatKey>();
 
 // Posts have no index, because only parts of an answer replace streamed text. The first part counts
 // for its whole post.
-const COUNT_POSTS = statement(`
+const COUNT_POSTS = defineStatement(`
   select count(*) as count from outbox
   where turn_id = :turnId and part_index is null and id like :posts`).rows<{
   readonly count: number;
@@ -318,7 +321,7 @@ const Body = RenderedPart.extend(PartExtras.shape);
 
 /** Converts a stored part to the form that adapters use. Throws StoreError `store-damaged`. */
 export function readPart(row: PartRow): OutboundPart {
-  const { text, plain, ...extras } = fromCheckedJson(Body, row.body, `text of part ${row.id}`);
+  const { text, plain, ...extras } = decodeCheckedJson(Body, row.body, `text of part ${row.id}`);
   return {
     id: row.id,
     idempotencyKey: row.idempotency_key,
@@ -326,7 +329,7 @@ export function readPart(row: PartRow): OutboundPart {
     turnId: row.part_index === null ? null : row.turn_id,
     index: row.part_index,
     ...(row.notice_of === null ? {} : { noticeOf: row.notice_of }),
-    route: fromCheckedJson(ReplyRoute, row.route, `route of part ${row.id}`),
+    route: decodeCheckedJson(ReplyRoute, row.route, `route of part ${row.id}`),
     body: { text, plain },
     ...extras,
   };

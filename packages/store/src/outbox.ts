@@ -2,25 +2,25 @@ import type { NewId } from '@parley/core';
 import { readBeforePart } from './before-part.ts';
 import type { ChatKey } from './conversations.ts';
 import { OF_CHAT } from './conversations.ts';
-import { type Database, type Sql, StoreError, statement } from './database.ts';
+import { type Database, defineStatement, type Sql, StoreError } from './database.ts';
 import { recordDeadPart } from './dead-letters.ts';
-import { isDue } from './due.ts';
+import { isDueCondition } from './due.ts';
 import type { StoredFiles } from './files/stored-files.ts';
 import {
-  type About,
   type AccountWork,
   type DuePart,
   insertParts,
+  type MentionedIds,
   OUTBOX_COLUMNS,
   type OutboxEntry,
   type PartRow,
   type PartState,
-  type Post,
+  type PostRequest,
   type PostResult,
   postParts,
   readPart,
 } from './outbox-parts.ts';
-import { type AnsweredChat, type OwnAnswer, ownAnswers } from './own-answers.ts';
+import { type AnsweredChat, listOwnAnswers, type OwnAnswer } from './own-answers.ts';
 import { HAS_LEASE, type NamedLease } from './processes.ts';
 import type { NewPart } from './rows.ts';
 
@@ -28,41 +28,44 @@ import type { NewPart } from './rows.ts';
  * The durable handover between turn and delivery, table `outbox`. Commits insert rows; delivery
  * advances their state.
  */
-export type OutboxRepository = ReturnType<typeof outboxUnder>;
+export type OutboxRepository = ReturnType<typeof createOutboxUnder>;
 
-export function outboxRepository(database: Database, newId: NewId, files: StoredFiles) {
+export function createOutboxRepository(database: Database, newId: NewId, files: StoredFiles) {
   return {
-    ...outboxUnder({ database, newId, files }, null),
+    ...createOutboxUnder({ database, newId, files }, null),
     /**
      * The outbox for a process that sends under this lease. Once the lease is lost, nothing can be
      * marked as sending (StoreError `store-fenced`), and nothing is decided about a part that the
      * new lease holder took over.
      */
-    under: (held: NamedLease) => outboxUnder({ database, newId, files }, held),
+    under: (held: NamedLease) => createOutboxUnder({ database, newId, files }, held),
   };
 }
 
-interface OutboxParts {
+interface OutboxDeps {
   readonly database: Database;
   readonly newId: NewId;
   readonly files: StoredFiles;
 }
 
-function outboxUnder({ database, newId, files }: OutboxParts, lease: NamedLease | null) {
-  return { ...deliveryOf(database, newId, lease), ...chatOperations(database, newId, files) };
+function createOutboxUnder({ database, newId, files }: OutboxDeps, lease: NamedLease | null) {
+  return {
+    ...createDeliveryOperations(database, newId, lease),
+    ...createChatOperations(database, newId, files),
+  };
 }
 
 /** The steps of delivering a part, fenced by the lease if there is one. */
-function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) {
+function createDeliveryOperations(database: Database, newId: NewId, lease: NamedLease | null) {
   const epoch = lease?.epoch ?? null;
   const fence = { epoch, lease: lease?.name ?? null };
   return {
     /** A chat's oldest unfinished part; null if everything has been sent. */
     next: async (chat: ChatKey): Promise<DuePart | null> =>
-      (await database.read((sql) => unfinished(sql, chat, 1)))[0] ?? null,
+      (await database.read((sql) => listUnfinishedParts(sql, chat, 1)))[0] ?? null,
     /** A chat's oldest unfinished parts in sending order, due or not. */
     unfinished: (chat: ChatKey, limit: number) =>
-      database.read((sql) => unfinished(sql, chat, limit)),
+      database.read((sql) => listUnfinishedParts(sql, chat, limit)),
 
     /**
      * pending → sending; durable before the platform is called. False if the part is no longer
@@ -70,11 +73,11 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
      */
     markSending: async (partId: string, now: number): Promise<boolean> =>
       (await database.change('power-cut', MARK_SENDING, { partId, now, ...fence })) > 0 ||
-      isNotLost(database, lease),
+      confirmLease(database, lease),
     /** Claims a part that a dead process left in `sending`; false if it is no longer there. */
     takeOver: async (partId: string): Promise<boolean> =>
       (await database.change('power-cut', TAKE_OVER, { partId, ...fence })) > 0 ||
-      isNotLost(database, lease),
+      confirmLease(database, lease),
 
     /**
      * What was known before this part was marked as sending, for finding it on the platform after a
@@ -149,18 +152,18 @@ function deliveryOf(database: Database, newId: NewId, lease: NamedLease | null) 
 }
 
 /** Operations on whole chats and accounts, open to any process. */
-function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
+function createChatOperations(database: Database, newId: NewId, files: StoredFiles) {
   return {
     /**
      * Adds parts that no turn wrote, such as notices. `about`: the people whose text or names they
      * contain.
      */
-    enqueue: (parts: readonly NewPart[], now: number, about: About = []): Promise<void> =>
+    enqueue: (parts: readonly NewPart[], now: number, about: MentionedIds = []): Promise<void> =>
       database.write(
         async (sql) => void insertParts(sql, parts, { turnId: null, about, now, newId }),
       ),
     /** Adds parts for a chat that no turn is answering, once per key (D04, G16). */
-    post: ({ parts, ...post }: Post, now: number): Promise<PostResult> =>
+    post: ({ parts, ...post }: PostRequest, now: number): Promise<PostResult> =>
       files.withParts(parts, (stored) =>
         database.write((sql) => postParts(sql, post, stored, now)),
       ),
@@ -187,7 +190,7 @@ function chatOperations(database: Database, newId: NewId, files: StoredFiles) {
     },
     /** The agent's newest `limit` messages in a chat of a conversation, newest first. */
     ownAnswers: (chat: AnsweredChat, limit: number): Promise<readonly OwnAnswer[]> =>
-      database.read((sql) => ownAnswers(sql, chat, limit)),
+      database.read((sql) => listOwnAnswers(sql, chat, limit)),
     /** The newest `limit` parts sent to a chat, oldest first; for the web history. */
     recent: async (chat: ChatKey, limit: number): Promise<readonly OutboxEntry[]> => {
       const rows = await database.read((sql) => sql.all(RECENT, { ...chat, limit }));
@@ -210,7 +213,7 @@ const UNFINISHED = "state in ('pending', 'sending')";
  * A chat's first unfinished parts, due or not, because nothing may overtake them. Without the hint,
  * SQLite scans all parts the chat ever had, using the index with the same columns.
  */
-const FIRST = statement(`
+const FIRST = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, attempts, not_before as "notBefore",
     updated_at as "waitsSince", sending_at as "sendingAt", tried_at as "triedAt",
     created_at as "createdAt", trace, exists (select 1 from outbox later
@@ -224,7 +227,7 @@ const FIRST = statement(`
     }
 >();
 
-async function unfinished(sql: Sql, chat: ChatKey, limit: number): Promise<DuePart[]> {
+async function listUnfinishedParts(sql: Sql, chat: ChatKey, limit: number): Promise<DuePart[]> {
   const rows = await sql.all(FIRST, { ...chat, limit });
   return rows.map((row) => {
     const { state, attempts, notBefore, waitsSince, sendingAt, triedAt, createdAt, trace } = row;
@@ -238,7 +241,7 @@ async function unfinished(sql: Sql, chat: ChatKey, limit: number): Promise<DuePa
 
 // Marks only the first part for its chat, because a process that received the part from its commit
 // does not know about earlier ones.
-const MARK_SENDING = statement(`
+const MARK_SENDING = defineStatement(`
   update outbox set state = 'sending', sender = :epoch, updated_at = :now,
     tried_at = coalesce(tried_at, :now), sending_at = :now
   where id = :partId and state = 'pending' and ${HAS_LEASE}
@@ -250,10 +253,10 @@ const MARK_SENDING = statement(`
 /**
  * A part left in `sending` is assigned to this lease, so that its former holder decides nothing.
  */
-const TAKE_OVER = statement(`
+const TAKE_OVER = defineStatement(`
   update outbox set sender = :epoch where id = :partId and state = 'sending' and ${HAS_LEASE}`);
 
-const HOLDER = statement(
+const HOLDER = defineStatement(
   'select owner from lease where name = :name and epoch = :epoch and owner is not null',
 ).rows<{ readonly owner: string }>();
 
@@ -261,7 +264,7 @@ const HOLDER = statement(
  * Returns false if nothing was changed although the lease is held; otherwise throws StoreError
  * `store-fenced`.
  */
-async function isNotLost(database: Database, lease: NamedLease | null): Promise<false> {
+async function confirmLease(database: Database, lease: NamedLease | null): Promise<false> {
   if (lease === null) return false;
   const { name, epoch } = lease;
   if ((await database.read((sql) => sql.get(HOLDER, { name, epoch }))) !== undefined) return false;
@@ -273,7 +276,7 @@ async function isNotLost(database: Database, lease: NamedLease | null): Promise<
 
 const WHILE_MINE = `where id = :partId and state = 'sending' and (sender = :epoch or :epoch is null)`;
 
-const SENT = statement(`
+const SENT = defineStatement(`
   update outbox set state = 'sent', platform_message_id = :messageId, error = null,
     updated_at = :now, sent_at = :now ${WHILE_MINE}`);
 
@@ -281,23 +284,23 @@ const SENT = statement(`
  * Stores at most about 4,000 characters of reasons, because the refusals during a long outage need
  * not all be stored.
  */
-const RETRY = statement(`
+const RETRY = defineStatement(`
   update outbox set state = case when changed = 'deleted' then 'failed' else 'pending' end,
     not_before = :notBefore, updated_at = :now, error = :error,
     attempts = attempts + :attempts,
     retries = case when length(retries) > 4000 then retries else coalesce(retries, '') || :line end
   ${WHILE_MINE}`);
 
-const FAIL = statement(`
+const FAIL = defineStatement(`
   update outbox set state = :state, error = :error, updated_at = :now ${WHILE_MINE}`);
 
-const FAIL_REST = statement(`
+const FAIL_REST = defineStatement(`
   update outbox set state = 'failed', error = :error, updated_at = :now
   where state = 'pending' and turn_id = (select turn_id from outbox where id = :partId)
     and chat_id = (select chat_id from outbox where id = :partId)
   returning id`).rows<{ readonly id: string }>();
 
-const STATE = statement('select state from outbox where id = :partId').rows<{
+const STATE = defineStatement('select state from outbox where id = :partId').rows<{
   readonly state: PartState;
 }>();
 
@@ -317,7 +320,7 @@ async function requireState(sql: Sql, partId: string, state: PartState): Promise
 }
 
 /** A chat's newest parts, except those from before people deleted its conversation. */
-const RECENT = statement(`
+const RECENT = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, created_at as "createdAt", error, answers, exists (select 1 from inbox
     where inbox.turn_id = outbox.turn_id and inbox.turn_id is not null
       and inbox.outcome = 'replaced') as replaced
@@ -335,21 +338,21 @@ const RECENT = statement(`
  * Chats whose first unfinished part is due. Only the first part counts, because no later one
  * overtakes it. The oldest part comes first, so that the limit never hides a chat forever.
  */
-const CHATS_WITH_WORK = statement(`
+const CHATS_WITH_WORK = defineStatement(`
   select part.channel, part.account, part.chat_id as "chatId" from outbox part
   where part.channel = :channel and part.account = :account and part.${UNFINISHED}
-    and ${isDue('part')} and not exists (select 1 from outbox earlier
+    and ${isDueCondition('part')} and not exists (select 1 from outbox earlier
       where earlier.channel = part.channel and earlier.account = part.account
         and earlier.chat_id = part.chat_id and earlier.${UNFINISHED} and earlier.seq < part.seq)
   order by part.seq limit :limit`).rows<ChatKey>();
 
-const ACCOUNTS_WITH_WORK = statement(`
+const ACCOUNTS_WITH_WORK = defineStatement(`
   select 'parts' as kind, channel, account from outbox
-  where ${UNFINISHED} and ${isDue('outbox')} group by channel, account
+  where ${UNFINISHED} and ${isDueCondition('outbox')} group by channel, account
   union all select 'files', channel, account from attachment
-  where state = 'pending' and ${isDue('attachment')} group by channel, account`).rows<AccountWork>();
+  where state = 'pending' and ${isDueCondition('attachment')} group by channel, account`).rows<AccountWork>();
 
-const COUNTS = statement('select state, count(*) as count from outbox group by state').rows<{
+const COUNTS = defineStatement('select state, count(*) as count from outbox group by state').rows<{
   readonly state: PartState;
   readonly count: number;
 }>();

@@ -1,16 +1,22 @@
 import type { ReplyRoute } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { isPressOf, type PressableMessage } from './presses.ts';
+import { isPressOfMessage, type PressableMessage } from './presses.ts';
 import type { NewPart } from './rows.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, message, part, routeTo, startTurn } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  startTurn,
+} from './testing/messages.ts';
 
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 const OWN = 'web:c1';
 const BUTTONS = [{ label: 'Approve', data: '/approve ABC234' }];
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`own messages on ${database.name}`, () => {
     let store: Store;
     let sent: number;
@@ -28,7 +34,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         await store.outbox.markSent(waiting.id, `p${sent}`, 2);
       }
     };
-    const own = async (conversationId = OWN, route: ReplyRoute = routeTo('c1')) =>
+    const own = async (conversationId = OWN, route: ReplyRoute = createRouteTo('c1')) =>
       (await store.outbox.ownAnswers({ conversationId, route }, 20)).map(
         ({ messageId }) => messageId,
       );
@@ -36,28 +42,33 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       turnId: string,
       { conversationId = OWN, threadId = undefined as string | undefined, failed = false } = {},
     ) => {
-      const said = message(`of ${turnId}`, 'c1', threadId === undefined ? {} : { threadId });
+      const said = createMessage(`of ${turnId}`, 'c1', threadId === undefined ? {} : { threadId });
       await store.inbox.accept({ ...said, conversationId });
       const { lease } = await startTurn(store, turnId, conversationId, `w-${turnId}`);
-      const parts = [{ ...part(turnId), route: said.route }];
+      const parts = [{ ...createPart(turnId), route: said.route }];
       const outcome = failed ? ('failed' as const) : ('answered' as const);
-      await store.lanes.commit(lease, { ...answer(turnId, []), outcome, parts }, 4);
+      await store.lanes.commit(lease, { ...createAnswer(turnId, []), outcome, parts }, 4);
       await store.lanes.release(lease);
       await deliver();
     };
     /** Asks for an approval in the chat, with a button. */
     const asked = async (turnId = 't-asks') => {
-      await store.inbox.accept(message(`of ${turnId}`));
+      await store.inbox.accept(createMessage(`of ${turnId}`));
       const { lease } = await startTurn(store, turnId, OWN, 'w-asks');
       const question = {
         ...{ code: 'ABC234', turnId, callKey: `${turnId}.0`, tool: 'write', shown: '{}' },
         ...{ askedBy: 'web:u1', place: 'web c1', askedIn: OWN, approvers: [], expiresAt: 9_999 },
       };
-      await store.approvals.ask(lease, question, [{ ...part('May I?'), buttons: BUTTONS }], 3);
+      await store.approvals.ask(
+        lease,
+        question,
+        [{ ...createPart('May I?'), buttons: BUTTONS }],
+        3,
+      );
       await deliver();
     };
     const press = (pressed: string, text = '/approve ABC234') => {
-      const { message: typed, ...row } = message(`press of ${pressed} ${text}`);
+      const { message: typed, ...row } = createMessage(`press of ${pressed} ${text}`);
       const pressing = { ...row, message: { ...typed, text, pressed } };
       const decision = { code: 'ABC234', verdict: 'approved', by: 'web:u1' } as const;
       return store.inbox.command(pressing, async (command) =>
@@ -66,7 +77,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     };
     const edit = async (turnId: string, partId: string, messageId: string) => {
       const act = { kind: 'edit', messageId } as const;
-      const parts: [NewPart] = [{ ...part('other'), act }];
+      const parts: [NewPart] = [{ ...createPart('other'), act }];
       const changes = { partId, how: 'edited' } as const;
       const turn = { id: turnId, most: 10 };
       return store.outbox.post({ key: `${turnId}.e`, turn, parts, changes }, 5);
@@ -81,7 +92,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await answered('t2');
       expect(await own()).toEqual(['p2', 'p1']);
       const [newest] = await store.outbox.ownAnswers(
-        { conversationId: OWN, route: routeTo('c1') },
+        { conversationId: OWN, route: createRouteTo('c1') },
         1,
       );
       expect(newest).toMatchObject({ messageId: 'p2', people: ['web:u1'] });
@@ -89,17 +100,17 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it.each<[what: string, send: () => Promise<unknown>]>([
       ['a question for an approval', () => asked()],
-      ['a notice', () => store.outbox.enqueue([part('I am back.')], 1)],
+      ['a notice', () => store.outbox.enqueue([createPart('I am back.')], 1)],
       [
         'the answer of a command, such as a code or a link',
         () =>
-          store.inbox.command(message('k1'), async (command) =>
-            command.answer(part('Your code: X')),
+          store.inbox.command(createMessage('k1'), async (command) =>
+            command.answer(createPart('Your code: X')),
           ),
       ],
       [
         'a message to the owner',
-        () => store.outbox.post({ key: 'closed', parts: [part('A chat is closed.')] }, 1),
+        () => store.outbox.post({ key: 'closed', parts: [createPart('A chat is closed.')] }, 1),
       ],
       ['the notice of a failed turn', () => answered('t1', { failed: true })],
       ['an answer of another agent', () => answered('t1', { conversationId: '@bo/web:c1' })],
@@ -118,7 +129,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await answered('t3', { threadId: '7' });
       expect(await own()).toEqual(['p1']);
       expect(await own('@bo/web:c1')).toEqual(['p2']);
-      expect(await own(OWN, routeTo('c1', '7'))).toEqual(['p3']);
+      expect(await own(OWN, createRouteTo('c1', '7'))).toEqual(['p3']);
     });
 
     it('[G05] can be changed only if they are sent answers, whatever id is given', async () => {
@@ -140,10 +151,10 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[G05] ignore a button press on an edited message', async () => {
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
       const { lease } = await startTurn(store, 't1');
-      const plan = { ...part('plan'), buttons: BUTTONS };
-      await store.lanes.commit(lease, { ...answer('t1', []), parts: [plan] }, 4);
+      const plan = { ...createPart('plan'), buttons: BUTTONS };
+      await store.lanes.commit(lease, { ...createAnswer('t1', []), parts: [plan] }, 4);
       await store.lanes.release(lease);
       await deliver();
       await asked('t2');
@@ -180,7 +191,7 @@ describe('a press', () => {
       false,
     ],
   ])('[G05] %s', (_where, messages, counts) => {
-    expect(isPressOf(messages, { pressed: 'p1', data })).toBe(counts);
+    expect(isPressOfMessage(messages, { pressed: 'p1', data })).toBe(counts);
   });
   it.each<[string, Partial<PressableMessage>, string, boolean]>([
     ['with words that were asked for counts', {}, '/answer ABC234 in my words', true],
@@ -201,6 +212,6 @@ describe('a press', () => {
     ],
   ])('[G05] %s', (_what, more, written, counts) => {
     const message = stored({ data: ['/answer ABC234 skip'], asks: ['/answer ABC234'], ...more });
-    expect(isPressOf([message], { pressed: 'p1', data: written })).toBe(counts);
+    expect(isPressOfMessage([message], { pressed: 'p1', data: written })).toBe(counts);
   });
 });

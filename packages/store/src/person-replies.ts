@@ -2,7 +2,7 @@ import type { NewId, OutboundPart } from '@parley/core';
 import { withdrawApprovals } from './approvals.ts';
 import { isOfPerson } from './claim-turn.ts';
 import { lockUndeleted } from './conversations.ts';
-import { type Sql, statement, toJson } from './database.ts';
+import { defineStatement, encodeJson, type Sql } from './database.ts';
 import { releaseGroupContext } from './group-context.ts';
 import { insertParts } from './outbox-parts.ts';
 import {
@@ -50,7 +50,7 @@ export type ReplyResult =
       readonly parts: readonly OutboundPart[];
     };
 
-interface Storing {
+interface ReplyStorageDeps {
   readonly newId: NewId;
   readonly moment: number | null;
 }
@@ -63,7 +63,7 @@ interface Storing {
 export async function replyAsPerson(
   sql: Sql,
   reply: PersonReply,
-  { newId, moment }: Storing,
+  { newId, moment }: ReplyStorageDeps,
 ): Promise<ReplyResult | null> {
   const { conversationId, requestKey, by } = reply;
   // The lock makes a second call of the same request wait until this one is stored.
@@ -85,7 +85,7 @@ export async function replyAsPerson(
   return { kind: 'stored', turnId, answered: answered.length, parts };
 }
 
-interface Unfinished {
+interface UnfinishedTurn {
   readonly conversationId: string;
   readonly session: number;
   readonly by: string;
@@ -99,7 +99,7 @@ interface Unfinished {
  */
 async function endUnfinished(
   sql: Sql,
-  { conversationId, session, by, now }: Unfinished,
+  { conversationId, session, by, now }: UnfinishedTurn,
 ): Promise<readonly number[]> {
   const turn = await sql.get(UNFINISHED, { conversationId, session });
   if (turn === undefined) return [];
@@ -112,7 +112,7 @@ async function endUnfinished(
   return rows.map(({ seq }) => seq);
 }
 
-interface Answering {
+interface WaitingAnswer {
   readonly turnId: string;
   readonly now: number;
   readonly unfinished: readonly number[];
@@ -122,48 +122,48 @@ interface Answering {
 async function answerWaiting(
   sql: Sql,
   { conversationId, seen = Number.MAX_SAFE_INTEGER }: PersonReply,
-  { turnId, now, unfinished }: Answering,
+  { turnId, now, unfinished }: WaitingAnswer,
 ): Promise<readonly InboxRow[]> {
   const waiting = (await sql.all(WAITING, { conversationId })).map(readInboxRow);
   const answered = waiting.filter(
     (row) => isOfPerson(row) && (row.seq <= seen || unfinished.includes(row.seq)),
   );
-  const seqs = toJson(answered.map(({ seq }) => seq));
+  const seqs = encodeJson(answered.map(({ seq }) => seq));
   if (answered.length > 0) sql.send(CLOSE, { turnId, now, seqs });
   return answered;
 }
 
-const KNOWN = statement('select id from turn where request_key = :requestKey').rows<{
+const KNOWN = defineStatement('select id from turn where request_key = :requestKey').rows<{
   readonly id: string;
 }>();
 
-const WRITE = statement(`
+const WRITE = defineStatement(`
   insert into turn (id, conversation_id, session, state, attempts, started_at, finished_at,
     written_by, written_as, request_key)
   values (:turnId, :conversationId, :session, 'answered', 1, :now, :now, :by, :as, :requestKey)`);
 
 // States are literals, because a partial index is used only if the query contains its condition.
-const UNFINISHED = statement(`
+const UNFINISHED = defineStatement(`
   select id from turn
   where conversation_id = :conversationId and state = 'running' and session = :session`).rows<{
   readonly id: string;
 }>();
 
-const OF_TURN = statement(
+const OF_TURN = defineStatement(
   `select ${INBOX_COLUMNS} from inbox where turn_id = :turnId order by seq`,
 ).rows<MessageRow>();
 
-const WAITING = statement(`
+const WAITING = defineStatement(`
   select ${INBOX_COLUMNS} from inbox
   where conversation_id = :conversationId and state = 'waiting' order by seq`).rows<MessageRow>();
 
-const END = statement(`
+const END = defineStatement(`
   update turn set state = 'interrupted', finished_at = :now, reason = :reason
   where id = :turnId`);
 
-const RETURN_TO_INBOX = statement(`
+const RETURN_TO_INBOX = defineStatement(`
   update inbox set state = 'waiting', turn_id = null, claimed_at = null where turn_id = :turnId`);
 
-const CLOSE = statement(`
+const CLOSE = defineStatement(`
   update inbox set state = 'done', outcome = 'answered', turn_id = :turnId, claimed_at = :now
   where seq in (select cast(value as bigint) from json_each(:seqs))`);

@@ -18,7 +18,7 @@ export interface PressableMessage {
  * the message was never edited. People can press before its id is stored, or although sending it
  * seemed to fail; nothing can have edited it at that point.
  */
-export function isPressOf(
+export function isPressOfMessage(
   messages: readonly PressableMessage[],
   { pressed, data }: { readonly pressed: string; readonly data: string },
 ): boolean {

@@ -3,7 +3,7 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openStore } from './open-store.ts';
 import type { RunningProcess } from './processes.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
+import { listBothDatabases } from './testing/databases.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 
@@ -13,7 +13,7 @@ function running(id: string): Omit<RunningProcess, 'startedAt'> {
   return { id, role: 'gateway', host: 'here', pid: 7, address, version: '0.1.0', facts };
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`the processes on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -69,7 +69,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
 const NAME = 'account:telegram/default';
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a lease on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -197,7 +197,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
   });
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`adapter state on ${database.name}`, () => {
     let store: Store;
     let values: AdapterValues;

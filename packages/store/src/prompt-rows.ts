@@ -1,16 +1,16 @@
 import { hash } from 'node:crypto';
 import {
+  computeRequestSizes,
   type MessageSize,
   PromptLists,
   type PromptMessage,
   PromptTarget,
   rememberTexts,
-  requestSizes,
   type SentPrompt,
   type SentRequest,
 } from '@parley/core';
 import type { StepAside } from './asides.ts';
-import { fromCheckedJson, toJson } from './database.ts';
+import { decodeCheckedJson, encodeJson } from './database.ts';
 
 /**
  * A prompt's facts without its texts. Sizes are those of the whole request; token counts are
@@ -60,29 +60,29 @@ const REMEMBERED = 600_000;
  * Creates a function that hashes texts and caches the results, because most texts occur in many
  * prompts.
  */
-export function textHashes() {
+export function createTextHasher() {
   return rememberTexts(hashText, REMEMBERED);
 }
 
 /** Hashes a text. */
 export function hashText(text: string): HashedText {
-  const content = toJson(text);
+  const content = encodeJson(text);
   return { hash: hash('sha256', content, 'base64url'), content };
 }
 
-type Part = NewPrompt['parts'][number];
+type PromptRecordPart = NewPrompt['parts'][number];
 
 /**
  * Creates a function that serializes parts without their text and caches the results, because most
  * parts are the same object in many prompts.
  */
-export function partsJson(hashOf: (text: string) => HashedText) {
-  const known = new WeakMap<Part, string>();
-  return (part: Part): string => {
+export function createPartsSerializer(hashOf: (text: string) => HashedText) {
+  const known = new WeakMap<PromptRecordPart, string>();
+  return (part: PromptRecordPart): string => {
     const json =
       known.get(part) ??
       // JSON leaves out undefined values.
-      toJson({ ...part, text: undefined, hash: hashOf(part.text).hash });
+      encodeJson({ ...part, text: undefined, hash: hashOf(part.text).hash });
     known.set(part, json);
     return json;
   };
@@ -92,14 +92,14 @@ export function partsJson(hashOf: (text: string) => HashedText) {
 export function toPromptRow(
   prompt: NewPrompt,
   hashOf: (text: string) => HashedText,
-  jsonOf: (part: Part) => string,
+  jsonOf: (part: PromptRecordPart) => string,
 ): PromptRow & { readonly chatId: string } {
   const { parts, place } = prompt;
   const messages = prompt.messages.map(({ content, ...size }) => ({
     ...size,
     characters: content.length,
   }));
-  const { characters, tokens } = requestSizes(parts, messages);
+  const { characters, tokens } = computeRequestSizes(parts, messages);
   return {
     turnId: prompt.turnId,
     conversationId: prompt.conversationId,
@@ -109,12 +109,12 @@ export function toPromptRow(
     model: prompt.model,
     characters,
     tokens,
-    place: toJson(place),
-    messageIds: toJson(prompt.messageIds),
+    place: encodeJson(place),
+    messageIds: encodeJson(prompt.messageIds),
     parts: `[${parts.map(jsonOf).join(',')}]`,
-    unsent: toJson(prompt.unsent),
-    tools: toJson(prompt.tools),
-    messages: messagesJson(prompt.messages, hashOf),
+    unsent: encodeJson(prompt.unsent),
+    tools: encodeJson(prompt.tools),
+    messages: toMessagesJson(prompt.messages, hashOf),
   };
 }
 
@@ -128,7 +128,7 @@ const MESSAGE_HASH = 22;
  * Builds the JSON directly, because it is the longest list in the row and neither a role nor a hash
  * needs escaping.
  */
-function messagesJson(
+function toMessagesJson(
   messages: NewPrompt['messages'],
   hashOf: (text: string) => HashedText,
 ): string {
@@ -171,14 +171,14 @@ export function toPromptSummary({ reason, ...row }: SummaryRow): PromptSummary {
   return {
     ...row,
     ...(agent !== undefined && { answeredBy: agent }),
-    place: fromCheckedJson(PromptTarget, row.place, 'place of a prompt'),
-    messageIds: fromCheckedJson(PromptLists.names, row.messageIds, 'message ids of a prompt'),
+    place: decodeCheckedJson(PromptTarget, row.place, 'place of a prompt'),
+    messageIds: decodeCheckedJson(PromptLists.names, row.messageIds, 'message ids of a prompt'),
   };
 }
 
 /** The distinct hashes in a row's parts. Throws StoreError `store-damaged`. */
-export function hashesOf(row: Pick<PromptRow, 'parts'>): readonly string[] {
-  const parts = fromCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt');
+export function listHashes(row: Pick<PromptRow, 'parts'>): readonly string[] {
+  const parts = decodeCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt');
   return [...new Set(parts.map(({ hash }) => hash))];
 }
 
@@ -190,18 +190,20 @@ export function toStoredPrompt(
   row: PromptRow,
   textOf: (hash: string) => string,
 ): Omit<StoredPrompt, 'asides'> {
-  const parts = fromCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt').map(
+  const parts = decodeCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt').map(
     ({ hash, ...part }) => ({ ...part, text: textOf(hash) }),
   );
-  const messages = fromCheckedJson(PromptLists.messages, row.messages, 'messages of a prompt').map(
-    ([role, characters, hash, tokens = 0]) => ({ role, characters, tokens, hash }),
-  );
+  const messages = decodeCheckedJson(
+    PromptLists.messages,
+    row.messages,
+    'messages of a prompt',
+  ).map(([role, characters, hash, tokens = 0]) => ({ role, characters, tokens, hash }));
   return {
     ...toPromptSummary(row),
-    ...requestSizes(parts, messages),
+    ...computeRequestSizes(parts, messages),
     parts,
-    unsent: fromCheckedJson(PromptLists.unsent, row.unsent, 'layers left out of a prompt'),
-    tools: fromCheckedJson(PromptLists.names, row.tools, 'tools of a prompt'),
+    unsent: decodeCheckedJson(PromptLists.unsent, row.unsent, 'layers left out of a prompt'),
+    tools: decodeCheckedJson(PromptLists.names, row.tools, 'tools of a prompt'),
     messages,
   };
 }

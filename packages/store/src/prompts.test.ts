@@ -1,15 +1,15 @@
 import type { SentPart } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { dynamicStatement, parseStoreUrl } from './database.ts';
-import { knownHashes } from './known-hashes.ts';
+import { defineDynamicStatement, parseStoreUrl } from './database.ts';
+import { createKnownHashes } from './known-hashes.ts';
 import { openStore } from './open-store.ts';
 import { openPostgres } from './postgres/open-postgres.ts';
 import type { NewPrompt } from './prompt-rows.ts';
-import { hashText, partsJson, toPromptRow, toStoredPrompt } from './prompt-rows.ts';
+import { createPartsSerializer, hashText, toPromptRow, toStoredPrompt } from './prompt-rows.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { Store } from './store.ts';
 import { TEXT_KNOWN_MS } from './tables/turns.ts';
-import { bothDatabases, type TestDatabase } from './testing/databases.ts';
+import { listBothDatabases, type TestDatabase } from './testing/databases.ts';
 
 const DAY = 24 * 60 * 60_000;
 
@@ -52,7 +52,7 @@ function prompt(turnId: string, texts: readonly string[], change: Partial<NewPro
   } satisfies NewPrompt;
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`recorded prompts on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -199,7 +199,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 }
 
 it('[P17] from an older version without token counts for messages can be read', () => {
-  const row = toPromptRow(prompt('t1', []), hashText, partsJson(hashText));
+  const row = toPromptRow(prompt('t1', []), hashText, createPartsSerializer(hashText));
   const old = { ...row, messages: JSON.stringify([['user', 5, 'hash']]) };
   expect(toStoredPrompt(old, () => '').messages).toEqual([
     { role: 'user', characters: 5, tokens: 0, hash: 'hash' },
@@ -211,7 +211,9 @@ async function textsIn(database: TestDatabase): Promise<readonly unknown[]> {
   const address = parseStoreUrl(database.url());
   const look = address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
   try {
-    const texts = dynamicStatement('select content from prompt_text').rows<{ content: string }>();
+    const texts = defineDynamicStatement('select content from prompt_text').rows<{
+      content: string;
+    }>();
     const rows = await look.read((sql) => sql.all(texts));
     return rows.map(({ content }): unknown => JSON.parse(content)).sort();
   } finally {
@@ -223,7 +225,7 @@ const postgresUrl = inject('postgresUrl');
 
 describe.runIf(postgresUrl)('recorded prompts of several processes', () => {
   it('[P17] [D09] are complete although another process removed phrases from a shared text', async () => {
-    const databases = bothDatabases(postgresUrl).filter(({ name }) => name === 'PostgreSQL');
+    const databases = listBothDatabases(postgresUrl).filter(({ name }) => name === 'PostgreSQL');
     for (const database of databases) {
       const here = await database.openEmpty();
       const there = await openStore({ url: database.url(), clock: () => 0 });
@@ -244,7 +246,7 @@ describe.runIf(postgresUrl)('recorded prompts of several processes', () => {
 
 describe('known hashes', () => {
   it('[P17] stay known for an hour, so that the rows of used texts stay young', () => {
-    const known = knownHashes();
+    const known = createKnownHashes();
     known.add(['a'], 0);
     expect(known.has('a', TEXT_KNOWN_MS - 1)).toBe(true);
     expect(known.has('a', TEXT_KNOWN_MS)).toBe(false);
@@ -252,7 +254,7 @@ describe('known hashes', () => {
   });
 
   it('[P17] are bounded: the oldest are evicted', () => {
-    const known = knownHashes();
+    const known = createKnownHashes();
     known.add(['first', 'again'], 0);
     known.add(['again'], 1);
     known.add(

@@ -1,19 +1,19 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { idsOf, message } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createMessage, listMessageIds } from './testing/messages.ts';
 
 const LANE = 'web:c1';
 const UNTIL = 10_000;
 /** The maximum time for which a turn is put off. */
 const HOUR_MS = 3_600_000;
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`[D13] a turn that is put off, on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept(message('m1', 'c1'));
+      await store.inbox.accept(createMessage('m1', 'c1'));
     });
     afterAll(() => database.dispose());
 
@@ -50,7 +50,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       expect(await workAt(UNTIL)).toEqual([LANE]);
       const { turn } = await started('t3', UNTIL);
       expect(turn).toMatchObject({ turnId: 't1', resumed: true, putOffSince: 100 });
-      expect(idsOf(turn)).toEqual(['m1']);
+      expect(listMessageIds(turn)).toEqual(['m1']);
     });
 
     it('keeps the time when it was first put off, and counts none of its starts as attempts', async () => {
@@ -67,19 +67,19 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       'returns its messages before those that a person has written since (%s)',
       async (busy) => {
         await putOff('t1', 100);
-        await store.inbox.accept(message('m2', 'c1', { at: 200 }));
+        await store.inbox.accept(createMessage('m2', 'c1', { at: 200 }));
         const next = await begin('t2', 300, busy);
         if (next.kind !== 'turn') throw new Error(next.kind);
         expect(next.turn.turnId).toBe('t2');
-        expect(idsOf(next.turn)).toEqual(busy === 'collect' ? ['m1', 'm2'] : ['m1']);
+        expect(listMessageIds(next.turn)).toEqual(busy === 'collect' ? ['m1', 'm2'] : ['m1']);
       },
     );
 
     it('survives /new like a running turn: its own session is answered', async () => {
       await putOff('t1', 100);
-      const command = { ...message('n', 'c1', { at: 200 }) };
+      const command = { ...createMessage('n', 'c1', { at: 200 }) };
       await store.inbox.command(command, (command) => command.startSession());
-      await store.inbox.accept(message('m2', 'c1', { at: 300 }));
+      await store.inbox.accept(createMessage('m2', 'c1', { at: 300 }));
       expect((await begin('t2', 400)).kind).toBe('suspended');
       expect((await started('t3', UNTIL)).turn.turnId).toBe('t1');
     });
@@ -90,9 +90,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       database.setTime(5_000);
       await started('unused', 5_000);
       expect(await store.lanes.putOff(lease, off, 100)).toBe('fenced');
-      await store.inbox.command(message('s', 'c1', { at: 6_000 }), (command) => command.stop());
+      await store.inbox.command(createMessage('s', 'c1', { at: 6_000 }), (command) =>
+        command.stop(),
+      );
       database.setTime(7_000);
-      await store.inbox.accept(message('m3', 'c1', { at: 7_000 }));
+      await store.inbox.accept(createMessage('m3', 'c1', { at: 7_000 }));
       const again = await started('t2', 7_000);
       expect(await store.lanes.putOff(again.lease, off, 7_000)).toBe('fenced');
     });

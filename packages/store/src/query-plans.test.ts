@@ -5,16 +5,24 @@ import { DatabaseSync } from 'node:sqlite';
 import { silentLogger } from '@parley/core';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { textFor, valuesOf } from './database.ts';
+import { getStatementText, orderValues } from './database.ts';
 import { CHATS } from './inbox-reads.ts';
 import type { LinkAction } from './links.ts';
 import { MIGRATIONS, migrate } from './migrate.ts';
 import { openSqlite } from './sqlite/open-sqlite.ts';
-import { type Store, storeOn } from './store.ts';
+import { createStore, type Store } from './store.ts';
 import { StoreState } from './store-state.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { answer, claim, message, part, routeTo, startTurn, useWork } from './testing/messages.ts';
-import { timedIds } from './timed-ids.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  doTurnWork,
+  startTurn,
+} from './testing/messages.ts';
+import { createTimedIds } from './timed-ids.ts';
 import { watchDatabase } from './watch-database.ts';
 
 /**
@@ -38,15 +46,15 @@ describe('the plan of every query', () => {
     await migrate(database, MIGRATIONS, path, () => 0);
     queries.clear();
     const watched = watchDatabase(database, { dialect: 'sqlite', path, name: path }, silentLogger);
-    const newId = timedIds(() => 0);
+    const newId = createTimedIds(() => 0);
     const own = { clock: () => 0, newId, forget: [], onSetback: () => {} };
     const state = new StoreState(watched, own);
-    const store = storeOn(watched, newId, { sharedClock: () => 0, state });
+    const store = createStore(watched, newId, { sharedClock: () => 0, state });
     await state.advance();
     await state.check((work) => watched.write(work));
     await state.lastSetback();
     await useEverything(store);
-    await useWork(store);
+    await doTurnWork(store);
     await useRetention(store);
     isDeleting = true;
     await store.forgetting.deleteConversation({
@@ -120,15 +128,15 @@ describe('the plan of every query', () => {
   });
 });
 
-const [, postgres] = bothDatabases(inject('postgresUrl'));
+const [, postgres] = listBothDatabases(inject('postgresUrl'));
 
 describe.runIf(postgres?.available)('on PostgreSQL', () => {
   afterAll(() => postgres?.dispose());
 
   it('[U08] reads a few rows per chat to list chats, however much was said there', async () => {
     const store = await postgres?.openEmpty();
-    await store?.inbox.accept(message('m1'));
-    await store?.inbox.accept(message('m2', 'c2'));
+    await store?.inbox.accept(createMessage('m1'));
+    await store?.inbox.accept(createMessage('m2', 'c2'));
     const client = new Client({ connectionString: postgres?.url() });
     await client.connect();
     const others = 'conversation_id, account, chat_id, message, route, received_at, state';
@@ -138,8 +146,11 @@ describe.runIf(postgres?.available)('on PostgreSQL', () => {
         where message_id in ('m1', 'm2')`);
     }
     await client.query('analyze inbox');
-    const values = valuesOf(CHATS, [{ ...routeTo('c1'), limit: 9 }]);
-    const plan = await client.query(`explain (analyze) ${textFor('postgres', CHATS)}`, values);
+    const values = orderValues(CHATS, [{ ...createRouteTo('c1'), limit: 9 }]);
+    const plan = await client.query(
+      `explain (analyze) ${getStatementText('postgres', CHATS)}`,
+      values,
+    );
     await client.end();
     const lines = plan.rows.map((row) => String(row['QUERY PLAN']));
     const scans = lines.filter((line) => / Scan .*on (inbox|outbox)/.test(line));
@@ -166,13 +177,13 @@ function planOf(database: DatabaseSync, text: string): string[] {
 async function useEverything(store: Store): Promise<void> {
   await useAttachments(store);
   await usePrompts(store);
-  const chat = routeTo('c1');
-  for (const id of ['m1', 'm2', 'm3']) await store.inbox.accept(message(id));
+  const chat = createRouteTo('c1');
+  for (const id of ['m1', 'm2', 'm3']) await store.inbox.accept(createMessage(id));
   const heard = { messageId: 'g', senderId: 'u', senderName: 'Bo', text: 'g' };
   await store.groupContext.keep({ ...chat, conversationId: 'web:c1' }, heard, 0);
   await store.reactions.keep({ ...chat, conversationId: 'web:c1' }, { ...heard, sentAt: 0 }, 0);
   await store.reactions.message({ ...chat, messageId: 'unknown' });
-  await store.inbox.revise({ ...chat, messageId: 'g' }, message('g').message);
+  await store.inbox.revise({ ...chat, messageId: 'g' }, createMessage('g').message);
   await store.inbox.revise({ ...chat, messageId: 'g0' }, null);
   const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: 0 } as const;
   await store.decisions.record({ ...chat, ...refused, messageId: 'r' });
@@ -181,7 +192,7 @@ async function useEverything(store: Store): Promise<void> {
   await store.inbox.ownerChats();
   await store.inbox.typedCommands();
   const link = (id: string, personId: string, action: LinkAction) =>
-    store.inbox.command(message(id), (command) =>
+    store.inbox.command(createMessage(id), (command) =>
       command.link({ personId, isOwner: true }, action),
     );
   await link('l1', 'a:1', { kind: 'make', code: 'LINK' });
@@ -190,36 +201,36 @@ async function useEverything(store: Store): Promise<void> {
   await link('l4', 'a:1', { kind: 'leave', personId: 'b:1' });
   await store.links.of('a:1');
   const applicant = { ...chat, senderId: 'u', senderName: 'Bo', route: chat };
-  await store.pairing.request(applicant, 'CODE', [part('code')], 0);
+  await store.pairing.request(applicant, 'CODE', [createPart('code')], 0);
   await store.pairing.pending(0);
   await store.pairing.approve('CODE', () => [], 0);
   await store.pairing.settle('web', 'u');
   await store.pairing.isAllowed('web', 'default', 'u');
-  await store.inbox.command(message('m0'), (command) => command.pair('CODE'));
+  await store.inbox.command(createMessage('m0'), (command) => command.pair('CODE'));
   const { lease } = await startTurn(store, 't1', 'web:c1', 'w1', 'followup');
   const other = { conversationId: 'web:c1', owner: 'w2', leaseMs: 1 };
   await store.lanes.begin(other, 'collect', 'unused', 0);
   await store.lanes.renew([lease], 9);
   await store.lanes.newestWaiting('web:c1');
   await store.turns.appendStep(lease, 't1', { index: 0, content: 0 }, 0);
-  await claim(store, lease, 't1', 'followup');
+  await claimTurnOf(store, lease, 't1', 'followup');
   const joining = { turnId: 't1', mode: undefined, mayJoin: () => true };
   await store.lanes.join(lease, { ...joining, steps: () => [{ index: 1, content: 0 }] }, 0);
-  await store.inbox.accept(message('m6'));
+  await store.inbox.accept(createMessage('m6'));
   await store.lanes.interrupt(lease, 't1', 0);
-  await claim(store, lease, 't1a', { direct: 'collect' });
-  await store.lanes.commit(lease, answer('t1a', ['a', 'b', 'c']), 0);
-  await store.inbox.accept(message('m7'));
-  await claim(store, lease, 't2', 'collect');
-  await store.inbox.command(message('m4'), async (command) => {
+  await claimTurnOf(store, lease, 't1a', { direct: 'collect' });
+  await store.lanes.commit(lease, createAnswer('t1a', ['a', 'b', 'c']), 0);
+  await store.inbox.accept(createMessage('m7'));
+  await claimTurnOf(store, lease, 't2', 'collect');
+  await store.inbox.command(createMessage('m4'), async (command) => {
     await command.stop();
-    command.answer(part('stopped'));
+    command.answer(createPart('stopped'));
   });
-  await store.inbox.command(message('m5'), (command) => command.startSession());
-  const { message: typed, ...pressed } = message('m8');
+  await store.inbox.command(createMessage('m5'), (command) => command.startSession());
+  const { message: typed, ...pressed } = createMessage('m8');
   const press = { ...pressed, message: { ...typed, pressed: 'p1' } };
   await store.inbox.command(press, (command) => command.pressCounts());
-  await store.outbox.ownAnswers({ conversationId: 'web:c1', route: routeTo('c1') }, 5);
+  await store.outbox.ownAnswers({ conversationId: 'web:c1', route: createRouteTo('c1') }, 5);
   await store.lanes.release(lease);
   await store.lanes.withWork(5, 10_000);
   await store.lanes.releaseAll();
@@ -233,7 +244,7 @@ async function useEverything(store: Store): Promise<void> {
   for (const finish of [
     (id: string) => store.outbox.retryLater(id, { now: 0, afterMs: 0 }, 'x', 'free'),
     (id: string) => store.outbox.markSent(id, 'p', 0),
-    (id: string) => store.outbox.markFailed(id, 'failed', 'x', 0, part('notice')),
+    (id: string) => store.outbox.markFailed(id, 'failed', 'x', 0, createPart('notice')),
   ]) {
     const id = (await store.outbox.next(chat))?.part.id ?? '';
     await store.outbox.markSending(id, 0);
@@ -284,11 +295,11 @@ async function useViews(store: Store): Promise<void> {
 }
 
 async function useDeadLetters(store: Store): Promise<void> {
-  await store.inbox.accept(message('d1', 'c7'));
+  await store.inbox.accept(createMessage('d1', 'c7'));
   const { lease } = await startTurn(store, 't9', 'web:c7');
   await store.lanes.commit(
     lease,
-    { ...answer('t9', ['no', 'answer'], 'c7'), outcome: 'failed' },
+    { ...createAnswer('t9', ['no', 'answer'], 'c7'), outcome: 'failed' },
     0,
   );
   await store.deadLetters.openIds(['refused', 'unanswered'], 0, 5);
@@ -302,7 +313,7 @@ async function useDeadLetters(store: Store): Promise<void> {
 }
 
 async function usePrompts(store: Store): Promise<void> {
-  const { channel, account, chatId } = routeTo('c1');
+  const { channel, account, chatId } = createRouteTo('c1');
   const who = { chatType: 'direct', personId: 'u', personName: 'Bo' } as const;
   const part = { layer: 'l', source: 's', stable: true, cut: null, tokens: 1, text: 't' };
   await store.prompts.record({
@@ -332,11 +343,11 @@ async function useRetention(store: Store): Promise<void> {
 }
 
 async function useAttachments(store: Store): Promise<void> {
-  const plain = message('f1', 'c8');
+  const plain = createMessage('f1', 'c8');
   const attachments = [{ kind: 'image' as const, ref: 'a' }];
   await store.inbox.accept({ ...plain, message: { ...plain.message, attachments } });
   await store.inbox.revise(
-    { ...routeTo('c8'), messageId: 'f1' },
+    { ...createRouteTo('c8'), messageId: 'f1' },
     { ...plain.message, attachments },
   );
   const work = { conversationId: 'web:c8', owner: 'w1', leaseMs: 1 };

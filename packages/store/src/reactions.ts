@@ -1,7 +1,7 @@
 import { InboundMessage } from '@parley/core';
 import type { MessageKey } from './conversations.ts';
 import { OF_CHAT } from './conversations.ts';
-import { type Database, fromCheckedJson, type Sql, statement } from './database.ts';
+import { type Database, decodeCheckedJson, defineStatement, type Sql } from './database.ts';
 import { type ContextKey, keepGroupContext } from './group-context.ts';
 import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import type { GroupContextMessage } from './rows.ts';
@@ -36,7 +36,7 @@ export interface ReactionLine extends Omit<GroupContextMessage, 'messageId'> {
 }
 
 /** Reactions to messages, stored as lines in the table `group_context`. */
-export function reactionRepository(database: Database) {
+export function createReactionRepository(database: Database) {
   return {
     /**
      * Finds a message by its platform id; Parley's own messages only among the chat's newest 1,000.
@@ -78,19 +78,19 @@ async function findMessage(sql: Sql, key: MessageKey): Promise<StoredMessage | n
     return heard === undefined ? null : { by: 'person', ...heard };
   }
   const { conversationId } = said;
-  const stored = fromCheckedJson(InboundMessage, said.message, `message ${key.messageId}`);
+  const stored = decodeCheckedJson(InboundMessage, said.message, `message ${key.messageId}`);
   const { sender, text, typed, attachments = [] } = stored;
   const words = [...attachments.map(({ kind }) => `[${kind}]`), typed ?? text].join(' ').trim();
   const who = { senderId: sender.id, senderName: sender.name };
   return { by: 'person', ...who, text: words, conversationId };
 }
 
-const DROP = statement(`
+const DROP = defineStatement(`
   delete from group_context
   where conversation_id = :conversationId and turn_id is null and ${OF_CHAT}
     and substr(message_id, 1, length(:id)) = :id`);
 
-const SENT_PART = statement(`
+const SENT_PART = defineStatement(`
   select ${OUTBOX_COLUMNS},
     (select conversation_id from turn where turn.id = outbox.turn_id) as "conversationId"
   from outbox
@@ -98,14 +98,14 @@ const SENT_PART = statement(`
     select seq from outbox where ${OF_CHAT} order by seq desc limit 1000)
   limit 1`).rows<PartRow & { readonly conversationId: string | null }>();
 
-const RECEIVED_MESSAGE = statement(`
+const RECEIVED_MESSAGE = defineStatement(`
   select message, conversation_id as "conversationId" from inbox
   where ${OF_CHAT} and message_id = :messageId`).rows<{
   readonly message: string;
   readonly conversationId: string;
 }>();
 
-const GROUP_CONTEXT_MESSAGE = statement(`
+const GROUP_CONTEXT_MESSAGE = defineStatement(`
   select sender_id as "senderId", sender_name as "senderName", text,
     conversation_id as "conversationId"
   from group_context where ${OF_CHAT} and message_id = :messageId`).rows<

@@ -1,8 +1,8 @@
 import type { BusyMode } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { readyMessages } from './claim-turn.ts';
+import { selectReadyMessages } from './claim-turn.ts';
 import type { InboxRow } from './rows.ts';
-import { message } from './testing/messages.ts';
+import { createMessage } from './testing/messages.ts';
 
 /** A message as a test describes it: when it arrived, and what it belongs to. */
 interface Written {
@@ -21,7 +21,7 @@ function row(
   seq: number,
 ): InboxRow {
   const format = json ? ({ responseFormat: 'json' } as const) : {};
-  const admitted = message(`m${seq}`, chat, { at });
+  const admitted = createMessage(`m${seq}`, chat, { at });
   const sender = { id: from, name: from, isBot: false };
   const albumId = album === undefined ? {} : { albumId: album };
   const settles = album !== undefined || long ? { settlesAt: at + 1_000 } : {};
@@ -35,7 +35,7 @@ function row(
 
 /** How many messages are ready at `now`, or the time when some will be. */
 function ready(written: readonly Written[], now: number, mode: BusyMode = 'collect') {
-  const result = readyMessages(written.map(row), mode, now);
+  const result = selectReadyMessages(written.map(row), mode, now);
   if (result.kind === 'now') return result.rows.length;
   return result.kind === 'later' ? `at ${result.at}` : result.kind;
 }

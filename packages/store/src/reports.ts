@@ -1,6 +1,6 @@
-import { type Database, type Sql, statement, toJson } from './database.ts';
+import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
 import type { Row } from './tables.ts';
-import { isTakenOverAt } from './taken-over.ts';
+import { isTakenOverCondition } from './taken-over.ts';
 
 /** A conversation with messages waiting for a turn. */
 interface WaitingConversation {
@@ -25,7 +25,7 @@ interface RunningTurn {
 }
 
 /** An account's unsent parts. */
-interface OwedByAccount {
+interface UnsentByAccount {
   readonly channel: string;
   readonly account: string;
   readonly pending: number;
@@ -51,7 +51,7 @@ export interface Backlog {
   readonly oldestAt: number | null;
   readonly waiting: readonly WaitingConversation[];
   readonly running: readonly RunningTurn[];
-  readonly outgoing: readonly OwedByAccount[];
+  readonly outgoing: readonly UnsentByAccount[];
 }
 
 /**
@@ -80,7 +80,7 @@ interface OldestPart {
  * Unfinished work. It has no table of its own and writes nothing; status and the page read it. Each
  * query uses an index that contains only unfinished work.
  */
-export function backlogRepository(database: Database) {
+export function createBacklogRepository(database: Database) {
   return {
     oldest: (now: number): Promise<OldestWork> =>
       database.read(async (sql) => ({
@@ -102,7 +102,7 @@ export function backlogRepository(database: Database) {
   };
 }
 
-const OLDEST_MESSAGE = statement(`
+const OLDEST_MESSAGE = defineStatement(`
   select seq, received_at as at from inbox where state = 'waiting'
     and (settles_at is null or settles_at <= :now)
     and not exists (select 1 from turn
@@ -111,7 +111,7 @@ const OLDEST_MESSAGE = statement(`
       where conversation.id = inbox.conversation_id and conversation.taken_over_until > :now)
   order by seq limit 1`).rows<NonNullable<OldestWork['message']>>();
 
-const LAST_TURN = statement(`
+const LAST_TURN = defineStatement(`
   select max(at) as at from (
     select max(started_at) as at from turn where state = 'running'
     union all select max(finished_at) from turn
@@ -119,7 +119,7 @@ const LAST_TURN = statement(`
 
 // A part that was never tried counts whatever its time says, because only a clock change can have
 // moved that time.
-const OLDEST_PARTS = statement(`
+const OLDEST_PARTS = defineStatement(`
   select part.channel, part.account, part.seq,
     case when part.attempts = 0 then part.created_at else part.not_before end as at
   from outbox part join (
@@ -132,23 +132,23 @@ const OLDEST_PARTS = statement(`
   ) oldest on oldest.seq = part.seq
   order by part.channel, part.account`).rows<OldestPart>();
 
-const TOTALS = statement(`
+const TOTALS = defineStatement(`
   select count(*) as messages, count(distinct conversation_id) as conversations,
     (select count(*) from turn where state = 'running') as turns
   from inbox where state = 'waiting'`).rows<
   Pick<Backlog, 'messages' | 'conversations' | 'turns'>
 >();
 
-const OLDEST_FOR_AGENT = statement(`
+const OLDEST_FOR_AGENT = defineStatement(`
   select min(received_at) as at from inbox where state = 'waiting'
     and not exists (select 1 from turn where turn.conversation_id = inbox.conversation_id
       and turn.state = 'running' and turn.awaits is not null)
     and not exists (select 1 from conversation
-      where conversation.id = inbox.conversation_id and ${isTakenOverAt(':now', 'conversation')})`).rows<{
+      where conversation.id = inbox.conversation_id and ${isTakenOverCondition(':now', 'conversation')})`).rows<{
   readonly at: number | null;
 }>();
 
-const WAITING = statement(`
+const WAITING = defineStatement(`
   select conversation_id as "conversationId", count(*) as messages, min(received_at) as "oldestAt"
   from inbox where state = 'waiting'
   group by conversation_id order by min(received_at) limit :limit`).rows<WaitingConversation>();
@@ -158,7 +158,7 @@ async function listRunningTurns(sql: Sql, limit: number): Promise<readonly Runni
   return rows.map(({ awaits, ...row }) => ({ ...row, isSuspended: awaits !== null }));
 }
 
-const RUNNING = statement(`
+const RUNNING = defineStatement(`
   select turn.id as "turnId", conversation_id as "conversationId", started_at as "startedAt", attempts,
     lease_owner as owner, lease_until as "leaseUntil", awaits
   from turn join conversation on conversation.id = turn.conversation_id
@@ -166,12 +166,12 @@ const RUNNING = statement(`
   Omit<RunningTurn, 'isSuspended'> & { readonly awaits: string | null }
 >();
 
-const OUTGOING = statement(`
+const OUTGOING = defineStatement(`
   select channel, account, count(*) filter (where state = 'pending') as pending,
     count(*) filter (where state = 'sending') as sending, count(distinct chat_id) as chats,
     min(created_at) as "oldestAt"
   from outbox where state in ('pending', 'sending')
-  group by channel, account order by min(created_at) limit :limit`).rows<OwedByAccount>();
+  group by channel, account order by min(created_at) limit :limit`).rows<UnsentByAccount>();
 
 /** A person whom an owner allowed, or a linked account, and its last use. Times in ms. */
 interface KnownPerson {
@@ -199,7 +199,7 @@ const MAX_TURNS = 1_000;
 /**
  * The queries behind `parley audit`. They are read-only, and nothing on the message path uses them.
  */
-export function auditRepository(database: Database) {
+export function createAuditRepository(database: Database) {
   return {
     /** Everyone whom an owner allowed with a code. */
     allowedPeople: (): Promise<readonly KnownPerson[]> =>
@@ -210,28 +210,28 @@ export function auditRepository(database: Database) {
 
     /** Successful calls to these tools in turns that have ended since then, newest first. */
     writes: (tools: readonly string[], since: number) =>
-      database.read((sql) => writesSince(sql, tools, since)),
+      database.read((sql) => listWritesSince(sql, tools, since)),
   };
 }
 
-const ALLOWED = statement(`
+const ALLOWED = defineStatement(`
   select channel || :colon || sender_id as "personId", allowed_at as since, max(day) as "lastDay"
   from allowed_sender left join spend on person_id = channel || :colon || sender_id
   group by channel, account, sender_id, allowed_at`).rows<KnownPerson>();
 
-const LINKED = statement(`
+const LINKED = defineStatement(`
   select person_link.person_id as "personId", linked_at as since, max(day) as "lastDay"
   from person_link left join spend on spend.person_id = person_link.person_id
   group by person_link.person_id, linked_at order by person_link.person_id`).rows<KnownPerson>();
 
-const TURNS = statement(`
+const TURNS = defineStatement(`
   select id, conversation_id from turn where finished_at >= :since
   order by finished_at desc limit ${MAX_TURNS}`).rows<{
   readonly id: string;
   readonly conversation_id: string;
 }>();
 
-const STEPS = statement(`
+const STEPS = defineStatement(`
   select turn_id, step_index, content, created_at from turn_step
   where turn_id in (select value from json_each(:turns))
     and exists (select 1 from json_each(:patterns) where content like value)
@@ -239,24 +239,24 @@ const STEPS = statement(`
   Row<'turn_step', 'turn_id' | 'step_index' | 'content' | 'created_at'>
 >();
 
-const DECIDED = statement(`
+const DECIDED = defineStatement(`
   select call_key, decided_by from approval
   where turn_id in (select value from json_each(:turns)) and decided_by is not null`).rows<{
   readonly call_key: string;
   readonly decided_by: string;
 }>();
 
-async function writesSince(
+async function listWritesSince(
   sql: Sql,
   tools: readonly string[],
   since: number,
 ): Promise<readonly JournalledWrite[]> {
   const turns = await sql.all(TURNS, { since });
   if (turns.length === 0) return [];
-  const ids = toJson(turns.map(({ id }) => id));
+  const ids = encodeJson(turns.map(({ id }) => id));
   const conversations = new Map(turns.map((turn) => [turn.id, turn.conversation_id]));
   const patterns = [...tools.map((tool) => `%"name":"${tool}"%`), '{"kind":"result"%'];
-  const steps = await sql.all(STEPS, { turns: ids, patterns: toJson(patterns) });
+  const steps = await sql.all(STEPS, { turns: ids, patterns: encodeJson(patterns) });
   const approvals = await sql.all(DECIDED, { turns: ids });
   const deciders = new Map(approvals.map((row) => [row.call_key, row.decided_by]));
   const read = steps.map((step) => ({ ...step, content: Object(JSON.parse(step.content)) }));

@@ -9,8 +9,16 @@ import type { RetentionAges } from './retention.ts';
 import { RETENTION_RULES } from './retention-rules.ts';
 import type { Store } from './store.ts';
 import { TABLES } from './tables.ts';
-import { bothDatabases, sqliteForTests, type TestDatabase } from './testing/databases.ts';
-import { answer, DAY, liveThrough, message, part, routeTo, startTurn } from './testing/messages.ts';
+import { createSqliteForTests, listBothDatabases, type TestDatabase } from './testing/databases.ts';
+import {
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  DAY,
+  fillAllTables,
+  startTurn,
+} from './testing/messages.ts';
 
 const FOREVER = Number.POSITIVE_INFINITY;
 const NOW = 1_000 * DAY;
@@ -22,7 +30,7 @@ const AGES: RetentionAges = {
   spend: 100 * DAY,
 };
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`old rows on ${database.name}`, () => {
     let store: Store;
     let now = 0;
@@ -57,7 +65,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         now = at + DAY / 2;
         await Promise.all(
           Array.from({ length: perDay }, (_, nth) =>
-            liveThrough(store, at + nth, `c${nth}`, `m${day}-${nth}`),
+            fillAllTables(store, at + nth, `c${nth}`, `m${day}-${nth}`),
           ),
         );
       }
@@ -66,7 +74,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[D15] are removed from all tables at their age limits, and no younger ones', async () => {
       await live(20, 2);
       const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: DAY } as const;
-      await store.decisions.record({ ...routeTo('c0'), messageId: 'r', ...refused });
+      await store.decisions.record({ ...createRouteTo('c0'), messageId: 'r', ...refused });
       expect((await store.retention.use(AGES, now)).tables).toContainEqual(
         expect.objectContaining({ table: 'inbox', rows: 40, old: { rows: 0, bytes: 0 } }),
       );
@@ -88,21 +96,21 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[D15] stay while they are needed: waiting, open or unanswered', async () => {
-      await store.inbox.accept(message('waiting', 'c1'));
-      await store.outbox.enqueue([part('unsent', 'c2')], 0);
-      await store.inbox.accept(message('asked', 'c3'));
+      await store.inbox.accept(createMessage('waiting', 'c1'));
+      await store.outbox.enqueue([createPart('unsent', 'c2')], 0);
+      await store.inbox.accept(createMessage('asked', 'c3'));
       const { lease: dead } = await startTurn(store, 'turn_dead', 'web:c3');
       await store.turns.appendStep(dead, 'turn_dead', { index: 0, content: 0 }, 0);
-      const failed = { ...answer('turn_dead', [], 'c3'), outcome: 'failed' as const };
+      const failed = { ...createAnswer('turn_dead', [], 'c3'), outcome: 'failed' as const };
       await store.lanes.commit(dead, failed, 0);
-      await store.inbox.accept(message('allow', 'c4'));
+      await store.inbox.accept(createMessage('allow', 'c4'));
       const { lease: suspended } = await startTurn(store, 'turn_asks', 'web:c4');
       await store.turns.appendStep(suspended, 'turn_asks', { index: 0, content: 0 }, 0);
       await store.approvals.ask(suspended, approval(), [], 0);
-      const owner = { ...message('hello', 'c5'), fromOwner: true };
+      const owner = { ...createMessage('hello', 'c5'), fromOwner: true };
       await store.inbox.command(owner, async (command) => {
         await command.stop();
-        command.answer(part('stopped', 'c5'));
+        command.answer(createPart('stopped', 'c5'));
       });
       const place = { conversationId: 'web:c4', session: 0 };
       await store.pins.fix(place, 'k', 'v', 0);
@@ -129,7 +137,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
         session_snapshot: 1,
         summary: 1,
       });
-      expect((await store.outbox.next(routeTo('c2')))?.part.body.text).toBe('unsent');
+      expect((await store.outbox.next(createRouteTo('c2')))?.part.body.text).toBe('unsent');
       expect(await store.inbox.ownerRoute()).toMatchObject({ route: { chatId: 'c5' } });
       expect(await store.summaries.latest(summary)).toMatchObject({ content: '1' });
       const [letter] = await store.deadLetters.open({ limit: 9 });
@@ -162,7 +170,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       for (let nth = 0; nth < 4; nth += 1) await round(forever, { bytes: 1 });
       if (database.name === 'SQLite')
         expect(await rows()).toMatchObject({ inbox: 6, transcript: 12 });
-      expect(await store.inbox.accept(message('m10-1', 'c1'))).toBe('duplicate');
+      expect(await store.inbox.accept(createMessage('m10-1', 'c1'))).toBe('duplicate');
     });
 
     it('[D15] are removed in steps, between which other work runs; an interrupted round continues later', async () => {
@@ -200,7 +208,7 @@ function approval(): NewApproval {
   };
 }
 
-const [sqlite, postgres] = bothDatabases(inject('postgresUrl'));
+const [sqlite, postgres] = listBothDatabases(inject('postgresUrl'));
 
 describe.each([
   { database: sqlite, days: 365, ages: AGES },
@@ -233,7 +241,7 @@ describe.each([
       const sizes: number[] = [];
       for (let day = 1; day <= days; day += 1) {
         now = day * DAY;
-        const at = (nth: number) => liveThrough(store, now + nth, `c${nth}`, `m${day}-${nth}`);
+        const at = (nth: number) => fillAllTables(store, now + nth, `c${nth}`, `m${day}-${nth}`);
         if (day % 2 === 0) await Promise.all([at(0), at(1), at(2)]);
         if (day % 5 > 0) continue;
         await store.retention.run(
@@ -258,14 +266,14 @@ describe.each([
 const pathOf = (database: TestDatabase) => database.url().slice('sqlite:'.length);
 
 describe('removing rows', () => {
-  const database = sqliteForTests();
+  const database = createSqliteForTests();
   afterAll(() => database.dispose());
 
   it('[D15] returns free space beyond a few megabytes and a quarter of the file to the disk', async () => {
     await database.openBare();
     const store = await openStore({ url: database.url(), clock: () => 0 });
     for (let nth = 0; nth < 8; nth += 1) {
-      const one = message(`m${nth}`);
+      const one = createMessage(`m${nth}`);
       const long = { ...one, message: { ...one.message, text: 'x'.repeat(2_000_000) } };
       await store.inbox.command(long, (command) => command.stop());
     }

@@ -1,13 +1,18 @@
 import { type AgeWitnesses, systemTime } from '@parley/core';
-import { type Database, dynamicStatement, type SqlValue, statement } from './database.ts';
+import {
+  type Database,
+  defineDynamicStatement,
+  defineStatement,
+  type SqlValue,
+} from './database.ts';
 import {
   boundOf,
-  isOld,
-  oldBefore,
+  buildOldCondition,
+  computeAgeBound,
+  formatUtcDay,
   RETENTION_RULES,
   type RetentionAges,
   type RetentionRule,
-  utcDay,
 } from './retention-rules.ts';
 import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
 import type { StorageUse } from './storage.ts';
@@ -78,22 +83,22 @@ const YOUNGEST_MS = 3 * 24 * 60 * 60_000;
 const HEADROOM = 0.95;
 
 /** The result of the last round; null before the first one. */
-export async function lastRetention(database: Database): Promise<RetentionRun | null> {
+export async function readLastRetention(database: Database): Promise<RetentionRun | null> {
   return (await database.read((sql) => sql.get(LAST_RUN))) ?? null;
 }
 
 // A single row, so that all processes and `parley storage` can read it.
-const LAST_RUN = statement(`
+const LAST_RUN = defineStatement(`
   select ended_at as "endedAt", took_ms as "tookMs", removed, cutoff, counted_to as "countedTo"
   from retention_run`).rows<RetentionRun>();
 
-const KEEP_RUN = statement(`
+const KEEP_RUN = defineStatement(`
   insert into retention_run (id, ended_at, took_ms, removed, cutoff, counted_to)
   values (1, :endedAt, :tookMs, :removed, :cutoff, :countedTo)
   on conflict (id) do update set ended_at = excluded.ended_at, took_ms = excluded.took_ms,
     removed = excluded.removed, cutoff = excluded.cutoff, counted_to = excluded.counted_to`);
 
-export async function storeWitnesses(
+export async function readStoreWitnesses(
   database: Database,
   sharedClock: SharedClock,
 ): Promise<StoreWitnesses> {
@@ -103,7 +108,7 @@ export async function storeWitnesses(
 
 // A heartbeat writes rows even when no person writes. Uses the last row by `seq`, not the latest by
 // time, because a row written while a clock was ahead must not count forever.
-const WITNESSES = statement(`
+const WITNESSES = defineStatement(`
   select ${SHARED_NOW} as database, (select max(at) from (
     select at from (select received_at as at from inbox order by seq desc limit 1) as i
     union all select at from (select decided_at as at from ingress_decision order by seq desc limit 1) as d
@@ -116,20 +121,21 @@ const WITNESSES = statement(`
  * (D15). Works in steps of a few ms; if it ends early, the next round continues. Two rounds at once
  * do no harm.
  */
-export async function retain(
+export async function runRetention(
   database: Database,
   bounds: RetentionBounds,
   { clock, pause, countFrom: now, countedTo = now }: RetentionPace,
 ): Promise<RetentionRun> {
   const startedAt = clock();
-  const last = await lastRetention(database);
-  const isThorough = utcDay(last?.endedAt ?? 0) !== utcDay(startedAt);
-  const cutoff = await cutoffOf(database, bounds.bytes, { now, last });
+  const last = await readLastRetention(database);
+  const isThorough = formatUtcDay(last?.endedAt ?? 0) !== formatUtcDay(startedAt);
+  const cutoff = await computeCutoff(database, bounds.bytes, { now, last });
   let removed = 0;
   let goesOn = true;
   for (const rule of RETENTION_RULES) {
     if (!goesOn || (rule.isUnsorted === true && !isThorough && cutoff === null)) continue;
-    const before = Math.max(oldBefore(rule, bounds.ages, now), cutoff ?? 0) - (rule.longer ?? 0);
+    const before =
+      Math.max(computeAgeBound(rule, bounds.ages, now), cutoff ?? 0) - (rule.longer ?? 0);
     for await (const step of removeOld(database, rule, before)) {
       removed += step.removed;
       goesOn = await pause(step.tookMs);
@@ -144,7 +150,7 @@ export async function retain(
     }
   }
   while (goesOn) {
-    const tookMs = await shrink(database);
+    const tookMs = await shrinkDatabase(database);
     if (tookMs === null) break;
     goesOn = await pause(tookMs);
   }
@@ -155,7 +161,7 @@ export async function retain(
   return run;
 }
 
-interface Step {
+interface RetentionStep {
   readonly removed: number;
   readonly tookMs: number;
 }
@@ -164,22 +170,22 @@ async function* removeOld(
   database: Database,
   rule: RetentionRule,
   before: number,
-): AsyncGenerator<Step> {
+): AsyncGenerator<RetentionStep> {
   const { table, by, at, among } = rule;
   const bound = boundOf(rule, before);
   const columns = by.join(', ');
   const cells = (row: string) => by.map((_, nth) => `:${row}${nth}`).join(', ');
   const behind = `(${columns}) > (${cells('after')})`;
-  const upTo = `(${columns}) <= (${cells('to')}) and ${isOld(rule)}`;
+  const upTo = `(${columns}) <= (${cells('to')}) and ${buildOldCondition(rule)}`;
   const step = (...conditions: readonly (string | undefined)[]) => {
     const some = conditions.filter((condition) => condition !== undefined);
     const where = some.length === 0 ? '' : ` where ${some.join(' and ')}`;
     const removed = [...some, upTo].join(' and ');
     return {
-      select: dynamicStatement(
+      select: defineDynamicStatement(
         `select ${columns}, ${at} from ${table}${where} order by ${columns} limit :limit`,
-      ).rows<Row>(),
-      remove: dynamicStatement(`delete from ${table} where ${removed}`),
+      ).rows<OrderedRow>(),
+      remove: defineDynamicStatement(`delete from ${table} where ${removed}`),
     };
   };
   const [first, further] = [step(among), step(among, behind)];
@@ -196,10 +202,10 @@ async function* removeOld(
     });
     const last = rows.at(-1);
     if (last === undefined) return;
-    const isBeforeBound = (row: Row) => row[at] == null || row[at] < bound;
+    const isBeforeBound = (row: OrderedRow) => row[at] == null || row[at] < bound;
     let removed = 0;
     if (rows.some(isBeforeBound)) {
-      const cells = cellsOf('to', rule, last);
+      const cells = toCellParameters('to', rule, last);
       removed = await database.write(async (sql) => {
         const began = systemTime.monotonic();
         const count = await sql.run(remove, { ...after, ...cells, bound });
@@ -209,17 +215,21 @@ async function* removeOld(
     }
     yield { removed, tookMs };
     if (rows.length < limit || (rule.isUnsorted !== true && !isBeforeBound(last))) return;
-    after = cellsOf('after', rule, last);
+    after = toCellParameters('after', rule, last);
     if (tookMs > STEP_MS) limit = Math.max(10, Math.floor(limit / 2));
     else if (tookMs < STEP_MS / 2) limit = Math.min(MAX_ROWS, limit * 2);
   }
 }
 
 /** The columns that determine the reading order, and the time at which the row was written. */
-type Row = Readonly<Record<string, string | number | null>>;
+type OrderedRow = Readonly<Record<string, string | number | null>>;
 
 /** A row's position in that order, as parameters: `to0`, `to1`, … */
-function cellsOf(name: string, { by }: RetentionRule, row: Row): Record<string, SqlValue> {
+function toCellParameters(
+  name: string,
+  { by }: RetentionRule,
+  row: OrderedRow,
+): Record<string, SqlValue> {
   return Object.fromEntries(by.map((column, nth) => [`${name}${nth}`, row[column] ?? 0]));
 }
 
@@ -231,7 +241,7 @@ const INCREMENTAL = 2;
 /**
  * One step in shrinking a SQLite file. Returns how long it took, or null if there is nothing to do.
  */
-async function shrink(database: Database): Promise<number | null> {
+async function shrinkDatabase(database: Database): Promise<number | null> {
   if (database.dialect !== 'sqlite') return null;
   const found = await database.read((sql) => sql.get(PAGES));
   const { pages, free, mode } = found ?? { pages: 0, free: 0, mode: 0 };
@@ -245,7 +255,7 @@ async function shrink(database: Database): Promise<number | null> {
   }, 'process');
 }
 
-const PAGES = statement(`
+const PAGES = defineStatement(`
   select page_count as pages, freelist_count as free, auto_vacuum as mode
   from pragma_page_count, pragma_freelist_count, pragma_auto_vacuum`).rows<{
   readonly pages: number;
@@ -253,23 +263,23 @@ const PAGES = statement(`
   readonly mode: number;
 }>();
 
-const FREE_PAGE = statement('pragma incremental_vacuum(1)');
+const FREE_PAGE = defineStatement('pragma incremental_vacuum(1)');
 
 /**
  * The time before which rows must be removed so that the rest fits; null if everything fits.
  * Assumes that every period wrote the same amount; the next round corrects it.
  */
-async function cutoffOf(
+async function computeCutoff(
   database: Database,
   most: number,
   { now, last }: { readonly now: number; readonly last: RetentionRun | null },
 ): Promise<number | null> {
   if (most === Number.POSITIVE_INFINITY) return null;
-  const { bytesUsed } = await import('./storage.ts');
-  const used = await bytesUsed(database, most);
+  const { measureBytesUsed } = await import('./storage.ts');
+  const used = await measureBytesUsed(database, most);
   if (used <= most) return null;
   // Before the last cutoff, only rows that are still needed are left.
-  const oldest = Math.max(await oldestOf(database, now), last?.cutoff ?? 0);
+  const oldest = Math.max(await findOldestRow(database, now), last?.cutoff ?? 0);
   const wanted = oldest + (now - oldest) * (1 - (most * HEADROOM) / used);
   return Math.floor(Math.min(wanted, now - YOUNGEST_MS));
 }
@@ -278,11 +288,11 @@ async function cutoffOf(
 const LARGE: ReadonlySet<string> = new Set(['transcript', 'inbox', 'outbox', 'turn_prompt']);
 
 /** When the oldest row was written; that row may still be needed and stay. */
-async function oldestOf(database: Database, now: number): Promise<number> {
+async function findOldestRow(database: Database, now: number): Promise<number> {
   let oldest = now;
   for (const rule of RETENTION_RULES.filter(({ table }) => LARGE.has(table))) {
     const { table, by, at } = rule;
-    const first = dynamicStatement(
+    const first = defineDynamicStatement(
       `select ${at} as at from ${table} order by ${by.join(', ')} limit :limit`,
     );
     const row = await database.read((sql) =>

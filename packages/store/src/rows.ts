@@ -5,7 +5,7 @@ import {
   ReplyRoute,
   type StepFacts,
 } from '@parley/core';
-import { fromCheckedJson, type Sql, statement, toJson } from './database.ts';
+import { decodeCheckedJson, defineStatement, encodeJson, type Sql } from './database.ts';
 import { NO_REF } from './files/byte-store.ts';
 import type { NewPrompt } from './prompt-rows.ts';
 import type { SpendAccount, TurnUsage } from './spend.ts';
@@ -189,8 +189,8 @@ export function readInboxRow(row: MessageRow): InboxRow {
   return {
     seq: row.seq,
     conversationId: row.conversation_id,
-    message: fromCheckedJson(InboundMessage, row.message, `message ${row.seq} of the inbox`),
-    route: fromCheckedJson(ReplyRoute, row.route, `reply route of message ${row.seq}`),
+    message: decodeCheckedJson(InboundMessage, row.message, `message ${row.seq} of the inbox`),
+    route: decodeCheckedJson(ReplyRoute, row.route, `reply route of message ${row.seq}`),
     receivedAt: row.received_at,
     ...(row.from_owner === 1 ? { fromOwner: true } : {}),
     ...(row.settles_at === null ? {} : { settlesAt: row.settles_at }),
@@ -199,7 +199,7 @@ export function readInboxRow(row: MessageRow): InboxRow {
 }
 
 /** The row for a message that has just arrived. */
-export function newInboxRow(admitted: AdmittedMessage, state: 'waiting' | 'done') {
+export function toInboxRow(admitted: AdmittedMessage, state: 'waiting' | 'done') {
   const { message } = admitted;
   return {
     conversationId: admitted.conversationId,
@@ -207,8 +207,8 @@ export function newInboxRow(admitted: AdmittedMessage, state: 'waiting' | 'done'
     account: message.account,
     chatId: message.chat.id,
     messageId: message.messageId,
-    message: toJson(withoutKeys(message)),
-    route: toJson(admitted.route),
+    message: encodeJson(stripAttachmentKeys(message)),
+    route: encodeJson(admitted.route),
     receivedAt: admitted.receivedAt,
     state,
     outcome: state === 'done' ? 'command' : null,
@@ -219,18 +219,18 @@ export function newInboxRow(admitted: AdmittedMessage, state: 'waiting' | 'done'
   };
 }
 
-/** Inserts a row created by `newInboxRow`. */
+/** Inserts a row created by `toInboxRow`. */
 export const INSERT_MESSAGE = `
   insert into inbox (conversation_id, channel, account, chat_id, message_id, message, route,
     received_at, state, outcome, from_owner, reason, settles_at, trace)
   values (:conversationId, :channel, :account, :chatId, :messageId, :message, :route,
     :receivedAt, :state, :outcome, :fromOwner, :reason, :settlesAt, :trace)`;
 
-const ADD = statement(INSERT_MESSAGE);
+const ADD = defineStatement(INSERT_MESSAGE);
 
 /** Adds a message that Parley itself writes to a lane. */
 export function addMessage(sql: Sql, message: AdmittedMessage): void {
-  sql.send(ADD, newInboxRow(message, 'waiting'));
+  sql.send(ADD, toInboxRow(message, 'waiting'));
 }
 
 /**
@@ -243,7 +243,7 @@ export type InboxOutcome = TurnCommit['outcome'] | 'stopped' | 'withdrawn' | 'co
  * Removes the keys needed to fetch attachments, which the attachment rows contain. The message is
  * kept longer than a view-once file.
  */
-export function withoutKeys(message: InboundMessage): InboundMessage {
+export function stripAttachmentKeys(message: InboundMessage): InboundMessage {
   if (message.attachments?.some(({ viewOnce }) => viewOnce) !== true) return message;
   const attachments = message.attachments.map((one) =>
     one.viewOnce === true ? { ...one, ref: NO_REF } : one,

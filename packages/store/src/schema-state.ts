@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { type Database, parseStoreUrl, type StoreAddress } from './database.ts';
-import { isUpToDate, MIGRATIONS, readAppliedSteps, refuseUnknown } from './migrate.ts';
+import { isUpToDate, MIGRATIONS, readAppliedSteps, refuseUnknownMigration } from './migrate.ts';
 import type { PostgresLimits } from './postgres/open-postgres.ts';
 import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
 
@@ -24,13 +24,13 @@ const LARGEST_CHECKED_BYTES = 256 * 1024 * 1024;
  * migrate. Throws StoreError: `store-newer`, `store-older`, `store-damaged`, `store-unreachable`,
  * `store-refused`.
  */
-export async function databaseState({
+export async function readDatabaseState({
   url,
   ...limits
 }: { readonly url: string } & PostgresLimits): Promise<DatabaseState> {
   const address = parseStoreUrl(url);
   const { name, dialect } = address;
-  if (address.dialect === 'sqlite') return { ...fileState(address), name, dialect };
+  if (address.dialect === 'sqlite') return { ...inspectFile(address), name, dialect };
   const { openPostgres } = await import('./postgres/open-postgres.ts');
   const database: Database = await openPostgres({ ...limits, ...address });
   try {
@@ -41,14 +41,14 @@ export async function databaseState({
   }
 }
 
-function fileState({
+function inspectFile({
   path,
   name,
 }: Extract<StoreAddress, { dialect: 'sqlite' }>): Pick<DatabaseState, 'kind' | 'bytes'> {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (bytes === 0) return { kind: 'absent', bytes };
   const steps = readAppliedSteps(path);
-  refuseUnknown(steps ?? [], MIGRATIONS, name);
+  refuseUnknownMigration(steps ?? [], MIGRATIONS, name);
   if (steps === null || bytes <= LARGEST_CHECKED_BYTES) refuseDamaged(path, name);
   return { kind: (steps ?? []).length < MIGRATIONS.length ? 'behind' : 'current', bytes };
 }

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`groups and accounts on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

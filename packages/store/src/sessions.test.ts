@@ -1,17 +1,17 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { SummaryTask, TodoItem } from './sessions.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, message, startTurn } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`session snapshots on ${database.name}`, () => {
     let store: Store;
     const place = (session: number, chat = 'a') => ({ conversationId: `web:${chat}`, session });
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept(message('1', 'a'));
-      await store.inbox.accept(message('1', 'b'));
+      await store.inbox.accept(createMessage('1', 'a'));
+      await store.inbox.accept(createMessage('1', 'b'));
     });
     afterAll(() => database.dispose());
 
@@ -38,7 +38,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
   });
 }
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`summaries on ${database.name}`, () => {
     let store: Store;
     const place = { conversationId: 'web:c1', session: 0, reader: 'owner' };
@@ -47,7 +47,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     const content = { facts: ['a'] };
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept(message('1'));
+      await store.inbox.accept(createMessage('1'));
     });
     afterAll(() => database.dispose());
 
@@ -117,7 +117,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[G11] are made from a history that can be read from either end, and by time', async () => {
       const { lease } = await startTurn(store, 't1');
-      await store.lanes.commit(lease, answer('t1', ['a', 'b', 'c']), 7);
+      await store.lanes.commit(lease, createAnswer('t1', ['a', 'b', 'c']), 7);
       const words = (entries: readonly { readonly content: unknown }[]) =>
         entries.map((entry) => entry.content);
       const all = await store.transcript.oldestAfter(place, 0, 9);
@@ -137,14 +137,14 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
 const item = (text: string): TodoItem => ({ text, state: 'open' });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a session's to-do list on ${database.name}`, () => {
     let store: Store;
     const place = (session: number, chat = 'a') => ({ conversationId: `web:${chat}`, session });
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept(message('1', 'a'));
-      await store.inbox.accept(message('1', 'b'));
+      await store.inbox.accept(createMessage('1', 'a'));
+      await store.inbox.accept(createMessage('1', 'b'));
     });
     afterAll(() => database.dispose());
 
@@ -160,7 +160,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.todos.replace(place(0), [item('old')], 1);
       expect(await store.todos.now('web:a')).toEqual([item('old')]);
       expect(await store.todos.now('web:b')).toEqual([]);
-      await store.inbox.command(message('9', 'a'), (command) => command.startSession());
+      await store.inbox.command(createMessage('9', 'a'), (command) => command.startSession());
       expect(await store.todos.now('web:a')).toEqual([]);
     });
 

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { type Database, fromCheckedJson, fromJson, statement, toJson } from './database.ts';
+import {
+  type Database,
+  decodeCheckedJson,
+  decodeJson,
+  defineStatement,
+  encodeJson,
+} from './database.ts';
 import { SHARED_NOW, type SharedClock } from './shared-clock.ts';
 
 /** Identifies a session within a conversation. */
@@ -12,7 +18,7 @@ export interface SnapshotKey {
  * Values that stay fixed for the rest of a session (S07): the table `session_snapshot`, which only
  * turns write. Nearly every call finds its value, so reading comes first and takes no write lock.
  */
-export function pinRepository(database: Database) {
+export function createPinRepository(database: Database) {
   return {
     /**
      * The value under `key`: the first one stored, or `content` if there is none yet. `content`
@@ -21,28 +27,28 @@ export function pinRepository(database: Database) {
      */
     async fix(place: SnapshotKey, key: string, content: unknown, now: number): Promise<unknown> {
       const pinned = await database.read((sql) => sql.get(PINNED, { ...place, key }));
-      if (pinned !== undefined) return fromJson(pinned.content);
+      if (pinned !== undefined) return decodeJson(pinned.content);
       return database.write(async (sql) => {
         sql.send(FORGET_EARLIER, place);
-        sql.send(PIN, { ...place, key, content: toJson(content), now });
+        sql.send(PIN, { ...place, key, content: encodeJson(content), now });
         const first = await sql.get(PINNED, { ...place, key });
-        return first === undefined ? content : fromJson(first.content);
+        return first === undefined ? content : decodeJson(first.content);
       });
     },
   };
 }
 
-const PINNED = statement(`
+const PINNED = defineStatement(`
   select content from session_snapshot
   where conversation_id = :conversationId and session = :session and snapshot_key = :key`).rows<{
   readonly content: string;
 }>();
 
-const FORGET_EARLIER = statement(
+const FORGET_EARLIER = defineStatement(
   'delete from session_snapshot where conversation_id = :conversationId and session < :session',
 );
 
-const PIN = statement(`
+const PIN = defineStatement(`
   insert into session_snapshot (conversation_id, session, snapshot_key, content, taken_at)
   values (:conversationId, :session, :key, :content, :now)
   on conflict (conversation_id, session, snapshot_key) do nothing`);
@@ -85,7 +91,7 @@ interface SummaryClaim {
  * longer summary is another row. The unique key in the table `summary` decides who writes one, not
  * a query beforehand.
  */
-export function summaryRepository(database: Database, sharedClock: SharedClock) {
+export function createSummaryRepository(database: Database, sharedClock: SharedClock) {
   return {
     /** A session's furthest-reaching summary; null if there is none. */
     async latest(place: SummaryKey): Promise<StoredSummary | null> {
@@ -106,7 +112,7 @@ export function summaryRepository(database: Database, sharedClock: SharedClock) 
     },
     /** Stores a claimed summary; false if the claim was lost, and then nothing is stored. */
     async finish(task: SummaryTask, by: string, summary: StoredSummary): Promise<boolean> {
-      const params = { ...task, ...summary, by, content: toJson(summary.content) };
+      const params = { ...task, ...summary, by, content: encodeJson(summary.content) };
       return (await database.change('power-cut', FINISH, params)) > 0;
     },
     /** Releases a claim. No process tries again within `pauseMs` unless it is impatient. */
@@ -125,25 +131,25 @@ export function summaryRepository(database: Database, sharedClock: SharedClock) 
   };
 }
 
-interface Written {
+interface WrittenSummaryRow {
   readonly content: string;
   readonly reaches: number | null;
 }
 
-function toStoredSummary(row: Written | undefined): StoredSummary | null {
+function toStoredSummary(row: WrittenSummaryRow | undefined): StoredSummary | null {
   if (row === undefined || row.reaches === null) return null;
-  return { content: fromJson(row.content), reaches: row.reaches };
+  return { content: decodeJson(row.content), reaches: row.reaches };
 }
 
 const PLACE = 'conversation_id = :conversationId and session = :session and reader = :reader';
 
-const LATEST = statement(`
+const LATEST = defineStatement(`
   select content, last_seq as reaches from summary
-  where ${PLACE} and content is not null and kind = 'history' order by last_seq desc limit 1`).rows<Written>();
+  where ${PLACE} and content is not null and kind = 'history' order by last_seq desc limit 1`).rows<WrittenSummaryRow>();
 
-const OF_DAY = statement(`
+const OF_DAY = defineStatement(`
   select content, last_seq as reaches from summary
-  where ${PLACE} and content is not null and kind = 'day' and mark = :day`).rows<Written>();
+  where ${PLACE} and content is not null and kind = 'day' and mark = :day`).rows<WrittenSummaryRow>();
 
 /**
  * Longer than any claim or pause. A claim that ends later than this from now dates from before the
@@ -151,7 +157,7 @@ const OF_DAY = statement(`
  */
 const MAX_CLAIM_MS = 30 * 60_000;
 
-const CLAIM = statement(`
+const CLAIM = defineStatement(`
   insert into summary (conversation_id, session, reader, kind, mark, claimed_by, claimed_until, created_at)
   values (:conversationId, :session, :reader, :kind, :mark, :by, ${SHARED_NOW} + :claimMs, :now)
   on conflict (conversation_id, session, reader, kind, mark) do update
@@ -162,15 +168,15 @@ const CLAIM = statement(`
 
 const MINE = `where ${PLACE} and kind = :kind and mark = :mark and content is null and claimed_by = :by`;
 
-const FINISH = statement(
+const FINISH = defineStatement(
   `update summary set content = :content, last_seq = :reaches, claimed_by = null ${MINE}`,
 );
 
-const POSTPONE = statement(
+const POSTPONE = defineStatement(
   `update summary set claimed_by = null, claimed_until = ${SHARED_NOW} + :pauseMs ${MINE}`,
 );
 
-const RELEASE_ALL = statement(
+const RELEASE_ALL = defineStatement(
   'update summary set claimed_by = null, claimed_until = 0 where claimed_by is not null',
 );
 
@@ -185,17 +191,17 @@ const Items = z.array(TodoItem);
  * The sessions' to-do lists (G12), table `todo_list`. A conversation has one list, that of its
  * newest session.
  */
-export type TodoRepository = ReturnType<typeof todoRepository>;
+export type TodoRepository = ReturnType<typeof createTodoRepository>;
 
-export function todoRepository(database: Database) {
+export function createTodoRepository(database: Database) {
   const items = (row: { readonly content: string } | undefined): readonly TodoItem[] =>
-    row === undefined ? [] : fromCheckedJson(Items, row.content, 'list of to-dos');
+    row === undefined ? [] : decodeCheckedJson(Items, row.content, 'list of to-dos');
   return {
     /**
      * Replaces the list with `items`. An earlier session never replaces the list of a later one.
      */
     async replace(place: SnapshotKey, items: readonly TodoItem[], now: number): Promise<void> {
-      await database.change('power-cut', REPLACE, { ...place, content: toJson(items), now });
+      await database.change('power-cut', REPLACE, { ...place, content: encodeJson(items), now });
     },
     /** That session's list; empty if it has none. */
     of: async (place: SnapshotKey) =>
@@ -206,18 +212,18 @@ export function todoRepository(database: Database) {
   };
 }
 
-const REPLACE = statement(`
+const REPLACE = defineStatement(`
   insert into todo_list (conversation_id, session, content, written_at)
   values (:conversationId, :session, :content, :now)
   on conflict (conversation_id) do update
     set session = excluded.session, content = excluded.content, written_at = excluded.written_at
     where todo_list.session <= excluded.session`);
 
-const OF_SESSION = statement(
+const OF_SESSION = defineStatement(
   'select content from todo_list where conversation_id = :conversationId and session = :session',
 ).rows<{ readonly content: string }>();
 
-const NOW = statement(`
+const NOW = defineStatement(`
   select content from todo_list join conversation on conversation.id = todo_list.conversation_id
   where conversation_id = :conversationId and todo_list.session = conversation.session`).rows<{
   readonly content: string;

@@ -1,14 +1,14 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { SignIn } from './access.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
 
 const signIn = (name: string, more: Partial<SignIn> = {}): SignIn => ({
   ...{ id: `id of ${name}`, hash: `hash of ${name}`, name, role: 'operator' },
   ...{ createdAt: 10, usedAt: null, ...more },
 });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`named sign-ins on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {

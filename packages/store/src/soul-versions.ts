@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { fromCheckedJson, type Sql, statement } from './database.ts';
+import { decodeCheckedJson, defineStatement, type Sql } from './database.ts';
 
 /** The author of a version: the initial SOUL.md, the agent, or a person. */
 export type SoulAuthor = 'seed' | 'agent' | 'person';
@@ -52,7 +52,7 @@ export interface SoulVersion {
 }
 
 /** A proposed text of SOUL.md. */
-export interface NewSoul
+export interface NewSoulVersion
   extends Pick<SoulVersion, 'text' | 'head' | 'by' | 'reason' | 'basedOn' | 'diff'> {
   /** The call, command or edit that proposes it. The same request finds the version it created. */
   readonly askedBy: string;
@@ -79,7 +79,7 @@ export interface SoulStatus {
 
 /** A return to an earlier version, whose text becomes a new version. */
 export interface SoulRollback
-  extends Pick<NewSoul, 'askedBy' | 'by' | 'reason' | 'basedOn' | 'diff'> {
+  extends Pick<NewSoulVersion, 'askedBy' | 'by' | 'reason' | 'basedOn' | 'diff'> {
   readonly to: number;
 }
 
@@ -107,11 +107,11 @@ export async function lockSoul(sql: Sql, agent: string): Promise<number> {
   return (await sql.get(LOCK, { agent }))?.next ?? 0;
 }
 
-const ADD_SOUL = statement(
+const ADD_SOUL = defineStatement(
   'insert into soul (agent, next_number) values (:agent, 0) on conflict (agent) do nothing',
 );
 
-const LOCK = statement(`
+const LOCK = defineStatement(`
   update soul set next_number = next_number where agent = :agent returning next_number as next`).rows<{
   readonly next: number;
 }>();
@@ -126,17 +126,17 @@ export function applyVersion(
   sql.send(USE, { ...change, ...decision });
 }
 
-const REPLACE_APPLIED = statement(`
+const REPLACE_APPLIED = defineStatement(`
   update soul_version set state = 'replaced', unnotified = 0 where agent = :agent and state = 'applied'`);
 
-const USE = statement(`
+const USE = defineStatement(`
   update soul_version set state = 'applied', applied_at = :now, applies_at = null, decided_by = :by,
     unnotified = :unnotified
   where agent = :agent and number = :number`);
 
 /** A statement that selects an agent's complete versions. */
 export function selectVersions<const Rest extends string>(rest: Rest) {
-  return statement(
+  return defineStatement(
     `select ${SOUL_COLUMNS} from soul_version where agent = :agent and ${rest}`,
   ).rows<SoulVersionRow>();
 }
@@ -172,6 +172,6 @@ const Findings = z.array(
  * Converts a stored version to the type used outside the store. Throws StoreError `store-damaged`.
  */
 export function readSoulVersion(row: SoulVersionRow): SoulVersion {
-  const findings = fromCheckedJson(Findings, row.findings, `findings of version ${row.number}`);
+  const findings = decodeCheckedJson(Findings, row.findings, `findings of version ${row.number}`);
   return { ...row, findings };
 }

@@ -1,12 +1,12 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import type { NewSoul, SoulVerdict } from './soul-versions.ts';
+import type { NewSoulVersion, SoulVerdict } from './soul-versions.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
 
 const PASSED: SoulVerdict = { state: 'passed', score: 90, findings: [], appliesAt: 100 };
 const FINDING = { rule: 'length', points: 10, blocks: false, text: 'Rather long.' };
 
-const soul = (askedBy: string, more: Partial<NewSoul> = {}): NewSoul => ({
+const soul = (askedBy: string, more: Partial<NewSoulVersion> = {}): NewSoulVersion => ({
   askedBy,
   text: `text of ${askedBy}`,
   head: '',
@@ -18,7 +18,7 @@ const soul = (askedBy: string, more: Partial<NewSoul> = {}): NewSoul => ({
   ...more,
 });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`versions of SOUL.md on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -27,11 +27,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    const propose = (askedBy: string, more: Partial<NewSoul> = {}, most = 5) =>
+    const propose = (askedBy: string, more: Partial<NewSoulVersion> = {}, most = 5) =>
       store.souls.propose('main', soul(askedBy, more), most, 2);
     const stateOf = async (number: number) => (await store.souls.get('main', number))?.state;
     /** Proposes a version and lets it pass. */
-    const pass = async (askedBy: string, more: Partial<NewSoul> = {}) => {
+    const pass = async (askedBy: string, more: Partial<NewSoulVersion> = {}) => {
       const proposal = await propose(askedBy, more);
       if (proposal.kind === 'full') throw new Error('full');
       await store.souls.judge('main', proposal.version.number, PASSED, 3);

@@ -1,9 +1,9 @@
-import { type Database, type Sql, statement, toJson } from './database.ts';
+import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
 import {
   appliedVersion,
   applyVersion,
   lockSoul,
-  type NewSoul,
+  type NewSoulVersion,
   readSoulVersion,
   SOUL_COLUMNS,
   type SoulAuthor,
@@ -26,11 +26,11 @@ import {
  * checks the state it starts from and sets the next one in one transaction, so only one of two
  * simultaneous changes happens.
  */
-export type SoulRepository = ReturnType<typeof soulRepository>;
+export type SoulRepository = ReturnType<typeof createSoulRepository>;
 
-export function soulRepository(database: Database) {
+export function createSoulRepository(database: Database) {
   return {
-    ...soulLookups(database),
+    ...createSoulLookups(database),
     /** Creates version 0; false if a version already exists. */
     seed: (agent: string, soul: Pick<SoulVersion, 'text' | 'head' | 'by'>, now: number) =>
       database.write((sql) => seedSoul(sql, agent, soul, now)),
@@ -38,12 +38,12 @@ export function soulRepository(database: Database) {
      * `most` limits how many of the agent’s proposals are open at a time; a person’s oldest one is
      * dropped to make room.
      */
-    propose: (agent: string, soul: NewSoul, most: number, now: number) =>
+    propose: (agent: string, soul: NewSoulVersion, most: number, now: number) =>
       database.write((sql) => proposeSoul(sql, agent, { soul, most, now })),
     /** proposed → passed or refused; false if it was evaluated or vetoed in the meantime. */
     judge: (agent: string, number: number, verdict: SoulVerdict, now: number) =>
       database.write(async (sql) => {
-        const findings = toJson(verdict.findings);
+        const findings = encodeJson(verdict.findings);
         return (await sql.run(JUDGE, { ...verdict, agent, number, now, findings })) > 0;
       }),
     /**
@@ -77,15 +77,15 @@ export function soulRepository(database: Database) {
   };
 }
 
-const KEEP_HEAD = statement(
+const KEEP_HEAD = defineStatement(
   'update soul_version set head = :head where agent = :agent and number = :number',
 );
 
-const SET_NOTIFIED = statement(`
+const SET_NOTIFIED = defineStatement(`
   update soul_version set unnotified = 0 where agent = :agent and number = :number and state = :state`);
 
 /** The repository's queries. */
-function soulLookups(database: Database) {
+function createSoulLookups(database: Database) {
   return {
     /** The version in use; null before the seed. */
     applied: (agent: string): Promise<SoulVersion | null> =>
@@ -140,13 +140,13 @@ const UNJUDGED = selectVersions("state = 'proposed' order by number");
 
 const DUE = selectVersions("state = 'passed' and applies_at <= :now order by number");
 
-const RESTART_VETO_TIME = statement(`
+const RESTART_VETO_TIME = defineStatement(`
   update soul_version set applies_at = :now + (applies_at - judged_at), judged_at = :now
   where agent = :agent and state = 'passed' and judged_at > :now`);
 
 const UNNOTIFIED = selectVersions('unnotified = 1 order by number');
 
-const STATUS = statement(`
+const STATUS = defineStatement(`
   select (select number from soul_version where agent = :agent and state = 'applied') as "inUse",
     case when exists (select 1 from soul_version where agent = :agent and (state = 'proposed'
       or unnotified = 1 or (state = 'passed' and (applies_at <= :now or judged_at > :now)))) then 1 else 0 end as busy`).rows<{
@@ -172,7 +172,11 @@ async function seedSoul(
 async function proposeSoul(
   sql: Sql,
   agent: string,
-  { soul, most, now }: { readonly soul: NewSoul; readonly most: number; readonly now: number },
+  {
+    soul,
+    most,
+    now,
+  }: { readonly soul: NewSoulVersion; readonly most: number; readonly now: number },
 ): Promise<SoulProposal> {
   await lockSoul(sql, agent);
   const known = await versionByRequest(sql, agent, soul.askedBy);
@@ -186,7 +190,7 @@ async function proposeSoul(
   return { kind: 'proposed', version: await addVersion(sql, agent, soul, now) };
 }
 
-const REPLACE = statement(`
+const REPLACE = defineStatement(`
   update soul_version set state = 'replaced', unnotified = 0 where agent = :agent and number = :number`);
 
 /** Stores a text as a proposal under the next number. The caller must hold the lock on the agent's soul. */
@@ -202,13 +206,13 @@ async function addVersion(
   return readSoulVersion(row);
 }
 
-type StoredSoul = Omit<NewSoul, 'author'> & { readonly author: SoulAuthor };
+type StoredSoul = Omit<NewSoulVersion, 'author'> & { readonly author: SoulAuthor };
 
-const NEXT_NUMBER = statement(`
+const NEXT_NUMBER = defineStatement(`
   update soul set next_number = next_number + 1 where agent = :agent
   returning next_number - 1 as number`).rows<{ readonly number: number }>();
 
-const ADD = statement(`
+const ADD = defineStatement(`
   insert into soul_version (agent, number, request_key, text, head, author, proposed_by, reason, based_on,
     diff, state, created_at)
   values (:agent, :number, :askedBy, :text, :head, :author, :by, :reason, :basedOn,
@@ -218,7 +222,7 @@ const ADD = statement(`
 /** Undecided proposals, oldest first. */
 const OPEN = selectVersions("author = :author and state in ('proposed', 'passed') order by number");
 
-const JUDGE = statement(`
+const JUDGE = defineStatement(`
   update soul_version set state = :state, score = :score, findings = :findings,
     applies_at = :appliesAt, judged_at = :now, unnotified = 1
   where agent = :agent and number = :number and state = 'proposed'`);
@@ -247,7 +251,7 @@ async function closeSoul(
   return (await sql.run(CLOSE, { ...change, state, by })) > 0;
 }
 
-const CLOSE = statement(`
+const CLOSE = defineStatement(`
   update soul_version set state = :state, decided_by = :by, applies_at = null, unnotified = 0
   where agent = :agent and number = :number and state in ('proposed', 'passed')`);
 
@@ -269,12 +273,12 @@ async function rollbackSoul(
   // restrictions added since.
   const soul = { ...order, text: earlier.text, head: inUse.head, author: 'person' } as const;
   const { number } = await addVersion(sql, agent, soul, now);
-  const verdict = { score: earlier.score, findings: toJson(earlier.findings) };
+  const verdict = { score: earlier.score, findings: encodeJson(earlier.findings) };
   sql.send(KEEP_VERDICT, { agent, number, now, ...verdict });
   applyVersion(sql, { agent, number, now }, { by: order.by, unnotified: 0 });
   return versionOf(sql, agent, number);
 }
 
-const KEEP_VERDICT = statement(`
+const KEEP_VERDICT = defineStatement(`
   update soul_version set score = :score, findings = :findings, judged_at = :now
   where agent = :agent and number = :number`);

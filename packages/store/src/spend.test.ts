@@ -1,14 +1,14 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { SpendAccount } from './spend.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, message, startTurn } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 
 const ADA: SpendAccount = { day: '2026-11-21', personId: 'web:ada', groupId: null };
 const IN_GROUP = { ...ADA, groupId: 'web:default:g1' };
 const BO = { ...ADA, personId: 'web:bo' };
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`spending on ${database.name}`, () => {
     let store: Store;
     let made = 0;
@@ -24,11 +24,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       more: { costUsd?: number; outcome?: 'failed' | 'silent' } = {},
     ) => {
       made += 1;
-      await store.inbox.accept(message(`m${made}`));
+      await store.inbox.accept(createMessage(`m${made}`));
       const { lease } = await startTurn(store, `t${made}`);
       const { costUsd = null, outcome = 'answered' as const } = more;
       const usage = { model: 'm', inputTokens: 7, outputTokens: 2, costUsd };
-      const commit = { ...answer(`t${made}`, []), outcome, usage, account };
+      const commit = { ...createAnswer(`t${made}`, []), outcome, usage, account };
       return { commit: () => store.lanes.commit(lease, commit, made), lease };
     };
     const spent = async (...all: Parameters<typeof spend>) => (await spend(...all)).commit();
@@ -56,7 +56,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[G17] counts cached input at its share of the price, both for steps and for the rest', async () => {
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
       const { lease } = await startTurn(store, 't1');
       const step = {
         ...{ model: 'm', inputTokens: 1_000, outputTokens: 10, costUsd: null },
@@ -66,7 +66,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.turns.appendStep(lease, 't1', { index: 0, content: 'x', spends }, 1);
       expect((await store.spend.of(ADA)).person.tokens).toBe(200 + 80 + 10);
       const usage = { ...step, inputTokens: 3_000, outputTokens: 30, cachedInputTokens: 2_800 };
-      await store.lanes.commit(lease, { ...answer('t1', []), usage, account: ADA }, 2);
+      await store.lanes.commit(lease, { ...createAnswer('t1', []), usage, account: ADA }, 2);
       // 2,000 more, all of them cached, and 20 of output.
       expect((await store.spend.of(ADA)).person.tokens).toBe(290 + 200 + 20);
     });
@@ -98,7 +98,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const usage = { model: 'm', inputTokens: 4, outputTokens: 1, costUsd: null };
       const step = { index: 0, content: {}, spends: { account: ADA, usage } };
       await store.turns.appendStep(lease, 't1', step, 1);
-      await store.inbox.command(message('stop'), (command) => command.stop());
+      await store.inbox.command(createMessage('stop'), (command) => command.stop());
       expect(await commit()).toBe('fenced');
       const late = { ...step, index: 1 };
       expect(await store.turns.appendStep(lease, 't1', late, 2)).toBe('fenced');

@@ -1,4 +1,4 @@
-import { type Database, type Sql, statement } from './database.ts';
+import { type Database, defineStatement, type Sql } from './database.ts';
 
 /** What a turn's model calls used, for `/status` and spending. */
 export interface TurnUsage {
@@ -20,7 +20,7 @@ export interface TurnUsage {
  * Model usage as it counts against caps: input and output tokens together, with cached tokens at
  * their share of the price, and US dollars where prices are known.
  */
-export interface Spent {
+export interface CountedUsage {
   readonly tokens: number;
   readonly costUsd: number;
 }
@@ -49,13 +49,13 @@ export interface SpentOfDay extends SpentOnAgents {
 }
 
 interface SpentOnAgents {
-  readonly person: Spent;
+  readonly person: CountedUsage;
   /** Zero for turns in direct chats. */
-  readonly group: Spent;
-  readonly total: Spent;
+  readonly group: CountedUsage;
+  readonly total: CountedUsage;
 }
 
-type Counted = Pick<
+type CountedTokens = Pick<
   TurnUsage,
   'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'cachedShare' | 'costUsd'
 >;
@@ -64,7 +64,7 @@ type Counted = Pick<
  * Tokens and money per person, group and day (G17), table `spend`. Turn steps and commits add to
  * it; the budget check before a turn and status read it.
  */
-export function spendRepository(database: Database) {
+export function createSpendRepository(database: Database) {
   return {
     /** The spending that counts against the caps for a turn on this account. */
     async of(account: SpendAccount): Promise<SpentOfDay> {
@@ -72,22 +72,27 @@ export function spendRepository(database: Database) {
       const values = { day, personId, groupId: groupId ?? NO_GROUP };
       const rows = await database.read((sql) => sql.all(OF_ACCOUNT, values));
       const own = rows.filter((row) => row.agent === agent);
-      return { ...spentIn(rows, account), ofAgent: spentIn(own, account) };
+      return { ...sumSpent(rows, account), ofAgent: sumSpent(own, account) };
     },
 
     /** Only the person's spending, looked up by key. */
-    async ofPerson({ day, personId }: Pick<SpendAccount, 'day' | 'personId'>): Promise<Spent> {
+    async ofPerson({
+      day,
+      personId,
+    }: Pick<SpendAccount, 'day' | 'personId'>): Promise<CountedUsage> {
       const row = await database.read((sql) => sql.get(OF_PERSON, { day, personId }));
       return { tokens: row?.tokens ?? 0, costUsd: row?.costUsd ?? 0 };
     },
 
     /** Adds usage outside a turn's steps, or usage that no step could store. */
-    async add(account: SpendAccount, usage: Counted): Promise<void> {
-      await database.change('process', ADD, addition(account, usage));
+    async add(account: SpendAccount, usage: CountedTokens): Promise<void> {
+      await database.change('process', ADD, toSpendParameters(account, usage));
     },
 
     /** A day's total, with the number of people and groups. */
-    async day(day: string): Promise<Spent & { readonly people: number; readonly groups: number }> {
+    async day(
+      day: string,
+    ): Promise<CountedUsage & { readonly people: number; readonly groups: number }> {
       const row = await database.read((sql) => sql.get(OF_DAY, { day }));
       const { tokens, costUsd, people, groups } = row ?? {};
       return {
@@ -101,11 +106,11 @@ export function spendRepository(database: Database) {
 }
 
 /** Adds usage, inside the caller's transaction. */
-export function addSpend(sql: Sql, account: SpendAccount, usage: Counted): void {
-  sql.send(ADD, addition(account, usage));
+export function addSpend(sql: Sql, account: SpendAccount, usage: CountedTokens): void {
+  sql.send(ADD, toSpendParameters(account, usage));
 }
 
-function spentIn(rows: readonly AccountRow[], { groupId }: SpendAccount): SpentOnAgents {
+function sumSpent(rows: readonly AccountRow[], { groupId }: SpendAccount): SpentOnAgents {
   const sum = (key: Exclude<keyof AccountRow, 'agent'>) =>
     rows.reduce((total, row) => total + (row[key] ?? 0), 0);
   const group = { tokens: sum('groupTokens'), costUsd: sum('groupCost') };
@@ -125,23 +130,26 @@ const DEFAULT_AGENT = '';
 const NO_GROUP = '';
 
 /** The input tokens that count: uncached ones in full, and cached ones at their share. */
-export function countedInput({
+export function countInputTokens({
   inputTokens,
   cachedInputTokens = 0,
   cachedShare = 1,
-}: Omit<Counted, 'outputTokens' | 'costUsd'>): number {
+}: Omit<CountedTokens, 'outputTokens' | 'costUsd'>): number {
   const cached = Math.min(cachedInputTokens, inputTokens);
   return Math.ceil(inputTokens - cached * (1 - cachedShare));
 }
 
-function addition({ day, personId, groupId, agent = DEFAULT_AGENT }: SpendAccount, usage: Counted) {
+function toSpendParameters(
+  { day, personId, groupId, agent = DEFAULT_AGENT }: SpendAccount,
+  usage: CountedTokens,
+) {
   const { outputTokens: output, costUsd } = usage;
-  const input = countedInput(usage);
+  const input = countInputTokens(usage);
   const cost = costUsd ?? 0;
   return { day, personId, groupId: groupId ?? NO_GROUP, agent, input, output, cost };
 }
 
-const ADD = statement(`
+const ADD = defineStatement(`
   insert into spend (day, person_id, group_id, agent, input_tokens, output_tokens, cost_usd)
   values (:day, :personId, :groupId, :agent, :input, :output, :cost)
   on conflict (day, person_id, group_id, agent) do update set
@@ -149,18 +157,18 @@ const ADD = statement(`
     output_tokens = spend.output_tokens + excluded.output_tokens,
     cost_usd = spend.cost_usd + excluded.cost_usd`);
 
-interface Sums {
+interface SpendSums {
   readonly tokens: number | null;
   readonly costUsd: number | null;
 }
 
 const SUMS = 'sum(input_tokens + output_tokens) as tokens, sum(cost_usd) as "costUsd"';
 
-const OF_PERSON = statement(
+const OF_PERSON = defineStatement(
   `select ${SUMS} from spend where day = :day and person_id = :personId`,
-).rows<Sums>();
+).rows<SpendSums>();
 
-const OF_ACCOUNT = statement(`
+const OF_ACCOUNT = defineStatement(`
   select agent, ${SUMS},
     sum(case when person_id = :personId then input_tokens + output_tokens end) as "personTokens",
     sum(case when person_id = :personId then cost_usd end) as "personCost",
@@ -168,7 +176,7 @@ const OF_ACCOUNT = statement(`
     sum(case when group_id = :groupId then cost_usd end) as "groupCost"
   from spend where day = :day group by agent`).rows<AccountRow>();
 
-interface AccountRow extends Sums {
+interface AccountRow extends SpendSums {
   readonly agent: string;
   readonly personTokens: number | null;
   readonly personCost: number | null;
@@ -176,7 +184,9 @@ interface AccountRow extends Sums {
   readonly groupCost: number | null;
 }
 
-const OF_DAY = statement(`
+const OF_DAY = defineStatement(`
   select ${SUMS}, count(distinct nullif(person_id, '')) as people,
     count(distinct nullif(group_id, '')) as groups
-  from spend where day = :day`).rows<Sums & { readonly people: number; readonly groups: number }>();
+  from spend where day = :day`).rows<
+  SpendSums & { readonly people: number; readonly groups: number }
+>();

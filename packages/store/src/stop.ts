@@ -1,12 +1,12 @@
 import { withdrawApprovals } from './approvals.ts';
 import { COMPLETION } from './conversations.ts';
-import { type Sql, statement, toJson } from './database.ts';
+import { defineStatement, encodeJson, type Sql } from './database.ts';
 import { clearGroupContext, releaseGroupContext } from './group-context.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 import { BY_STOP } from './turns.ts';
 
 /** The work that was stopped. */
-export interface Stopped {
+export interface StoppedWork {
   /** A turn that was running, or waiting to be resumed. */
   readonly stoppedTurn: string | null;
   /** How many waiting messages were set aside. */
@@ -23,14 +23,14 @@ export async function startSession(
   sql: Sql,
   conversationId: string,
   now: number,
-): Promise<Pick<Stopped, 'stoppedSubAgents'>> {
+): Promise<Pick<StoppedWork, 'stoppedSubAgents'>> {
   sql.send(NEW_SESSION, { conversationId });
   clearGroupContext(sql, conversationId);
   sql.send(SET_RESULTS_ASIDE, { root: conversationId, completion: COMPLETION });
   return { stoppedSubAgents: await stopSubAgents(sql, conversationId, now) };
 }
 
-const NEW_SESSION = statement(
+const NEW_SESSION = defineStatement(
   'update conversation set session = session + 1, plan = null where id = :conversationId',
 );
 
@@ -43,7 +43,7 @@ export async function stopConversation(
   conversationId: string,
   by: string,
   now: number,
-): Promise<Stopped> {
+): Promise<StoppedWork> {
   withdrawApprovals(sql, conversationId, by, now);
   return {
     ...(await stopLane(sql, conversationId, now, BY_STOP)),
@@ -60,11 +60,11 @@ export async function stopLane(
   conversationId: string,
   now: number,
   reason?: typeof BY_STOP,
-): Promise<Pick<Stopped, 'stoppedTurn' | 'setAside'>> {
+): Promise<Pick<StoppedWork, 'stoppedTurn' | 'setAside'>> {
   sql.send(FENCE, { conversationId });
   withdrawApprovals(sql, conversationId, null, now);
   return {
-    stoppedTurn: await stopTurn(sql, conversationId, now, reason),
+    stoppedTurn: await stopRunningTurn(sql, conversationId, now, reason),
     setAside: await sql.run(SET_ASIDE, { conversationId, now }),
   };
 }
@@ -73,12 +73,12 @@ export async function stopLane(
  * Like `stopLane`, for a person who may not stop others: the running turn only if all of its
  * messages are theirs, and of the waiting messages only their own.
  */
-export async function stopOwn(
+export async function stopOwnTurn(
   sql: Sql,
   conversationId: string,
   senderId: string,
   now: number,
-): Promise<Stopped> {
+): Promise<StoppedWork> {
   const rows = await sql.all(UNDONE, { conversationId });
   const messages = rows.map((row) => ({
     seq: row.seq,
@@ -87,20 +87,20 @@ export async function stopOwn(
   }));
   const running = messages.filter(({ turn }) => turn !== null);
   const waiting = messages.filter(({ turn, isOwn }) => turn === null && isOwn);
-  const seqs = toJson(waiting.map(({ seq }) => seq));
+  const seqs = encodeJson(waiting.map(({ seq }) => seq));
   const isOwnTurn = running.length > 0 && running.every(({ isOwn }) => isOwn);
   if (isOwnTurn) {
     sql.send(FENCE, { conversationId });
     withdrawApprovals(sql, conversationId, null, now);
   }
   return {
-    stoppedTurn: isOwnTurn ? await stopTurn(sql, conversationId, now, BY_STOP) : null,
+    stoppedTurn: isOwnTurn ? await stopRunningTurn(sql, conversationId, now, BY_STOP) : null,
     setAside: await sql.run(SET_SOME_ASIDE, { conversationId, now, seqs }),
     stoppedSubAgents: [],
   };
 }
 
-async function stopTurn(
+async function stopRunningTurn(
   sql: Sql,
   conversationId: string,
   now: number,
@@ -134,7 +134,7 @@ export async function stopSubAgents(
 }
 
 // States are literals, because a partial index is used only if the query contains its condition.
-const UNDONE = statement(`
+const UNDONE = defineStatement(`
   select ${INBOX_COLUMNS}, turn.id as turn from inbox left join turn on turn.id = inbox.turn_id
   where inbox.conversation_id = :conversationId
     and (inbox.state = 'waiting' or turn.state = 'running')`).rows<
@@ -142,30 +142,30 @@ const UNDONE = statement(`
 >();
 
 /** From here on, the running worker can write nothing more, and the next one may start. */
-const FENCE = statement(`
+const FENCE = defineStatement(`
   update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null, plan = null
   where id = :conversationId`);
 
-const STOP_TURN = statement(`
+const STOP_TURN = defineStatement(`
   update turn set state = 'stopped', finished_at = :now, reason = :reason
   where conversation_id = :conversationId and state = 'running' returning id`).rows<{
   readonly id: string;
 }>();
 
-const STOP_MESSAGES = statement(
+const STOP_MESSAGES = defineStatement(
   "update inbox set state = 'done', outcome = 'stopped' where turn_id = :turnId",
 );
 
-const SET_ASIDE = statement(`
+const SET_ASIDE = defineStatement(`
   update inbox set state = 'done', outcome = 'stopped', done_at = :now
   where conversation_id = :conversationId and state = 'waiting'`);
 
-const SET_SOME_ASIDE = statement(`
+const SET_SOME_ASIDE = defineStatement(`
   update inbox set state = 'done', outcome = 'stopped', done_at = :now
   where conversation_id = :conversationId and state = 'waiting'
     and seq in (select cast(value as bigint) from json_each(:seqs))`);
 
-const RUNNING_SUB_AGENTS = statement(`
+const RUNNING_SUB_AGENTS = defineStatement(`
   select id, conversation_id, parent_conversation from sub_agent
   where root_conversation = :root and state = 'running' order by depth`).rows<{
   readonly id: string;
@@ -173,12 +173,12 @@ const RUNNING_SUB_AGENTS = statement(`
   readonly parent_conversation: string;
 }>();
 
-const STOP_SUB_AGENT = statement(
+const STOP_SUB_AGENT = defineStatement(
   "update sub_agent set state = 'stopped', finished_at = :now where id = :id",
 );
 
 /** Sets aside sub-agent results that are waiting, because the new session did not ask for them. */
-const SET_RESULTS_ASIDE = statement(`
+const SET_RESULTS_ASIDE = defineStatement(`
   update inbox set state = 'done', outcome = 'stopped'
   where conversation_id = :root and state = 'waiting' and message_id in (
     select id || :completion from sub_agent where root_conversation = :root)`);

@@ -1,9 +1,9 @@
-import { type Database, dynamicStatement, type Sql, statement } from './database.ts';
-import { type FolderUse, folderUse } from './files/folder-bytes.ts';
+import { type Database, defineDynamicStatement, defineStatement, type Sql } from './database.ts';
+import { type FolderUse, measureFolder } from './files/folder-bytes.ts';
 import {
   boundOf,
-  isOld,
-  oldBefore,
+  buildOldCondition,
+  computeAgeBound,
   RETENTION_RULES,
   type RetentionAges,
   type RetentionRule,
@@ -42,12 +42,12 @@ function readUnlimited<T>(database: Database, work: (sql: Sql) => Promise<T>): P
 }
 
 /** Reads the whole database, so only a process that has nothing else to do should call it. */
-export async function storageUse(
+export async function measureStorage(
   database: Database,
   folder: string | null,
   { ages, now }: { readonly ages: RetentionAges; readonly now: number },
 ): Promise<StorageUse> {
-  const sizes = await (database.dialect === 'sqlite' ? sqliteSizes : postgresSizes)(database);
+  const sizes = await (database.dialect === 'sqlite' ? measureSqlite : measurePostgres)(database);
   const rules = new Map(RETENTION_RULES.map((rule) => [rule.table, rule]));
   const kept = new Map<string, string>(
     TABLE_LIST.map(([name, { kept }]) => [name, typeof kept === 'string' ? kept : '']),
@@ -55,36 +55,42 @@ export async function storageUse(
   const tables: TableUse[] = [];
   for (const [table, bytes] of sizes.tables) {
     const rule = rules.get(table);
-    const { rows, old } = await countOf(database, table, rule, rule && oldBefore(rule, ages, now));
+    const { rows, old } = await countRowsOf(
+      database,
+      table,
+      rule,
+      rule && computeAgeBound(rule, ages, now),
+    );
     const bound = rule?.keeps ?? kept.get(table) ?? '';
     const oldBytes = rows === 0 ? 0 : Math.round((bytes * old) / rows);
     tables.push({ table, bytes, rows, bound, old: { rows: old, bytes: oldBytes } });
   }
   const { bytes, freeBytes } = sizes;
-  const files = folder === null ? null : await folderUse(folder);
+  const files = folder === null ? null : await measureFolder(folder);
   return { tables: tables.sort((a, b) => b.bytes - a.bytes), bytes, freeBytes, files };
 }
 
-async function countOf(
+async function countRowsOf(
   database: Database,
   table: string,
   rule: RetentionRule | undefined,
   before = 0,
 ): Promise<{ readonly rows: number; readonly old: number }> {
-  const old = rule === undefined ? '0' : `(select count(*) from ${table} where ${isOld(rule)})`;
-  const count = dynamicStatement(`select count(*) as "rows", ${old} as "old" from ${table}`);
+  const old =
+    rule === undefined ? '0' : `(select count(*) from ${table} where ${buildOldCondition(rule)})`;
+  const count = defineDynamicStatement(`select count(*) as "rows", ${old} as "old" from ${table}`);
   const bound = rule === undefined ? {} : { bound: boundOf(rule, before - (rule.longer ?? 0)) };
   const counted = count.rows<{ readonly rows: number; readonly old: number }>();
   return (await readUnlimited(database, (sql) => sql.get(counted, bound))) ?? { rows: 0, old: 0 };
 }
 
-interface Sizes {
+interface DatabaseSizes {
   readonly tables: ReadonlyMap<string, number>;
   readonly bytes: number;
   readonly freeBytes: number | null;
 }
 
-const PAGES = statement(`
+const PAGES = defineStatement(`
   select page_count * page_size as bytes, freelist_count * page_size as free
   from pragma_page_count, pragma_page_size, pragma_freelist_count`).rows<{
   readonly bytes: number;
@@ -96,12 +102,12 @@ interface TableSize {
   readonly bytes: number;
 }
 
-const SQLITE_SIZES = statement(`
+const SQLITE_SIZES = defineStatement(`
   select tbl_name as name, sum(pgsize) as bytes
   from dbstat join sqlite_schema using (name)
   where aggregate = 1 and tbl_name not like 'sqlite_%' group by tbl_name`).rows<TableSize>();
 
-async function sqliteSizes(database: Database): Promise<Sizes> {
+async function measureSqlite(database: Database): Promise<DatabaseSizes> {
   const rows = await readUnlimited(database, (sql) => sql.all(SQLITE_SIZES));
   const { bytes = 0, free = 0 } = (await database.read((sql) => sql.get(PAGES))) ?? {};
   const tables = new Map<string, number>();
@@ -113,11 +119,11 @@ async function sqliteSizes(database: Database): Promise<Sizes> {
   return { tables, bytes, freeBytes: free };
 }
 
-const POSTGRES_SIZES = statement(`
+const POSTGRES_SIZES = defineStatement(`
   select relname as name, pg_total_relation_size(oid) as bytes from pg_class
   where relkind = 'r' and relnamespace = cast(current_schema() as regnamespace)`).rows<TableSize>();
 
-async function postgresSizes(database: Database): Promise<Sizes> {
+async function measurePostgres(database: Database): Promise<DatabaseSizes> {
   const rows = await database.read((sql) => sql.all(POSTGRES_SIZES));
   const tables = new Map(rows.map((row) => [row.name, row.bytes]));
   const bytes = rows.reduce((sum, row) => sum + row.bytes, 0);
@@ -129,12 +135,12 @@ async function postgresSizes(database: Database): Promise<Sizes> {
  * returns no space to the disk and does not report how much of a file is free, so there it is the
  * number of rows times the size of the newest ones.
  */
-export async function bytesUsed(database: Database, most: number): Promise<number> {
+export async function measureBytesUsed(database: Database, most: number): Promise<number> {
   if (database.dialect === 'sqlite') {
     const { bytes = 0, free = 0 } = (await database.read((sql) => sql.get(PAGES))) ?? {};
     return bytes - free;
   }
-  const { bytes } = await postgresSizes(database);
+  const { bytes } = await measurePostgres(database);
   if (bytes <= most) return bytes;
   let used = 0;
   for (const rule of RETENTION_RULES) used += await estimateRows(database, rule);
@@ -147,7 +153,7 @@ const ROW_BYTES = 28;
 
 async function estimateRows(database: Database, { table, by }: RetentionRule): Promise<number> {
   const newest = by.map((name) => `${name} desc`).join(', ');
-  const estimate = dynamicStatement(`
+  const estimate = defineDynamicStatement(`
     select n_live_tup * (1 + cast(pg_indexes_size(relid) as float8) / greatest(pg_table_size(relid), 1))
       * (select avg(pg_column_size(newest.*)) + ${ROW_BYTES} from
         (select * from ${table} order by ${newest} limit ${SAMPLE}) as newest) as bytes

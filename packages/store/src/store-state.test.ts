@@ -8,8 +8,8 @@ import { openSqlite } from './sqlite/open-sqlite.ts';
 import type { Store } from './store.ts';
 import { judgeMark } from './store-mark.ts';
 import { type Setback, StoreState } from './store-state.ts';
-import { bothDatabases, type TestDatabase } from './testing/databases.ts';
-import { answer, message, part, startTurn } from './testing/messages.ts';
+import { listBothDatabases, type TestDatabase } from './testing/databases.ts';
+import { createAnswer, createMessage, createPart, startTurn } from './testing/messages.ts';
 
 describe('judgeMark', () => {
   const seen = { name: 'a', counter: 7 };
@@ -47,7 +47,7 @@ it('[D01] [D17] syncs the raised mark to disk, so that a power cut does not look
   await database.close();
 });
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a rolled-back database on ${database.name}`, () => {
     let store: Store;
     const opened: Store[] = [];
@@ -74,10 +74,10 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     /** Leaves a claimed message, a waiting one, an unsent part, and an adapter's read position. */
     async function leaveWork() {
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
       const { lease } = await startTurn(store, 't1');
-      await store.inbox.accept(message('m2', 'c2'));
-      await store.outbox.enqueue([part('unsent', 'c3')], 0);
+      await store.inbox.accept(createMessage('m2', 'c2'));
+      await store.outbox.enqueue([createPart('unsent', 'c3')], 0);
       await store.adapterValues('web', 'default').set([{ kind: 'seen', id: 'x', value: '1' }]);
       return lease;
     }
@@ -90,7 +90,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       expect(await store.state.lastSetback()).toEqual(setbacks[0]);
       expect(await store.deadLetters.counts()).toMatchObject({ unanswered: 2, uncertain: 1 });
       expect(await store.lanes.withWork(9, 1_000)).toEqual([]);
-      expect(await store.lanes.commit(lease, answer('t1', ['late']), 1)).toBe('fenced');
+      expect(await store.lanes.commit(lease, createAnswer('t1', ['late']), 1)).toBe('fenced');
       expect((await store.adapterValues('web', 'default').get('seen', ['x'])).size).toBe(0);
     });
 
@@ -100,7 +100,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await goBack(database, 6);
       const all = [store, ...others];
       await Promise.all(all.map((one) => one.state.advance()));
-      await store.inbox.accept(message('later', 'c4'));
+      await store.inbox.accept(createMessage('later', 'c4'));
       for (const one of all) await one.state.advance();
       expect(setbacks).toHaveLength(1);
       expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c4']);
@@ -113,7 +113,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await leaveWork();
       await goBack(database, 15);
       await store.state.advance();
-      await store.inbox.accept(message('later', 'c4'));
+      await store.inbox.accept(createMessage('later', 'c4'));
       for (const one of others) await one.state.advance();
       expect(setbacks).toHaveLength(1);
       expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c4']);

@@ -1,6 +1,6 @@
 import type { Clock, NewId } from '@parley/core';
 import type { ForgottenValues, HeldBack } from './backup/settle-unfinished.ts';
-import { type Database, type Sql, statement, type WriteHere } from './database.ts';
+import { type Database, defineStatement, type Sql, type WriteTransaction } from './database.ts';
 import { judgeMark, type StoreMark } from './store-mark.ts';
 
 /** The last time the database was found to have been rolled back, and what was held then. */
@@ -33,7 +33,7 @@ export interface StateDeps {
  */
 const BEYOND_LOST_MARKS = 1_000_000_000;
 
-type Found = StoreMark & { readonly setbacks: number };
+type FoundMark = StoreMark & { readonly setbacks: number };
 
 /**
  * Detects that a database was rolled back, using the table `store_state`. The counter is raised
@@ -83,12 +83,12 @@ export class StoreState {
    * Raises the counter in the caller's transaction. After the commit, the caller passes the
    * previously seen mark to `judge`.
    */
-  async raise(sql: Sql): Promise<Found | null> {
+  async raise(sql: Sql): Promise<FoundMark | null> {
     return (await sql.get(RAISE)) ?? null;
   }
 
   /** Checks the database on a new connection before that connection is used. */
-  async check(write: WriteHere): Promise<void> {
+  async check(write: WriteTransaction): Promise<void> {
     const before = this.#seen;
     if (before === null) return;
     const found = await write((sql) => sql.get(LOOK));
@@ -97,7 +97,7 @@ export class StoreState {
   }
 
   /** Decides what a raised counter means, and settles the database if it was rolled back. */
-  async judge(before: StoreMark | null, found: Found | null): Promise<void> {
+  async judge(before: StoreMark | null, found: FoundMark | null): Promise<void> {
     if (found === null) {
       await this.#introduce(before);
       return;
@@ -135,14 +135,14 @@ export class StoreState {
   /**
    * Settles the database once per deployment, however many processes notice it at the same moment.
    */
-  #settle(before: StoreMark, setbacks: number, write: WriteHere): Promise<void> {
+  #settle(before: StoreMark, setbacks: number, write: WriteTransaction): Promise<void> {
     this.#settling ??= this.#holdBack(before, setbacks, write).finally(() => {
       this.#settling = null;
     });
     return this.#settling;
   }
 
-  async #holdBack(before: StoreMark, setbacks: number, write: WriteHere): Promise<void> {
+  async #holdBack(before: StoreMark, setbacks: number, write: WriteTransaction): Promise<void> {
     const { clock, forget, onSetback } = this.#deps;
     const { settleUnfinished } = await import('./backup/settle-unfinished.ts');
     const done = await write(async (sql) => {
@@ -171,26 +171,26 @@ export class StoreState {
 
 const MARK = 'name, counter, setbacks';
 
-const RAISE = statement(
+const RAISE = defineStatement(
   `update store_state set counter = counter + 1 where id = 1 returning ${MARK}`,
-).rows<Found>();
+).rows<FoundMark>();
 
-const LOOK = statement(`select ${MARK} from store_state where id = 1`).rows<Found>();
+const LOOK = defineStatement(`select ${MARK} from store_state where id = 1`).rows<FoundMark>();
 
-const LOCK = statement(
+const LOCK = defineStatement(
   `select ${MARK} from store_state where id = 1 /*pg for update*/`,
-).rows<Found>();
+).rows<FoundMark>();
 
 /** The row for a new database, or for one that a restore has filled. */
-export const INTRODUCE = statement(`
+export const INTRODUCE = defineStatement(`
   insert into store_state (id, name, counter, setbacks) values (1, :name, :counter, 0)
   on conflict (id) do nothing`);
 
-const SET_BACK = statement(`
+const SET_BACK = defineStatement(`
   update store_state set counter = :counter, setbacks = setbacks + 1, setback_at = :now,
     setback_turns = :turns, setback_parts = :parts where id = 1`);
 
-const LAST_SETBACK = statement(`
+const LAST_SETBACK = defineStatement(`
   select setbacks as count, setback_at as at, setback_turns as turns, setback_parts as parts
   from store_state where id = 1`).rows<{
   readonly count: number;

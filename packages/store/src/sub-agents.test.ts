@@ -2,8 +2,14 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Lease } from './rows.ts';
 import type { Store } from './store.ts';
 import type { SubAgentOrder, SubAgentTurn } from './sub-agents.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, claim, idsOf, message, startTurn } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  listMessageIds,
+  startTurn,
+} from './testing/messages.ts';
 
 const BOUNDS = { depth: 2, concurrent: 3 };
 const CHAT = 'web:c1';
@@ -33,13 +39,13 @@ const ending = (turnId: string, state: SubAgentTurn['state'] = 'done'): SubAgent
   text: '⚙️ it is done',
 });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`sub-agents on ${database.name}`, () => {
     let store: Store;
     let lease: Lease;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept({ ...message('1'), fromOwner: true });
+      await store.inbox.accept({ ...createMessage('1'), fromOwner: true });
       ({ lease } = await startTurn(store, 't1'));
     });
     afterAll(() => database.dispose());
@@ -49,7 +55,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     const begin = (id: string, turnId = `turn of ${id}`) => startTurn(store, turnId, `sub:${id}`);
     const state = async (id: string) => (await store.subAgents.of(`sub:${id}`))?.state;
     const waiting = async () => {
-      await store.lanes.commit(lease, answer('t1', []), 6);
+      await store.lanes.commit(lease, createAnswer('t1', []), 6);
       const next = await store.lanes.claim(lease, 'collect', 't2', 6);
       return next.kind === 'turn' ? next.turn.messages : [];
     };
@@ -65,7 +71,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         chat: { id: 'sub:a', type: 'direct' },
         sender: { id: 'u1' },
       });
-      expect(await store.lanes.commit(lease, answer('t1', ['soon']), 6)).toBe('committed');
+      expect(await store.lanes.commit(lease, createAnswer('t1', ['soon']), 6)).toBe('committed');
       expect(await store.subAgents.of('sub:a')).toMatchObject({
         rootConversation: CHAT,
         parentConversation: CHAT,
@@ -119,7 +125,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const [told, ...more] = await waiting();
       expect(more).toEqual([]);
       expect(told).toMatchObject({ conversationId: CHAT, fromOwner: true });
-      expect(told?.route).toEqual(message('1').route);
+      expect(told?.route).toEqual(createMessage('1').route);
       expect(told?.message).toMatchObject({
         text: '⚙️ it is done',
         trigger: 'sub-agent',
@@ -149,8 +155,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         kind: 'over',
         wake: 'sub:a',
       });
-      const next = await claim(store, one, 's3');
-      expect(idsOf(next)).toEqual(['b.over']);
+      const next = await claimTurnOf(store, one, 's3');
+      expect(listMessageIds(next)).toEqual(['b.over']);
       expect(await store.subAgents.commit(one, ending('s3'), 8)).toEqual({
         kind: 'over',
         wake: CHAT,
@@ -178,7 +184,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       await start('b', { turnId: 's1' });
-      const found = await store.inbox.command(message('9'), (command) => command[action]());
+      const found = await store.inbox.command(createMessage('9'), (command) => command[action]());
       expect(found?.stoppedSubAgents).toEqual(['sub:a', 'sub:b']);
       expect([await state('a'), await state('b')]).toEqual(['stopped', 'stopped']);
       expect(await store.subAgents.commit(one, ending('s1'), 7)).toEqual({ kind: 'fenced' });
@@ -190,27 +196,27 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       expect((await store.subAgents.commit(one, ending('s1'), 5)).kind).toBe('over');
-      await store.inbox.accept(message('2'));
-      await store.inbox.command(message('9'), (command) => command.startSession());
+      await store.inbox.accept(createMessage('2'));
+      await store.inbox.command(createMessage('9'), (command) => command.startSession());
       expect((await waiting()).map((row) => row.message.messageId)).toEqual(['2']);
     });
 
     it('[G07] in other conversations continue', async () => {
       await start('a');
-      await store.inbox.command(message('9', 'c2'), (command) => command.stop());
+      await store.inbox.command(createMessage('9', 'c2'), (command) => command.stop());
       expect(await state('a')).toBe('running');
     });
 
     it('can end and be stopped at the same moment', async () => {
       for (let round = 0; round < 5; round += 1) {
         const id = `r${round}`;
-        await store.inbox.accept(message(`m${id}`, id));
+        await store.inbox.accept(createMessage(`m${id}`, id));
         await startTurn(store, `t${id}`, `web:${id}`);
         await start(id, { turnId: `t${id}` });
         const { lease: own } = await begin(id, `s${id}`);
         const [ended] = await Promise.all([
           store.subAgents.commit(own, ending(`s${id}`), 6),
-          store.inbox.command(message(`stop${id}`, id), (command) => command.stop()),
+          store.inbox.command(createMessage(`stop${id}`, id), (command) => command.stop()),
         ]);
         expect(await state(id)).toBe(ended.kind === 'over' ? 'done' : 'stopped');
       }

@@ -1,9 +1,9 @@
 import {
-  agentOfConversation,
-  conversationOfAgent,
+  getConversationAgent,
   InboundMessage,
   type NewId,
   ReplyRoute,
+  toAgentConversation,
 } from '@parley/core';
 import {
   COMPLETION,
@@ -12,7 +12,7 @@ import {
   lockConversation,
   SUB_AGENT_LANE,
 } from './conversations.ts';
-import { type Database, fromCheckedJson, type Sql, statement } from './database.ts';
+import { type Database, decodeCheckedJson, defineStatement, type Sql } from './database.ts';
 import { type AdmittedMessage, addMessage, type Lease, type TurnCommit } from './rows.ts';
 import { stopSubAgents } from './stop.ts';
 import { commitTurn } from './turns.ts';
@@ -21,9 +21,9 @@ import { commitTurn } from './turns.ts';
  * Sub-agents: their tasks and results. The turn that delegates and the turns of the sub-agent write
  * the table `sub_agent`; the latter are ordinary turns in their own lanes.
  */
-export type SubAgentRepository = ReturnType<typeof subAgentRepository>;
+export type SubAgentRepository = ReturnType<typeof createSubAgentRepository>;
 
-export function subAgentRepository(database: Database, newId: NewId) {
+export function createSubAgentRepository(database: Database, newId: NewId) {
   return {
     /**
      * Starts a run: its row and the message that starts its first turn, in one transaction. `over`:
@@ -34,7 +34,7 @@ export function subAgentRepository(database: Database, newId: NewId) {
 
     /** The run in a lane; null if the lane belongs to no sub-agent. */
     of: (conversationId: string): Promise<SubAgentRun | null> =>
-      database.read(async (sql) => (await laneRow(sql, conversationId)) ?? null),
+      database.read(async (sql) => (await findSubAgentByLane(sql, conversationId)) ?? null),
 
     /**
      * Commits a sub-agent's turn. If its own sub-agents are still running, it continues when they
@@ -55,7 +55,7 @@ async function commitSubAgent(
 ): Promise<
   { readonly kind: 'fenced' | 'goes-on' } | { readonly kind: 'over'; readonly wake: string }
 > {
-  const run = await laneRow(sql, lease.conversationId);
+  const run = await findSubAgentByLane(sql, lease.conversationId);
   if (run === undefined) return { kind: 'fenced' };
   // From the conversation with people down to the lane itself, the lock order that all callers
   // follow.
@@ -65,8 +65,8 @@ async function commitSubAgent(
   }
   const committed = await commitTurn(sql, { lease, commit: turn.commit, now, newId });
   if (committed === null) return { kind: 'fenced' };
-  addUsage(sql, run.id, turn);
-  if (turn.state === 'done' && (await hasMoreToDo(sql, run))) return { kind: 'goes-on' };
+  addSubAgentUsage(sql, run.id, turn);
+  if (turn.state === 'done' && (await hasPendingSubAgents(sql, run))) return { kind: 'goes-on' };
   await endSubAgentRun(sql, run, turn, now);
   const { parentConversation: conversationId } = run;
   const isLane = conversationId !== run.rootConversation;
@@ -77,22 +77,22 @@ async function commitSubAgent(
     ...(isLane && { chatId: conversationId }),
     now,
   };
-  addMessage(sql, ownMessage(run, message));
+  addMessage(sql, createOwnMessage(run, message));
   return { kind: 'over', wake: conversationId };
 }
 
-function laneRow(sql: Sql, lane: string) {
+function findSubAgentByLane(sql: Sql, lane: string) {
   return sql.get(OF_LANE, { lane });
 }
 
-function addUsage(sql: Sql, id: string, { commit: { usage }, steps }: SubAgentTurn): void {
+function addSubAgentUsage(sql: Sql, id: string, { commit: { usage }, steps }: SubAgentTurn): void {
   const [input, output] = [usage?.inputTokens ?? 0, usage?.outputTokens ?? 0];
   // A null cost makes the sum null: if any cost is unknown, so is the total.
   sql.send(ADD_USAGE, { id, steps, input, output, cost: usage === null ? 0 : usage.costUsd });
 }
 
 /** Whether its own sub-agents are still running or have just reported. */
-async function hasMoreToDo(
+async function hasPendingSubAgents(
   sql: Sql,
   { conversationId: lane, rootConversation: root }: SubAgentRow,
 ): Promise<boolean> {
@@ -121,7 +121,7 @@ async function startSubAgent(
 > {
   const asking = await sql.get(ASKING, { turnId: order.turnId });
   if (asking === undefined) return { kind: 'over' };
-  const parentRun = await laneRow(sql, asking.conversation_id);
+  const parentRun = await findSubAgentByLane(sql, asking.conversation_id);
   const root = parentRun?.rootConversation ?? asking.conversation_id;
   // A stop also locks the conversation, and two simultaneous starts cannot both take the last
   // place.
@@ -133,9 +133,9 @@ async function startSubAgent(
   if (depth > bounds.depth) return { kind: 'too-deep' };
   const running = (await sql.get(COUNT_RUNNING, { root }))?.count ?? 0;
   if (running >= bounds.concurrent) return { kind: 'too-many' };
-  const asker = agentOfConversation(asking.conversation_id);
+  const asker = getConversationAgent(asking.conversation_id);
   const agent = order.to === undefined ? asker : order.to.agent;
-  const lane = conversationOfAgent(agent, `${SUB_AGENT_LANE}${order.id}`);
+  const lane = toAgentConversation(agent, `${SUB_AGENT_LANE}${order.id}`);
   ensureConversation(sql, lane, now);
   const origin = await findOrigin(sql, order.turnId, parentRun);
   sql.send(ADD, {
@@ -154,9 +154,9 @@ async function startSubAgent(
   });
   const first = { messageId: order.id, text: order.text, chatId: lane, now };
   // An owner of the asking agent may be a stranger to the agent of the lane.
-  const isAmongItself = agent === agentOfConversation(root);
+  const isAmongItself = agent === getConversationAgent(root);
   const by = isAmongItself ? origin : { ...origin, fromOwner: 0 };
-  addMessage(sql, ownMessage(by, { conversationId: lane, ...first }));
+  addMessage(sql, createOwnMessage(by, { conversationId: lane, ...first }));
   return { kind: 'started', conversationId: lane };
 }
 
@@ -167,53 +167,55 @@ const SUB_AGENT_COLUMNS = `id, conversation_id as "conversationId",
   input_tokens as "inputTokens", output_tokens as "outputTokens", cost_usd as "costUsd",
   started_at as "startedAt", finished_at as "finishedAt", origin, route, from_owner as "fromOwner"`;
 
-const OF_LANE = statement(
+const OF_LANE = defineStatement(
   `select ${SUB_AGENT_COLUMNS} from sub_agent where conversation_id = :lane`,
 ).rows<SubAgentRow>();
 
-const OF_CALL = statement('select conversation_id from sub_agent where call_id = :callId').rows<{
+const OF_CALL = defineStatement(
+  'select conversation_id from sub_agent where call_id = :callId',
+).rows<{
   readonly conversation_id: string;
 }>();
 
-const ASKING = statement('select conversation_id from turn where id = :turnId').rows<{
+const ASKING = defineStatement('select conversation_id from turn where id = :turnId').rows<{
   readonly conversation_id: string;
 }>();
 
-const COUNT_RUNNING = statement(`
+const COUNT_RUNNING = defineStatement(`
   select count(*) as count from sub_agent where root_conversation = :root and state = 'running'`).rows<{
   readonly count: number;
 }>();
 
-const ADD = statement(`
+const ADD = defineStatement(`
   insert into sub_agent (id, call_id, conversation_id, parent_conversation, root_conversation,
     parent_turn, depth, title, task, reader, origin, route, from_owner, state, started_at)
   values (:id, :callId, :lane, :parent, :root,
     :turnId, :depth, :title, :task, :reader, :origin, :route, :fromOwner, 'running', :now)`);
 
-const ADD_USAGE = statement(`
+const ADD_USAGE = defineStatement(`
   update sub_agent set steps = steps + :steps, input_tokens = input_tokens + :input,
     output_tokens = output_tokens + :output, cost_usd = cost_usd + :cost
   where id = :id`);
 
-const END = statement(
+const END = defineStatement(
   'update sub_agent set state = :state, result = :result, finished_at = :now where id = :id',
 );
 
-const MORE_TO_DO = statement(`
+const MORE_TO_DO = defineStatement(`
   select id from sub_agent
   where root_conversation = :root and parent_conversation = :lane and state = 'running'
   union all select message_id from inbox where conversation_id = :lane and state = 'waiting'
   limit 1`).rows<{ readonly id: string }>();
 
-const MESSAGES = statement(`
-  select message as origin, route, from_owner as "fromOwner" from inbox where turn_id = :turnId order by seq`).rows<Origin>();
+const MESSAGES = defineStatement(`
+  select message as origin, route, from_owner as "fromOwner" from inbox where turn_id = :turnId order by seq`).rows<RunOrigin>();
 
 /** The message and route of the person for whom the work is done. */
 async function findOrigin(
   sql: Sql,
   turnId: string,
   parent: SubAgentRow | undefined,
-): Promise<Origin> {
+): Promise<RunOrigin> {
   const rows = parent === undefined ? await sql.all(MESSAGES, { turnId }) : [parent];
   const last = rows.at(-1);
   if (last === undefined) throw new Error(`Turn ${turnId} has no messages to answer.`);
@@ -293,12 +295,12 @@ export interface SubAgentTurn {
 }
 
 /** A stored run with what its messages need; `origin` and `route` are JSON. */
-interface SubAgentRow extends SubAgentRun, Origin {}
+interface SubAgentRow extends SubAgentRun, RunOrigin {}
 
 /**
  * The message that a run works for, the route for its answer, and whether an owner wrote it (1).
  */
-interface Origin {
+interface RunOrigin {
   readonly origin: string;
   readonly route: string;
   readonly fromOwner: number;
@@ -324,15 +326,19 @@ interface OwnMessage {
  * Builds the message for a run or its completion: the place and person that asked for the work,
  * with a new text.
  */
-function ownMessage(
-  run: Origin,
+function createOwnMessage(
+  run: RunOrigin,
   { conversationId, messageId, text, chatId, now }: OwnMessage,
 ): AdmittedMessage {
-  const origin = fromCheckedJson(InboundMessage, run.origin, 'message that a sub-agent works for');
+  const origin = decodeCheckedJson(
+    InboundMessage,
+    run.origin,
+    'message that a sub-agent works for',
+  );
   const { channel, account, chat, sender } = origin;
   return {
     conversationId,
-    route: fromCheckedJson(ReplyRoute, run.route, 'reply route of a sub-agent'),
+    route: decodeCheckedJson(ReplyRoute, run.route, 'reply route of a sub-agent'),
     receivedAt: now,
     fromOwner: run.fromOwner === 1,
     reason: 'a sub-agent works for this conversation',

@@ -1,4 +1,4 @@
-import { type Sql, statement } from './database.ts';
+import { defineStatement, type Sql } from './database.ts';
 import { STATEMENT_NOW } from './shared-clock.ts';
 
 /**
@@ -16,7 +16,7 @@ export function isTakenOver(until: number | null, now: number): boolean {
  * `isTakenOver` as an SQL condition on the table `conversation` under any alias; `moment` is the
  * current time.
  */
-export function isTakenOverAt<const Moment extends string, const Name extends string>(
+export function isTakenOverCondition<const Moment extends string, const Name extends string>(
   moment: Moment,
   name: Name,
 ) {
@@ -38,7 +38,7 @@ export async function readHold(
   return (await sql.get(TAKEOVER, { id, until })) === undefined ? 'deletion' : 'person';
 }
 
-const TAKEOVER = statement(`
+const TAKEOVER = defineStatement(`
   select seq from takeover
   where conversation_id = :id and until = :until and ended_at is null limit 1`).rows<{
   readonly seq: number;
@@ -49,4 +49,4 @@ export async function readMoment(sql: Sql, moment: number | null): Promise<numbe
   return (await sql.get(NOW, { moment }))?.now ?? 0;
 }
 
-const NOW = statement(`select ${STATEMENT_NOW} as now`).rows<{ readonly now: number }>();
+const NOW = defineStatement(`select ${STATEMENT_NOW} as now`).rows<{ readonly now: number }>();

@@ -3,8 +3,15 @@ import type { ReplyResult } from './person-replies.ts';
 import type { TranscriptEntry } from './rows.ts';
 import type { Store } from './store.ts';
 import { isTakenOver, MAX_TAKEOVER_MS } from './taken-over.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, idsOf, message, part, routeTo, startTurn } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import {
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  listMessageIds,
+  startTurn,
+} from './testing/messages.ts';
 
 const LANE = 'web:c1';
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
@@ -23,12 +30,12 @@ describe('a takeover', () => {
   });
 });
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`takeovers on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept(message('m1'));
+      await store.inbox.accept(createMessage('m1'));
     });
     afterAll(() => database.dispose());
 
@@ -49,7 +56,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       store.takeovers.reply({
         conversationId: LANE,
         ...{ by: 'Ann', as, requestKey: key, seen },
-        parts: [part(text)],
+        parts: [createPart(text)],
         entries: (answered) =>
           entries([...answered.map((row) => row.message.messageId), `Ann: ${text}`]),
       });
@@ -61,19 +68,19 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[U12] hold messages and let no turn take them until the conversation is handed back', async () => {
       expect(await takeOver()).toEqual({ until: HOUR });
-      await store.inbox.accept(message('m2'));
+      await store.inbox.accept(createMessage('m2'));
       expect(await begin()).toEqual({ kind: 'taken-over' });
       expect(await withWork()).toEqual([]);
       expect(await store.takeovers.handBack(LANE, 'Ben')).toBe(true);
       expect(await withWork()).toEqual([LANE]);
       const begun = await begin();
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m1', 'm2']);
+      expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m1', 'm2']);
     });
 
     it('[U12] keep a lane that is already held from claiming more, and every worker from taking it', async () => {
       const { lease } = await startTurn(store, 't0');
-      await store.lanes.commit(lease, answer('t0', []), 1);
-      await store.inbox.accept(message('m2'));
+      await store.lanes.commit(lease, createAnswer('t0', []), 1);
+      await store.inbox.accept(createMessage('m2'));
       await takeOver();
       expect(await store.lanes.claim(lease, 'collect', 't2', 0)).toEqual({ kind: 'fenced' });
       for (const owner of ['w1', 'w2']) {
@@ -112,7 +119,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const { lease } = await startTurn(store, 't1');
       await store.turns.appendStep(lease, 't1', { index: 0, content: { done: 1 } }, 0);
       await takeOver();
-      expect(await store.lanes.commit(lease, answer('t1', ['Hello']), 1)).toBe('fenced');
+      expect(await store.lanes.commit(lease, createAnswer('t1', ['Hello']), 1)).toBe('fenced');
       expect(await sent()).toEqual([]);
       await store.takeovers.handBack(LANE, 'Ann');
       const begun = await begin('t2');
@@ -124,7 +131,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[U12] withhold parts that were committed but not sent', async () => {
       const { lease } = await startTurn(store, 't1');
-      await store.lanes.commit(lease, answer('t1', ['one', 'two']), 1);
+      await store.lanes.commit(lease, createAnswer('t1', ['one', 'two']), 1);
       const due = await store.outbox.next(CHAT);
       await store.outbox.markSending(due?.part.id ?? '', 2);
       await takeOver();
@@ -135,12 +142,12 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
 
     it('[U12] let a reply answer waiting messages, which enter the history before it and get no turn', async () => {
       await takeOver();
-      await store.inbox.accept(message('m2'));
+      await store.inbox.accept(createMessage('m2'));
       expect(await reply('Hi')).toMatchObject({ kind: 'stored', answered: 2 });
-      await store.inbox.accept(message('m3'));
+      await store.inbox.accept(createMessage('m3'));
       await store.takeovers.handBack(LANE, 'Ann');
       const begun = await begin();
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m3']);
+      expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m3']);
       expect(await history()).toEqual(['m1', 'm2', 'Ann: Hi']);
       expect(await sent()).toEqual(['Hi pending']);
     });
@@ -151,11 +158,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         before: null,
         limit: 9,
       });
-      await store.inbox.accept(message('m2'));
+      await store.inbox.accept(createMessage('m2'));
       expect(await reply('Hi', { seen: newest })).toMatchObject({ answered: 1 });
       await store.takeovers.handBack(LANE, 'Ann');
       const begun = await begin();
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m2']);
+      expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m2']);
     });
 
     it('[U12] let a reply end the unfinished turn whose messages it answers', async () => {
@@ -172,7 +179,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const asked = { callKey: 't1.0.0', tool: 'write', shown: '{}', askedBy: 'web:u1' };
       const place = { place: 'web c1', askedIn: LANE, approvers: ['web:u2'], expiresAt: HOUR };
       const question = { code: 'ABC234', turnId: 't1', ...asked, ...place };
-      await store.approvals.ask(lease, question, [part('May I?')], 1);
+      await store.approvals.ask(lease, question, [createPart('May I?')], 1);
       await store.lanes.release(lease);
     };
     const approvals = async () => (await store.approvals.recent(9)).map(({ state }) => state);
@@ -197,13 +204,13 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[U12] keep Parley’s own messages waiting for the agent, whatever a person answers', async () => {
-      const job = message('j1');
+      const job = createMessage('j1');
       await store.inbox.accept({ ...job, message: { ...job.message, trigger: 'cron' } });
       await takeOver();
       expect(await reply('Hi')).toMatchObject({ answered: 1 });
       await store.takeovers.handBack(LANE, 'Ann');
       const begun = await begin();
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['j1']);
+      expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['j1']);
     });
 
     it('[U12] store a reply once, even if the request arrives twice at the same moment', async () => {
@@ -217,17 +224,17 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     it('[U12] are not needed for a reply: it joins the history, and the agent keeps answering', async () => {
       expect(await reply('Hi')).toMatchObject({ kind: 'stored', answered: 0 });
       const begun = await begin();
-      expect(begun.kind === 'turn' && idsOf(begun.turn)).toEqual(['m1']);
+      expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m1']);
       expect(await history()).toEqual(['Ann: Hi']);
     });
 
     it('[U12] stop other turns from posting to the chat, but not to another thread of it', async () => {
-      await store.inbox.accept(message('o1', 'c2'));
+      await store.inbox.accept(createMessage('o1', 'c2'));
       await startTurn(store, 't2', 'web:c2');
       await takeOver();
       const post = (key: string, thread?: string) => {
-        const { body } = part(key);
-        const parts = [{ route: routeTo('c1', thread), body }] as const;
+        const { body } = createPart(key);
+        const parts = [{ route: createRouteTo('c1', thread), body }] as const;
         return store.outbox.post({ key, parts, turn: { id: 't2', most: 9 } }, 5);
       };
       expect((await post('a')).kind).toBe('taken-over');
@@ -269,7 +276,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       await store.outbox.markSending(id, 1);
       await store.outbox.markSent(id, 'p1', 2);
       expect(
-        await store.outbox.ownAnswers({ conversationId: LANE, route: part('').route }, 9),
+        await store.outbox.ownAnswers({ conversationId: LANE, route: createPart('').route }, 9),
       ).toEqual([]);
     });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { lockConversation } from './conversations.ts';
-import { type Sql, statement, toJson } from './database.ts';
+import { defineStatement, encodeJson, type Sql } from './database.ts';
 import { recordDeadTurn } from './dead-letters.ts';
 import { deleteGroupContext } from './group-context.ts';
 
@@ -24,8 +24,8 @@ const TurnRuns = z.array(TurnRun);
 const KEPT_RUNS = 20;
 
 /** The value of the column `runs` with one more run. */
-export function withRun(before: string | null, run: TurnRun): string {
-  return toJson([...readRuns(before), run].slice(-KEPT_RUNS));
+export function addRun(before: string | null, run: TurnRun): string {
+  return encodeJson([...readRuns(before), run].slice(-KEPT_RUNS));
 }
 
 /** A turn's recorded runs; empty if there are none. */
@@ -40,17 +40,17 @@ export function countHangs(runs: string | null): number {
   return readRuns(runs).filter(({ hung }) => hung === true).length;
 }
 
-const RUNS_OF = statement(`
+const RUNS_OF = defineStatement(`
   select conversation_id as "conversationId" from turn where id = :turnId`).rows<{
   readonly conversationId: string;
 }>();
 
-const LOCKED_RUNS = statement(`
+const LOCKED_RUNS = defineStatement(`
   select runs from turn where id = :turnId and state = 'running'`).rows<{
   readonly runs: string | null;
 }>();
 
-const SET_RUNS = statement('update turn set runs = :runs where id = :turnId');
+const SET_RUNS = defineStatement('update turn set runs = :runs where id = :turnId');
 
 /**
  * Marks an unfinished turn's last run as hung. Repeating the call, after a start that was
@@ -63,7 +63,7 @@ export async function markHung(sql: Sql, turnId: string): Promise<void> {
   const runs = readRuns((await sql.get(LOCKED_RUNS, { turnId }))?.runs ?? null);
   const last = runs.at(-1);
   if (last === undefined) return;
-  sql.send(SET_RUNS, { turnId, runs: toJson([...runs.slice(0, -1), { ...last, hung: true }]) });
+  sql.send(SET_RUNS, { turnId, runs: encodeJson([...runs.slice(0, -1), { ...last, hung: true }]) });
 }
 
 /**
@@ -83,10 +83,10 @@ export function dropTurn(
   recordDeadTurn(sql, conversationId, turnId, now);
 }
 
-const DONE = statement(
+const DONE = defineStatement(
   "update inbox set state = 'done', outcome = 'failed' where turn_id = :turnId",
 );
 
-const DROP = statement(`
+const DROP = defineStatement(`
   update turn set state = 'failed', reason = :reason, finished_at = :now
   where id = :turnId and state = 'running'`);

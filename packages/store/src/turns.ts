@@ -1,6 +1,12 @@
 import type { NewId, OutboundPart, ToolCallOfTurn } from '@parley/core';
-import { isHeld, lockLeased } from './conversations.ts';
-import { type Database, jsonItem, type Sql, statement, toJson } from './database.ts';
+import { holdsLease, lockLeasedConversation } from './conversations.ts';
+import {
+  type Database,
+  defineStatement,
+  encodeJson,
+  type Sql,
+  selectJsonItem,
+} from './database.ts';
 import { recordDeadTurn } from './dead-letters.ts';
 import { deleteGroupContext } from './group-context.ts';
 import { insertParts } from './outbox-parts.ts';
@@ -25,9 +31,9 @@ interface TurnTotals {
  * The turn journal (G16), table `turn_step`: a turn appends its finished steps, and reads them when
  * it resumes.
  */
-export type TurnRepository = ReturnType<typeof turnRepository>;
+export type TurnRepository = ReturnType<typeof createTurnRepository>;
 
-export function turnRepository(database: Database, newId: NewId) {
+export function createTurnRepository(database: Database, newId: NewId) {
   return {
     /** Appends one step, fenced like a commit. */
     appendStep: (
@@ -37,7 +43,7 @@ export function turnRepository(database: Database, newId: NewId) {
       now: number,
     ): Promise<CommitResult> =>
       database.write(async (sql) => {
-        if ((await lockLeased(sql, lease)) === null) return 'fenced';
+        if ((await lockLeasedConversation(sql, lease)) === null) return 'fenced';
         if (!(await isUnfinished(sql, lease, turnId))) return 'fenced';
         await storeStep(sql, turnId, step, now);
         return 'committed';
@@ -47,9 +53,9 @@ export function turnRepository(database: Database, newId: NewId) {
      * Counts the usage of a call that a stop interrupted; the turn is over, so there is no step for
      * it.
      */
-    countCutOff: (turnId: string, spends: Spends): Promise<void> =>
+    countCutOff: (turnId: string, spends: StepSpend): Promise<void> =>
       database.write(async (sql) => {
-        sql.send(COUNT_CUT_OFF, used(turnId, spends));
+        sql.send(COUNT_CUT_OFF, toSpendUsage(turnId, spends));
         addSpend(sql, spends.account, spends.usage);
       }, 'process'),
 
@@ -115,16 +121,16 @@ type StoppedAnswer = Pick<TurnCommit, 'turnId' | 'entries' | 'parts'> & {
 export const BY_STOP = 'by /stop';
 const KEPT_AFTER_STOP = 'by /stop; what it had said is kept';
 
-const LOCK_SESSION = statement(`
+const LOCK_SESSION = defineStatement(`
   select session from conversation where id = :conversationId /*pg for no key update*/`).rows<{
   readonly session: number;
 }>();
 
-const KEEP_STOPPED = statement(`
+const KEEP_STOPPED = defineStatement(`
   update turn set reason = :now
   where id = :turnId and state = 'stopped' and session = :session and reason = :before`);
 
-const TOTALS = statement(`
+const TOTALS = defineStatement(`
   select state, count(*) as count, sum(input_tokens) as input, sum(output_tokens) as output,
     sum(cost_usd) as cost,
     sum(case when model is not null and cost_usd is null then 1 else 0 end) as unpriced
@@ -138,12 +144,12 @@ const TOTALS = statement(`
 }>();
 
 // The state is a literal, because a partial index is used only if the query contains its condition.
-const UNFINISHED = statement(
+const UNFINISHED = defineStatement(
   "select id from turn where conversation_id = :conversationId and state = 'running'",
 ).rows<{ readonly id: string }>();
 
 // A step repeated because its first reply was lost is stored once.
-const APPEND = statement(`
+const APPEND = defineStatement(`
   insert into turn_step (turn_id, step_index, content, created_at, started_at, facts)
   values (:turnId, :index, :content, :now, :startedAt, :facts)
   on conflict (turn_id, step_index) do nothing`);
@@ -155,12 +161,12 @@ const COUNT = `
     cost_usd = case when :isPriced = 1 then coalesce(cost_usd, 0) + :cost else cost_usd end
   where id = :turnId`;
 
-const COUNT_USAGE = statement(COUNT);
+const COUNT_USAGE = defineStatement(COUNT);
 
 // Ignores a running turn, whose commit would take this for usage already charged by its steps.
-const COUNT_CUT_OFF = statement(`${COUNT} and state <> 'running'`);
+const COUNT_CUT_OFF = defineStatement(`${COUNT} and state <> 'running'`);
 
-const SETTLE = statement(`
+const SETTLE = defineStatement(`
   update approval set result = :result
   where turn_id = :turnId and call_key = :callKey and state in ('approved', 'auto')`);
 
@@ -180,10 +186,10 @@ export async function storeStep(
   { index, content, timing, spends, settles }: JournalStep,
   now: number,
 ): Promise<void> {
-  const facts = timing === undefined ? null : toJson(timing.facts);
-  const step = { index, content: toJson(content), startedAt: timing?.startedAt ?? null, facts };
+  const facts = timing === undefined ? null : encodeJson(timing.facts);
+  const step = { index, content: encodeJson(content), startedAt: timing?.startedAt ?? null, facts };
   const isNew = (await sql.run(APPEND, { turnId, ...step, now })) > 0;
-  if (isNew && spends !== undefined) spend(sql, turnId, spends);
+  if (isNew && spends !== undefined) chargeSpend(sql, turnId, spends);
   // The audit log shows how an approved call ended (G05). Most calls needed no approval.
   if (settles !== undefined) {
     const { callKey, failed } = settles;
@@ -192,14 +198,14 @@ export async function storeStep(
 }
 
 /** The turn records how much of its usage is already counted; its commit counts the rest. */
-function spend(sql: Sql, turnId: string, spends: Spends): void {
+function chargeSpend(sql: Sql, turnId: string, spends: StepSpend): void {
   addSpend(sql, spends.account, spends.usage);
-  sql.send(COUNT_USAGE, used(turnId, spends));
+  sql.send(COUNT_USAGE, toSpendUsage(turnId, spends));
 }
 
-type Spends = NonNullable<JournalStep['spends']>;
+type StepSpend = NonNullable<JournalStep['spends']>;
 
-function used(turnId: string, { usage }: Spends) {
+function toSpendUsage(turnId: string, { usage }: StepSpend) {
   const { model, inputTokens: input, outputTokens: output, costUsd } = usage;
   const cost = { isPriced: costUsd === null ? 0 : 1, cost: costUsd ?? 0 };
   const cached = usage.cachedInputTokens ?? 0;
@@ -209,7 +215,7 @@ function used(turnId: string, { usage }: Spends) {
 /** At most one turn per conversation is `running`; the database enforces this. */
 export type TurnState = 'running' | 'stopped' | 'interrupted' | TurnCommit['outcome'];
 
-interface Commit {
+interface TurnCommitRequest {
   readonly lease: Lease;
   readonly commit: TurnCommit;
   readonly now: number;
@@ -222,16 +228,17 @@ interface Commit {
  */
 export async function commitTurn(
   sql: Sql,
-  { lease, commit, now, newId }: Commit,
+  { lease, commit, now, newId }: TurnCommitRequest,
 ): Promise<readonly OutboundPart[] | null> {
-  const turn = await lockTurn(sql, lease, commit.turnId);
+  const turn = await lockRunningTurn(sql, lease, commit.turnId);
   if (turn === null || !(await finishTurn(sql, lease, commit, now))) return null;
   const { turnId, outcome } = commit;
   sql.send(DONE, { turnId, outcome });
   if (commit.hadNoGroupContext !== true) deleteGroupContext(sql, commit.turnId);
   if (commit.step !== undefined) await storeStep(sql, commit.turnId, commit.step, now);
   const { account, usage } = commit;
-  if (account !== undefined && usage !== null) addSpend(sql, account, unchargedUsage(usage, turn));
+  if (account !== undefined && usage !== null)
+    addSpend(sql, account, computeUnchargedUsage(usage, turn));
   const { conversationId } = lease;
   appendHistory(sql, commit.entries, { conversationId, session: turn.session, turnId, now });
   if (commit.isPlan === true) sql.send(PLAN, { conversationId, turnId });
@@ -246,28 +253,28 @@ export async function commitTurn(
  * against other writers. Null if the lease is lost or the turn is over; then this is the same
  * commit again, or a turn from another lane.
  */
-async function lockTurn(sql: Sql, lease: Lease, turnId: string) {
+async function lockRunningTurn(sql: Sql, lease: Lease, turnId: string) {
   const { conversationId } = lease;
   const turn = await sql.get(LOCK_TURN, { conversationId, turnId });
-  return turn !== undefined && isHeld(lease, turn.epoch) ? turn : null;
+  return turn !== undefined && holdsLease(lease, turn.epoch) ? turn : null;
 }
 
-const LOCK_TURN = statement(`
+const LOCK_TURN = defineStatement(`
   select conversation.epoch, turn.session, coalesce(input_tokens, 0) as "inputTokens",
     coalesce(output_tokens, 0) as "outputTokens", coalesce(cached_tokens, 0) as "cachedInputTokens",
     coalesce(cost_usd, 0) as "costUsd"
   from conversation join turn on turn.conversation_id = conversation.id
   where conversation.id = :conversationId and turn.id = :turnId and turn.state = 'running'
   /*pg for no key update of conversation*/`).rows<
-  Counted & { readonly epoch: number; readonly session: number }
+  CountedUsage & { readonly epoch: number; readonly session: number }
 >();
 
-const FINISH = statement(`
+const FINISH = defineStatement(`
   update turn set state = :outcome, reason = :reason, model = :model, input_tokens = :input,
     output_tokens = :output, cached_tokens = :cached, cost_usd = :cost, finished_at = :now
   where id = :turnId and conversation_id = :conversationId and state = 'running'`);
 
-const DONE = statement(
+const DONE = defineStatement(
   "update inbox set state = 'done', outcome = :outcome where turn_id = :turnId",
 );
 
@@ -275,16 +282,16 @@ const DONE = statement(
 const REMEMBER =
   'insert into transcript (conversation_id, session, turn_id, role, content, created_at)';
 
-const REMEMBER_TWO = statement(`${REMEMBER}
+const REMEMBER_TWO = defineStatement(`${REMEMBER}
   values (:conversationId, :session, :turnId, :firstRole, :first, :now),
     (:conversationId, :session, :turnId, :secondRole, :second, :now)`);
 
-const REMEMBER_ALL = statement(`${REMEMBER}
+const REMEMBER_ALL = defineStatement(`${REMEMBER}
   select :conversationId, cast(:session as integer), :turnId,
-    ${jsonItem(0)}, ${jsonItem(1)}, cast(:now as bigint)
+    ${selectJsonItem(0)}, ${selectJsonItem(1)}, cast(:now as bigint)
   from json_each(:entries)`);
 
-const PLAN = statement(
+const PLAN = defineStatement(
   'update conversation set plan = :turnId, plan_run = 0 where id = :conversationId',
 );
 
@@ -297,22 +304,25 @@ export function appendHistory(
   const [first, second] = entries;
   if (first === undefined) return;
   if (second !== undefined && entries.length === 2) {
-    const firstEntry = { firstRole: first.role, first: toJson(first.content) };
-    const secondEntry = { secondRole: second.role, second: toJson(second.content) };
+    const firstEntry = { firstRole: first.role, first: encodeJson(first.content) };
+    const secondEntry = { secondRole: second.role, second: encodeJson(second.content) };
     sql.send(REMEMBER_TWO, { ...of, ...firstEntry, ...secondEntry });
     return;
   }
-  const all = toJson(entries.map(({ role, content }) => [role, toJson(content)]));
+  const all = encodeJson(entries.map(({ role, content }) => [role, encodeJson(content)]));
   sql.send(REMEMBER_ALL, { ...of, entries: all });
 }
 
-type Counted = Pick<TurnUsage, 'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'costUsd'>;
+type CountedUsage = Pick<
+  TurnUsage,
+  'inputTokens' | 'outputTokens' | 'cachedInputTokens' | 'costUsd'
+>;
 
 /**
  * The usage that no step has charged yet: usually that of the last call, whose share of cached
  * input applies.
  */
-function unchargedUsage({ cachedShare, ...usage }: TurnUsage, counted: Counted) {
+function computeUnchargedUsage({ cachedShare, ...usage }: TurnUsage, counted: CountedUsage) {
   const cached = (usage.cachedInputTokens ?? 0) - (counted.cachedInputTokens ?? 0);
   return {
     cachedInputTokens: Math.max(0, cached),

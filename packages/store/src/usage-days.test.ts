@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { calendarDays } from './usage-tally.ts';
+import { listCalendarDays } from './usage-tally.ts';
 
 const HOUR_MS = 60 * 60_000;
 const dateIn = (timeZone: string, moment: number): string =>
@@ -8,7 +8,7 @@ const at = (text: string): number => Date.parse(text);
 
 describe('the days of a calendar', () => {
   it('[U07] last from midnight to midnight in their time zone, oldest first, without gaps', () => {
-    const days = calendarDays({ lastDay: '2026-03-02', days: 3, timeZone: 'Asia/Kolkata' });
+    const days = listCalendarDays({ lastDay: '2026-03-02', days: 3, timeZone: 'Asia/Kolkata' });
     expect(days.map(({ day }) => day)).toEqual(['2026-02-28', '2026-03-01', '2026-03-02']);
     expect(days[0]?.from).toBe(at('2026-02-27T18:30:00Z'));
     for (const [nth, { to }] of days.slice(0, -1).entries()) expect(to).toBe(days[nth + 1]?.from);
@@ -24,7 +24,7 @@ describe('the days of a calendar', () => {
     ['America/Sao_Paulo', '2017-10-15', 23],
     ['Australia/Lord_Howe', '2026-04-05', 24.5],
   ])('[U07] are as long as the local clocks make them: %s, %s', (timeZone, lastDay, hours) => {
-    const [day] = calendarDays({ lastDay, days: 1, timeZone });
+    const [day] = listCalendarDays({ lastDay, days: 1, timeZone });
     expect(((day?.to ?? 0) - (day?.from ?? 0)) / HOUR_MS).toBe(hours);
     expect(dateIn(timeZone, day?.from ?? 0)).toBe(lastDay);
     expect(dateIn(timeZone, (day?.from ?? 0) - 1)).not.toBe(lastDay);
@@ -33,8 +33,8 @@ describe('the days of a calendar', () => {
 
   it('reject a time zone or a day that does not exist', () => {
     const nowhere = { lastDay: '2026-11-21', days: 1, timeZone: 'Europe/Atlantis' };
-    expect(() => calendarDays(nowhere)).toThrow(RangeError);
-    expect(() => calendarDays({ lastDay: '2026-13-41', days: 1, timeZone: 'UTC' })).toThrow(
+    expect(() => listCalendarDays(nowhere)).toThrow(RangeError);
+    expect(() => listCalendarDays({ lastDay: '2026-13-41', days: 1, timeZone: 'UTC' })).toThrow(
       RangeError,
     );
   });

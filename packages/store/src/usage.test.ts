@@ -1,8 +1,8 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { TurnUsage } from './spend.ts';
 import type { Store } from './store.ts';
-import { databasesOfDay } from './testing/databases.ts';
-import { answer, message, startTurn } from './testing/messages.ts';
+import { listDatabasesOfDay } from './testing/databases.ts';
+import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 import type { UsageGrouping, UsageQuery } from './usage.ts';
 
 /** The last day in the queries; in Tokyo it starts at 15:00 UTC on the day before. */
@@ -24,7 +24,7 @@ interface Scripted {
   readonly outcome?: 'failed' | 'silent';
 }
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`usage on ${database.name}`, () => {
     let store: Store;
     let made = 0;
@@ -38,7 +38,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       made += 1;
       const turnId = `t${String(made).padStart(4, '0')}`;
       const type = more.group === undefined ? {} : { type: 'group' as const };
-      const said = message(`m${made}`, chat, { at, ...type });
+      const said = createMessage(`m${made}`, chat, { at, ...type });
       const { trigger } = more;
       const asked = {
         ...said.message,
@@ -61,7 +61,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const counted = { model: 'm', inputTokens: 10, outputTokens: 2, cachedInputTokens: 4 };
       const usage =
         scripted.usage === null ? null : { ...counted, costUsd: 0.25, ...scripted.usage };
-      const commit = { ...answer(turnId, ['a'], chat), outcome, usage };
+      const commit = { ...createAnswer(turnId, ['a'], chat), outcome, usage };
       expect(await store.lanes.commit(lease, commit, at + took)).toBe('committed');
     };
     const ask = (by: UsageGrouping, more: Partial<UsageQuery> = {}) =>
@@ -93,7 +93,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const step = { index: 0, content: {}, spends: { account, usage: { ...usage, costUsd: 1 } } };
       const { turnId, lease } = await begin({});
       await store.turns.appendStep(lease, turnId, step, NOON);
-      const stop = { ...message('stop', 'c1', { at: NOON }) };
+      const stop = { ...createMessage('stop', 'c1', { at: NOON }) };
       await store.inbox.command(stop, (command) => command.stop());
       expect((await ask('day')).total).toMatchObject({
         ...{ turns: 1, failed: 0, inputTokens: 4, cachedTokens: 3, costUsd: 1, latency: null },
@@ -114,7 +114,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         const decision = { verdict, by: 'web:u1' };
         await store.approvals.decide('ABC234', decision, NOON + 601_000);
         const usage = { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: 1 };
-        const commit = { ...answer(turnId, ['a'], 'c1'), outcome: 'answered' as const, usage };
+        const commit = {
+          ...createAnswer(turnId, ['a'], 'c1'),
+          outcome: 'answered' as const,
+          usage,
+        };
         expect(await store.lanes.commit(lease, commit, NOON + 603_000)).toBe('committed');
         expect((await ask('day')).total.latency).toEqual({ p50: 3_000, p95: 3_000 });
       },
@@ -133,7 +137,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       if (begun.kind !== 'turn') return;
       expect(begun.lease.epoch).toBeGreaterThan(lease.epoch);
       const usage = { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: 1 };
-      const commit = { ...answer(turnId, ['a'], 'c1'), outcome: 'answered' as const, usage };
+      const commit = { ...createAnswer(turnId, ['a'], 'c1'), outcome: 'answered' as const, usage };
       expect(await store.lanes.commit(begun.lease, commit, NOON + 603_000)).toBe('committed');
       expect((await ask('day')).total.latency).toEqual({ p50: 3_000, p95: 3_000 });
       expect((await store.usage.hours(NOON + HOUR_MS, 1))[0]?.latency?.p50).toBe(3_000);
@@ -159,7 +163,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const begun = await store.lanes.begin(again, 'collect', 'none', NOON + 11_000);
       if (begun.kind !== 'turn') throw new Error('the turn was not resumed');
       const usage = { model: 'm', inputTokens: 1, outputTokens: 1, costUsd: 1 };
-      const commit = { ...answer(turnId, ['a'], 'c1'), outcome: 'answered' as const, usage };
+      const commit = { ...createAnswer(turnId, ['a'], 'c1'), outcome: 'answered' as const, usage };
       await store.lanes.commit(begun.lease, commit, NOON + 13_000);
       expect((await ask('day')).total.latency?.p50).toBe(3_000);
     });
@@ -229,7 +233,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const { lease: own } = await startTurn(store, 't9999', 'sub:a');
       const usage = { model: 'm', inputTokens: 7, outputTokens: 0, costUsd: null };
       const end = { steps: 1, state: 'done', result: 'r', text: 'w' } as const;
-      const commit = { ...answer('t9999', []), parts: [], usage };
+      const commit = { ...createAnswer('t9999', []), parts: [], usage };
       await store.subAgents.commit(own, { ...end, commit }, NOON);
       const { rows } = await ask('chat');
       expect(rows).toMatchObject([{ name: 'web:c1', turns: 1, inputTokens: 7, latency: null }]);

@@ -3,8 +3,8 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openStore } from './open-store.ts';
 import type { Store } from './store.ts';
-import { bothDatabases } from './testing/databases.ts';
-import { message } from './testing/messages.ts';
+import { listBothDatabases } from './testing/databases.ts';
+import { createMessage } from './testing/messages.ts';
 
 const LEASE_MS = 60_000;
 
@@ -26,7 +26,7 @@ const KINDS = [
 ];
 
 // Only a server has its own clock and transactions that wait for each other.
-for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
+for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
   describe.runIf(database.available)(`a lease on ${database.name}`, () => {
     let store: Store;
     let holder: Client;
@@ -45,7 +45,7 @@ for (const database of bothDatabases(inject('postgresUrl')).slice(1)) {
     it.each(KINDS)(
       '[D02] of $name is not shortened by a process that waited for its renewal',
       async ({ row: { table, key }, take }) => {
-        await store.inbox.accept(message('m1'));
+        await store.inbox.accept(createMessage('m1'));
         await take(store, 'w1');
         await holder.query(`begin; select 1 from ${table} where ${key} for update`);
         const asked = take(store, 'w2');

@@ -3,11 +3,11 @@ import { dirname } from 'node:path';
 import { type Logger, reasonOf } from '@parley/core';
 import {
   type Database,
+  defineStatement,
   IN_MEMORY,
   type StoreAddress,
   StoreError,
   type StoreErrorCode,
-  statement,
 } from './database.ts';
 import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
 
@@ -39,7 +39,7 @@ const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = 
  * Whether a database with this failure may work again while this process runs, either by itself or
  * after a person has freed space.
  */
-export function isPassing(error: unknown): boolean {
+export function isTemporaryFailure(error: unknown): boolean {
   if (!(error instanceof StoreError)) return false;
   const end = ENDED_BY[error.code];
   return error.retryable || end === 'read' || end === 'write';
@@ -89,7 +89,7 @@ export function watchDatabase(
     trouble: () => trouble,
     async check() {
       await read((sql) => sql.get(ONE));
-      if (address.dialect === 'sqlite') await checkRoom(address);
+      if (address.dialect === 'sqlite') await checkDiskSpace(address);
       // Space may have been freed without a write since.
       if (address.dialect === 'sqlite' && trouble !== null)
         await write((sql) => sql.run(WRITE_NOTHING));
@@ -108,7 +108,7 @@ export function watchDatabase(
 }
 
 /** A read succeeds on a full disk, and so may a small write if the log has room. */
-async function checkRoom({ path, name }: StoreAddress & { dialect: 'sqlite' }): Promise<void> {
+async function checkDiskSpace({ path, name }: StoreAddress & { dialect: 'sqlite' }): Promise<void> {
   if (path === IN_MEMORY) return;
   const { bavail, bsize } = await statfs(dirname(path));
   if (bavail * bsize >= MIN_ROOM_BYTES) return;
@@ -116,9 +116,9 @@ async function checkRoom({ path, name }: StoreAddress & { dialect: 'sqlite' }): 
   throw explainSqliteFailure(name, full);
 }
 
-const ONE = statement('select 1');
+const ONE = defineStatement('select 1');
 
-const WRITE_NOTHING = statement('pragma user_version = 0');
+const WRITE_NOTHING = defineStatement('pragma user_version = 0');
 
 const LOG_TEXT = {
   warn: 'the database does not answer; retrying',

@@ -30,8 +30,8 @@ export function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void
  */
 export function killByEnvironment(name: string, value: string): void {
   const entry = `${name}=${value}`;
-  for (const pid of processIds()) {
-    if (!environmentOf(pid).includes(entry)) continue;
+  for (const pid of listProcessIds()) {
+    if (!readEnvironment(pid).includes(entry)) continue;
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
@@ -40,7 +40,7 @@ export function killByEnvironment(name: string, value: string): void {
   }
 }
 
-function processIds(): readonly number[] {
+function listProcessIds(): readonly number[] {
   try {
     return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
   } catch {
@@ -48,7 +48,7 @@ function processIds(): readonly number[] {
   }
 }
 
-function environmentOf(pid: number): readonly string[] {
+function readEnvironment(pid: number): readonly string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
   } catch {

@@ -5,7 +5,7 @@ import type { FileCache } from './file-cache.ts';
 import { parseFileName, walkPath } from './paths.ts';
 import type { WorkspaceLock } from './workspace-lock.ts';
 import { readForWrite, writeFileInside } from './write-file.ts';
-import { isUnsettled, settleAudience } from './write-rules.ts';
+import { isAudienceUnsettled, settleAudience } from './write-rules.ts';
 
 /**
  * A file that an agent created in a turn that could see private parts, and about which no person
@@ -61,12 +61,12 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
         if (path === null || known === null || !('declared' in known)) continue;
         if (known.declared !== 'owner') continue;
         const text = await content(name);
-        if (text === null || !isUnsettled(text)) continue;
+        if (text === null || !isAudienceUnsettled(text)) continue;
         const found = walkPath(folder, path);
         if (found.kind !== 'file') continue;
         const canOpen = !isSkillFile(name);
         const { changedAt } = found.file;
-        waiting.push({ name, changedAt, content: text, print: textFingerprint(text), canOpen });
+        waiting.push({ name, changedAt, content: text, print: fingerprintText(text), canOpen });
       }
       return waiting.sort((a, b) => b.changedAt - a.changedAt);
     },
@@ -79,8 +79,8 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
         const path = parseFileName(name);
         const text = await content(name);
         if (path === null || text === null) return `${name} is not there any more.`;
-        if (!isUnsettled(text)) return `${name} was decided already.`;
-        if (textFingerprint(text) !== print) return `${name} has changed meanwhile. Read it again.`;
+        if (!isAudienceUnsettled(text)) return `${name} was decided already.`;
+        if (fingerprintText(text) !== print) return `${name} has changed meanwhile. Read it again.`;
         if (decision === 'open' && isSkillFile(name)) return OPENS_SKILL;
         const after = settleAudience(text, decision === 'open' ? 'everyone' : 'owner');
         const bytes = Buffer.from(after);
@@ -94,6 +94,6 @@ export function openAgentFiles({ folder, files, names, lock, newId }: AgentFiles
 const OPENS_SKILL =
   'All files of the skill would be opened with it. Look through its folder, and take "audience: owner" out of its SKILL.md.';
 
-function textFingerprint(text: string): string {
+function fingerprintText(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }

@@ -1,7 +1,7 @@
 import type { ChatType } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { groupMemoryOf, isGroupFile, readerOf } from './audience.ts';
+import { getGroupMemoryFile, isGroupFile, resolveReader } from './audience.ts';
 import { parseFile } from './front-matter.ts';
 import { parseFileName } from './paths.ts';
 
@@ -22,7 +22,7 @@ describe("a turn's reader", () => {
     ['telegram:42', 'direct', [], 'guest'],
     ['telegram:42', 'direct', ['*'], 'guest'],
   ])('[W02] %s in a %s chat, owners %j: %s', (id, chatType, owners, kind) => {
-    expect(readerOf({ user: { id }, chatType }, owners, 'c1')).toEqual({
+    expect(resolveReader({ user: { id }, chatType }, owners, 'c1')).toEqual({
       kind,
       conversationId: 'c1',
     });
@@ -31,7 +31,7 @@ describe("a turn's reader", () => {
   it('[W02] is a guest when the answer goes elsewhere, whoever asked', () => {
     const asked = { user: { id: 'telegram:42' }, chatType: 'direct' } as const;
     const facts = { ...asked, deliversElsewhere: true };
-    expect(readerOf(facts, OWNERS, 'c1').kind).toBe('guest');
+    expect(resolveReader(facts, OWNERS, 'c1').kind).toBe('guest');
   });
 });
 
@@ -97,16 +97,16 @@ describe('the audience that a file declares', () => {
 
 describe("a conversation's memory file", () => {
   it('[W04] has a name that people recognize', () => {
-    expect(groupMemoryOf('telegram:default:-1001234')).toMatch(
+    expect(getGroupMemoryFile('telegram:default:-1001234')).toMatch(
       /^groups\/telegram-default-1001234-[0-9a-f]{24}\.md$/,
     );
-    expect(groupMemoryOf('群')).toMatch(/^groups\/[0-9a-f]{24}\.md$/);
+    expect(getGroupMemoryFile('群')).toMatch(/^groups\/[0-9a-f]{24}\.md$/);
   });
 
   it('[W04] is a path inside the workspace, whatever the conversation is called', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 2_500 }), (id) => {
-        const name = groupMemoryOf(id.toWellFormed());
+        const name = getGroupMemoryFile(id.toWellFormed());
         expect(parseFileName(name)?.name).toBe(name);
         expect(isGroupFile(name)).toBe(true);
       }),
@@ -115,7 +115,9 @@ describe("a conversation's memory file", () => {
 
   it('[W04] is never that of another conversation, not even on a disk that ignores case', () => {
     const alike = ['a:b:c', 'A:b:c', 'a-b-c', 'a:b:C', 'a%3Ab:c', 'a:b:c:', `${'x'.repeat(99)}1`];
-    const names = [...alike, `${'x'.repeat(99)}2`].map((id) => groupMemoryOf(id).toLowerCase());
+    const names = [...alike, `${'x'.repeat(99)}2`].map((id) =>
+      getGroupMemoryFile(id).toLowerCase(),
+    );
     expect(new Set(names).size).toBe(names.length);
   });
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Audience, Reader, RuntimeFacts } from '@parley/core';
 import { z } from 'zod';
-import { foldedSegments, foldName, isMarkdown } from './folded-names.ts';
+import { foldName, foldSegments, isMarkdown } from './folded-names.ts';
 
 /** The facts that determine privacy. */
 export type ReaderFacts = Pick<RuntimeFacts, 'chatType'> & {
@@ -18,7 +18,7 @@ export type ReaderFacts = Pick<RuntimeFacts, 'chatType'> & {
  * is answered there. Everyone else is a guest, including an owner in a group, and everyone if no
  * owner is named. `owners` are Parley's ids for people, such as `telegram:42`, compared exactly.
  */
-export function readerOf(
+export function resolveReader(
   facts: ReaderFacts,
   owners: readonly string[],
   conversationId: string,
@@ -60,8 +60,8 @@ const MEANT_NAMES: ReadonlyMap<string, string> = new Map(
  * `ＭＥＭＯＲＹ.md` is not `MEMORY.md`. A disk that compares names less strictly than Parley stores one
  * file under both. Null if it resembles none.
  */
-export function lookalikeOf(name: string): string | null {
-  const [first = ''] = foldedSegments(name);
+export function findLookalike(name: string): string | null {
+  const [first = ''] = foldSegments(name);
   const meant = MEANT_NAMES.get(first);
   return meant === undefined || meant === name.split('/', 1)[0] ? null : meant;
 }
@@ -70,18 +70,18 @@ export function lookalikeOf(name: string): string | null {
  * True for files that no front matter can open: memory (W02), what package managers install, and
  * names that resemble a protected one.
  */
-export function isAlwaysOwners(name: string): boolean {
-  const isInstalled = foldedSegments(name).includes('node_modules');
-  return isMemory(name) || isInstalled || lookalikeOf(name) !== null;
+export function isAlwaysPrivate(name: string): boolean {
+  const isInstalled = foldSegments(name).includes('node_modules');
+  return isMemory(name) || isInstalled || findLookalike(name) !== null;
 }
 
 /**
  * Whether a file with no declared audience is the owner's (W03). This includes non-Markdown files,
  * which have no front matter.
  */
-export function isOwnersByDefault(name: string): boolean {
+export function isPrivateByDefault(name: string): boolean {
   return (
-    isAlwaysOwners(name) ||
+    isAlwaysPrivate(name) ||
     OWNERS_FILES.includes(name) ||
     !(isMarkdown(name) || isInSkills(name.split('/')))
   );
@@ -90,16 +90,16 @@ export function isOwnersByDefault(name: string): boolean {
 /**
  * Decides a workspace file's audience from its name and front matter. Some files are always the
  * owner's; any other file is if its front matter says so (W03), by default, or if the intended
- * audience is unknown. Files below `skills/` also need an open SKILL.md, which `fileAudience`
+ * audience is unknown. Files below `skills/` also need an open SKILL.md, which `decideFileAudience`
  * checks.
  */
-export function audienceOf(
+export function decideAudience(
   name: string,
   declared: 'owner' | 'everyone' | 'unknown' | undefined,
 ): Audience {
   const isOwners =
-    isAlwaysOwners(name) ||
-    (declared === undefined ? isOwnersByDefault(name) : declared !== 'everyone');
+    isAlwaysPrivate(name) ||
+    (declared === undefined ? isPrivateByDefault(name) : declared !== 'everyone');
   return { kind: isOwners ? 'owner' : 'everyone' };
 }
 
@@ -109,7 +109,7 @@ export function audienceOf(
  */
 function foldAudience(data: unknown, context: z.core.$RefinementCtx): unknown {
   if (typeof data !== 'object' || data === null) return data;
-  const found = blocksOf(data).flatMap((block) =>
+  const found = listFrontMatterBlocks(data).flatMap((block) =>
     Object.entries(block).filter(([key]) => isAudienceKey(key)),
   );
   if (found.length > 1) {
@@ -121,10 +121,10 @@ function foldAudience(data: unknown, context: z.core.$RefinementCtx): unknown {
 }
 
 /** The front matter itself, and the blocks in `metadata` in which skill authors put their keys. */
-function blocksOf(data: object): readonly object[] {
-  const metadata = 'metadata' in data ? fromJson(data.metadata) : undefined;
+function listFrontMatterBlocks(data: object): readonly object[] {
+  const metadata = 'metadata' in data ? parseQuotedJson(data.metadata) : undefined;
   if (!isObject(metadata)) return [data];
-  return [data, metadata, ...Object.values(metadata).map(fromJson).filter(isObject)];
+  return [data, metadata, ...Object.values(metadata).map(parseQuotedJson).filter(isObject)];
 }
 
 function isObject(value: unknown): value is object {
@@ -132,7 +132,7 @@ function isObject(value: unknown): value is object {
 }
 
 /** Some authors write a block as a quoted line of JSON; any other value is their own text. */
-function fromJson(value: unknown): unknown {
+function parseQuotedJson(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   try {
     return JSON.parse(value);
@@ -166,8 +166,8 @@ const HASH_LENGTH = 24;
  * The memory file for one conversation, such as `groups/telegram-default-1001-3f….md`. People
  * recognize the slug, and the hash makes the name unique even on a case-insensitive file system.
  */
-export function groupMemoryOf(conversationId: string): string {
-  const slug = readableSlug(conversationId).slice(0, SLUG_LENGTH).replace(/-$/, '');
+export function getGroupMemoryFile(conversationId: string): string {
+  const slug = toReadableSlug(conversationId).slice(0, SLUG_LENGTH).replace(/-$/, '');
   const hash = createHash('sha256').update(conversationId).digest('hex').slice(0, HASH_LENGTH);
   return `${GROUPS}/${slug === '' ? hash : `${slug}-${hash}`}.md`;
 }
@@ -178,7 +178,7 @@ export function isGroupFile(name: string): boolean {
   return folded === GROUPS || folded.startsWith(`${GROUPS}/`);
 }
 
-function readableSlug(conversationId: string): string {
+function toReadableSlug(conversationId: string): string {
   return conversationId
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
@@ -190,7 +190,7 @@ export const SKILL_FILE = 'SKILL.md';
 
 /** Whether a file makes its folder a skill, on any disk. */
 export function isSkillFile(name: string): boolean {
-  return foldedSegments(name).at(-1) === foldName(SKILL_FILE);
+  return foldSegments(name).at(-1) === foldName(SKILL_FILE);
 }
 
 /** True for everything in `skills/`. */

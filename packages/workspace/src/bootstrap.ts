@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Logger, type NewId, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { type FileName, walkPath } from './paths.ts';
-import { localLock, type WorkspaceLock } from './workspace-lock.ts';
+import { createLocalLock, type WorkspaceLock } from './workspace-lock.ts';
 import { makeFolders, writeFileInside } from './write-file.ts';
 
 /** Hidden, so that no view shows it and no tool writes it. */
@@ -25,7 +25,7 @@ interface BootstrapOptions {
  */
 export class Bootstrap {
   readonly #options: BootstrapOptions;
-  readonly #laneLock = localLock();
+  readonly #laneLock = createLocalLock();
 
   constructor(options: BootstrapOptions) {
     this.#options = options;
@@ -62,7 +62,7 @@ export class Bootstrap {
     const { folder, lock, log } = this.#options;
     try {
       const place = await lock.hold(async () => {
-        const moved = await archive(folder);
+        const moved = await archiveBootstrap(folder);
         await rm(join(folder, ...MARK.segments), { force: true });
         return moved;
       });
@@ -75,7 +75,7 @@ export class Bootstrap {
 }
 
 /** Moves the file to an unused name; null if there is no such file. Throws disk errors. */
-async function archive(folder: string): Promise<string | null> {
+async function archiveBootstrap(folder: string): Promise<string | null> {
   if (walkPath(folder, { segments: [FILE] }).kind !== 'file') return null;
   const blocked = await makeFolders(folder, [ARCHIVE]);
   if (blocked !== null) throw new Error(blocked.detail);
@@ -108,7 +108,7 @@ export type BootstrapMark = z.infer<typeof BootstrapMark>;
 const BOOTSTRAP_TURNS = 20;
 
 /** A turn in which an owner talks in a direct chat. */
-export interface OwnersTurn {
+export interface OwnerTurn {
   readonly conversationId: string;
   readonly session: number;
   /** The id of the message that starts the turn, so that a repeated turn counts once. */
@@ -129,7 +129,7 @@ export type BootstrapStep =
 export function decideBootstrap(
   mark: BootstrapMark | null,
   saysSomething: boolean,
-  { conversationId, session, messageId }: OwnersTurn,
+  { conversationId, session, messageId }: OwnerTurn,
 ): BootstrapStep {
   if (mark === null) return { kind: 'leave-out' };
   if (!saysSomething) return { kind: 'retire' };

@@ -14,7 +14,7 @@ export const CLOSED_TO_COMMANDS: readonly FilePattern[] = [
  * text, as the layers declare them. Paths inside a listed folder are omitted; `''` is the
  * workspace.
  */
-export function closedToCommands(promptFiles: readonly FilePattern[]): readonly FilePattern[] {
+export function listClosedToCommands(promptFiles: readonly FilePattern[]): readonly FilePattern[] {
   if (promptFiles.includes('/')) return ['', ...CLOSED_TO_COMMANDS];
   const all = [...new Set([...CLOSED_TO_COMMANDS, ...promptFiles])].filter(isInside);
   const folders = all.filter((name) => name.endsWith('/'));
@@ -44,7 +44,7 @@ export function planClosed(
     for (let length = 1; length <= end; length += 1) {
       const name = segments.slice(0, length).join('/');
       const { kind } = walkPath(folder, { segments: segments.slice(0, length) });
-      if (kind === 'link') throw symbolicLinkError(name);
+      if (kind === 'link') throw createSymbolicLinkError(name);
       // A file is in the place of a required folder: nothing can be created there while it exists.
       if (kind === 'file') end = length;
       const isFolder = length < segments.length || pattern.endsWith('/');
@@ -55,7 +55,7 @@ export function planClosed(
   return { paths: [...paths], missing: [...missing] };
 }
 
-function symbolicLinkError(name: string): WorkspaceError {
+function createSymbolicLinkError(name: string): WorkspaceError {
   const message = `Commands are not run, because ${name} in the workspace is a symbolic link and cannot be protected. Put a plain file or folder in its place.`;
   return new WorkspaceError('workspace-file', message);
 }

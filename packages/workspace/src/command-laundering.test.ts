@@ -14,13 +14,13 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Reader } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openMemorySearch } from './memory/memory-search.ts';
 import { openWorkspace, type Workspace } from './open-workspace.ts';
 import type { CoveredPaths } from './shell-commands.ts';
-import { skillFolders } from './skills/find-skills.ts';
+import { listSkillFolders } from './skills/find-skills.ts';
 import { openSkills, type Skills } from './skills/skills.ts';
 
 const CANARY = 'canary7f3a9c';
@@ -198,7 +198,7 @@ async function open(base: string): Promise<{ workspace: Workspace; skills: Skill
   const workspace = await openWorkspace({ folder, templates });
   const nowhere = join(base, 'nowhere');
   const skills = openSkills({
-    folders: skillFolders({
+    folders: listSkillFolders({
       ...{ extra: [join(folder, 'my/skills')], bundled: nowhere, data: nowhere, home: nowhere },
       ...{ project: folder, workspace: folder },
     }),
@@ -272,7 +272,7 @@ describe('[W02] [W03] [W09] what a command in an owner’s turn creates', () => 
     () =>
       fc.assert(
         fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 6 }), (acts) => launder(acts)),
-        runs(60),
+        toRunOptions(60),
       ),
     120_000,
   );

@@ -67,14 +67,14 @@ export function isNewSince({ closed, open }: CommandNote, folder: string, path: 
   return found.kind === 'file' && open[path.name] !== found.file.fingerprint;
 }
 
-export function thisProcess(): Pick<CommandNote, 'host' | 'pid' | 'started'> {
+export function getThisProcess(): Pick<CommandNote, 'host' | 'pid' | 'started'> {
   const { timeOrigin: started } = performance;
   return { host: hostname(), pid: process.pid, started };
 }
 
 /** Whether the process that ran the command is gone, or the command must have ended long ago. */
 export function isDead({ until, host, pid, started }: CommandNote, now: number): boolean {
-  const own = thisProcess();
+  const own = getThisProcess();
   if (now > until) return true;
   if (host !== own.host) return false;
   if (pid === own.pid) return started !== own.started;

@@ -9,7 +9,7 @@ import type { FileName } from './paths.ts';
  * it. Views use this to decide what they show, and shell commands to decide what they must not
  * change or leave behind.
  */
-export async function fileAudience(
+export async function decideFileAudience(
   files: FileCache,
   path: FileName,
   file: ParsedFile,
@@ -22,7 +22,7 @@ export async function fileAudience(
  * SKILL.md above it. Scripts and references have no front matter that could declare this (W03).
  */
 export async function isClosedBySkill(files: FileCache, path: FileName): Promise<boolean> {
-  const above = await skillAbove(files, path);
+  const above = await findSkillAudience(files, path);
   return above === 'owners' || (above === 'none' && path.segments.at(-1) !== SKILL_FILE);
 }
 
@@ -30,7 +30,7 @@ export async function isClosedBySkill(files: FileCache, path: FileName): Promise
  * The audience that the SKILL.md files assign to a file below `skills/`: `owners` if one of them is
  * the owner's or cannot be read. Null if it is not below `skills/`.
  */
-export async function skillAbove(
+export async function findSkillAudience(
   files: FileCache,
   { segments }: FileName,
 ): Promise<'open' | 'owners' | 'none' | null> {

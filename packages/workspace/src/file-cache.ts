@@ -1,11 +1,11 @@
 import type { Clock, Logger } from '@parley/core';
-import { textOfFile } from './file-text.ts';
+import { decodeFileText } from './file-text.ts';
 import { MAX_HEAD_BYTES, mayHaveFrontMatter, type ParsedFile, parseFile } from './front-matter.ts';
 import {
-  diskReason,
+  describeDiskError,
   type FileName,
   type FoundFile,
-  identityOf,
+  getFileIdentity,
   MAX_BYTES,
   openInside,
   SETTLED_MS,
@@ -19,7 +19,7 @@ export type FileFault =
   | { readonly reason: 'too-large'; readonly detail: string }
   | { readonly reason: 'unreadable'; readonly detail: string };
 
-interface Entry {
+interface CacheEntry {
   readonly found: FoundFile;
   readonly file: ParsedFile;
 }
@@ -54,7 +54,7 @@ const FAULTS = {
 export class FileCache {
   readonly #options: FileCacheOptions;
   /** Least recently used first. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Map<string, CacheEntry>();
   #characters = 0;
 
   constructor(options: FileCacheOptions) {
@@ -75,7 +75,7 @@ export class FileCache {
       this.#entries.set(name.name, known);
       return known.file;
     } catch (error) {
-      return faultOf(error);
+      return toFileFault(error);
     }
   }
 
@@ -85,14 +85,14 @@ export class FileCache {
       const { folder } = this.#options;
       const walked = walkPath(folder, name);
       if (walked.kind !== 'file') return FAULTS[walked.kind];
-      if (walked.file.bytes > limit) return fileTooLarge(walked.file.bytes, limit);
+      if (walked.file.bytes > limit) return createTooLargeFault(walked.file.bytes, limit);
       await using handle = await openInside(folder, name.segments);
-      const opened = identityOf(await handle.stat({ bigint: true }));
+      const opened = getFileIdentity(await handle.stat({ bigint: true }));
       if (opened !== walked.file.identity) return FAULTS.replaced;
       const bytes = await handle.readFile();
-      return bytes.length > limit ? fileTooLarge(bytes.length, limit) : { bytes };
+      return bytes.length > limit ? createTooLargeFault(bytes.length, limit) : { bytes };
     } catch (error) {
-      return faultOf(error);
+      return toFileFault(error);
     }
   }
 
@@ -119,11 +119,11 @@ export class FileCache {
       if (this.#options.clock() - found.changedAt > SETTLED_MS) this.#add({ found, file });
       return file;
     } catch (error) {
-      return faultOf(error);
+      return toFileFault(error);
     }
   }
 
-  #add(entry: Entry): void {
+  #add(entry: CacheEntry): void {
     const { name, text } = entry.file;
     if (text.length > MAX_CHARACTERS / 2) return;
     this.#entries.set(name, entry);
@@ -145,13 +145,13 @@ async function loadFile(
   name: FileName,
   found: FoundFile,
 ): Promise<ParsedFile | FileFault> {
-  if (found.bytes > MAX_BYTES) return fileTooLarge(found.bytes);
+  if (found.bytes > MAX_BYTES) return createTooLargeFault(found.bytes);
   await using handle = await openInside(folder, name.segments);
-  const opened = identityOf(await handle.stat({ bigint: true }));
+  const opened = getFileIdentity(await handle.stat({ bigint: true }));
   if (opened !== found.identity) return FAULTS.replaced;
   const bytes = await handle.readFile();
-  if (bytes.length > MAX_BYTES) return fileTooLarge(bytes.length);
-  const read = textOfFile(bytes);
+  if (bytes.length > MAX_BYTES) return createTooLargeFault(bytes.length);
+  const read = decodeFileText(bytes);
   if (read.kind === 'refused') {
     log.warn({ file: name.name, why: read.detail }, `${name.name} cannot be read as text`);
     return { reason: 'unreadable', detail: read.detail };
@@ -168,13 +168,13 @@ async function loadFile(
   return file;
 }
 
-function fileTooLarge(bytes: number, limit: number = MAX_BYTES): FileFault {
+function createTooLargeFault(bytes: number, limit: number = MAX_BYTES): FileFault {
   return { reason: 'too-large', detail: `${bytes} bytes, at most ${limit} are read` };
 }
 
-function faultOf(error: unknown): FileFault {
+function toFileFault(error: unknown): FileFault {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT' || code === 'ENOTDIR') return { reason: 'missing' };
   if (code === 'ELOOP') return FAULTS.link;
-  return { reason: 'unreadable', detail: diskReason(error) };
+  return { reason: 'unreadable', detail: describeDiskError(error) };
 }

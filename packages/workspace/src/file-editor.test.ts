@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reader } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Memories } from './memory/memories.ts';
+import { MemoryFiles } from './memory/memories.ts';
 import { openWorkspace, type Workspace } from './open-workspace.ts';
 
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
@@ -151,7 +151,7 @@ describe("a workspace's files in an editor", () => {
     await save(group, `${entry}\n- rope\n`);
     await save('MEMORY.md', '- plums\n');
     const plums = (line: string) => line.includes('plums');
-    await new Memories().remove(
+    await new MemoryFiles().remove(
       workspace.for(CREW),
       () => true,
       () => false,
@@ -163,7 +163,7 @@ describe("a workspace's files in an editor", () => {
     };
     expect(await kept(group)).not.toContain('plums');
     expect(await kept('notes.md')).toContain('plums');
-    await new Memories().remove(workspace.for(OWNER), () => true, plums);
+    await new MemoryFiles().remove(workspace.for(OWNER), () => true, plums);
     for (const name of ['memory/user.md', 'notes.md', 'MEMORY.md', group])
       expect([name, await kept(name)]).toEqual([name, expect.not.stringContaining('plums')]);
     expect(await kept('notes.md')).toContain('and tea');

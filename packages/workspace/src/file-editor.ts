@@ -1,7 +1,7 @@
 import { isGroupFile, isMemory } from './audience.ts';
 import type { FileCache, FileFault } from './file-cache.ts';
 import type { FileHistory } from './file-history.ts';
-import { printOfText } from './file-versions.ts';
+import { hashFileText } from './file-versions.ts';
 import { foldName, isMarkdown } from './folded-names.ts';
 import type { ParsedFile } from './front-matter.ts';
 import {
@@ -69,7 +69,7 @@ export class FileEditor {
     const path = this.#path(name);
     const facts = await this.#describe(path);
     const text = await this.#trying(path, (versions) => versions.content());
-    return facts === null || text === null ? null : { ...facts, text, print: printOfText(text) };
+    return facts === null || text === null ? null : { ...facts, text, print: hashFileText(text) };
   }
 
   /**
@@ -82,7 +82,7 @@ export class FileEditor {
   ): Promise<EditorChange> {
     const path = this.#changeable(name);
     if (text === null && path.name === 'AGENTS.md') {
-      throw nothingDoneError(
+      throw createNothingDoneError(
         name,
         'without it the folder would be made from the templates again: empty it',
       );
@@ -131,7 +131,7 @@ export class FileEditor {
     return {
       name: path.name,
       readers: isGroupFile(path.name) ? 'conversation' : isOpen ? 'everyone' : 'owner',
-      problem: fileProblem(file),
+      problem: describeFileProblem(file),
       tokens: 'reason' in file || file.isBlank ? 0 : estimateTokens(file.text),
       changedAt: walked.file.changedAt,
     };
@@ -140,7 +140,7 @@ export class FileEditor {
   #path(name: string): FileName {
     const path = parseFileName(name);
     if (path !== null && isMarkdown(name)) return path;
-    throw nothingDoneError(
+    throw createNothingDoneError(
       name,
       'a plain path inside of the workspace that ends with .md is needed',
     );
@@ -150,10 +150,10 @@ export class FileEditor {
     const path = this.#path(name);
     const { governed, forgetful } = this.#options;
     if (governed && foldName(name) === foldName(SOUL)) {
-      throw nothingDoneError(name, 'it changes by proposals alone, on the page Soul');
+      throw createNothingDoneError(name, 'it changes by proposals alone, on the page Soul');
     }
     if (forgetful && (isMemory(name) || isGroupFile(name))) {
-      throw nothingDoneError(name, 'memory is switched off in the settings (agent.memory)');
+      throw createNothingDoneError(name, 'memory is switched off in the settings (agent.memory)');
     }
     return path;
   }
@@ -165,7 +165,7 @@ export class FileEditor {
     try {
       return await work(this.#options.history.of(path));
     } catch (error) {
-      throw nothingDoneError(
+      throw createNothingDoneError(
         path.name,
         error instanceof Error ? error.message : String(error),
         error,
@@ -174,27 +174,27 @@ export class FileEditor {
   }
 }
 
-function fileProblem(file: ParsedFile | FileFault): string | null {
+function describeFileProblem(file: ParsedFile | FileFault): string | null {
   if ('reason' in file) return 'detail' in file ? file.detail : null;
   return file.problem ?? file.warning;
 }
 
 function assertText(name: string, text: string): void {
   if (text.includes('\0') || !text.isWellFormed())
-    throw nothingDoneError(name, 'it is no plain text');
+    throw createNothingDoneError(name, 'it is no plain text');
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_BYTES)
-    throw nothingDoneError(name, `${bytes} bytes, at most ${MAX_BYTES} are kept`);
+    throw createNothingDoneError(name, `${bytes} bytes, at most ${MAX_BYTES} are kept`);
 }
 
 function toEditorChange(
   name: string,
   done: Awaited<ReturnType<ReturnType<FileHistory['of']>['save']>>,
 ): EditorChange {
-  if (done.kind === 'refused') throw nothingDoneError(name, done.detail);
+  if (done.kind === 'refused') throw createNothingDoneError(name, done.detail);
   return { kind: done.kind === 'written' ? 'written' : 'outdated' };
 }
 
-function nothingDoneError(name: string, why: string, cause?: unknown): WorkspaceError {
+function createNothingDoneError(name: string, why: string, cause?: unknown): WorkspaceError {
   return new WorkspaceError('workspace-file', `${name}: nothing was done: ${why}.`, cause);
 }

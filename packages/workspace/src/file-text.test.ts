@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Reader } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openWorkspace, type Workspace } from './open-workspace.ts';
-import { encodingDoubt, markedCopy, surveyFolder } from './survey.ts';
+import { addOwnerMarkToCopy, describeEncodingDoubt, surveyFolder } from './survey.ts';
 
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
 const OWNER: Reader = { kind: 'owner', conversationId: 'main' };
@@ -63,7 +63,7 @@ describe('a workspace file in an encoding other than UTF-8', () => {
     await put('diary.md', utf16('---\naudience: owner\n---\nsecret'));
     expect(await workspace.for(GUEST).read('diary.md')).toMatchObject({ reason: 'private' });
     expect(await workspace.for(OWNER).read('diary.md')).toMatchObject({ text: 'secret' });
-    const copy = markedCopy(utf16('about me'));
+    const copy = addOwnerMarkToCopy(utf16('about me'));
     expect(Buffer.from(copy).toString()).toBe('---\naudience: owner\n---\n\nabout me');
   });
 
@@ -110,7 +110,7 @@ describe('a workspace file in an encoding other than UTF-8', () => {
     const files = await workspace.editor.list();
     expect(files.find(({ name }) => name === 'AGENTS.md')?.problem).toMatch(/encoding|text file/);
     const { entries } = await surveyFolder(folder, () => 0);
-    expect(entries.map(encodingDoubt).filter((doubt) => doubt !== null)).toHaveLength(1);
+    expect(entries.map(describeEncodingDoubt).filter((doubt) => doubt !== null)).toHaveLength(1);
   });
 
   it('[W10] reports a doubtful decoding to the model, the page and a survey', async () => {
@@ -123,6 +123,6 @@ describe('a workspace file in an encoding other than UTF-8', () => {
     const files = await workspace.editor.list();
     expect(files.find(({ name }) => name === 'USER.md')).toMatchObject({ problem: doubt });
     const { entries } = await surveyFolder(folder, () => 0);
-    expect(entries.flatMap((entry) => encodingDoubt(entry) ?? [])).toEqual([doubt]);
+    expect(entries.flatMap((entry) => describeEncodingDoubt(entry) ?? [])).toEqual([doubt]);
   });
 });

@@ -18,7 +18,7 @@ export type FileText =
  * `audit` all read files through this function, so that they see the same text. Whatever is written
  * back is entirely UTF-8. Never throws.
  */
-export function textOfFile(bytes: Uint8Array): FileText {
+export function decodeFileText(bytes: Uint8Array): FileText {
   const decoded = decodeText(bytes);
   const { text, encoding } = decoded;
   if (text.includes('\0')) return { kind: 'refused', detail: 'not a text file' };

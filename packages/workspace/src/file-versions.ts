@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Clock, countFromNewest, type NewId } from '@parley/core';
+import { type Clock, type NewId, resolveFileAgingStart } from '@parley/core';
 import { type FileName, MAX_BYTES, walkPath } from './paths.ts';
-import type { Hold, WorkspaceLock } from './workspace-lock.ts';
+import type { LockHold, WorkspaceLock } from './workspace-lock.ts';
 import { type DiskResult, readForWrite, writeFileInside } from './write-file.ts';
 
 /**
@@ -36,7 +36,7 @@ const MAX_VERSIONS = 30;
 const KEPT_MS = 365 * 24 * 60 * 60_000;
 
 /** A hash of a file's text; null if there is no file. */
-export function printOfText(raw: string | null): string | null {
+export function hashFileText(raw: string | null): string | null {
   return raw === null ? null : createHash('sha256').update(raw).digest('base64url').slice(0, 22);
 }
 
@@ -98,7 +98,7 @@ export class FileVersions {
   save(base: string | null, to: string | null, why: string): Promise<FileChange> {
     return this.options.lock.hold(async (hold) => {
       const before = await this.content();
-      if (printOfText(before) !== base) return { kind: 'changed' };
+      if (hashFileText(before) !== base) return { kind: 'changed' };
       return this.change(hold, before, to, [why]);
     });
   }
@@ -138,7 +138,7 @@ export class FileVersions {
   }
 
   /** For a writer that holds the lock and has replaced the file itself. Throws disk errors. */
-  async note(hold: Hold, before: string | null, after: string, why: string): Promise<void> {
+  async note(hold: LockHold, before: string | null, after: string, why: string): Promise<void> {
     if (before !== null) await this.#keep(hold, before, []);
     await this.#keep(hold, after, [why]);
   }
@@ -153,7 +153,7 @@ export class FileVersions {
     const spared = walkPath(folder, this.#file).kind === 'missing' ? 0 : 2;
     const versions = await this.list();
     const newest = Math.max(versions[0]?.at ?? 0, lastWritten);
-    const oldest = countFromNewest(clock(), newest) - KEPT_MS;
+    const oldest = resolveFileAgingStart(clock(), newest) - KEPT_MS;
     for (const [index, { name, at }] of versions.entries()) {
       if (index < spared || (index < MAX_VERSIONS && at >= oldest)) continue;
       for (const { segments } of [this.#place(name, 'md'), this.#place(name, 'why')]) {
@@ -166,7 +166,7 @@ export class FileVersions {
    * Stores the current text before it is replaced, so that nothing is lost whatever happens next.
    */
   protected async change(
-    hold: Hold,
+    hold: LockHold,
     before: string | null,
     after: string | null,
     why: readonly string[],
@@ -181,7 +181,11 @@ export class FileVersions {
     return { kind: 'written' };
   }
 
-  async #remove(hold: Hold, before: string | null, why: readonly string[]): Promise<FileChange> {
+  async #remove(
+    hold: LockHold,
+    before: string | null,
+    why: readonly string[],
+  ): Promise<FileChange> {
     if (before === null) return { kind: 'changed' };
     await this.#keep(hold, before, why, true);
     if (!hold.isMine()) return { kind: 'changed' };
@@ -192,11 +196,16 @@ export class FileVersions {
   /**
    * Stores a text, unless it is already the newest version and not `isEvent`. Throws disk errors.
    */
-  async #keep(hold: Hold, text: string, why: readonly string[], isEvent = false): Promise<void> {
+  async #keep(
+    hold: LockHold,
+    text: string,
+    why: readonly string[],
+    isEvent = false,
+  ): Promise<void> {
     const newest = (await this.list())[0];
     const isKnown = newest !== undefined && (await this.raw(newest.name)) === text;
     if (isKnown && !isEvent) return;
-    const name = versionName(this.options.clock(), newest);
+    const name = formatVersionName(this.options.clock(), newest);
     const put = async (place: FileName, content: string): Promise<void> => {
       const result = await this.#write(hold, place, content);
       if (result.kind === 'refused') throw new Error(`${place.name}: ${result.detail}`);
@@ -212,7 +221,7 @@ export class FileVersions {
     return { name: segments.join('/'), segments };
   }
 
-  #write(hold: Hold, place: FileName, text: string): Promise<DiskResult> {
+  #write(hold: LockHold, place: FileName, text: string): Promise<DiskResult> {
     const { folder, newId } = this.options;
     return writeFileInside(folder, place, Buffer.from(text), { newId, hold });
   }
@@ -227,12 +236,12 @@ const NAME = /^(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)Z-(\d{3})$/;
 const LAST = 999;
 
 /** The name of the next version; never before `newest`, even when the clock was set back. */
-export function versionName(now: number, newest: FileVersion | undefined): string {
-  const moment = versionStamp(now);
-  if (newest === undefined || versionStamp(newest.at) < moment) return `${moment}-001`;
+export function formatVersionName(now: number, newest: FileVersion | undefined): string {
+  const moment = formatVersionStamp(now);
+  if (newest === undefined || formatVersionStamp(newest.at) < moment) return `${moment}-001`;
   const count = Number(NAME.exec(newest.name)?.[5] ?? 0);
-  if (count === LAST) return `${versionStamp(newest.at + 1_000)}-001`;
-  return `${versionStamp(newest.at)}-${String(count + 1).padStart(3, '0')}`;
+  if (count === LAST) return `${formatVersionStamp(newest.at + 1_000)}-001`;
+  return `${formatVersionStamp(newest.at)}-${String(count + 1).padStart(3, '0')}`;
 }
 
 /** Parses a version name; null if it is not one. */
@@ -242,6 +251,6 @@ export function readVersionName(name: string): FileVersion | null {
   return Number.isNaN(at) ? null : { name, at };
 }
 
-function versionStamp(moment: number): string {
+function formatVersionStamp(moment: number): string {
   return `${new Date(moment).toISOString().slice(0, 19).replaceAll(':', '')}Z`;
 }

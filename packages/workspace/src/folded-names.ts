@@ -3,7 +3,7 @@
  * compatibility forms (full-width letters, ligatures), invisible characters, and trailing dots and
  * spaces. Two paths that could ever refer to one file have the same segments.
  */
-export function foldedSegments(path: string): readonly string[] {
+export function foldSegments(path: string): readonly string[] {
   return foldPath(path)
     .split(/[\\/:]+/)
     .map((segment) =>
@@ -14,7 +14,7 @@ export function foldedSegments(path: string): readonly string[] {
 
 /** The folded path as a single text. */
 export function foldName(name: string): string {
-  return foldedSegments(name).join('/');
+  return foldSegments(name).join('/');
 }
 
 /** Whether a name ends with `.md`, in any spelling. */

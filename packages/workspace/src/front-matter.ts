@@ -3,9 +3,9 @@ import type { Audience } from '@parley/core';
 import type Matter from 'gray-matter';
 import { parse } from 'yaml';
 import type { z } from 'zod';
-import { AudienceFrontMatter, audienceOf, isSkillFile } from './audience.ts';
+import { AudienceFrontMatter, decideAudience, isSkillFile } from './audience.ts';
 import { readLooseMatter } from './skills/loose-matter.ts';
-import { rawTexts } from './skills/matter-entries.ts';
+import { readRawTexts } from './skills/matter-entries.ts';
 import { isForEveryone, toMatterEntries } from './skills/skill-header.ts';
 import { isBlank } from './text.ts';
 
@@ -44,7 +44,7 @@ export function readFrontMatter<Data extends object>(
   file: string,
   schema: z.ZodType<Data>,
 ): FrontMatter<Data> {
-  const text = normalise(file);
+  const text = normalizeBeginning(file);
   const firstLine = /^---(?!-)(.*)$/m.exec(text);
   if (firstLine === null || firstLine.index !== 0) return { kind: 'none', head: '', body: text };
   if (firstLine[1]?.trim() !== '') {
@@ -83,9 +83,9 @@ function parseFrontMatter<Data extends object>(
 ): FrontMatter<Data> {
   let data: unknown;
   try {
-    data = grayMatter()(head, { language: 'yaml', engines }).data;
+    data = loadGrayMatter()(head, { language: 'yaml', engines }).data;
   } catch (error) {
-    return refuseFrontMatter(head, body, `front matter is not valid YAML (${firstLineOf(error)})`);
+    return refuseFrontMatter(head, body, `front matter is not valid YAML (${getFirstLine(error)})`);
   }
   const checked = schema.safeParse(data);
   if (!checked.success) {
@@ -100,7 +100,7 @@ function parseFrontMatter<Data extends object>(
 }
 
 /** Its thirty modules are loaded when the first file needs them. */
-function grayMatter(): typeof Matter {
+function loadGrayMatter(): typeof Matter {
   return require('gray-matter');
 }
 
@@ -147,7 +147,7 @@ export function mayHaveFrontMatter(head: Uint8Array): boolean {
 }
 
 /** Ignores invisible characters before the first line, because privacy must not depend on them. */
-function normalise(file: string): string {
+function normalizeBeginning(file: string): string {
   const text = file.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
   return trimBlankLines(text.replace(/^[\s\p{Cf}]+(?=---)/u, ''));
 }
@@ -156,7 +156,7 @@ function trimBlankLines(text: string): string {
   return text.replace(/^(?:[ \t]*\n)+/, '').trimEnd();
 }
 
-function firstLineOf(error: unknown): string {
+function getFirstLine(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.split('\n', 1)[0] ?? '';
 }
@@ -183,10 +183,10 @@ export interface ParsedFile {
  */
 export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFile {
   const strict = readFrontMatter(raw, AudienceFrontMatter);
-  const front = isSkillFile(name) ? ofSkill(strict, raw) : strict;
+  const front = isSkillFile(name) ? toSkillAudience(strict, raw) : strict;
   const declared = front.kind === 'parsed' ? front.data.audience : undefined;
-  const problem = frontMatterProblem(front, hasTwin);
-  const audience = audienceOf(name, problem === null ? declared : 'unknown');
+  const problem = describeFrontMatterProblem(front, hasTwin);
+  const audience = decideAudience(name, problem === null ? declared : 'unknown');
   const { body: text } = front;
   return { name, text, isBlank: isBlank(text), audience, declared, problem, warning: null };
 }
@@ -196,13 +196,13 @@ export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFi
  * the same audience (W03): it need not be YAML, its metadata may be hand-written JSON, and it is
  * for everyone only if no word in it may say otherwise.
  */
-function ofSkill(
+function toSkillAudience(
   strict: FrontMatter<AudienceFrontMatter>,
   raw: string,
 ): FrontMatter<AudienceFrontMatter> {
   if (strict.kind === 'none') return strict;
   if (strict.kind === 'parsed') {
-    const isOpen = isForEveryone(toMatterEntries(strict.data, rawTexts(strict.head)));
+    const isOpen = isForEveryone(toMatterEntries(strict.data, readRawTexts(strict.head)));
     return isOpen ? strict : { ...strict, data: { ...strict.data, audience: 'owner' } };
   }
   const loose = readLooseMatter(raw);
@@ -210,7 +210,7 @@ function ofSkill(
   return { kind: 'parsed', data: {}, head: loose.head, body: loose.body };
 }
 
-function frontMatterProblem(front: FrontMatter<object>, hasTwin: boolean): string | null {
+function describeFrontMatterProblem(front: FrontMatter<object>, hasTwin: boolean): string | null {
   if (front.kind === 'refused') return front.reason;
   return hasTwin ? 'the file has a second name (a hard link)' : null;
 }

@@ -14,7 +14,7 @@ import {
 } from '@parley/core';
 import { type AgentFiles, openAgentFiles } from './agent-files.ts';
 import { Bootstrap } from './bootstrap.ts';
-import { skillAbove } from './file-audience.ts';
+import { findSkillAudience } from './file-audience.ts';
 import { FileCache } from './file-cache.ts';
 import { FileEditor } from './file-editor.ts';
 import { FileHistory } from './file-history.ts';
@@ -23,8 +23,8 @@ import { MemoryVersions } from './memory/memory-versions.ts';
 import { listMarkdown, WorkspaceError } from './paths.ts';
 import { openShellCommands, type ShellCommands } from './shell-commands.ts';
 import type { ManagedFile } from './soul.ts';
-import { localLock, type WorkspaceLock } from './workspace-lock.ts';
-import { viewMaker, type WorkspaceView } from './workspace-view.ts';
+import { createLocalLock, type WorkspaceLock } from './workspace-lock.ts';
+import { createViewFactory, type WorkspaceView } from './workspace-view.ts';
 
 export interface OpenWorkspaceOptions {
   /**
@@ -72,7 +72,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     log = silentLogger,
     clock = systemTime.clock,
     newId = randomId,
-    lock = localLock(),
+    lock = createLocalLock(),
   } = options;
   const bootstrapIn = (place: string, held: WorkspaceLock) =>
     new Bootstrap({ folder: place, newId, log, lock: held });
@@ -84,7 +84,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
   const history = new FileHistory({ folder, newId, clock, lock });
   const writer = new FileWriter({
     ...{ folder, newId, lock, history },
-    inOwnersSkill: async (name) => (await skillAbove(files, name)) === 'owners',
+    inOwnersSkill: async (name) => (await findSkillAudience(files, name)) === 'owners',
   });
   const commands = openShellCommands({ folder, files, lock, newId, clock, log });
   await commands.sweep();
@@ -98,7 +98,7 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
     governed: options.governed,
     mayBeFromCommand: commands.mayBeFromCommand,
   };
-  const view = viewMaker(sources);
+  const view = createViewFactory(sources);
   const guest = view({ kind: 'guest', conversationId: '' });
   const { forgetful, governed } = sources;
   return {
@@ -145,7 +145,7 @@ async function seedFolder(
   // Several processes may start for the first time on the same folder simultaneously.
   return lock.hold(async (hold) => {
     if (await isWorkspace(folder)) return [];
-    return seed(folder, templates, bootstrap({ hold: (work) => work(hold) }));
+    return seedTemplates(folder, templates, bootstrap({ hold: (work) => work(hold) }));
   });
 }
 
@@ -162,15 +162,15 @@ async function isWorkspace(folder: string): Promise<boolean> {
   }
 }
 
-async function seed(
+async function seedTemplates(
   folder: string,
   templates: string,
   bootstrap: Bootstrap,
 ): Promise<readonly string[]> {
-  const names = await templateNames(templates);
+  const names = await listTemplateNames(templates);
   // Recorded before the first file is created, so that an interrupted start still counts as a first
   // one.
-  if (names.includes(BOOTSTRAP_FILE) && (await isUntouched(folder, names))) {
+  if (names.includes(BOOTSTRAP_FILE) && (await isUnused(folder, names))) {
     await bootstrap.keep({ state: 'new' });
   }
   const isNew = (await bootstrap.mark()) !== null;
@@ -178,13 +178,13 @@ async function seed(
   for (const name of EMPTY_FOLDERS) await makeFolder(join(folder, name));
   for (const name of names) {
     if (name === BOOTSTRAP_FILE && !isNew) continue;
-    if (await copyNew(join(templates, name), join(folder, name))) made.push(name);
+    if (await copyIfAbsent(join(templates, name), join(folder, name))) made.push(name);
   }
   return made;
 }
 
 /** Whether nothing belonging to a workspace exists yet, whatever the spelling of its names. */
-async function isUntouched(folder: string, names: readonly string[]): Promise<boolean> {
+async function isUnused(folder: string, names: readonly string[]): Promise<boolean> {
   const known = new Set([...names, ...EMPTY_FOLDERS].map((name) => name.toLowerCase()));
   const entries = await readdir(folder);
   return !entries.some((name) => known.has(name.toLowerCase()));
@@ -196,11 +196,11 @@ async function makeFolder(path: string): Promise<void> {
     await mkdir(path, { mode: 0o700 });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return;
-    throw unwritableError(path, error);
+    throw createUnwritableError(path, error);
   }
 }
 
-function unwritableError(path: string, error: unknown): WorkspaceError {
+function createUnwritableError(path: string, error: unknown): WorkspaceError {
   return new WorkspaceError(
     'workspace-folder',
     `${path} cannot be made in the workspace (${reasonOf(error)}). Check the permissions of the folder.`,
@@ -208,13 +208,13 @@ function unwritableError(path: string, error: unknown): WorkspaceError {
   );
 }
 
-async function templateNames(templates: string): Promise<readonly string[]> {
+async function listTemplateNames(templates: string): Promise<readonly string[]> {
   try {
     const entries = await readdir(templates, { withFileTypes: true });
     const names = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.md'));
     return names
       .map((entry) => entry.name)
-      .sort((a, b) => markRank(a) - markRank(b) || (a < b ? -1 : 1));
+      .sort((a, b) => rankMark(a) - rankMark(b) || (a < b ? -1 : 1));
   } catch (error) {
     throw new WorkspaceError(
       'workspace-templates',
@@ -224,7 +224,7 @@ async function templateNames(templates: string): Promise<readonly string[]> {
   }
 }
 
-function markRank(name: string): number {
+function rankMark(name: string): number {
   return name === MARK_FILE ? 1 : 0;
 }
 
@@ -232,14 +232,14 @@ function markRank(name: string): number {
  * Copies unless something with that name exists, even a dangling link; only its owner can read the
  * copy.
  */
-async function copyNew(from: string, to: string): Promise<boolean> {
+async function copyIfAbsent(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to, constants.COPYFILE_EXCL);
     await chmod(to, 0o600);
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    throw unwritableError(to, error);
+    throw createUnwritableError(to, error);
   }
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ownersMarks, splitOwners } from './owner-sections.ts';
+import { listOwnerMarks, splitOwners } from './owner-sections.ts';
 
 const USER = `# USER.md
 - **Name:** Mira Okonkwo (she/her)
@@ -11,15 +11,15 @@ const USER = `# USER.md
 - Telegram: @miri_o
 - 称呼：小米
 `;
-const MARKS = ownersMarks(USER);
+const MARKS = listOwnerMarks(USER);
 
 describe('the parts of a text that are about the owner', () => {
   it('[W03] is recognized by names and distinctive values of USER.md', () => {
     expect(MARKS).toEqual([
       ...['Mira Okonkwo', 'Mira', 'Okonkwo', 'Miri', 'Africa/Lagos', '@miri_o', '小米'],
     ]);
-    expect(ownersMarks('name: mira\n')).toEqual(['mira', 'Mira']);
-    expect(ownersMarks('# - Name:\n# - Timezone:\n')).toEqual([]);
+    expect(listOwnerMarks('name: mira\n')).toEqual(['mira', 'Mira']);
+    expect(listOwnerMarks('# - Name:\n# - Timezone:\n')).toEqual([]);
   });
 
   it.each([

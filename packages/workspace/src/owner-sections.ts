@@ -1,6 +1,6 @@
 import { AudienceFrontMatter } from './audience.ts';
 import { readFrontMatter } from './front-matter.ts';
-import { headToKeep } from './write-rules.ts';
+import { getKeptHead } from './write-rules.ts';
 
 /** A text for everyone, and the part of it that is about the owner, which may be empty. */
 export interface SplitText {
@@ -54,7 +54,7 @@ const LABELLED = /^[ \t>*_+-]*([^:：*_\n]{1,40})[*_]*[ \t]*[:：][*_]*[^\S\n]*(
  * The values in USER.md that identify its owner in other files: names, and values with a digit, `@`
  * or `/`, such as a time zone or an address.
  */
-export function ownersMarks(user: string): readonly string[] {
+export function listOwnerMarks(user: string): readonly string[] {
   const marks = Array.from(user.matchAll(LABELLED), ([, label = '', raw = '']) => {
     const value = raw
       .replace(/(?<!\s)\s*[（(].*$/u, '')
@@ -90,14 +90,14 @@ function isName(word: string): boolean {
  * rather than too little, because the owner reads both parts.
  */
 export function splitOwners(text: string, marks: readonly string[]): SplitText {
-  const isMarked = markFinder(marks);
+  const isMarked = createMarkFinder(marks);
   const isOwners = (line: string) => isMarked(line) || LINES.some((pattern) => pattern.test(line));
   const everyone: string[] = [];
   const owners: string[] = [];
   /** The depth of the heading whose section is the owner’s; 0 if there is none. */
   let section = 0;
-  for (const [nth, block] of blocksOf(text).entries()) {
-    const heading = headingIn(block);
+  for (const [nth, block] of splitIntoBlocks(text).entries()) {
+    const heading = parseHeading(block);
     if (heading !== null && heading.depth <= section) section = 0;
     const isNamed = heading !== null && isMarked(heading.title);
     const isTitle = nth === 0 && heading?.depth === 1;
@@ -127,11 +127,11 @@ export function splitOwnersFile(file: string, marks: readonly string[]): SplitTe
   const isDecided = front.kind === 'refused' || (front.kind === 'parsed' && front.data.audience);
   const parts = isDecided ? { everyone: file, owners: '' } : splitOwners(front.body, marks);
   if (parts.owners === '') return { everyone: file, owners: '' };
-  return { everyone: `${headToKeep(front)}${parts.everyone}\n`, owners: parts.owners };
+  return { everyone: `${getKeptHead(front)}${parts.everyone}\n`, owners: parts.owners };
 }
 
 /** Finds marks as whole words; Chinese has no spaces between them. */
-function markFinder(marks: readonly string[]): (line: string) => boolean {
+function createMarkFinder(marks: readonly string[]): (line: string) => boolean {
   const patterns = marks.map((mark) => {
     const text = RegExp.escape(mark);
     const isHan = /\p{Script=Han}/u.test(mark);
@@ -141,7 +141,7 @@ function markFinder(marks: readonly string[]): (line: string) => boolean {
 }
 
 /** A line in bold also counts as a heading, below all others. */
-function headingIn(block: string): { readonly depth: number; readonly title: string } | null {
+function parseHeading(block: string): { readonly depth: number; readonly title: string } | null {
   const [first = ''] = block.split('\n', 1);
   const [, marks, title = '', bold] =
     /^(#{1,6})\s+(.*)$|^\*\*([^*]+)\*\*[:：]?\s*$/.exec(first)?.map((part) => part ?? '') ?? [];
@@ -161,7 +161,7 @@ function isOwnersHeading(title: string): boolean {
  * Splits a text into headings, list items with everything below them, labelled lines, paragraphs
  * and fenced code.
  */
-function blocksOf(text: string): readonly string[] {
+function splitIntoBlocks(text: string): readonly string[] {
   const blocks: string[] = [];
   let fence: string | null = null;
   for (const line of text.split('\n')) {
@@ -184,9 +184,9 @@ const GOES_ON =
 
 function beginsBlock(line: string, last: string): boolean {
   if (line.trim() === '') return false;
-  if (ITEM.test(line) || LABEL.test(line) || headingIn(line) !== null) return true;
+  if (ITEM.test(line) || LABEL.test(line) || parseHeading(line) !== null) return true;
   if (/^\s{2,}/.test(line) && ITEM.test(last)) return false;
-  if (last.endsWith('\n') || headingIn(last) !== null) return true;
+  if (last.endsWith('\n') || parseHeading(last) !== null) return true;
   // Rules are often written one sentence a line; what goes on about the same person belongs to it.
   return SENTENCE_END.test(last) && !GOES_ON.test(line);
 }

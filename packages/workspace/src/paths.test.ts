@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { listMarkdown, markdownLister, parseFileName } from './paths.ts';
+import { createMarkdownLister, listMarkdown, parseFileName } from './paths.ts';
 
 describe('a path inside the workspace', () => {
   it.each(['AGENTS.md', 'memory/2026-11-21.md', 'knowledge/Grüße aus Köln.md', '笔记.md'])(
@@ -52,7 +52,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a cached list of Markdown files', () => {
   it('[W07] contains what was added, removed and renamed, even in nested folders', async () => {
-    const list = markdownLister(clock);
+    const list = createMarkdownLister(clock);
     expect(await list(folder)).toEqual(['a.md', 'deep/b.md']);
     expect(await list(folder)).toEqual(['a.md', 'deep/b.md']);
     put('deep/c.md');
@@ -67,7 +67,7 @@ describe('a cached list of Markdown files', () => {
 
   it('does not trust the times of a folder that has only just changed', async () => {
     now = 0;
-    const list = markdownLister(clock);
+    const list = createMarkdownLister(clock);
     const stamp = new Date(1_000);
     expect(await list(folder)).toEqual(['a.md', 'deep/b.md']);
     put('c.md');
@@ -76,7 +76,7 @@ describe('a cached list of Markdown files', () => {
   });
 
   it('is empty for something that is not a folder, is gone, or is a link', async () => {
-    const list = markdownLister(clock);
+    const list = createMarkdownLister(clock);
     symlinkSync(join(folder, 'deep'), join(folder, 'link'));
     for (const name of ['none', 'a.md', 'link']) expect(await list(join(folder, name))).toEqual([]);
     expect(await listMarkdown(join(folder, 'none'))).toEqual([]);

@@ -42,7 +42,7 @@ export const MAX_BYTES = 1_000_000;
 export const SETTLED_MS = 50;
 
 /** The entry at a path inside the workspace, found without following any symbolic link. */
-export type Walked =
+export type WalkedEntry =
   | { readonly kind: 'file'; readonly file: FoundFile }
   | { readonly kind: 'missing' }
   | { readonly kind: 'link' }
@@ -79,7 +79,7 @@ export class FoundFile {
   }
 
   get identity(): string {
-    return identityOf(this.#stats);
+    return getFileIdentity(this.#stats);
   }
 
   /** Changes whenever the file does. */
@@ -105,7 +105,7 @@ export class FoundFile {
  * Checks every segment of the path. Synchronous, because a call takes a few microseconds and a
  * promise takes more. Throws file system errors, unless nothing exists there.
  */
-export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'>): Walked {
+export function walkPath(folder: string, { segments }: Pick<FileName, 'segments'>): WalkedEntry {
   let path = folder;
   for (const [index, segment] of segments.entries()) {
     path = `${path}/${segment}`;
@@ -129,7 +129,7 @@ export function openInside(folder: string, segments: readonly string[]): Promise
 }
 
 /** Device and inode, which identify the file itself, whatever its path. */
-export function identityOf(stats: { readonly dev: bigint; readonly ino: bigint }): string {
+export function getFileIdentity(stats: { readonly dev: bigint; readonly ino: bigint }): string {
   return `${stats.dev}:${stats.ino}`;
 }
 
@@ -152,7 +152,7 @@ export function listMarkdown(
  * Non-Markdown files: the newest `most` of them with their size in bytes, and how many there are
  * (up to 500).
  */
-export async function otherFiles(
+export async function listOtherFiles(
   folder: string,
   most: number,
   closed: readonly string[],
@@ -226,12 +226,12 @@ interface KnownFolder {
  * A `listMarkdown` that rereads a folder only once its timestamps show that its entries have
  * changed.
  */
-export function markdownLister(
+export function createMarkdownLister(
   clock: Clock = systemTime.clock,
 ): (folder: string) => Promise<readonly string[]> {
   const known = new BoundedMap<string, KnownFolder>(FOLDERS);
   const entriesOf = async (folder: string): Promise<readonly Dirent[]> => {
-    const stats = statsOf(folder);
+    const stats = readStats(folder);
     if (stats === undefined || !stats.isDirectory()) return [];
     const { dev, ino, mtimeNs, ctimeNs } = stats;
     const stamp = `${dev}:${ino}:${mtimeNs}:${ctimeNs}`;
@@ -245,7 +245,7 @@ export function markdownLister(
   return (folder) => listMarkdown(folder, USUAL, entriesOf);
 }
 
-function statsOf(folder: string): BigIntStats | undefined {
+function readStats(folder: string): BigIntStats | undefined {
   try {
     return lstatSync(folder, { bigint: true, throwIfNoEntry: false });
   } catch {
@@ -277,7 +277,7 @@ export class WorkspaceError extends ParleyError {
  * Why a disk operation failed, without the local path that the system's own message contains,
  * because guests read it.
  */
-export function diskReason(error: unknown): string {
+export function describeDiskError(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : reasonOf(error);
 }

@@ -1,5 +1,5 @@
 import { silentLogger } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPromptFiles, restrictView } from './prompt-files.ts';
@@ -97,7 +97,7 @@ describe('the files that become prompt text', () => {
 
   it('[W09] are empty for a part that reads what it does not declare, and this is logged', async () => {
     const { view, asked } = everyFile();
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const restricted = restrictView(view, { id: 'nosy', reads: ['AGENTS.md', 'formats/'] }, log);
     const names = ['AGENTS.md', 'formats/a.md', 'agents.md', 'formats', 'notes/a.md', 'MEMORY.md'];
     const found = await Promise.all(names.map((name) => restricted.read(name)));

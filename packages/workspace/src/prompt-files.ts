@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import type { Logger } from '@parley/core';
-import { foldedSegments } from './folded-names.ts';
+import { foldSegments } from './folded-names.ts';
 import { SOUL } from './soul.ts';
 import type { AbsentFile, WorkspaceView } from './workspace-view.ts';
 
@@ -75,13 +75,13 @@ export function createPromptFiles(declared: Iterable<FilePattern>): PromptFiles 
     ...all.filter((pattern) => !pattern.endsWith('/')),
     ...all.filter((pattern) => pattern.endsWith('/')),
   ];
-  const wanted = patterns.map((pattern) => foldedSegments(pattern));
+  const wanted = patterns.map((pattern) => foldSegments(pattern));
   return {
     patterns,
     includes(path) {
-      const written = foldedSegments(path);
+      const written = foldSegments(path);
       const paths = [written.filter((segment) => segment !== '..'), resolveSegments(written)];
-      return wanted.some((run) => paths.some((segments) => hasRun(segments, run)));
+      return wanted.some((run) => paths.some((segments) => includesRun(segments, run)));
     },
   };
 }
@@ -90,22 +90,24 @@ export function createPromptFiles(declared: Iterable<FilePattern>): PromptFiles 
  * Those `paths` that are inside a workspace, as patterns; a folder has a trailing slash. All are
  * absolute, may be links, and need not exist.
  */
-export function patternsInside(workspace: string, paths: readonly string[]): FilePattern[] {
-  const roots = [workspace, realPath(workspace)];
+export function toPatternsInside(workspace: string, paths: readonly string[]): FilePattern[] {
+  const roots = [workspace, resolveRealPath(workspace)];
   return paths.flatMap((path) => {
     const ending = path.endsWith('/') ? '/' : '';
-    const found = roots.flatMap((root) => [path, realPath(path)].map((one) => relative(root, one)));
+    const found = roots.flatMap((root) =>
+      [path, resolveRealPath(path)].map((one) => relative(root, one)),
+    );
     return found.filter((one) => !/^\.\.(\/|$)/.test(one)).map((one) => `${one}${ending}`);
   });
 }
 
 /** Also resolves a path whose last segments do not exist yet. */
-function realPath(path: string): string {
+function resolveRealPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
     const parent = dirname(path);
-    return parent === path ? path : join(realPath(parent), basename(path));
+    return parent === path ? path : join(resolveRealPath(parent), basename(path));
   }
 }
 
@@ -118,6 +120,6 @@ function resolveSegments(segments: readonly string[]): readonly string[] {
   return path;
 }
 
-function hasRun(segments: readonly string[], run: readonly string[]): boolean {
+function includesRun(segments: readonly string[], run: readonly string[]): boolean {
   return segments.some((_, at) => run.every((part, nth) => segments[at + nth] === part));
 }

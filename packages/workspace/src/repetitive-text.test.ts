@@ -1,12 +1,12 @@
 import { findSlowText } from '@parley/core/testing/repetitive-texts';
 import { describe, expect, it } from 'vitest';
-import { ownersMarks, splitOwners } from './owner-sections.ts';
+import { listOwnerMarks, splitOwners } from './owner-sections.ts';
 import { createPromptFiles } from './prompt-files.ts';
 
 const FILES = createPromptFiles(['AGENTS.md', 'skills/']);
 
 const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unknown])[] = [
-  ['ownersMarks', (text) => ownersMarks(`name: ${text}`)],
+  ['ownersMarks', (text) => listOwnerMarks(`name: ${text}`)],
   ['splitOwners', (text) => splitOwners(text, ['Ann', 'a.b'])],
   ['createPromptFiles', (text) => FILES.includes(text)],
 ];

@@ -3,24 +3,24 @@ import { rmSync } from 'node:fs';
 import { chmod, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, type Logger, type NewId, reasonOf } from '@parley/core';
-import { isAlwaysOwners, isGroupFile, isOwnersByDefault, isSkillFile } from './audience.ts';
-import { closedToCommands, makePaths, planClosed, removePaths } from './closed-paths.ts';
+import { isAlwaysPrivate, isGroupFile, isPrivateByDefault, isSkillFile } from './audience.ts';
+import { listClosedToCommands, makePaths, planClosed, removePaths } from './closed-paths.ts';
 import {
   type CommandNote,
   type CommandNotes,
+  getThisProcess,
   isDead,
   isNewSince,
   openCommandNotes,
   removeEmpty,
-  thisProcess,
 } from './command-notes.ts';
-import { fileAudience } from './file-audience.ts';
+import { decideFileAudience } from './file-audience.ts';
 import type { FileCache } from './file-cache.ts';
-import { type FileText, textOfFile } from './file-text.ts';
+import { decodeFileText, type FileText } from './file-text.ts';
 import { parseFile } from './front-matter.ts';
 import { type FileName, listFiles, MAX_BYTES, parseFileName, walkPath } from './paths.ts';
 import type { FilePattern } from './prompt-files.ts';
-import type { Hold, WorkspaceLock } from './workspace-lock.ts';
+import type { LockHold, WorkspaceLock } from './workspace-lock.ts';
 import { writeFileInside } from './write-file.ts';
 import { restrictToOwner } from './write-rules.ts';
 
@@ -89,8 +89,8 @@ export function openShellCommands(options: ShellCommandsOptions) {
     try {
       await lock.hold(async (hold) => {
         const note = notes.read(file) ?? begun;
-        await makeOwners(options, note, hold);
-        if (!(await handOver(options, notes, file, hold))) removePaths(folder, note.made);
+        await markCreatedFiles(options, note, hold);
+        if (!(await handOverFiles(options, notes, file, hold))) removePaths(folder, note.made);
         rmSync(join(home, file), { force: true });
         removeEmpty(home);
       });
@@ -109,14 +109,14 @@ export function openShellCommands(options: ShellCommandsOptions) {
       work: (covered: CoveredPaths) => Promise<T>,
     ): Promise<T> {
       const file = `${newId('command')}.json`;
-      const patterns = closedToCommands(promptFiles);
+      const patterns = listClosedToCommands(promptFiles);
       const closed = patterns.flatMap((name) => (name.endsWith('/') ? [name.slice(0, -1)] : []));
-      const { open, readOnly } = await scan(options, closed, mayBeFromCommand);
+      const { open, readOnly } = await scanWorkspace(options, closed, mayBeFromCommand);
       const until = clock() + timeoutMs + MARGIN_MS;
-      const note: CommandNote = { until, ...thisProcess(), closed, open, made: [] };
+      const note: CommandNote = { until, ...getThisProcess(), closed, open, made: [] };
       try {
         const paths = await lock.hold((hold) =>
-          closePaths(options, file, { note, patterns }, hold),
+          recordCommandPaths(options, file, { note, patterns }, hold),
         );
         return await work({ closed: paths, readOnly });
       } finally {
@@ -133,11 +133,11 @@ export function openShellCommands(options: ShellCommandsOptions) {
 }
 
 /** Records a command, and ensures that all closed paths exist. Throws if it cannot. */
-async function closePaths(
+async function recordCommandPaths(
   options: ShellCommandsOptions,
   file: string,
   { note, patterns }: { readonly note: CommandNote; readonly patterns: readonly FilePattern[] },
-  hold: Hold,
+  hold: LockHold,
 ): Promise<readonly string[]> {
   const { paths, missing } = planClosed(options.folder, patterns);
   // Recorded before they are created, so that the next process removes what is left over if this
@@ -151,7 +151,7 @@ async function writeNote(
   { folder, newId }: ShellCommandsOptions,
   file: string,
   note: CommandNote,
-  hold: Hold,
+  hold: LockHold,
 ): Promise<void> {
   const place = { name: file, segments: [...HOME, file] };
   const bytes = Buffer.from(JSON.stringify(note));
@@ -164,11 +164,11 @@ async function writeNote(
  * mount would remove the mount, and that command could create the path itself. False if no other is
  * running.
  */
-async function handOver(
+async function handOverFiles(
   options: ShellCommandsOptions,
   notes: CommandNotes,
   file: string,
-  hold: Hold,
+  hold: LockHold,
 ): Promise<boolean> {
   const now = options.clock();
   const heir = [...notes.current()].find(([other, note]) => other !== file && !isDead(note, now));
@@ -181,14 +181,14 @@ async function handOver(
 }
 
 /** Scans the folder: `open` for the note, `readOnly` for the command. */
-async function scan(
+async function scanWorkspace(
   { folder, files }: ShellCommandsOptions,
   closed: readonly string[],
   mayBeFromCommand: (name: FileName) => boolean,
 ): Promise<Pick<CommandNote, 'open'> & Pick<CoveredPaths, 'readOnly'>> {
   const open: Record<string, string> = {};
   const readOnly: string[] = [];
-  for (const path of await openableFiles(folder, closed)) {
+  for (const path of await listOpenableFiles(folder, closed)) {
     const found = walkPath(folder, path);
     if (found.kind !== 'file' || mayBeFromCommand(path)) continue;
     const isForOthers = !found.file.hasTwin && (await isOpenToEveryone(files, path));
@@ -199,7 +199,7 @@ async function scan(
 }
 
 /** The files outside these folders that others could read, depending on what they declare. */
-async function openableFiles(
+async function listOpenableFiles(
   folder: string,
   closed: readonly string[],
   entriesOf?: (folder: string) => Promise<readonly Dirent[]>,
@@ -207,7 +207,7 @@ async function openableFiles(
   const isOpenable = (name: string) =>
     !closed.some((parent) => name.startsWith(`${parent}/`)) &&
     !isGroupFile(name) &&
-    !isAlwaysOwners(name);
+    !isAlwaysPrivate(name);
   const names = await listFiles(folder, isOpenable, EVERYWHERE, entriesOf);
   if (names.length >= EVERYWHERE.files) {
     throw new Error(`the workspace has more than ${EVERYWHERE.files} files`);
@@ -217,21 +217,21 @@ async function openableFiles(
 
 /** Whether readers other than the owner are shown a file, as views decide it. */
 async function isOpenToEveryone(files: FileCache, path: FileName): Promise<boolean> {
-  if (isOwnersByDefault(path.name) && !(await files.mayHaveFrontMatter(path))) return false;
+  if (isPrivateByDefault(path.name) && !(await files.mayHaveFrontMatter(path))) return false;
   const file = await files.get(path);
-  return !('reason' in file) && (await fileAudience(files, path, file)).kind === 'everyone';
+  return !('reason' in file) && (await decideFileAudience(files, path, file)).kind === 'everyone';
 }
 
 /** Marks the files that a command has created. Throws disk errors. */
-async function makeOwners(
+async function markCreatedFiles(
   options: ShellCommandsOptions,
   note: CommandNote,
-  hold: Hold,
+  hold: LockHold,
 ): Promise<void> {
   const { folder, files, log } = options;
   // A folder that a command made inaccessible even to Parley would become readable once it is
   // opened again.
-  const made = await openableFiles(folder, note.closed, openedEntries);
+  const made = await listOpenableFiles(folder, note.closed, readOpenedEntries);
   // A SKILL.md determines the audience of the files beside it, so it comes first.
   const ordered = [
     ...made.filter(({ name }) => isSkillFile(name)),
@@ -260,19 +260,19 @@ async function markFile(
   { folder, files, newId }: ShellCommandsOptions,
   path: FileName,
   replacesTwin: boolean,
-  hold: Hold,
+  hold: LockHold,
 ): Promise<boolean> {
   const read = await files.bytes(path, MAX_BYTES);
   if ('reason' in read) {
     if (replacesTwin) return false;
     throw new Error(`${path.name} cannot be read again (${read.reason})`);
   }
-  const decoded = textOfFile(read.bytes);
+  const decoded = decodeFileText(read.bytes);
   // A file that is not text cannot be marked. Others are not shown it, unless it is another name
   // for something they are shown.
   if (decoded.kind === 'refused') return false;
   if (replacesTwin && isOwnerFile(path, decoded)) return false;
-  const bytes = markedBytes(path, Buffer.from(read.bytes), decoded);
+  const bytes = addOwnerMark(path, Buffer.from(read.bytes), decoded);
   const written = await writeFileInside(folder, path, bytes, { newId, hold, replacesTwin });
   if (written.kind === 'refused') throw new Error(written.detail);
   return true;
@@ -283,7 +283,7 @@ async function markFile(
  * contain. UTF-16 does not, so such a file is converted to UTF-8, as is one in which the mark would
  * not be read correctly.
  */
-function markedBytes(
+function addOwnerMark(
   path: FileName,
   raw: Buffer,
   { text, encoding }: FileText & { readonly kind: 'text' },
@@ -291,7 +291,7 @@ function markedBytes(
   const inUtf8 = Buffer.from(restrictToOwner(text, 'agent'));
   if (/^utf-/.test(encoding)) return inUtf8;
   const marked = Buffer.from(restrictToOwner(raw.toString('latin1'), 'agent'), 'latin1');
-  return isOwnerFile(path, textOfFile(marked)) ? marked : inUtf8;
+  return isOwnerFile(path, decodeFileText(marked)) ? marked : inUtf8;
 }
 
 function isOwnerFile({ name }: FileName, read: FileText): boolean {
@@ -299,7 +299,7 @@ function isOwnerFile({ name }: FileName, read: FileText): boolean {
 }
 
 /** Makes the folder accessible first if needed. */
-async function openedEntries(folder: string): Promise<readonly Dirent[]> {
+async function readOpenedEntries(folder: string): Promise<readonly Dirent[]> {
   const list = () => readdir(folder, { withFileTypes: true });
   try {
     return await list();

@@ -8,9 +8,9 @@ import type { FileFault } from './file-cache.ts';
 import { type ParsedFile, parseFile, readFrontMatter } from './front-matter.ts';
 import { type FoundFile, MAX_BYTES, WorkspaceError, walkPath } from './paths.ts';
 import { isBlank } from './text.ts';
-import { localLock, type WorkspaceLock } from './workspace-lock.ts';
+import { createLocalLock, type WorkspaceLock } from './workspace-lock.ts';
 import { type DiskResult, readForWrite, refreshCache, writeFileInside } from './write-file.ts';
-import { headToKeep } from './write-rules.ts';
+import { getKeptHead } from './write-rules.ts';
 
 /** The file whose text is managed elsewhere (W06). */
 export const SOUL = 'SOUL.md';
@@ -42,7 +42,11 @@ export type WriteSoul = (text: string, head: string) => Promise<DiskResult>;
 export type SoulFile = ReturnType<typeof openSoulFile>;
 
 /** Opens SOUL.md of the workspace in `folder`. */
-export function openSoulFile(folder: string, newId: NewId, lock: WorkspaceLock = localLock()) {
+export function openSoulFile(
+  folder: string,
+  newId: NewId,
+  lock: WorkspaceLock = createLocalLock(),
+) {
   return {
     /**
      * Changes whenever the file does; `changedAt` is in ms. Costs one `lstat`. Throws disk errors.
@@ -60,7 +64,7 @@ export function openSoulFile(folder: string, newId: NewId, lock: WorkspaceLock =
       if (content.text === null) return { kind: 'missing' };
       const front = readFrontMatter(content.text, AudienceFrontMatter);
       const { body } = front;
-      return { kind: 'file', text: body, head: headToKeep(front), isBlank: isBlank(body) };
+      return { kind: 'file', text: body, head: getKeptHead(front), isBlank: isBlank(body) };
     },
     /** Runs work while no other process writes to the workspace; it may write the file. */
     alone: <T>(work: (write: WriteSoul) => Promise<T>): Promise<T> =>
@@ -78,7 +82,7 @@ function refuseSoul(detail: string): SoulOnDisk {
 }
 
 /** The text of a soul as a view returns it: no front matter, no blank lines around it. */
-export function soulText(raw: string): string {
+export function getSoulText(raw: string): string {
   return readFrontMatter(raw, AudienceFrontMatter).body;
 }
 
@@ -93,7 +97,7 @@ export interface ManagedFile {
 }
 
 /** The file as readers get it: its audience comes from the file on disk, but its text does not. */
-export async function withManagedText(
+export async function withManagedFile(
   governed: ManagedFile,
   found: ParsedFile | FileFault,
 ): Promise<ParsedFile | FileFault> {
@@ -139,7 +143,7 @@ async function listScenarioFiles(folder: string): Promise<readonly string[]> {
   try {
     return (await readdir(folder)).filter((name) => name.endsWith('.yaml')).sort();
   } catch (error) {
-    throw unusableError(folder, error);
+    throw createUnusableError(folder, error);
   }
 }
 
@@ -147,11 +151,11 @@ async function readScenarios(path: string): Promise<readonly SoulScenario[]> {
   try {
     return z.array(Scenario).parse(parse(decodeText(await readFile(path)).text));
   } catch (error) {
-    throw unusableError(path, error);
+    throw createUnusableError(path, error);
   }
 }
 
-function unusableError(path: string, error: unknown): WorkspaceError {
+function createUnusableError(path: string, error: unknown): WorkspaceError {
   const why = error instanceof z.ZodError ? z.prettifyError(error) : reasonOf(error);
   return new WorkspaceError(
     'soul-scenarios',

@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { type Clock, type NewId, reasonOf, silentLogger } from '@parley/core';
 import { AudienceFrontMatter, SKILL_FILE } from './audience.ts';
 import { FileCache } from './file-cache.ts';
-import { textOfFile } from './file-text.ts';
+import { decodeFileText } from './file-text.ts';
 import { isMarkdown } from './folded-names.ts';
 import { parseFile, readFrontMatter } from './front-matter.ts';
 import { MAX_BYTES, openInside, parseFileName, walkPath } from './paths.ts';
 import { scanFolder } from './skills/find-skills.ts';
-import { ownersReader, type WorkspaceView } from './workspace-view.ts';
+import { createOwnersReader, type WorkspaceView } from './workspace-view.ts';
 import { makeFolders } from './write-file.ts';
 import { restrictToOwner } from './write-rules.ts';
 
@@ -45,16 +45,16 @@ export interface SurveyedEntry {
 export interface SurveyedSkill {
   /** The path inside the folder. */
   readonly name: string;
-  readonly content: { readonly kind: 'skill'; readonly description: string } | Refusal;
+  readonly content: { readonly kind: 'skill'; readonly description: string } | SurveyRefusal;
 }
 
-interface Refusal {
+interface SurveyRefusal {
   readonly kind: 'refused';
   readonly reason: string;
 }
 
 /** The content of a folder that may be a workspace. */
-export interface Survey {
+export interface FolderSurvey {
   /** The real path. */
   readonly folder: string;
   readonly entries: readonly SurveyedEntry[];
@@ -69,7 +69,7 @@ const MAX_ENTRIES = 5_000;
  * Examines a folder as if it were a workspace, without changing anything in it; links are not
  * followed. Throws file system errors for the folder itself.
  */
-export async function surveyFolder(path: string, clock: Clock): Promise<Survey> {
+export async function surveyFolder(path: string, clock: Clock): Promise<FolderSurvey> {
   const folder = await realpath(path);
   const entries: SurveyedEntry[] = [];
   const folders = [''];
@@ -83,7 +83,7 @@ export async function surveyFolder(path: string, clock: Clock): Promise<Survey> 
     }
   }
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  const skills = await skillsIn(folder, clock);
+  const skills = await listSkills(folder, clock);
   return { folder, entries, skills, isCut: entries.length === MAX_ENTRIES };
 }
 
@@ -107,7 +107,7 @@ async function surveyEntry(folder: string, name: string, entry: Dirent): Promise
   if (!isMarkdown(name)) return entryOf({ kind: 'other' }, bytes);
   try {
     const raw = await readInside(folder, path.segments);
-    const read = textOfFile(raw);
+    const read = decodeFileText(raw);
     if (read.kind === 'refused') {
       return entryOf({ kind: 'refused', reason: read.detail, isNoText: true }, bytes);
     }
@@ -126,14 +126,16 @@ export async function openForReading(
   path: string,
   clock: Clock,
 ): Promise<Pick<WorkspaceView, 'read' | 'readBytes'>> {
-  return ownersReader(new FileCache({ folder: await realpath(path), clock, log: silentLogger }));
+  return createOwnersReader(
+    new FileCache({ folder: await realpath(path), clock, log: silentLogger }),
+  );
 }
 
 /**
  * A doubt about a Markdown file's decoding, or a note that it was not decoded; null if there is
  * none.
  */
-export function encodingDoubt({ content }: SurveyedEntry): string | null {
+export function describeEncodingDoubt({ content }: SurveyedEntry): string | null {
   if (content.kind === 'markdown') return content.warning;
   return content.kind === 'refused' && content.isNoText === true ? content.reason : null;
 }
@@ -144,7 +146,7 @@ export async function readInside(folder: string, segments: readonly string[]): P
   return await handle.readFile();
 }
 
-async function skillsIn(folder: string, clock: Clock): Promise<readonly SurveyedSkill[]> {
+async function listSkills(folder: string, clock: Clock): Promise<readonly SurveyedSkill[]> {
   const place = { source: 'workspace', root: folder, within: ['skills'] } as const;
   const options = { maxBytes: MAX_BYTES, cache: new Map(), clock };
   const found = await scanFolder(place, options);
@@ -211,7 +213,7 @@ export async function writeIntoWorkspace(
     if (walkPath(folder, path).kind !== 'missing') return { kind: 'exists' };
     const temporary = join(folder, ...parents, `.${newId('i')}.tmp`);
     try {
-      await writeNew(temporary, bytes);
+      await writeNewFile(temporary, bytes);
       // Unlike a rename, a link never replaces a file created in the meantime.
       await link(temporary, join(folder, ...path.segments));
     } finally {
@@ -229,8 +231,8 @@ export async function writeIntoWorkspace(
 /**
  * The bytes with `audience: owner` in their front matter, unless it already declares an audience.
  */
-export function markedCopy(bytes: Uint8Array): Uint8Array {
-  const read = textOfFile(bytes);
+export function addOwnerMarkToCopy(bytes: Uint8Array): Uint8Array {
+  const read = decodeFileText(bytes);
   if (read.kind === 'refused') return bytes;
   const { text } = read;
   const front = readFrontMatter(text, AudienceFrontMatter);
@@ -238,7 +240,7 @@ export function markedCopy(bytes: Uint8Array): Uint8Array {
   return isUndecided ? Buffer.from(restrictToOwner(text, 'person')) : bytes;
 }
 
-async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
+async function writeNewFile(path: string, bytes: Uint8Array): Promise<void> {
   await using handle = await open(path, 'wx', 0o600);
   await handle.writeFile(bytes);
   await handle.sync();

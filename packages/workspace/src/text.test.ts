@@ -1,6 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { cutText, estimateTokens, isBlank, quarterTokens, startThatReads } from './text.ts';
+import {
+  cutText,
+  estimateQuarterTokens,
+  estimateTokens,
+  isBlank,
+  shortenAtClause,
+} from './text.ts';
 
 describe('a form that nobody has filled in', () => {
   it.each([
@@ -72,7 +78,7 @@ describe('the estimate of tokens', () => {
     fc.assert(
       fc.property(fc.string({ unit: halves }), (text) => {
         const characters = [...text].map((one) => ((one.codePointAt(0) ?? 0) > 0x24f ? 4 : 1));
-        expect(quarterTokens(text)).toBe(characters.reduce((sum, each) => sum + each, 0));
+        expect(estimateQuarterTokens(text)).toBe(characters.reduce((sum, each) => sum + each, 0));
       }),
     );
   });
@@ -101,7 +107,7 @@ describe('the beginning of a truncated text', () => {
     ['a character with its parts', 'abc👨‍👩‍👧‍👦def', 6, 'abc'],
     ['a text that fits', 'Plans a trip', 12, 'Plans a trip'],
   ])('[S05] ends with %s', (_case, text, limit, start) => {
-    expect(startThatReads(text, limit)).toBe(start);
+    expect(shortenAtClause(text, limit)).toBe(start);
   });
 
   it('[S05] is within the limit and splits no character as people see it', () => {
@@ -121,7 +127,7 @@ describe('the beginning of a truncated text', () => {
     const characters = new Intl.Segmenter('und', { granularity: 'grapheme' });
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 60 }), fc.nat(80), (text, limit) => {
-        const start = startThatReads(text, limit);
+        const start = shortenAtClause(text, limit);
         expect(start.length).toBeLessThanOrEqual(limit);
         expect(text.startsWith(start)).toBe(true);
         const ends = [...characters.segment(text)].map(({ index }) => index);

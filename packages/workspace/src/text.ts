@@ -4,7 +4,7 @@ import { formatCount } from '@parley/core';
  * a value (`- **Name:**`) make up an empty form. Such a file costs no tokens.
  */
 export function isBlank(text: string): boolean {
-  return withoutComments(text)
+  return stripComments(text)
     .split('\n')
     .every((line) => EMPTY_LINE.test(line.trim()));
 }
@@ -18,7 +18,7 @@ const EMPTY_LINE = /^(?:|#{1,6}|#{1,6}\s.*|-{3,}|[-*+]|[-*+] [*_]{0,3}[^:*_`]{1,
 /**
  * Treats a comment that is never closed as text. A regular expression would take quadratic time.
  */
-function withoutComments(text: string): string {
+function stripComments(text: string): string {
   let rest = text;
   let kept = '';
   for (;;) {
@@ -31,7 +31,7 @@ function withoutComments(text: string): string {
 }
 
 /** How much of a text is shown, in characters (UTF-16 units). */
-export interface Cut {
+export interface TextCut {
   readonly shown: number;
   readonly total: number;
 }
@@ -44,7 +44,7 @@ export function cutText(
   text: string,
   limit: number,
   what: string,
-): { readonly text: string; readonly cut: Cut | null } {
+): { readonly text: string; readonly cut: TextCut | null } {
   if (text.length <= limit) return { text, cut: null };
   const shown = cutAtCharacter(text, limit);
   const cut = { shown: shown.length, total: text.length };
@@ -64,12 +64,16 @@ function cutAtCharacter(text: string, limit: number): string {
  * otherwise of a clause or a word, if one ends in the second half. Works in any script and never
  * splits a character as people see it.
  */
-export function startThatReads(text: string, limit: number): string {
+export function shortenAtClause(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const near = text.slice(0, limit + 64);
   const boundary = (granularity: 'sentence' | 'grapheme', at: number) =>
     new Intl.Segmenter('und', { granularity }).segment(near).containing(at)?.index ?? 0;
-  const ends = [boundary('sentence', limit), clauseEnd(near, limit), near.lastIndexOf(' ', limit)];
+  const ends = [
+    boundary('sentence', limit),
+    findClauseEnd(near, limit),
+    near.lastIndexOf(' ', limit),
+  ];
   const end = ends.find((at) => at * 2 >= limit) ?? limit;
   return near.slice(0, boundary('grapheme', end)).trimEnd();
 }
@@ -77,7 +81,7 @@ export function startThatReads(text: string, limit: number): string {
 /** Latin punctuation also occurs in numbers and addresses, so it must be followed by a space. */
 const CLAUSE_END = /\p{Terminal_Punctuation}(?=\s)|(?!\p{ASCII})\p{Terminal_Punctuation}|…/gu;
 
-function clauseEnd(text: string, limit: number): number {
+function findClauseEnd(text: string, limit: number): number {
   const ends = Array.from(text.matchAll(CLAUSE_END), ({ index }) => index + 1);
   return ends.findLast((end) => end <= limit) ?? 0;
 }
@@ -87,14 +91,14 @@ const LAST_LATIN = 0x24f;
 
 /** Estimates a text's tokens without a tokenizer: for limits and reports, never for billing. */
 export function estimateTokens(text: string): number {
-  return Math.ceil(quarterTokens(text) / 4);
+  return Math.ceil(estimateQuarterTokens(text) / 4);
 }
 
 /** All above `LAST_LATIN`. V8 knows that a text stored with one byte per character has none. */
 const BEYOND_LATIN = /[\u0250-\uffff]/;
 
 /** The same in quarters of a token, which add up exactly when texts are concatenated. */
-export function quarterTokens(text: string): number {
+export function estimateQuarterTokens(text: string): number {
   if (!BEYOND_LATIN.test(text)) return text.length;
   let quarters = text.length;
   let isHigh = false;

@@ -1,5 +1,5 @@
 /** The period during which one writer has exclusive access to the workspace. */
-export interface Hold {
+export interface LockHold {
   /** False once another writer may have acquired the lock; the write must then be refused. */
   isMine(): boolean;
 }
@@ -10,13 +10,13 @@ export interface Hold {
  */
 export interface WorkspaceLock {
   /** Not re-entrant. Rejects with what `work` threw, or with why it was not started. */
-  hold<T>(work: (hold: Hold) => Promise<T>): Promise<T>;
+  hold<T>(work: (hold: LockHold) => Promise<T>): Promise<T>;
 }
 
-const ALWAYS_MINE: Hold = { isMine: () => true };
+const ALWAYS_MINE: LockHold = { isMine: () => true };
 
 /** For a workspace used only by this process: one writer after another, in call order. */
-export function localLock(): WorkspaceLock {
+export function createLocalLock(): WorkspaceLock {
   let last: Promise<unknown> = Promise.resolve();
   return {
     hold(work) {

@@ -1,22 +1,28 @@
 import { mayRead, type PromptPart, type Reader } from '@parley/core';
-import { groupMemoryOf, isGroupFile, isInSkills, isMemory, isOwnersByDefault } from './audience.ts';
-import { fileAudience, isClosedBySkill } from './file-audience.ts';
+import {
+  getGroupMemoryFile,
+  isGroupFile,
+  isInSkills,
+  isMemory,
+  isPrivateByDefault,
+} from './audience.ts';
+import { decideFileAudience, isClosedBySkill } from './file-audience.ts';
 import type { FileCache, FileFault } from './file-cache.ts';
 import type { FileHistory } from './file-history.ts';
-import type { FileWriter, Unchanged, WritePlan, WriteResult } from './file-writer.ts';
+import type { FileWriter, WritePlan, WriteResult, WriteUnchanged } from './file-writer.ts';
 import type { ParsedFile } from './front-matter.ts';
 import type { MemoryVersions } from './memory/memory-versions.ts';
 import { type FileName, parseFileName } from './paths.ts';
-import { type ManagedFile, withManagedText } from './soul.ts';
-import { type Cut, cutText } from './text.ts';
-import type { WriteApproval, Writer } from './write-rules.ts';
+import { type ManagedFile, withManagedFile } from './soul.ts';
+import { cutText, type TextCut } from './text.ts';
+import type { WriteApproval, WriteAuthor } from './write-rules.ts';
 
 /** A file that this reader may see, ready to become part of a prompt, without front matter. */
 export interface WorkspaceFile extends PromptPart {
   readonly kind: 'file';
   /** The length of `text` in characters, including the truncation notice if there is one. */
   readonly characters: number;
-  readonly cut: Cut | null;
+  readonly cut: TextCut | null;
   /** A doubt about its decoding, as a sentence (W10); absent if there is none. */
   readonly warning?: string;
 }
@@ -74,7 +80,7 @@ export interface WorkspaceView {
     name: string,
     change: ChangeText,
     approval?: WriteApproval,
-  ): Promise<WriteResult | Unchanged>;
+  ): Promise<WriteResult | WriteUnchanged>;
   /** Plans a change for a person to approve, without writing. */
   plan(name: string, change: ChangeText): Promise<WritePlan>;
   /**
@@ -114,7 +120,7 @@ interface SharedSources extends ViewSources {
 }
 
 /** Creates the views of one workspace. They share the state of unchanged files. */
-export function viewMaker(sources: ViewSources): (reader: Reader) => WorkspaceView {
+export function createViewFactory(sources: ViewSources): (reader: Reader) => WorkspaceView {
   const shared: SharedSources = { ...sources, unmade: new WeakSet() };
   return (reader) => createView(shared, reader);
 }
@@ -124,10 +130,10 @@ const FILE_CHARACTERS = 20_000;
 
 /** The view for `reader`: files for other readers look exactly as if they had no content. */
 function createView(sources: SharedSources, reader: Reader): WorkspaceView {
-  const groupMemory = groupMemoryOf(reader.conversationId);
+  const groupMemory = getGroupMemoryFile(reader.conversationId);
   const { forgetful, writer } = sources;
   const order = { reader, groupMemory, forgetful };
-  const look = (name: string) => visibleFiles(sources, order, name);
+  const look = (name: string) => listVisibleFiles(sources, order, name);
   const changed = (name: string, change: ChangeText) => async () => {
     const file = await look(name);
     if (!('kind' in file)) return change(file.text);
@@ -140,11 +146,11 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
   return {
     reader,
     groupMemory,
-    read: async (name, limit) => shownFile(await look(name), limit),
+    read: async (name, limit) => toShownFile(await look(name), limit),
     async readBytes(name, limit) {
       const file = await look(name);
       const path = parseFileName(name);
-      if (path === null || ('kind' in file && !isForBytes(file, reader))) {
+      if (path === null || ('kind' in file && !isReadableAsBytes(file, reader))) {
         return 'kind' in file ? file : PRIVATE;
       }
       const found = await sources.files.bytes(path, limit);
@@ -169,16 +175,16 @@ function createView(sources: SharedSources, reader: Reader): WorkspaceView {
  * Reads like the owner's view in a folder that is not opened as a workspace; nothing in it is
  * created or changed.
  */
-export function ownersReader(files: FileCache): Pick<WorkspaceView, 'read' | 'readBytes'> {
+export function createOwnersReader(files: FileCache): Pick<WorkspaceView, 'read' | 'readBytes'> {
   const sources = { files, governed: undefined, unmade: new WeakSet<ParsedFile>() };
   const order = {
     reader: { kind: 'owner', conversationId: '' },
     ...{ groupMemory: '', forgetful: false },
   } as const;
   const look = (name: string) =>
-    visibleFiles({ ...sources, mayBeFromCommand: () => false }, order, name);
+    listVisibleFiles({ ...sources, mayBeFromCommand: () => false }, order, name);
   return {
-    read: async (name, limit) => shownFile(await look(name), limit),
+    read: async (name, limit) => toShownFile(await look(name), limit),
     async readBytes(name, limit) {
       const path = parseFileName(name);
       const found = path && (await files.bytes(path, limit));
@@ -187,7 +193,7 @@ export function ownersReader(files: FileCache): Pick<WorkspaceView, 'read' | 're
   };
 }
 
-function shownFile(
+function toShownFile(
   file: ParsedFile | AbsentFile,
   limit = FILE_CHARACTERS,
 ): WorkspaceFile | AbsentFile {
@@ -198,14 +204,14 @@ function shownFile(
   return warning === null ? shown : { ...shown, warning };
 }
 
-async function visibleFiles(
+async function listVisibleFiles(
   {
     files,
     governed,
     unmade,
     mayBeFromCommand,
   }: Pick<SharedSources, 'files' | 'governed' | 'unmade' | 'mayBeFromCommand'>,
-  { reader, groupMemory, forgetful }: Writer,
+  { reader, groupMemory, forgetful }: WriteAuthor,
   name: string,
 ): Promise<ParsedFile | AbsentFile> {
   const path = parseFileName(name);
@@ -218,16 +224,16 @@ async function visibleFiles(
   if (forgetful && isOwn) return PRIVATE;
   const cached = files.get(path);
   const onDisk = cached instanceof Promise ? await cached : cached;
-  const found = governed?.name === name ? await withManagedText(governed, onDisk) : onDisk;
+  const found = governed?.name === name ? await withManagedFile(governed, onDisk) : onDisk;
   if ('reason' in found) {
     // A guest must not learn that such a file exists and is broken.
     if (reader.kind === 'owner' || isOwn || found.reason === 'missing') return toAbsentFile(found);
-    const isHidden = isOwnersByDefault(name) || (await isClosedBySkill(files, path));
+    const isHidden = isPrivateByDefault(name) || (await isClosedBySkill(files, path));
     return isHidden ? PRIVATE : toAbsentFile(found);
   }
   // Does not wait for all other files, because each turn reads many files.
   const isInSkill = isInSkills(path.segments);
-  const audience = isInSkill ? await fileAudience(files, path, found) : found.audience;
+  const audience = isInSkill ? await decideFileAudience(files, path, found) : found.audience;
   const file: ParsedFile = isInSkill ? { ...found, audience } : found;
   // The front matter of a file can only narrow its audience.
   if (!mayRead(reader, file.audience)) return PRIVATE;
@@ -243,7 +249,7 @@ async function visibleFiles(
 /**
  * Whether a file can be read as bytes. The owner can do so even if it is not text or is too long.
  */
-function isForBytes({ reason }: AbsentFile, { kind }: Reader): boolean {
+function isReadableAsBytes({ reason }: AbsentFile, { kind }: Reader): boolean {
   return kind === 'owner' && ['empty', 'too-large', 'unreadable'].includes(reason);
 }
 

@@ -2,9 +2,15 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NewId } from '@parley/core';
-import { textOfFile } from './file-text.ts';
-import { diskReason, type FileName, identityOf, openInside, walkPath } from './paths.ts';
-import type { Hold } from './workspace-lock.ts';
+import { decodeFileText } from './file-text.ts';
+import {
+  describeDiskError,
+  type FileName,
+  getFileIdentity,
+  openInside,
+  walkPath,
+} from './paths.ts';
+import type { LockHold } from './workspace-lock.ts';
 
 /** Why the file on disk was not changed. `detail` is for people. */
 export interface DiskRefusal {
@@ -24,15 +30,15 @@ export async function readForWrite(
   name: FileName,
 ): Promise<{ readonly kind: 'found'; readonly text: string | null } | DiskRefusal> {
   try {
-    const blocked = replaceRefusal(folder, name);
+    const blocked = findReplaceRefusal(folder, name);
     if (blocked !== null) return blocked;
     if (walkPath(folder, name).kind === 'missing') return { kind: 'found', text: null };
     await using handle = await openInside(folder, name.segments);
-    const read = textOfFile(await handle.readFile());
+    const read = decodeFileText(await handle.readFile());
     if (read.kind === 'text') return { kind: 'found', text: read.text };
     return refuseOnDisk('not-text', `${name.name} is kept as it is: ${read.detail}`);
   } catch (error) {
-    return refuseOnDisk('disk', diskReason(error));
+    return refuseOnDisk('disk', describeDiskError(error));
   }
 }
 
@@ -46,11 +52,11 @@ export async function refreshCache(folder: string, name: FileName): Promise<void
 }
 
 /** The options for writing a file. */
-export interface WritingFile {
+export interface WriteFileOptions {
   /** Names the temporary file that is created beside it. */
   readonly newId: NewId;
   /** Held since the content to be replaced was read. */
-  readonly hold: Hold;
+  readonly hold: LockHold;
   /**
    * Whether to replace a file that has a second name (a hard link); the second name keeps the old
    * file.
@@ -66,12 +72,12 @@ export async function writeFileInside(
   folder: string,
   name: FileName,
   bytes: Uint8Array,
-  { newId, hold, replacesTwin = false }: WritingFile,
+  { newId, hold, replacesTwin = false }: WriteFileOptions,
 ): Promise<DiskResult> {
   try {
     const parents = name.segments.slice(0, -1);
     const blocked =
-      (await makeFolders(folder, parents)) ?? replaceRefusal(folder, name, replacesTwin);
+      (await makeFolders(folder, parents)) ?? findReplaceRefusal(folder, name, replacesTwin);
     if (blocked !== null) return blocked;
     const created = walkPath(folder, name).kind === 'missing';
     // Hidden, so that neither a listing nor a read can find it.
@@ -80,7 +86,7 @@ export async function writeFileInside(
       (await replaceFile({ folder, hold }, temporary, name, bytes)) ?? { kind: 'written', created }
     );
   } catch (error) {
-    return refuseOnDisk('disk', diskReason(error));
+    return refuseOnDisk('disk', describeDiskError(error));
   }
 }
 
@@ -105,7 +111,11 @@ export async function makeFolders(
 }
 
 /** Why whatever is at this path must not be replaced; null if it may be. */
-function replaceRefusal(folder: string, name: FileName, isTwinFine = false): DiskRefusal | null {
+function findReplaceRefusal(
+  folder: string,
+  name: FileName,
+  isTwinFine = false,
+): DiskRefusal | null {
   const found = walkPath(folder, name);
   if (found.kind === 'link') return refuseOnDisk('link', `${name.name} is a symbolic link`);
   if (found.kind === 'not-a-file')
@@ -118,7 +128,7 @@ function replaceRefusal(folder: string, name: FileName, isTwinFine = false): Dis
 
 /** Writes a temporary file beside the target and renames it. Null on success. */
 async function replaceFile(
-  { folder, hold }: { readonly folder: string; readonly hold: Hold },
+  { folder, hold }: { readonly folder: string; readonly hold: LockHold },
   temporary: Pick<FileName, 'segments'>,
   name: FileName,
   bytes: Uint8Array,
@@ -132,7 +142,7 @@ async function replaceFile(
     const stats = await handle.stat({ bigint: true });
     const found = walkPath(folder, temporary);
     // A parent folder became a link in the meantime, so the bytes were written somewhere else.
-    if (found.kind !== 'file' || found.file.identity !== identityOf(stats)) {
+    if (found.kind !== 'file' || found.file.identity !== getFileIdentity(stats)) {
       return refuseOnDisk('link', `the folder of ${name.name} was replaced`);
     }
     if (!hold.isMine())

@@ -1,10 +1,10 @@
 import type { Reader } from '@parley/core';
 import {
   AudienceFrontMatter,
+  findLookalike,
   isGroupFile,
   isMemory,
   isSkillFile,
-  lookalikeOf,
 } from './audience.ts';
 import { foldName, isMarkdown } from './folded-names.ts';
 import { type FrontMatter, parseFile, readFrontMatter } from './front-matter.ts';
@@ -23,7 +23,7 @@ export interface WriteRefusal {
 }
 
 /** The author of a write. */
-export interface Writer {
+export interface WriteAuthor {
   readonly reader: Reader;
   /** The only file that a guest may write. */
   readonly groupMemory: string;
@@ -37,7 +37,7 @@ export interface Writer {
  * memory file for their conversation.
  */
 export function refuseWriter(
-  { reader, groupMemory, forgetful }: Writer,
+  { reader, groupMemory, forgetful }: WriteAuthor,
   name: string,
 ): WriteRefusal | null {
   if (foldName(name) === 'soul.md') {
@@ -46,7 +46,7 @@ export function refuseWriter(
   if (forgetful && (isMemory(name) || isGroupFile(name))) {
     return refuseWrite('private', 'memory is switched off in the settings');
   }
-  const meant = lookalikeOf(name);
+  const meant = findLookalike(name);
   if (meant !== null)
     return refuseWrite('protected', `it looks like ${meant}: write that name exactly`);
   if (name === groupMemory) return null;
@@ -109,15 +109,15 @@ export function planWrite(
     if (wanted.kind !== 'none') return refuseWrite('front-matter', 'only the owner may set it');
     return {
       ...planned,
-      content: `${headToKeep(current)}${withFinalNewline(text)}`,
+      content: `${getKeptHead(current)}${ensureFinalNewline(text)}`,
       access: 'closed',
     };
   }
   if (wanted.kind === 'refused') return refuseWrite('front-matter', wanted.reason);
   const kept =
     wanted.kind === 'none'
-      ? `${headToKeep(current)}${withFinalNewline(text)}`
-      : withFinalNewline(text);
+      ? `${getKeptHead(current)}${ensureFinalNewline(text)}`
+      : ensureFinalNewline(text);
   const isOpenAs = (content: string): boolean =>
     !inOwnersSkill && parseFile(name, content, false).audience.kind === 'everyone';
   const wasOpen = before !== null && isOpenAs(before);
@@ -126,7 +126,7 @@ export function planWrite(
   if (saysEveryone && (inOwnersSkill || isOwnersSkill)) return refuseWrite('private', SKILL_OPENS);
   // Front matter would break a script or a table, so a file that cannot be marked needs approval.
   const isMarked = !wasOpen && !saysEveryone && isOpenAs(kept) && isMarkdown(name);
-  const marked = isMarked ? markOwners(kept, wanted, AGENTS_LINE) : kept;
+  const marked = isMarked ? markAsOwners(kept, wanted, AGENTS_LINE) : kept;
   if (marked === null) return refuseWrite('front-matter', 'add the line "audience: owner" to it');
   const access = !isOpenAs(marked) ? 'closed' : wasOpen ? 'open' : 'opened';
   return { ...planned, content: marked, access };
@@ -139,7 +139,11 @@ const SKILL_OPENS = 'it belongs to a skill that is the owner’s, which only a p
  * The text with `audience: owner` in its front matter; null if that does not make the file the
  * owner's.
  */
-function markOwners(text: string, { head }: Pick<Front, 'head'>, line: string): string | null {
+function markAsOwners(
+  text: string,
+  { head }: Pick<AudienceFront, 'head'>,
+  line: string,
+): string | null {
   const marked =
     head === '' ? `---\n${line}---\n\n${text}` : text.replace(/^(\s*---[^\n]*\n)/, `$1${line}`);
   const front = readFrontMatter(marked, AudienceFrontMatter);
@@ -153,12 +157,12 @@ function markOwners(text: string, { head }: Pick<Front, 'head'>, line: string): 
 export function restrictToOwner(raw: string, by: 'agent' | 'person'): string {
   const front = readFrontMatter(raw, AudienceFrontMatter);
   const line = by === 'agent' ? AGENTS_LINE : OWNERS_LINE;
-  const marked = front.kind === 'refused' ? null : markOwners(raw, front, line);
+  const marked = front.kind === 'refused' ? null : markAsOwners(raw, front, line);
   return marked ?? `---\n${line}---\n\n${raw}`;
 }
 
 /** Whether an agent made this file the owner's, and no person has decided about it yet (W09). */
-export function isUnsettled(raw: string): boolean {
+export function isAudienceUnsettled(raw: string): boolean {
   const front = readFrontMatter(raw, AudienceFrontMatter);
   return front.kind === 'parsed' && isOwnersOnly(front) && front.head.includes(AGENTS_LINE);
 }
@@ -198,9 +202,9 @@ const OWNERS_LINE = 'audience: owner\n';
 const AGENTS_LINE = 'audience: owner # written by the agent\n';
 const OWNERS_HEAD = `---\n${OWNERS_LINE}---\n\n`;
 
-type Front = FrontMatter<AudienceFrontMatter>;
+type AudienceFront = FrontMatter<AudienceFrontMatter>;
 
-function isOwnersOnly(front: Front): boolean {
+function isOwnersOnly(front: AudienceFront): boolean {
   return front.kind === 'refused' || (front.kind === 'parsed' && front.data.audience === 'owner');
 }
 
@@ -208,12 +212,12 @@ function isOwnersOnly(front: Front): boolean {
  * The front matter to put before a new text. A block without an end cannot be kept, but what it hid
  * stays hidden.
  */
-export function headToKeep(front: Front): string {
+export function getKeptHead(front: AudienceFront): string {
   if (front.head === '') return front.kind === 'refused' ? OWNERS_HEAD : '';
   return `${front.head.trimEnd()}\n\n`;
 }
 
-function withFinalNewline(text: string): string {
+function ensureFinalNewline(text: string): string {
   return text === '' || text.endsWith('\n') ? text : `${text}\n`;
 }
 

@@ -1,4 +1,4 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANSWERS } from './answers.ts';
 import { APPROVALS } from './approvals.ts';
@@ -45,7 +45,7 @@ export function everyChannel(
     const rows = table(!lacks.includes('quotes'));
     for (const { title, needs = [], isSameEverywhere, run } of rows) {
       if (needs.some((trait) => lacks.includes(trait))) continue;
-      if (isSameEverywhere && name !== FIRST && !isWholeRun()) continue;
+      if (isSameEverywhere && name !== FIRST && !isFullRun()) continue;
       it(title, async () => {
         await run(scene);
         expect(scene.leaks()).toEqual([]);

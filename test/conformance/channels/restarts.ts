@@ -1,4 +1,4 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { expect } from 'vitest';
 import type { Behaviour } from './behaviour.ts';
 
@@ -13,7 +13,7 @@ export const restarts = (quotes: boolean): readonly Behaviour[] =>
     async run(scene) {
       // On a change SIGTERM, which does not depend on the channel, is left to e2e/: it closes
       // Parley as the test does here.
-      if (signal === 'SIGKILL' || isWholeRun()) await scene.moveApart();
+      if (signal === 'SIGKILL' || isFullRun()) await scene.moveApart();
       const [done, away, cut] = [scene.peer.direct(), scene.peer.direct(), scene.peer.direct()];
       await scene.exchange(done, `my number is 4711 ${signal}`);
       await scene.exchange(away, `before the end by ${signal}`);

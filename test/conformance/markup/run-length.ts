@@ -1,4 +1,4 @@
-import { shareOfRun } from '@parley/core/testing';
+import { scaleRuns } from '@parley/core/testing';
 
 /** How long a property test runs. */
 export interface RunLength {
@@ -16,7 +16,7 @@ const DOCUMENTS = 200;
 /** Otherwise always the same documents, so that a new finding does not block unrelated work. */
 export const RUN_LENGTH: RunLength =
   LONG_RUN === undefined
-    ? { numRuns: shareOfRun(DOCUMENTS), seed: 20_261_121 }
+    ? { numRuns: scaleRuns(DOCUMENTS), seed: 20_261_121 }
     : { numRuns: Number(LONG_RUN) };
 
 /** Enough for a slow machine and for finding a small counterexample, in ms. */

@@ -5,7 +5,7 @@ import { createLinearAdapter } from '@chat-adapter/linear';
 import { createSlackAdapter } from '@chat-adapter/slack';
 import { createTeamsAdapter } from '@chat-adapter/teams';
 import { createWhatsAppAdapter } from '@chat-adapter/whatsapp';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import type { Adapter } from 'chat';
 import { describe, expect, it } from 'vitest';
 import { Places } from '../../../packages/channel-chat-sdk/src/places.ts';
@@ -91,7 +91,7 @@ const CASES: readonly Case[] = [
 
 describe('the place of a thread', () => {
   it.each(CASES)('[F11] is %s', async (_what, adapter, threadId, expected, raw) => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const place = await new Places(adapter as Adapter, values).of(threadId, raw);
     expect(place).toEqual({
       ...{ threadId: undefined, root: undefined, isDirect: false, ...expected },
@@ -110,7 +110,7 @@ describe('the place of a thread', () => {
         return { metadata: { space: { spaceType: 'DIRECT_MESSAGE' } } };
       },
     }) as Adapter;
-    const places = new Places(adapter, memoryValues());
+    const places = new Places(adapter, createMemoryValues());
     for (const thread of ['T', 'U']) {
       const place = await places.of(`gchat:spaces/A:${b64(`spaces/A/threads/${thread}`)}`);
       expect(place).toMatchObject({ isDirect: true, threadId: undefined });

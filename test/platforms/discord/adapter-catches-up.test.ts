@@ -1,5 +1,5 @@
 import type { AdapterValues } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import type { GatewayFault } from '@parley/simulators/discord';
 import { StoreError } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ const unable = async () => {
  * A bot that has received one message in a channel and one in a direct chat, and is offline now.
  */
 async function away(): Promise<{ before: Scene; values: AdapterValues; dm: string }> {
-  const values = memoryValues();
+  const values = createMemoryValues();
   const before = await scene({ values });
   const { double } = before;
   await before.connect();
@@ -69,7 +69,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
   });
 
   it('is fetched from a channel even if nobody had ever written there before, or anywhere', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const before = await scene({ values });
     const { double } = before;
     await before.connect();
@@ -146,7 +146,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
   });
 
   it('is not requested when there is nothing new, nor when nobody is served', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const before = await scene({
       values,
       receive: async ({ chat }) =>
@@ -201,7 +201,7 @@ describe('[D01] what was said while the Discord bot was away', () => {
   });
 
   it('is fetched after the next start when it could not be stored before a stop', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const before = await scene({
       values,
       receive: async ({ text }) => {

@@ -1,5 +1,5 @@
 import { type AdapterValues, ParleyError } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { accepted } from '../adapter-core.ts';
 import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
@@ -13,7 +13,7 @@ const numbered = (first: number, last: number) =>
 
 /** A bot that has received one message in a channel and is offline now. */
 async function away(): Promise<{ double: Scene['double']; values: AdapterValues }> {
-  const values = memoryValues();
+  const values = createMemoryValues();
   const before = await scene({ values });
   const { double } = before;
   await before.connect();
@@ -131,7 +131,7 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
   });
 
   it("of a lost session arrive with the person's next message, even if the bot had never received anything", async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const before = await scene({ values });
     await before.connect();
     await before.adapter.stop();
@@ -180,7 +180,7 @@ describe('[D01] first direct messages while the Discord bot was away', () => {
   });
 
   it('arrive even if the person has only used a command there before', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const commands = [{ name: 'help', summary: 'what I can do' }];
     const here = await scene({ values, commands });
     const { double } = here;

@@ -1,4 +1,4 @@
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
 import { ANN, endScenes, part, scene } from './adapter-scene.ts';
@@ -113,7 +113,7 @@ describe('the Discord adapter receives', () => {
   });
 
   it('[F05] the roles of senders in the server, requested for missed messages', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const before = await scene({ values });
     const { double } = before;
     double.promote(double.guildId, ANN);

@@ -1,4 +1,4 @@
-import { typedText } from '@parley/core';
+import { getTypedText } from '@parley/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
 import { ANN, endScenes, part, type Scene, scene } from './adapter-scene.ts';
@@ -35,12 +35,12 @@ describe('[F16] what people show on Discord', () => {
     double.say({ channel: direct, text: '/status', parts: POLL });
     const message = await hears(1);
     expect(message.text).toBe('/status');
-    expect(typedText(message)).toBe('/status');
+    expect(getTypedText(message)).toBe('/status');
     expect(message.quotation?.text).toContain('Poll: Tea?\n- Yes\n- No');
     double.say({ channel: direct, parts: { forward: { text: '/new' } } });
     const passed = await hears(2);
     expect(passed.text).toBe('[Forwarded]\n/new');
-    expect(typedText(passed)).toBe('');
+    expect(getTypedText(passed)).toBe('');
   });
 
   it('is read from an answered message that Discord only refers to', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GrowingAnswer } from '@parley/channels';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { createPrefixRenderer, render } from '@parley/markup';
 import { WIDE_LIMITS } from '@parley/simulators/discord';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -82,7 +82,7 @@ describe('[F12] a growing answer on Discord', () => {
   });
 
   it('is continued by the finished answer even after a restart', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const before = await scene({ values });
     await grow(before, START);
     await before.adapter.stop();
@@ -94,7 +94,7 @@ describe('[F12] a growing answer on Discord', () => {
   });
 
   it('is continued even if it is unknown whether the first message arrived', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const before = await scene({ values });
     before.double.fault({ kind: 'hang-up', after: true });
     await expect(grow(before, START)).rejects.toThrow('may have arrived');
@@ -105,7 +105,7 @@ describe('[F12] a growing answer on Discord', () => {
   });
 
   it('[D04] leaves nothing of a first run of the turn if the second produces less', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const before = await scene({ values });
     await grow(before, LONG);
     await before.adapter.stop();
@@ -116,7 +116,7 @@ describe('[F12] a growing answer on Discord', () => {
   });
 
   it('[D04] leaves nothing even if it is unknown whether the last message of the first run arrived', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const before = await scene({ values });
     await grow(before, START);
     before.double.fault({ kind: 'hang-up', after: true, call: 'POST /channels' });
@@ -162,7 +162,7 @@ describe('[F12] a growing answer on Discord', () => {
   ])(
     '[D09] stops growing once it %s: an edit that waits for its rate is not sent',
     async (_, end) => {
-      const [values, account] = [memoryValues(), { isHeld: true }];
+      const [values, account] = [createMemoryValues(), { isHeld: true }];
       const limits = { ...WIDE_LIMITS, routes: { count: 1, windowMs: 1_000 } };
       const holdsAccount = () => account.isHeld;
       const before = await scene({ values, holdsAccount, double: { limits } });

@@ -1,6 +1,6 @@
 import { conversationIdOf } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANN, endScenes, type Scene, scene } from './adapter-scene.ts';
@@ -101,7 +101,7 @@ describe.each(['never', 'per-conversation'])('the places of Discord, threads: %s
           owners.set(conversation, place.name);
         }
       }),
-      runs(20),
+      toRunOptions(20),
     );
     for (const place of places) owners.set(conversationIdOf(await write(place)), place.name);
     expect(new Set(owners.values()).size).toBe(places.length);

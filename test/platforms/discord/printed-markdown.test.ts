@@ -1,5 +1,5 @@
-import { literal } from '@parley/core';
-import { shareOfRun } from '@parley/core/testing';
+import { toLiteralMarkdown } from '@parley/core';
+import { scaleRuns } from '@parley/core/testing';
 import { type RenderTarget, render } from '@parley/markup';
 import { parseDiscordMarkdown } from '@parley/simulators/discord';
 import fc from 'fast-check';
@@ -22,7 +22,7 @@ const words = fc.constantFrom(
   '中',
   'word:x',
   ' ',
-  literal(' '),
+  toLiteralMarkdown(' '),
   '1\\. ',
   '<@1>',
   ':ok:',
@@ -66,7 +66,7 @@ describe('what is printed for Discord', () => {
             .flatMap((run) => [{ text: run.marker, formats: NONE }, run]);
           expect(charactersOf(seen)).toEqual(charactersOf(meant));
         }),
-        RUN_LENGTH.seed === undefined ? RUN_LENGTH : { ...RUN_LENGTH, numRuns: shareOfRun(600) },
+        RUN_LENGTH.seed === undefined ? RUN_LENGTH : { ...RUN_LENGTH, numRuns: scaleRuns(600) },
       );
     },
     TIMEOUT,

@@ -1,6 +1,6 @@
 import type { ChannelAdapter } from '@parley/channels';
 import type { OutboundPart } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { createPrefixRenderer } from '@parley/markup';
 import { afterEach, describe, expect, it } from 'vitest';
 import { failureOf, noSignal } from '../adapter-core.ts';
@@ -212,7 +212,7 @@ describe('[D04] a grown message in a Telegram group', () => {
   });
 
   it('is completed when the part is searched for, and is never taken for another part', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     const here = await asked({ values });
     await grow(here, START);
     const known = [

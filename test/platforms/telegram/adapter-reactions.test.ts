@@ -1,5 +1,5 @@
 import { InboundReaction } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { endScenes, type Scene, scene } from './adapter-scene.ts';
 
@@ -88,7 +88,7 @@ describe('[F06] reactions of people', () => {
       failures -= 1;
       if (failures >= 0) throw new Error('disk is full');
     };
-    const here = await scene({ reacted, values: memoryValues() });
+    const here = await scene({ reacted, values: createMemoryValues() });
     const { double, adapter, reactions, received } = here;
     await adapter.start();
     const chat = double.migrate(GROUP);

@@ -1,4 +1,4 @@
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { noSignal } from '../adapter-core.ts';
 import { part } from './adapter-parts.ts';
@@ -79,7 +79,7 @@ describe('the stop button of a growing answer', () => {
   });
 
   it('[F18] works after a restart, and with unknown fields', async () => {
-    const { double, adapter, received } = await scene({ values: memoryValues() });
+    const { double, adapter, received } = await scene({ values: createMemoryValues() });
     await adapter.start();
     double.say({ chat: ANN, text: 'q' });
     const chat = { id: ANN, type: 'private', first_name: 'Ann', new_field: 1 };

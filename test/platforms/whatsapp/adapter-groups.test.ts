@@ -1,10 +1,10 @@
-import { shareOfRun } from '@parley/core/testing';
+import { scaleRuns } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { failureOf, noSignal } from '../adapter-core.ts';
 import { openScene, part, type Scene } from './adapter-scene.ts';
 
 /** The number of people in a group besides the bot. Each takes a few ms for their keys. */
-const MANY = shareOfRun(499);
+const MANY = scaleRuns(499);
 
 /** A scene with a group of Ann and the bot that the adapter knows. */
 async function groupScene() {

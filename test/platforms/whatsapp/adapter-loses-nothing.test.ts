@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelAdapter } from '@parley/channels';
 import type { AdapterValue } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { accepted, failureOf, noSignal } from '../adapter-core.ts';
 import { openScene, part, type Scene, type Wishes } from './adapter-scene.ts';
@@ -19,7 +19,7 @@ async function arrived({ double, texts }: Scene, expected: readonly string[]): P
  * Values of one kind that cannot be read for a number of times, as while a database is unavailable.
  */
 function unreadable(kind: string) {
-  const values = memoryValues();
+  const values = createMemoryValues();
   let failures = 0;
   return {
     ...values,
@@ -85,7 +85,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
 
   it('the session that opened it cannot be stored for a while', async () => {
     let failures = 0;
-    const values = memoryValues();
+    const values = createMemoryValues();
     const failing = {
       ...values,
       set: async (changes: readonly AdapterValue[]) => {
@@ -159,7 +159,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
   });
 
   it('it ends between storing a message and storing its session', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     let isDead = false;
     let deaths = 0;
     const receive = async () => {
@@ -219,7 +219,7 @@ describe('[D01] the WhatsApp adapter loses nothing when', () => {
   });
 
   it('[D04] it ends after sending: the session that encrypted the message was stored before it left', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     let isDead = false;
     const dying = {
       ...values,

@@ -1,4 +1,4 @@
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { MESSAGE_KINDS } from '@parley/simulators/whatsapp';
 import { expect, it } from 'vitest';
 import { openScene } from './adapter-scene.ts';
@@ -17,7 +17,7 @@ it('[D12] WhatsApp: nothing is missed whichever optional fields of messages are 
     }
     // Groups are left out here, because each message costs a signature; a run on a change tests
     // each fifth field.
-    const single = isWholeRun() ? fields : fields.filter(() => tried++ % 5 === 0);
+    const single = isFullRun() ? fields : fields.filter(() => tried++ % 5 === 0);
     for (const field of single) await double.acts.post({ chat: ann.id }, message([field]));
     await double.say({ chat: ann.id, text: `still here after ${name}` });
     await double.waitFor(() => received.at(-1)?.text === `still here after ${name}`);

@@ -1,6 +1,6 @@
 import { whatsapp } from '@parley/channel-whatsapp';
 import type { AdapterValues } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { scene } from './adapter-scene.ts';
 
@@ -12,14 +12,14 @@ describe('a probe of a WhatsApp account', () => {
     const { values, double } = await scene();
     expect(await probe(values)).toMatchObject({ kind: 'works', warnings: [], clock: null });
     expect(double.state()).not.toBe('connected');
-    expect(await probe(memoryValues())).toMatchObject({
+    expect(await probe(createMemoryValues())).toMatchObject({
       kind: 'unlinked',
       fix: expect.stringContaining('Linked devices'),
     });
   });
 
   it('[U02] says what to do about a damaged link', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     await values.set([{ kind: 'credentials', id: 'credentials', value: '{}' }]);
     expect(await probe(values)).toMatchObject({
       kind: 'problem',

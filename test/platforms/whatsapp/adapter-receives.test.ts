@@ -1,7 +1,7 @@
 import { whatsapp } from '@parley/channel-whatsapp';
 import type { IngressOutcome } from '@parley/channels';
 import type { InboundMessage } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import { accepted, noSignal } from '../adapter-core.ts';
 import { openScene, part, scene } from './adapter-scene.ts';
@@ -223,7 +223,7 @@ describe('the WhatsApp adapter', () => {
   });
 
   it('does not start with damaged credentials, and leaves them unchanged', async () => {
-    const values = memoryValues();
+    const values = createMemoryValues();
     await values.set([{ kind: 'credentials', id: 'credentials', value: '{"noiseKey":' }]);
     const { double, adapter, states } = await scene({ values, unlinked: true });
     await adapter.start();

@@ -1,7 +1,7 @@
 import { type WhatsAppEnv, whatsapp } from '@parley/channel-whatsapp';
 import type { ChannelAdapter, Revision } from '@parley/channels';
 import type { AdapterValues, InboundMessage, OutboundPart } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import {
   startWhatsAppDouble,
   type WhatsAppDouble,
@@ -61,7 +61,7 @@ async function build(wishes: Wishes): Promise<LastingScene> {
   const connect = await whatsapp.load();
   const double = await startWhatsAppDouble(wishes.double);
   WA_CERT_DETAILS.PUBLIC_KEY = double.rootKey;
-  const values = wishes.values ?? memoryValues();
+  const values = wishes.values ?? createMemoryValues();
   if (wishes.unlinked !== true) await link(double, values);
   const { told, context } = coreOf(double, { ...wishes, values });
   const waits: number[] = [];

@@ -1,5 +1,5 @@
 import { silentLogger, systemTime } from '@parley/core';
-import { type OperationName, perform, type Services } from '@parley/gateway/operations';
+import { type OperationName, performOperation, type Services } from '@parley/gateway/operations';
 import { openStore, type Store } from '@parley/store';
 import type { SimulatedProcess } from '../engine/virtual-time.ts';
 import type { Simulation } from '../simulation.ts';
@@ -82,7 +82,7 @@ export class Owner {
       scrub: (text: string) => text,
     };
     // The operations on conversations use no other service.
-    return perform(needs as unknown as Services, name, input, OWNER);
+    return performOperation(needs as unknown as Services, name, input, OWNER);
   }
 
   #open(): Promise<Store> {

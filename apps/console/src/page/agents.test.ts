@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { agentsAt, answererOf, type ShownAgent } from './agents.tsx';
-import { routeOf } from './route.ts';
+import { findAnsweringAgent, resolveAgents, type ShownAgent } from './agents.tsx';
+import { parseRoute } from './route.ts';
 
 const agent = (name: string, title: string): ShownAgent => ({
   ...{ name, title, isDefault: name === 'main' },
@@ -13,8 +13,8 @@ describe('the agents of the page', () => {
   it('[F14] are not mentioned anywhere if there is only one', () => {
     const nowhere = { all: [], chosen: undefined, inTitles: null, state: 'here' };
     for (const hash of ['#/memory', '#/memory?agent=main', '#/'])
-      expect(agentsAt([ADA], routeOf(hash), 'own')).toEqual(nowhere);
-    expect(answererOf([], 'telegram:default:1')).toBeUndefined();
+      expect(resolveAgents([ADA], parseRoute(hash), 'own')).toEqual(nowhere);
+    expect(findAnsweringAgent([], 'telegram:default:1')).toBeUndefined();
   });
 
   it.each([
@@ -27,18 +27,18 @@ describe('the agents of the page', () => {
   ] as const)(
     '[F14] are chosen by the address %s and named in titles',
     (hash, kind, chosen, inTitles) => {
-      const agents = agentsAt([ADA, DESK], routeOf(hash), kind);
+      const agents = resolveAgents([ADA, DESK], parseRoute(hash), kind);
       expect(agents).toEqual({ all: [ADA, DESK], chosen, inTitles, state: 'here' });
     },
   );
 
   it('[F14] are reported as missing after they were removed', () => {
     for (const found of [[ADA], [ADA, DESK]])
-      expect(agentsAt(found, routeOf('#/memory?agent=lab'), 'own').state).toBe('gone');
+      expect(resolveAgents(found, parseRoute('#/memory?agent=lab'), 'own').state).toBe('gone');
   });
 
   it('[F14] are recognized from the id of a conversation or chat', () => {
-    const of = (id: string) => answererOf([ADA, DESK], id)?.title;
+    const of = (id: string) => findAnsweringAgent([ADA, DESK], id)?.title;
     expect(
       ['main', 'telegram:default:5', '@support/main', '@support/web:default:x'].map(of),
     ).toEqual(['Ada', 'Ada', 'Help desk', 'Help desk']);

@@ -1,6 +1,6 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import { describe, expect, it } from 'vitest';
-import { isCut } from './dead-letters.tsx';
+import { isTruncated } from './dead-letters.tsx';
 
 type ShownDeadLetter = OutputOf<'dead/list'>['letters'][number];
 
@@ -33,6 +33,6 @@ describe('the dead letters on the page', () => {
     ['all messages of a turn', turn(1), false],
     ['some messages of a turn', turn(4), true],
   ])('[D06] offer the full text only when the list cuts it: %s', (_case, letter, expected) => {
-    expect(isCut(letter)).toBe(expected);
+    expect(isTruncated(letter)).toBe(expected);
   });
 });

@@ -1,5 +1,5 @@
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
-import { decodePart, shownAgent } from './route.ts';
+import { decodePart, getShownAgent } from './route.ts';
 
 // The message shown if the gateway cannot be reached or has failed.
 const UNREACHABLE = 'The gateway does not answer. It may be restarting.';
@@ -31,7 +31,7 @@ const OF_ONE_AGENT =
   /^\/api\/(?:heartbeat|cron|files|memory|skills|soul|prompts\/preview|approvals\/(?:files|rules|revoke-rule|settle-file))(?![^/?])/;
 
 /** Adds the selected agent to paths whose response belongs to one agent (F14). */
-export function pathOfAgent(path: string, agent = shownAgent()): string {
+export function addAgentToPath(path: string, agent = getShownAgent()): string {
   if (agent === undefined || !OF_ONE_AGENT.test(path)) return path;
   return `${path}${path.includes('?') ? '&' : '?'}agent=${encodeURIComponent(agent)}`;
 }
@@ -45,7 +45,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   if (session === null) return new Response(null, { status: 401 });
   const headers = new Headers(init.headers);
   headers.set('authorization', `Bearer ${session}`);
-  const response = await fetch(pathOfAgent(path), { ...init, headers });
+  const response = await fetch(addAgentToPath(path), { ...init, headers });
   // Another tab may have signed in again in the meantime.
   if (response.status === 401 && localStorage.getItem(KEY) === session) {
     localStorage.removeItem(KEY);
@@ -93,7 +93,7 @@ export function upload(
  * Downloads a file for the browser to save. Returns undefined on success, otherwise the reason.
  * Never rejects.
  */
-export async function download(path: string, name: string): Promise<Outcome | undefined> {
+export async function download(path: string, name: string): Promise<ActionOutcome | undefined> {
   const file = await fetchFile(path);
   if (file === null) return { text: `Could not load ${name}.`, isTrouble: true };
   const address = URL.createObjectURL(file);
@@ -117,10 +117,12 @@ export async function fetchFile(path: string): Promise<Blob | null> {
 }
 
 /** The gateway's answer, or the reason why there is none. */
-export type Answer<Value> = { readonly kind: 'here'; readonly value: Value } | Failure;
+export type GatewayAnswer<Value> =
+  | { readonly kind: 'here'; readonly value: Value }
+  | RequestFailure;
 
 /** Why there is no answer and what to do, written for people; `retryable` if a retry may help. */
-export interface Failure {
+export interface RequestFailure {
   readonly kind: 'failed';
   readonly reason: string;
   readonly retryable: boolean;
@@ -131,18 +133,21 @@ export interface Failure {
  * people. The gateway that answers also served this page, so `Value` is the type it declares for
  * the path.
  */
-export function ask<Value>(path: string, body?: object): Promise<Answer<Value>> {
-  return send<Value>(path, body && { method: 'POST', body: JSON.stringify(body) });
+export function askGateway<Value>(path: string, body?: object): Promise<GatewayAnswer<Value>> {
+  return sendRequest<Value>(path, body && { method: 'POST', body: JSON.stringify(body) });
 }
 
 /** The result of a person's action. */
-export interface Outcome {
+export interface ActionOutcome {
   readonly text: string;
   readonly isTrouble: boolean;
 }
 
 /** The path of a read operation, for GET. */
-export function readPath<Name extends OperationName>(name: Name, input: InputOf<Name>): string {
+export function buildReadPath<Name extends OperationName>(
+  name: Name,
+  input: InputOf<Name>,
+): string {
   const given = Object.entries(input ?? {}).filter(([, value]) => value !== undefined);
   const query = new URLSearchParams(given.map(([field, value]) => [field, String(value)]));
   return query.size === 0 ? `/api/${name}` : `/api/${name}?${query}`;
@@ -152,38 +157,41 @@ export function readPath<Name extends OperationName>(name: Name, input: InputOf<
 export function perform<Name extends OperationName>(
   name: Name,
   input: InputOf<Name>,
-): Promise<Answer<OutputOf<Name>>> {
-  return ask(`/api/${name}`, { ...input });
+): Promise<GatewayAnswer<OutputOf<Name>>> {
+  return askGateway(`/api/${name}`, { ...input });
 }
 
 /**
  * Performs an operation. On success the result is undefined, or the text that `textOf` creates from
  * the answer; otherwise it is the reason. Never rejects.
  */
-export async function order<Name extends OperationName>(
+export async function orderOperation<Name extends OperationName>(
   name: Name,
   input: InputOf<Name>,
   textOf?: (answer: OutputOf<Name>) => string,
-): Promise<Outcome | undefined> {
+): Promise<ActionOutcome | undefined> {
   const answer = await perform(name, input);
   if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
   return textOf && { text: textOf(answer.value), isTrouble: false };
 }
 
-async function send<Value>(path: string, init: RequestInit = {}): Promise<Answer<Value>> {
+async function sendRequest<Value>(
+  path: string,
+  init: RequestInit = {},
+): Promise<GatewayAnswer<Value>> {
   try {
     const response = await request(path, { ...init, signal: AbortSignal.timeout(TIMEOUT_MS) });
-    if (response.status === 401) return failed('This browser is no longer signed in.');
-    if (response.status >= 500) return failed(BROKEN, true);
+    if (response.status === 401) return createFailure('This browser is no longer signed in.');
+    if (response.status >= 500) return createFailure(BROKEN, true);
     if (response.ok) return { kind: 'here', value: await response.json() };
     const { error = BROKEN } = await response.json().catch(() => ({}));
-    return failed(String(error));
+    return createFailure(String(error));
   } catch {
-    return failed(UNREACHABLE, true);
+    return createFailure(UNREACHABLE, true);
   }
 }
 
-function failed(reason: string, retryable = false): Failure {
+function createFailure(reason: string, retryable = false): RequestFailure {
   return { kind: 'failed', reason, retryable };
 }
 
@@ -240,7 +248,7 @@ async function endSession(session: string): Promise<void> {
 /**
  * Removes everything that the page stored in this browser, including unsent messages, and reloads.
  */
-export function forgetEverything(): void {
+export function clearStoredData(): void {
   localStorage.clear();
   indexedDB.deleteDatabase('parley');
   history.replaceState(null, '', '/');
@@ -256,7 +264,7 @@ export function takeToken(): string | null {
 }
 
 /** An id of 128 random bits. `crypto.randomUUID` is missing on plain HTTP except on localhost. */
-export function randomId(): string {
+export function createRandomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }

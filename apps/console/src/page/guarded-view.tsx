@@ -4,14 +4,14 @@ import { AgentsHere, NoSuchAgent } from './agents.tsx';
 import type { Route } from './route.ts';
 import { DataScope } from './ui/data.tsx';
 import { Lazy } from './ui/lazy.tsx';
-import { Trouble } from './ui/widgets.tsx';
-import type { View } from './views.ts';
-import { type Me, missingRole } from './who.ts';
+import { TroubleNote } from './ui/widgets.tsx';
+import type { ConsoleView } from './views.ts';
+import { findMissingRole, type SignedInPerson } from './who.ts';
 
 interface GuardedProps {
-  readonly view: View;
+  readonly view: ConsoleView;
   readonly route: Route;
-  readonly me: Me;
+  readonly me: SignedInPerson;
 }
 
 /**
@@ -19,7 +19,7 @@ interface GuardedProps {
  * anyway.
  */
 export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
-  const needed = missingRole(me, view.reads);
+  const needed = findMissingRole(me, view.reads);
   const { state } = useContext(AgentsHere);
   if (state === 'gone') return <NoSuchAgent route={route} />;
   if (state === 'asked') return null;
@@ -28,7 +28,7 @@ export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
     <main class="column-view">
       <div>
         <h2>{view.label ?? 'Closed'}</h2>
-        <Trouble
+        <TroubleNote
           reason={`This needs the role ${needed}. You are signed in as ${me.name}, ${me.role}.`}
         />
       </div>
@@ -37,7 +37,7 @@ export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
 }
 
 /** A view, or why it could not be shown. */
-function ShownView({ view, route }: { readonly view: View; readonly route: Route }): VNode {
+function ShownView({ view, route }: { readonly view: ConsoleView; readonly route: Route }): VNode {
   // The gateway may have been updated since this page was loaded: the file of the view may be gone,
   // or an answer may have an unexpected form.
   const [error] = useErrorBoundary();
@@ -56,7 +56,7 @@ function BrokenView(): VNode {
     <main class="column-view">
       <div>
         <h2>Error</h2>
-        <Trouble reason={reason} again={() => location.reload()} />
+        <TroubleNote reason={reason} again={() => location.reload()} />
       </div>
     </main>
   );

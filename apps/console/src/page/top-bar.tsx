@@ -1,19 +1,19 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { AgentInfo } from './chat/chat-view.tsx';
-import type { Link } from './chat/conversation.ts';
-import { forgetEverything, order } from './gateway.ts';
+import type { LinkState } from './chat/conversation.ts';
+import { clearStoredData, orderOperation } from './gateway.ts';
 import type { InboxState } from './inbox/inbox-state.ts';
 import type { InboxRow } from './inbox/rows.ts';
-import { hrefOf } from './route.ts';
+import { toHref } from './route.ts';
 import { Icon } from './ui/icon.tsx';
 import { Lazy } from './ui/lazy.tsx';
-import { Trouble } from './ui/widgets.tsx';
-import type { Me } from './who.ts';
+import { TroubleNote } from './ui/widgets.tsx';
+import type { SignedInPerson } from './who.ts';
 
 const chatMenu = async () => (await import('./inbox/chat-menu.tsx')).ChatMenu;
 
-export const LINK_LABELS: Readonly<Record<Link, string>> = {
+export const LINK_LABELS: Readonly<Record<LinkState, string>> = {
   connecting: 'Connecting…',
   online: 'Connected',
   reconnecting: 'Reconnecting…',
@@ -23,8 +23,8 @@ export const LINK_LABELS: Readonly<Record<Link, string>> = {
 interface TopBarProps {
   readonly agent: AgentInfo;
   readonly choice: VNode;
-  readonly link: Link;
-  readonly me: Me | null;
+  readonly link: LinkState;
+  readonly me: SignedInPerson | null;
   /** The state of the inbox; null if another place is shown. */
   readonly inbox: {
     readonly state: InboxState;
@@ -50,7 +50,7 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
     <header class="top">
       {children}
       {inbox !== null && (
-        <a class="quiet to-inbox" href={hrefOf('conversations')} aria-label="All conversations">
+        <a class="quiet to-inbox" href={toHref('conversations')} aria-label="All conversations">
           <Icon name="back" />
         </a>
       )}
@@ -78,7 +78,7 @@ export function TopBar({ agent, choice, link, me, inbox, children }: TopBarProps
         </span>
       )}
       {inbox !== null && <MenuButton {...inbox} row={row} />}
-      <Trouble reason={failure && `You are still signed in. ${failure}`} />
+      <TroubleNote reason={failure && `You are still signed in. ${failure}`} />
     </header>
   );
 }
@@ -111,10 +111,10 @@ function useSignOut() {
   const [isLeaving, setLeaving] = useState(false);
   const signOut = async (): Promise<void> => {
     setLeaving(true);
-    const failed = await order('sessions/leave', {});
+    const failed = await orderOperation('sessions/leave', {});
     setLeaving(false);
     setFailure(failed?.text ?? null);
-    if (failed === undefined) forgetEverything();
+    if (failed === undefined) clearStoredData();
   };
   return { failure, isLeaving, signOut };
 }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { keepCurrent } from './current-build.ts';
+import { createPageRebuilder } from './current-build.ts';
 
 let folder: string;
 let inputs: string[];
@@ -26,7 +26,7 @@ function write(file: string, text: string, secondsAgo: number): void {
 }
 
 const open = () =>
-  keepCurrent(async () => {
+  createPageRebuilder(async () => {
     builds += 1;
     during();
     return { page: new Map([['/', Uint8Array.from([builds])]]), inputs };

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Hono } from 'hono';
 import { etag } from 'hono/etag';
 import type { BuiltPage } from './build-page.ts';
-import { keepCurrent } from './current-build.ts';
+import { createPageRebuilder } from './current-build.ts';
 
 /**
  * Also declared in `@parley/core/installation`. It is repeated here so that the bundler sees a
@@ -59,7 +59,7 @@ export function createConsole(
 function openPage(): () => Promise<BuiltPage> {
   // The bundler removes the import only inside such a condition.
   if (typeof PARLEY_BUNDLE === 'undefined') {
-    return keepCurrent(async () => (await import('./build-page.ts')).buildPage());
+    return createPageRebuilder(async () => (await import('./build-page.ts')).buildPage());
   }
   return () => readBuiltPage(fileURLToPath(new URL('./page', import.meta.url)));
 }

@@ -59,7 +59,7 @@ export interface AccountRights {
  * A gateway that has its database to itself, or an account that any number of gateways may serve,
  * needs no lease.
  */
-export function everyRight(outbox: OutboxRepository): AccountRights {
+export function createEveryRight(outbox: OutboxRepository): AccountRights {
   const never = new AbortController().signal;
   return {
     obtain: async (_name, _standby, signal) =>

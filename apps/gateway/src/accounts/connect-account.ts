@@ -35,19 +35,19 @@ import {
   type AdapterValues,
   ChannelError,
   type Defects,
-  inlineCode,
+  formatInlineCode,
   type LiveEvent,
   type Logger,
-  literal,
   ParleyError,
   reasonOf,
+  toLiteralMarkdown,
 } from '@parley/core';
 import { wakeDeliveryOn } from '@parley/queue';
 import { GatewayError } from '../gateway-error.ts';
 import type { AccountDeps, AccountPlan } from './account.ts';
 import type { AccountName, AccountRight } from './account-rights.ts';
 import { reviseMessage } from './revise-message.ts';
-import { defaultFirst, notifyOwner } from './tell-owner.ts';
+import { notifyOwner, sortDefaultFirst } from './tell-owner.ts';
 
 export interface AdapterDeps extends AccountDeps {
   /** The log of this account. */
@@ -72,7 +72,7 @@ export interface AdapterDeps extends AccountDeps {
  * Creates an adapter that is not connected yet and attaches it to an ingress. Only now is the
  * platform's library loaded. Rejects when the adapter cannot be created.
  */
-export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise<ChannelAdapter> {
+export async function createAdapter(deps: AdapterDeps, plan: AccountPlan): Promise<ChannelAdapter> {
   const { definition, account, settings } = plan;
   const channel = definition.id;
   const { store, log, clock, monotonic, wakeFiles } = deps;
@@ -102,7 +102,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     holdsAccount: deps.holdsAccount,
     receive: async (message, sender, files) => {
       const facts = checkedFacts(sender, deps.defects);
-      const outcome = await countingDefects(deps, 'receive', () =>
+      const outcome = await createDefectCounter(deps, 'receive', () =>
         receive(message, adapter.capabilities, facts, files),
       );
       if (message.attachments) wakeFiles();
@@ -111,7 +111,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
     skipped: createSkipped(ingress),
     ignored: createIgnored(ingress, { channel, account }),
     revise: async (change) => {
-      await countingDefects(deps, 'revise', () =>
+      await createDefectCounter(deps, 'revise', () =>
         reviseMessage(store, { channel, account }, change),
       );
       wakeFiles();
@@ -143,7 +143,7 @@ export async function makeAdapter(deps: AdapterDeps, plan: AccountPlan): Promise
 /**
  * Counts messages and changes that violate the contract, and reports each violation to the adapter.
  */
-async function countingDefects<Result>(
+async function createDefectCounter<Result>(
   { defects }: Pick<AdapterDeps, 'defects'>,
   what: string,
   work: () => Promise<Result>,
@@ -168,7 +168,7 @@ export async function notifyOwnerOfFailure(
   { reason, fix }: Extract<ChannelState, { kind: 'failed' }>,
 ): Promise<void> {
   try {
-    const chats = defaultFirst(await deps.store.inbox.ownerChats());
+    const chats = sortDefaultFirst(await deps.store.inbox.ownerChats());
     const elsewhere = chats.find(({ route }) => `${route.channel}/${route.account}` !== name);
     if (elsewhere === undefined) return;
     const day = new Date(deps.clock()).toISOString().slice(0, 10);
@@ -176,7 +176,7 @@ export async function notifyOwnerOfFailure(
     await notifyOwner(
       deps,
       key,
-      `${inlineCode(name)} is not working: ${literal(`${reason}. ${fix}`)}`,
+      `${formatInlineCode(name)} is not working: ${toLiteralMarkdown(`${reason}. ${fix}`)}`,
       elsewhere,
     );
   } catch (error) {
@@ -314,8 +314,8 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
       notifyOwner(deps, `${name.channel}/${name.account} ${key}`, markdown),
     send: async (...[part, signal, onStart]: Parameters<ChannelAdapter['send']>) => {
       // The next holder of the right, or the next adapter, sends this part.
-      if (!right.isHeld()) throw transientError('another gateway serves this account now');
-      if (fault.aborted) throw transientError('the adapter failed and is being stopped');
+      if (!right.isHeld()) throw createTransientError('another gateway serves this account now');
+      if (fault.aborted) throw createTransientError('the adapter failed and is being stopped');
       const { agentFiles } = deps.store;
       return withPartFile(
         { agentFiles, capabilities: adapter.capabilities, scrub: deps.scrub },
@@ -333,6 +333,6 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
   });
 }
 
-function transientError(reason: string): ChannelError {
+function createTransientError(reason: string): ChannelError {
   return new ChannelError({ kind: 'transient', untried: true }, reason);
 }

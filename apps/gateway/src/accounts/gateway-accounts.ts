@@ -5,9 +5,9 @@ import type {
   DecisionRules,
   HttpCapability,
 } from '@parley/channels';
-import { refusal } from '@parley/core';
+import { createRefusal } from '@parley/core';
 import type { AccountPause } from '@parley/store';
-import { brokenStatus, type ChannelAccount, openAccount } from '../channel-account.ts';
+import { type ChannelAccount, createBrokenStatus, openAccount } from '../channel-account.ts';
 import type { ShownAccount } from '../channel-operations.ts';
 import type { AccountDeps, AccountPlan, AccountStatus } from './account.ts';
 import type { AccountName, AccountRights } from './account-rights.ts';
@@ -91,7 +91,7 @@ export class GatewayAccounts {
    */
   reconnect(name: AccountName): Promise<void> {
     return this.#change(async () => {
-      await this.#leave(accountKey(name));
+      await this.#leave(toAccountKey(name));
       await this.#use();
     });
   }
@@ -104,7 +104,7 @@ export class GatewayAccounts {
 
   /** The current rules of an account; undefined when the settings do not contain it. */
   planOf(name: AccountName): { readonly rules?: DecisionRules } | undefined {
-    const found = this.#planned.find((one) => keyOfPlanned(one) === accountKey(name));
+    const found = this.#planned.find((one) => toPlannedKey(one) === toAccountKey(name));
     return found?.kind === 'ready' ? { rules: found.plan.rules } : found && {};
   }
 
@@ -121,7 +121,7 @@ export class GatewayAccounts {
     const token = this.#deps.token?.() ?? '';
     const answer = await proxyToOwner(request, { name, rights: this.#rights, token });
     if (answer.ok) return JSON.parse(await answer.text());
-    throw refusal('channel-refused', (await answer.text()).trim());
+    throw createRefusal('channel-refused', (await answer.text()).trim());
   }
 
   status(): AccountStatus[] {
@@ -155,7 +155,7 @@ export class GatewayAccounts {
    */
   webRoutes(channel: string, account: string): HttpCapability | undefined {
     const name = { channel, account };
-    const isAway = this.#opening.has(accountKey(name)) || this.#isPaused(accountKey(name));
+    const isAway = this.#opening.has(toAccountKey(name)) || this.#isPaused(toAccountKey(name));
     return this.#accountOf(name)?.http() ?? (isAway ? LATER : undefined);
   }
 
@@ -191,11 +191,11 @@ export class GatewayAccounts {
   }
 
   #accountOf(name: AccountName): ChannelAccount | undefined {
-    return this.#open.get(accountKey(name))?.account;
+    return this.#open.get(toAccountKey(name))?.account;
   }
 
   #isPaused(key: string): boolean {
-    return this.#paused.some((one) => accountKey(one) === key);
+    return this.#paused.some((one) => toAccountKey(one) === key);
   }
 
   #change(work: () => Promise<void>): Promise<void> {
@@ -207,19 +207,24 @@ export class GatewayAccounts {
   async #use(): Promise<void> {
     if (this.#isStopping) return;
     this.#paused = await this.#deps.store.accountPauses.list();
-    const wanted = this.#planned.filter((one) => !this.#isPaused(keyOfPlanned(one)));
+    const wanted = this.#planned.filter((one) => !this.#isPaused(toPlannedKey(one)));
     const plans = new Map(
       wanted.flatMap((one) =>
-        one.kind === 'ready' ? [[accountKey(plannedName(one.plan)), one.plan] as const] : [],
+        one.kind === 'ready' ? [[toAccountKey(getPlannedName(one.plan)), one.plan] as const] : [],
       ),
     );
     this.#broken.clear();
     for (const one of wanted) {
       if (one.kind === 'broken') {
-        this.#broken.set(accountKey(one), brokenStatus(one.channel, one.account, one.reason));
+        this.#broken.set(
+          toAccountKey(one),
+          createBrokenStatus(one.channel, one.account, one.reason),
+        );
       }
     }
-    const leaving = [...this.#open].filter(([key, { plan }]) => !connectsAs(plan, plans.get(key)));
+    const leaving = [...this.#open].filter(
+      ([key, { plan }]) => !canConnectAs(plan, plans.get(key)),
+    );
     for (const key of plans.keys()) this.#opening.add(key);
     await Promise.all(leaving.map(([key]) => this.#leave(key)));
     for (const key of this.#opening) if (!plans.has(key)) this.#opening.delete(key);
@@ -236,8 +241,8 @@ export class GatewayAccounts {
   }
 
   async #openOrKeep(plan: AccountPlan): Promise<void> {
-    const name = plannedName(plan);
-    const key = accountKey(name);
+    const name = getPlannedName(plan);
+    const key = toAccountKey(name);
     const kept = this.#open.get(key);
     try {
       if (kept === undefined) {
@@ -252,7 +257,7 @@ export class GatewayAccounts {
       }
     } catch (error) {
       this.#deps.log.error({ ...name, error }, 'channel could not be opened');
-      this.#broken.set(key, brokenStatus(name.channel, name.account, error));
+      this.#broken.set(key, createBrokenStatus(name.channel, name.account, error));
     } finally {
       this.#opening.delete(key);
     }
@@ -281,7 +286,7 @@ const LATER: HttpCapability = {
 };
 
 /** Whether an account opened with one plan can follow another plan without reconnecting. */
-function connectsAs(open: AccountPlan, other: AccountPlan | undefined): boolean {
+function canConnectAs(open: AccountPlan, other: AccountPlan | undefined): boolean {
   if (other === undefined || !isSameChannel(open.definition, other.definition)) return false;
   const [{ rules: _, definition: _a, ...before }, { rules: _b, definition: _c, ...now }] = [
     open,
@@ -296,14 +301,14 @@ function isSameChannel(one: ChannelDefinition, other: ChannelDefinition): boolea
   return one.hosts !== undefined && one.hosts === other.hosts && one.id === other.id;
 }
 
-function plannedName({ definition, account }: AccountPlan): AccountName {
+function getPlannedName({ definition, account }: AccountPlan): AccountName {
   return { channel: definition.id, account };
 }
 
-function keyOfPlanned(one: PlannedAccount): string {
-  return accountKey(one.kind === 'ready' ? plannedName(one.plan) : one);
+function toPlannedKey(one: PlannedAccount): string {
+  return toAccountKey(one.kind === 'ready' ? getPlannedName(one.plan) : one);
 }
 
-function accountKey({ channel, account }: AccountName): string {
+function toAccountKey({ channel, account }: AccountName): string {
   return `${channel}/${account}`;
 }

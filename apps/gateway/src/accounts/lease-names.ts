@@ -8,28 +8,28 @@ import type { AccountName } from './account-rights.ts';
 const ACCOUNT = 'account:';
 const SEAT = 'gateway:';
 
-export function leaseNameOf({ channel, account }: AccountName): string {
+export function toLeaseName({ channel, account }: AccountName): string {
   return `${ACCOUNT}${channel}/${account}`;
 }
 
-export function isSeat(name: string): boolean {
+export function isSeatName(name: string): boolean {
   return name.startsWith(SEAT);
 }
 
-export function isOfAccount(name: string): boolean {
+export function isAccountLeaseName(name: string): boolean {
   return name.startsWith(ACCOUNT);
 }
 
 /** Whether gateways hold this lease, either for an account or for a seat. */
 export function isGatewayLease(name: string): boolean {
-  return isSeat(name) || isOfAccount(name);
+  return isSeatName(name) || isAccountLeaseName(name);
 }
 
-export function seatName(number: number): string {
+export function formatSeatName(number: number): string {
   return `${SEAT}${number}`;
 }
 
-export function seatNumber(seat: string): number {
+export function parseSeatNumber(seat: string): number {
   return Number(seat.slice(SEAT.length));
 }
 
@@ -38,7 +38,7 @@ export function isFreeLease({ owner, leftMs }: LeaseRow): boolean {
   return owner === null || leftMs === null || leftMs <= 0;
 }
 
-export function isOwn(
+export function isOwnLease(
   rows: readonly LeaseRow[],
   { name, epoch }: NamedLease,
   owner: string,

@@ -1,10 +1,10 @@
 import { systemTime } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { type Store, StoreError } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { AccountRight, AccountRights } from './account-rights.ts';
-import { leasedRights } from './leased-rights.ts';
+import { createLeasedRights } from './leased-rights.ts';
 
 const NAME = { channel: 'telegram', account: 'default' };
 const LEASE = 'account:telegram/default';
@@ -31,8 +31,8 @@ describe('the right to serve an account', () => {
   });
 
   function open(owner: string, on = store): AccountRights {
-    const { log } = recordingLogger();
-    const rights = leasedRights({
+    const { log } = createRecordingLogger();
+    const rights = createLeasedRights({
       store: on,
       owner,
       clock: Date.now,

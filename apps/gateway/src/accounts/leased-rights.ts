@@ -3,16 +3,21 @@ import { type Clock, type Logger, type Monotonic, reasonOf } from '@parley/core'
 import type { LeaseRow, NamedLease, RunningProcess, Store } from '@parley/store';
 import type { AccountName, AccountRight, AccountRights } from './account-rights.ts';
 import {
+  formatSeatName,
   isFreeLease,
   isGatewayLease,
-  isOwn,
-  isSeat,
-  leaseNameOf,
-  seatName,
-  seatNumber,
+  isOwnLease,
+  isSeatName,
+  parseSeatNumber,
+  toLeaseName,
 } from './lease-names.ts';
-import { accountsIn, seatsIn } from './read-leases.ts';
-import { awaitsSuccessor, type Seat, type SeenAccount, shareAccounts } from './share-accounts.ts';
+import { listAccounts, listSeats } from './read-leases.ts';
+import {
+  awaitsSuccessor,
+  decideShares,
+  type GatewaySeat,
+  type SeenAccount,
+} from './share-accounts.ts';
 
 export interface LeasedRightsDeps {
   readonly store: Pick<Store, 'leases' | 'processes' | 'outbox'>;
@@ -65,16 +70,16 @@ const REST_AFTER_REFUSAL = 120;
  * (D09, D14). Takes a seat among them immediately, because a predecessor's seat is reserved for
  * only a few seconds.
  */
-export function leasedRights(deps: LeasedRightsDeps): AccountRights {
+export function createLeasedRights(deps: LeasedRightsDeps): AccountRights {
   return new LeasedRights(deps);
 }
 
-interface Waiting {
+interface WaitingAccount {
   readonly give: (right: AccountRight) => void;
   readonly standby: (holder: string) => void;
 }
 
-interface Held {
+interface HeldAccount {
   readonly lease: NamedLease;
   readonly lost: AbortController;
   readonly recalled: AbortController;
@@ -87,8 +92,8 @@ interface Held {
 class LeasedRights implements AccountRights {
   readonly #deps: LeasedRightsDeps;
   readonly #leaseMs: number;
-  readonly #waiting = new Map<string, Waiting>();
-  readonly #held = new Map<string, Held>();
+  readonly #waiting = new Map<string, WaitingAccount>();
+  readonly #held = new Map<string, HeldAccount>();
   readonly #closed = new AbortController();
   #seat: NamedLease | null = null;
   #isLeaving = false;
@@ -101,7 +106,9 @@ class LeasedRights implements AccountRights {
   #deadline: NodeJS.Timeout | undefined;
   #released: Promise<unknown> = Promise.resolve();
   /** The seats and accounts that the last round saw. */
-  #seen: { readonly seats: readonly Seat[]; readonly accounts: readonly SeenAccount[] } | undefined;
+  #seen:
+    | { readonly seats: readonly GatewaySeat[]; readonly accounts: readonly SeenAccount[] }
+    | undefined;
   #freeSince: ReadonlyMap<string, number> = new Map();
   #processes: ReadonlyMap<string, RunningProcess> = new Map();
   #gateways = { names: '', changedAt: 0 };
@@ -122,7 +129,7 @@ class LeasedRights implements AccountRights {
     signal: AbortSignal,
   ): Promise<AccountRight | null> {
     if (signal.aborted) return null;
-    const lease = leaseNameOf(name);
+    const lease = toLeaseName(name);
     const { promise, resolve } = Promise.withResolvers<AccountRight | null>();
     const giveUp = (): void => {
       this.#waiting.delete(lease);
@@ -137,7 +144,7 @@ class LeasedRights implements AccountRights {
   async holder(name: AccountName): Promise<RunningProcess | null> {
     const { store } = this.#deps;
     const held = await store.leases.held();
-    const owner = held.find((lease) => lease.name === leaseNameOf(name))?.owner;
+    const owner = held.find((lease) => lease.name === toLeaseName(name))?.owner;
     const processes = await store.processes.list();
     return processes.find(({ id }) => id === owner) ?? null;
   }
@@ -183,9 +190,9 @@ class LeasedRights implements AccountRights {
     const rows = await this.#inTime(store.leases.renewAll(owner, names, this.#leaseMs));
     this.#countDown(at, since);
     for (const [name, { lease }] of this.#held) {
-      if (names.includes(name) && !isOwn(rows, lease, owner)) this.#lose(name);
+      if (names.includes(name) && !isOwnLease(rows, lease, owner)) this.#lose(name);
     }
-    if (this.#seat !== null && !isOwn(rows, this.#seat, owner)) this.#seat = null;
+    if (this.#seat !== null && !isOwnLease(rows, this.#seat, owner)) this.#seat = null;
     await this.#shorten(rows);
     if (!this.#isLeaving) await this.#share(rows);
     return this.#nextRoundIn(rows);
@@ -210,14 +217,18 @@ class LeasedRights implements AccountRights {
     await this.#learnProcesses(rows);
     if (this.#seat === null && !this.#isLeaving) await this.#takeSeat(rows);
     if (this.#seat === null) return;
-    const seats = seatsIn(rows, { self, seat: this.#seat, processes: this.#processes });
+    const seats = listSeats(rows, { self, seat: this.#seat, processes: this.#processes });
     const now = this.#deps.monotonic();
     const waiting = this.#waiting.keys();
-    const { accounts, freeSince } = accountsIn(rows, { waiting, freeSince: this.#freeSince, now });
+    const { accounts, freeSince } = listAccounts(rows, {
+      waiting,
+      freeSince: this.#freeSince,
+      now,
+    });
     this.#freeSince = freeSince;
     this.#seen = { seats, accounts };
     const deployment = { self, seats, accounts, isSettled: this.#isSettled(seats) };
-    const { take, release } = shareAccounts(deployment);
+    const { take, release } = decideShares(deployment);
     await Promise.all(take.slice(0, TAKEN_AT_ONCE).map((name) => this.#take(name)));
     if (take.length > TAKEN_AT_ONCE) this.#wakeUp();
     for (const name of release) {
@@ -229,18 +240,18 @@ class LeasedRights implements AccountRights {
 
   /** Takes a predecessor's seat if there is one, otherwise any free seat, otherwise a new one. */
   async #takeSeat(rows: readonly LeaseRow[]): Promise<void> {
-    const places = rows.filter(({ name }) => isSeat(name));
+    const places = rows.filter(({ name }) => isSeatName(name));
     const free = places.filter(isFreeLease);
     const reservedFirst = free.toSorted((one, other) => (other.leftMs ?? 0) - (one.leftMs ?? 0));
-    const next = places.reduce((most, { name }) => Math.max(most, seatNumber(name)), 0) + 1;
-    for (const name of [...reservedFirst.map((row) => row.name), seatName(next)]) {
+    const next = places.reduce((most, { name }) => Math.max(most, parseSeatNumber(name)), 0) + 1;
+    for (const name of [...reservedFirst.map((row) => row.name), formatSeatName(next)]) {
       this.#seat = await this.#acquire(name);
       if (this.#seat !== null && this.#isLeaving) this.leave();
       if (this.#seat !== null || this.#isLeaving) return;
     }
   }
 
-  #isSettled(seats: readonly Seat[]): boolean {
+  #isSettled(seats: readonly GatewaySeat[]): boolean {
     const now = this.#deps.monotonic();
     const names = seats.map(({ gateway }) => gateway ?? '').toSorted();
     const joined = names.join();

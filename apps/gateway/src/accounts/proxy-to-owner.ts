@@ -1,7 +1,7 @@
 import { reasonOf } from '@parley/core';
 import type { AccountName, AccountRights } from './account-rights.ts';
 
-export interface PassOnDeps {
+export interface ProxyDeps {
   readonly name: AccountName;
   readonly rights: AccountRights;
   /**
@@ -22,10 +22,11 @@ const WITHIN_MS = 20_000;
  */
 export async function proxyToOwner(
   request: Request,
-  { name, rights, token }: PassOnDeps,
+  { name, rights, token }: ProxyDeps,
 ): Promise<Response> {
   const holder = request.headers.has(MARK) ? null : await rights.holder(name).catch(() => null);
-  if (holder === null) return retryLater('No gateway serves this account right now. Try again.');
+  if (holder === null)
+    return createRetryResponse('No gateway serves this account right now. Try again.');
   const { pathname, search } = new URL(request.url);
   const headers = new Headers(request.headers);
   for (const ours of ['host', 'cookie', 'origin', 'connection', 'content-length'])
@@ -38,10 +39,12 @@ export async function proxyToOwner(
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(WITHIN_MS)]);
     return await fetch(`${holder.address}${pathname}${search}`, { method, headers, body, signal });
   } catch (error) {
-    return retryLater(`The gateway that serves this account does not answer (${reasonOf(error)}).`);
+    return createRetryResponse(
+      `The gateway that serves this account does not answer (${reasonOf(error)}).`,
+    );
   }
 }
 
-function retryLater(reason: string): Response {
+function createRetryResponse(reason: string): Response {
   return new Response(`${reason}\n`, { status: 503, headers: { 'retry-after': '2' } });
 }

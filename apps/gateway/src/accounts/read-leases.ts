@@ -1,9 +1,9 @@
 import type { LeaseRow, NamedLease, RunningProcess } from '@parley/store';
-import { isFreeLease, isOfAccount, isSeat } from './lease-names.ts';
-import type { Seat, SeenAccount } from './share-accounts.ts';
+import { isAccountLeaseName, isFreeLease, isSeatName } from './lease-names.ts';
+import type { GatewaySeat, SeenAccount } from './share-accounts.ts';
 
 /** The gateway that reads the leases. */
-interface Reader {
+interface LeaseReader {
   /** Its process id. */
   readonly self: string;
   /** Its own seat; null if it has none. */
@@ -13,12 +13,12 @@ interface Reader {
 }
 
 /** The seats of living gateways, and those reserved for a successor. */
-export function seatsIn(
+export function listSeats(
   rows: readonly LeaseRow[],
-  { self, seat, processes }: Reader,
-): readonly Seat[] {
+  { self, seat, processes }: LeaseReader,
+): readonly GatewaySeat[] {
   const isCurrent = ({ name, leftMs }: LeaseRow): boolean =>
-    isSeat(name) && name !== seat?.name && (leftMs ?? 0) > 0;
+    isSeatName(name) && name !== seat?.name && (leftMs ?? 0) > 0;
   const owners = rows.filter(isCurrent).map(({ owner }) => owner);
   const living = new Set(owners.filter((owner) => owner !== null));
   if (seat === null) living.delete(self);
@@ -33,7 +33,7 @@ export function seatsIn(
 }
 
 /** What is known about accounts besides the rows. */
-interface BesideRows {
+interface AccountRowsContext {
   /** Names of the leases that this gateway waits for. */
   readonly waiting: Iterable<string>;
   /** When accounts became free to everyone, as returned by the last call; in monotonic ms. */
@@ -42,13 +42,13 @@ interface BesideRows {
 }
 
 /** All accounts that are served, and the free ones that this gateway could serve. */
-export function accountsIn(
+export function listAccounts(
   rows: readonly LeaseRow[],
-  { waiting, freeSince, now }: BesideRows,
+  { waiting, freeSince, now }: AccountRowsContext,
 ): { readonly accounts: readonly SeenAccount[]; readonly freeSince: ReadonlyMap<string, number> } {
   const since = new Map<string, number>();
   const known = new Map(rows.map((row) => [row.name, row]));
-  const held = rows.filter((row) => isOfAccount(row.name) && !isFreeLease(row));
+  const held = rows.filter((row) => isAccountLeaseName(row.name) && !isFreeLease(row));
   const names = new Set([...held.map(({ name }) => name), ...waiting]);
   const accounts = [...names].map((name) => {
     const row = known.get(name);

@@ -1,5 +1,5 @@
 import { brokenContract, parseCommand, type Revision } from '@parley/channels';
-import { fromOutside, InboundMessage } from '@parley/core';
+import { InboundMessage, stripInternalFields } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 
@@ -23,7 +23,7 @@ export async function reviseMessage(
     await inbox.revise({ ...place, chatId, messageId }, null);
     return;
   }
-  const message = fromOutside(known.message);
+  const message = stripInternalFields(known.message);
   // Commands are authorized when they arrive, so an edit cannot add one afterwards.
   if (message.chat.type !== 'direct' && parseCommand(message.text) !== null) return;
   await inbox.revise({ ...place, chatId: message.chat.id, messageId: message.messageId }, message);

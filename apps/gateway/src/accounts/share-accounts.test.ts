@@ -1,7 +1,12 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { awaitsSuccessor, type Seat, type SeenAccount, shareAccounts } from './share-accounts.ts';
+import {
+  awaitsSuccessor,
+  decideShares,
+  type GatewaySeat,
+  type SeenAccount,
+} from './share-accounts.ts';
 
 /**
  * Parses `a a b -`: one letter per account for its holder, `-` for a free one; accounts are named
@@ -17,7 +22,7 @@ function accountsOf(holders: string): SeenAccount[] {
 }
 
 /** Parses gateways, oldest first; `_` is a seat that waits for a successor. */
-function seatsOf(gateways: string): Seat[] {
+function seatsOf(gateways: string): GatewaySeat[] {
   return [...gateways].map((letter, index) =>
     letter === '_'
       ? { gateway: null, startedAt: Infinity }
@@ -27,7 +32,7 @@ function seatsOf(gateways: string): Seat[] {
 
 function decide(self: string, gateways: string, holders: string, isSettled = true): string {
   const deployment = { self, seats: seatsOf(gateways), accounts: accountsOf(holders), isSettled };
-  const { take, release } = shareAccounts(deployment);
+  const { take, release } = decideShares(deployment);
   return [...take.map((name) => `+${name}`), ...release.map((name) => `-${name}`)].join(' ');
 }
 
@@ -60,13 +65,13 @@ describe('sharing accounts among gateways', () => {
     const [one] = accountsOf('-');
     if (one === undefined) throw new Error('no account');
     const take = (freeForMs: number) =>
-      shareAccounts({ self: 'a', seats, accounts: [{ ...one, freeForMs }], isSettled: true }).take;
+      decideShares({ self: 'a', seats, accounts: [{ ...one, freeForMs }], isSettled: true }).take;
     expect([take(0), take(1_000)]).toEqual([[], ['1']]);
   });
 
   it('[D14] moves the accounts that have moved least often', () => {
     const accounts = accountsOf('a a a a').map((one, index) => ({ ...one, epoch: 9 - index }));
-    const decision = shareAccounts({ self: 'a', seats: seatsOf('ab'), accounts, isSettled: true });
+    const decision = decideShares({ self: 'a', seats: seatsOf('ab'), accounts, isSettled: true });
     expect(decision.release).toEqual(['4', '3']);
   });
 
@@ -82,7 +87,7 @@ describe('sharing accounts among gateways', () => {
 });
 
 const STEP_MS = 1_000;
-const RUNS = runs(30);
+const RUNS = toRunOptions(30);
 const LEASE_MS = 5_000;
 const GATEWAYS = fc.integer({ min: 2, max: 5 });
 const ACCOUNTS = fc.integer({ min: 1, max: 30 });
@@ -272,7 +277,7 @@ class Simulated {
   }
 
   #round(self: string): void {
-    const { take, release } = shareAccounts(this.#seen(self));
+    const { take, release } = decideShares(this.#seen(self));
     for (const account of this.#accounts) {
       if (take.includes(account.name)) {
         if (account.holder !== null) throw new Error(`${account.name} has two holders`);

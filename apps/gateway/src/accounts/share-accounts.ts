@@ -2,7 +2,7 @@
  * A connected gateway of the deployment, or the place that a departed gateway has just left for its
  * successor.
  */
-export interface Seat {
+export interface GatewaySeat {
   /** Process id; null for a seat that waits for a successor. */
   readonly gateway: string | null;
   /** When the process started (ms since 1970); `Infinity` for a successor, and while unknown. */
@@ -27,7 +27,7 @@ export interface SeenAccount {
 export interface Deployment {
   /** Process id of the gateway that decides. */
   readonly self: string;
-  readonly seats: readonly Seat[];
+  readonly seats: readonly GatewaySeat[];
   readonly accounts: readonly SeenAccount[];
   /** Whether no gateway has joined or left recently. */
   readonly isSettled: boolean;
@@ -53,21 +53,21 @@ const LEFT_OVER_AFTER_MS = 1_000;
  * twice. Held accounts move only once no gateway has joined or left for a while: from the oldest
  * gateways first, and those that have moved least often first.
  */
-export function shareAccounts({ self, ...deployment }: Deployment): ShareDecision {
+export function decideShares({ self, ...deployment }: Deployment): ShareDecision {
   const { seats, accounts, isSettled } = deployment;
   const counts = countBySeat(deployment);
   const free = accounts.filter(({ holder }) => holder === null);
-  const own = assign(free, counts).find(({ seat }) => seat.gateway === self)?.assigned;
+  const own = assignFreeAccounts(free, counts).find(({ seat }) => seat.gateway === self)?.assigned;
   const take = free
     .filter(({ name, freeForMs }) => own?.has(name) || freeForMs >= LEFT_OVER_AFTER_MS)
     .map(({ name }) => name);
   const living = new Set(seats.map(({ gateway }) => gateway));
   const isMoving = living.has(null) || accounts.some(({ holder }) => !living.has(holder));
   if (!isSettled || isMoving) return { take, release: [] };
-  const surplus = surplusOf(self, counts);
+  const surplus = listSurplus(self, counts);
   const release = accounts
     .filter(({ holder }) => holder === self)
-    .toSorted((one, other) => one.epoch - other.epoch || compare(one.name, other.name))
+    .toSorted((one, other) => one.epoch - other.epoch || compareNames(one.name, other.name))
     .slice(0, surplus)
     .map(({ name }) => name);
   return { take, release };
@@ -82,19 +82,19 @@ export function awaitsSuccessor({
   ...deployment
 }: Pick<Deployment, 'self' | 'seats' | 'accounts'>): boolean {
   const free = deployment.accounts.filter(({ holder }) => holder === null);
-  const counts = assign(free, countBySeat(deployment));
+  const counts = assignFreeAccounts(free, countBySeat(deployment));
   const startedAt = counts.find(({ seat }) => seat.gateway === self)?.seat.startedAt ?? 0;
   const share = Math.floor(deployment.accounts.length / counts.length);
   return !counts.some(({ seat, count }) => count < share && seat.startedAt > startedAt);
 }
 
-interface Count {
-  readonly seat: Seat;
+interface SeatCount {
+  readonly seat: GatewaySeat;
   readonly count: number;
 }
 
 /** Counts the accounts of each seat, newest gateway first. */
-function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>): Count[] {
+function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>): SeatCount[] {
   const held = Map.groupBy(accounts, ({ holder }) => holder);
   return seats
     .map((seat) => {
@@ -103,7 +103,7 @@ function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>
     })
     .toSorted(({ seat: one }, { seat: other }) =>
       one.startedAt === other.startedAt
-        ? compare(one.gateway ?? '', other.gateway ?? '')
+        ? compareNames(one.gateway ?? '', other.gateway ?? '')
         : other.startedAt - one.startedAt,
     );
 }
@@ -112,9 +112,9 @@ function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>
  * Assigns each free account to the gateway with the fewest accounts, and among equals to the newest
  * one.
  */
-function assign(free: readonly SeenAccount[], counts: readonly Count[]) {
+function assignFreeAccounts(free: readonly SeenAccount[], counts: readonly SeatCount[]) {
   const shares = counts.map((share) => ({ ...share, assigned: new Set<string>() }));
-  for (const name of free.map((account) => account.name).toSorted(compare)) {
+  for (const name of free.map((account) => account.name).toSorted(compareNames)) {
     const least = shares.reduce((one, other) => (other.count < one.count ? other : one));
     least.count += 1;
     least.assigned.add(name);
@@ -125,7 +125,7 @@ function assign(free: readonly SeenAccount[], counts: readonly Count[]) {
 /**
  * The accounts that a gateway holds beyond its share. The newest gateway may keep the remainder.
  */
-function surplusOf(self: string, counts: readonly Count[]): number {
+function listSurplus(self: string, counts: readonly SeatCount[]): number {
   const all = counts.reduce((sum, { count }) => sum + count, 0);
   const share = Math.floor(all / counts.length);
   const withMore = counts
@@ -136,7 +136,7 @@ function surplusOf(self: string, counts: readonly Count[]): number {
   return Math.max(0, own.count - share - (withMore.includes(own) ? 1 : 0));
 }
 
-function compare(one: string, other: string): number {
+function compareNames(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
 }

@@ -30,11 +30,11 @@ export function sweepAccounts({
   const sweep = startSweep('accounts', SWEEP_MS, log, async () => {
     if (tasks.size === 0) return;
     const found = await store.outbox.accountsWithWork(clock());
-    await Promise.all(found.map((work) => tasks.get(workKey(work))?.()));
+    await Promise.all(found.map((work) => tasks.get(toWorkKey(work))?.()));
   });
   return {
     of: (name, kind) => (task) => {
-      const key = workKey({ ...name, kind });
+      const key = toWorkKey({ ...name, kind });
       let round = Promise.resolve();
       const run = (): Promise<void> => {
         round = round.then(task).catch((error: unknown) => {
@@ -55,6 +55,6 @@ export function sweepAccounts({
   };
 }
 
-function workKey({ kind, channel, account }: AccountWork): string {
+function toWorkKey({ kind, channel, account }: AccountWork): string {
   return `${kind} ${channel}/${account}`;
 }

@@ -1,15 +1,20 @@
 import { sameSecret } from '@parley/channels';
 import { type Role, roleIncludes } from '@parley/core';
 import type { Context } from 'hono';
-import type { Door, DoorOptions, Refusal } from './door.ts';
-import { type Caller, type PageSessions, SESSION_SECRET, SIGN_IN_TOKEN } from './page-sessions.ts';
+import type { Door, DoorOptions, RequestRefusal } from './door.ts';
+import {
+  type PageSessions,
+  type RequestCaller,
+  SESSION_SECRET,
+  SIGN_IN_TOKEN,
+} from './page-sessions.ts';
 
 /** What the routes know about a request in addition to the request itself. */
 export interface AppEnv {
   readonly Bindings: {
     readonly incoming?: { readonly socket: { remoteAddress?: string | undefined } };
   };
-  readonly Variables: { caller: Caller };
+  readonly Variables: { caller: RequestCaller };
 }
 
 /** The facts that decide which requests are admitted. */
@@ -28,20 +33,23 @@ export interface AccessOptions extends DoorOptions {
 export function createAccess({ token, host }: AccessOptions, door: Door) {
   return {
     /** Null when it is the token. */
-    checkToken(c: Context<AppEnv>, given: string): Refusal | null {
+    checkToken(c: Context<AppEnv>, given: string): RequestRefusal | null {
       return sameSecret(given, token()) ? null : door.refuseWrong(c, WRONG_TOKEN);
     },
     /** Refuses an unknown token of a named sign-in. */
-    refuseSignIn: (c: Context<AppEnv>): Refusal => door.refuseWrong(c, REVOKED),
+    refuseSignIn: (c: Context<AppEnv>): RequestRefusal => door.refuseWrong(c, REVOKED),
     /** The reason to refuse a request, whatever its path: a foreign host name or origin. */
-    checkPlace(c: Context<AppEnv>): Refusal | null {
+    checkPlace(c: Context<AppEnv>): RequestRefusal | null {
       const facts = { host: c.req.header('host'), origin: c.req.header('origin') };
-      const message = refusalOf(facts, host);
+      const message = findRefusal(facts, host);
       return message === null ? null : { status: 403, message };
     },
     /** Authenticates the caller. Without `sessions`, only the token is accepted. */
-    async admit(c: Context<AppEnv>, sessions?: PageSessions): Promise<Caller | Refusal> {
-      const given = bearerOf(c);
+    async admit(
+      c: Context<AppEnv>,
+      sessions?: PageSessions,
+    ): Promise<RequestCaller | RequestRefusal> {
+      const given = parseBearer(c);
       if (given === undefined) return { status: 401, message: NO_TOKEN };
       if (sessions !== undefined && SESSION_SECRET.test(given)) {
         const caller = await sessions.admit(given);
@@ -63,8 +71,8 @@ export function createAccess({ token, host }: AccessOptions, door: Door) {
 }
 
 /** Whether the caller's role includes `least`; false without a caller. */
-export function mayAs(c: Context<AppEnv>, least: Role): boolean {
-  const caller: Caller | undefined = c.get('caller');
+export function callerMayAs(c: Context<AppEnv>, least: Role): boolean {
+  const caller: RequestCaller | undefined = c.get('caller');
   return caller !== undefined && roleIncludes(caller.role, least);
 }
 
@@ -84,7 +92,10 @@ const SESSION_OVER = 'This session has ended. Sign in again.';
 const REVOKED = 'This token was revoked or belongs to another gateway. Ask an owner for a new one.';
 
 /** Answers a refused request with a single line. */
-export function refuse(c: Context, { status, message, retryAfterSeconds }: Refusal): Response {
+export function refuse(
+  c: Context,
+  { status, message, retryAfterSeconds }: RequestRefusal,
+): Response {
   c.header('cache-control', 'no-store');
   if (status === 401) c.header('www-authenticate', 'Bearer');
   if (retryAfterSeconds !== undefined) c.header('retry-after', String(retryAfterSeconds));
@@ -92,7 +103,7 @@ export function refuse(c: Context, { status, message, retryAfterSeconds }: Refus
 }
 
 /** Returns the text after `Bearer`. */
-export function bearerOf(c: Context): string | undefined {
+export function parseBearer(c: Context): string | undefined {
   return /^Bearer (.+)$/.exec(c.req.header('authorization') ?? '')?.[1];
 }
 
@@ -103,7 +114,7 @@ const LOCAL_NAMES = new Set(['localhost', '127.0.0.1', '[::1]']);
  * host name or came from a page of another origin. `boundHost` is the address on which the server
  * listens.
  */
-export function refusalOf(
+export function findRefusal(
   { host, origin }: Readonly<Record<'host' | 'origin', string | undefined>>,
   boundHost: string,
 ): string | null {

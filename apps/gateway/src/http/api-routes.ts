@@ -5,15 +5,15 @@ import type { ChannelSettings } from '../channel-operations.ts';
 import type { Services } from '../operations.ts';
 import { type AppEnv, type createAccess, refuse } from './access.ts';
 import type { HookReceiver } from './hook-routes.ts';
-import { type Caller, type PageSessions, SIGN_IN_TOKEN } from './page-sessions.ts';
-import { networkOf } from './sender.ts';
+import { type PageSessions, type RequestCaller, SIGN_IN_TOKEN } from './page-sessions.ts';
+import { getNetwork } from './sender.ts';
 
 /**
  * The caller's name, if there is one. Browsers have sessions; callers with the token can write to
  * the data folder anyway.
  */
-export function senderOf(c: Context<AppEnv>): string {
-  const caller: Caller | undefined = c.get('caller');
+export function getSenderName(c: Context<AppEnv>): string {
+  const caller: RequestCaller | undefined = c.get('caller');
   return caller?.signIn?.name ?? (caller?.session ? 'the console' : 'the command line');
 }
 
@@ -47,7 +47,7 @@ export function addSignIn(
     const refusal = signIn === undefined ? access.checkToken(c, token) : null;
     if (refusal !== null) return refuse(c, refusal);
     const userAgent = c.req.header('user-agent') ?? '';
-    const { secret, session } = await sessions.open({ userAgent, network: networkOf(c) }, token);
+    const { secret, session } = await sessions.open({ userAgent, network: getNetwork(c) }, token);
     c.header('cache-control', 'no-store');
     const role = signIn?.role ?? 'owner';
     return c.json({ session: secret, expiresAt: session.expiresAt, role }, 201);

@@ -7,7 +7,7 @@ import type {
   Store,
 } from '@parley/store';
 import type { AccountStatus } from '../accounts/account.ts';
-import type { Health } from './health.ts';
+import type { HealthReport } from './health.ts';
 
 export type { SearchHit, ShownApproval, ShownConversation, ShownMessage };
 
@@ -208,7 +208,7 @@ export type SettingsWritten =
 
 /** `/api/status/report`. */
 export interface GatewayStatus extends StatusReport {
-  readonly health: Health;
+  readonly health: HealthReport;
   readonly channels: readonly AccountStatus[];
 }
 

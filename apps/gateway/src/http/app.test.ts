@@ -3,7 +3,7 @@ import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Services } from '../operations.ts';
 import { createHttpApp, type HttpAppOptions } from './app.ts';
-import { statusWith } from './testing/full-app.ts';
+import { createStatusWith } from './testing/full-app.ts';
 
 const TOKEN = 'secret-token-of-this-gateway-1234';
 const silent: Logger = {
@@ -48,7 +48,7 @@ function app(given: Partial<HttpAppOptions> = {}) {
     log: silent,
     metrics: async () => 'parley_up 1\n',
     status: () => [],
-    report: statusWith({ agent: 'Parley' }),
+    report: createStatusWith({ agent: 'Parley' }),
     operations: OPERATIONS,
     ping: async () => undefined,
     channel: () => undefined,

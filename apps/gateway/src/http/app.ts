@@ -7,8 +7,8 @@ import type { Services } from '../operations.ts';
 import {
   type AccessOptions,
   type AppEnv,
+  callerMayAs,
   createAccess,
-  mayAs,
   refuse,
   refuseRole,
 } from './access.ts';
@@ -20,7 +20,7 @@ import { type AskHealth, addHealth, type HealthOptions, openHealth } from './hea
 import { addOpenRoutes, FACET_PATH } from './open-routes.ts';
 import { addOperations } from './operation-routes.ts';
 import { createPageSessions, type PageSessionOptions, type PageSessions } from './page-sessions.ts';
-import { readableRoutes } from './roles.ts';
+import { listReadableRoutes } from './roles.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
 
 /** What the routes serve and how they are protected. */
@@ -97,13 +97,13 @@ export function createHttpApp(options: HttpAppOptions): Hono<AppEnv> {
   addGuard(app, access, sessions, {
     ...options.operations,
     pageSessions: async () => sessions,
-    readableRoutes,
+    readableRoutes: listReadableRoutes,
     status: () => options.report(health),
   });
   app.get('/metrics', async (c) =>
     c.body(await options.metrics(health), 200, { 'content-type': METRICS_CONTENT_TYPE }),
   );
-  app.use('*', async (c, next) => (mayAs(c, 'owner') ? next() : refuseRole(c, 'owner')));
+  app.use('*', async (c, next) => (callerMayAs(c, 'owner') ? next() : refuseRole(c, 'owner')));
   addConversationFiles(app, options.store);
   app.all(FACET_PATH, async (c) => {
     const { channel, account } = c.req.param();

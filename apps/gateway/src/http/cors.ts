@@ -17,7 +17,9 @@ export function allowOrigins(originsOf: () => readonly string[]): MiddlewareHand
     const isAllowed = origin !== undefined && origins.includes(origin);
     if (origin !== undefined && isPreflight(c)) {
       c.header('vary', 'Origin');
-      return isAllowed ? permit(c, origin) : c.text(`${notAllowed(origin)}\n`, 403);
+      return isAllowed
+        ? permitOrigin(c, origin)
+        : c.text(`${describeForbiddenOrigin(origin)}\n`, 403);
     }
     await next();
     if (origins.length > 0) c.header('vary', 'Origin', { append: true });
@@ -32,7 +34,7 @@ function isPreflight(c: Context): boolean {
   return c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined;
 }
 
-function permit(c: Context, origin: string): Response {
+function permitOrigin(c: Context, origin: string): Response {
   c.header('access-control-allow-origin', origin);
   c.header('access-control-allow-methods', 'GET, POST');
   const asked = c.req.header('access-control-request-headers');
@@ -43,6 +45,6 @@ function permit(c: Context, origin: string): Response {
   return c.body(null, 204);
 }
 
-function notAllowed(origin: string): string {
+function describeForbiddenOrigin(origin: string): string {
   return `Pages of ${origin} may not call this API. Its operator can allow them in the setting api.origins.`;
 }

@@ -2,21 +2,21 @@ import { createHmac } from 'node:crypto';
 import type { ChannelContext } from '@parley/channels';
 import { api } from '@parley/channels/api';
 import { silentLogger } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createHttpApp } from './app.ts';
-import { createWrongTokens } from './door.ts';
-import { fingerprint, idOf, SIGN_IN_PREFIX } from './page-sessions.ts';
-import { NO_OPERATIONS, statusWith } from './testing/full-app.ts';
+import { createWrongTokenCounter } from './door.ts';
+import { fingerprintSecret, SIGN_IN_PREFIX, toSessionId } from './page-sessions.ts';
+import { createStatusWith, NO_OPERATIONS } from './testing/full-app.ts';
 
 const from = (name: string) => ({ name, isLocal: false });
 const MINUTE = 60_000;
 
 function scene() {
   let now = 1_000_000;
-  const wrong = createWrongTokens(() => now);
+  const wrong = createWrongTokenCounter(() => now);
   const guess = (name: string, times = 1): void => {
     for (let nth = 0; nth < times; nth += 1) wrong.wrong(from(name));
   };
@@ -90,7 +90,7 @@ async function openApi(origins: readonly string[]) {
       clock,
       monotonic: clock,
       commands: [],
-      values: memoryValues(),
+      values: createMemoryValues(),
     },
     settings: {
       ...{ agent: 'main', waitMs: 1, origins },
@@ -114,9 +114,9 @@ async function openApi(origins: readonly string[]) {
 /** Opens a gateway with every kind of secret. */
 async function gateway({ origins = [] as readonly string[], withApi = true } = {}) {
   const api = await openApi(origins);
-  const hash = fingerprint(SIGN_IN);
+  const hash = fingerprintSecret(SIGN_IN);
   await store.signIns.add({
-    ...{ id: idOf(hash), hash, name: 'Ann', role: 'viewer', createdAt: 0, usedAt: null },
+    ...{ id: toSessionId(hash), hash, name: 'Ann', role: 'viewer', createdAt: 0, usedAt: null },
   });
   const app = createHttpApp({
     ...{ host: '127.0.0.1', token: () => TOKEN, clock, store, monotonic: clock, log: silentLogger },
@@ -127,7 +127,7 @@ async function gateway({ origins = [] as readonly string[], withApi = true } = {
     },
     ...{
       metrics: async () => '',
-      report: statusWith({}),
+      report: createStatusWith({}),
       operations: NO_OPERATIONS,
       status: () => [],
     },

@@ -29,13 +29,13 @@ export interface HealthOptions {
  * `degraded`: some channels or parts are not served. `down`: no message gets an answer, or the
  * process is starting or stopping. The reasons contain no secrets.
  */
-export interface Health {
+export interface HealthReport {
   readonly status: 'ready' | 'degraded' | 'down';
   readonly reasons: readonly string[];
 }
 
 /** Checks the health now, within the two seconds that supervisors wait. */
-export type AskHealth = () => Promise<Health>;
+export type AskHealth = () => Promise<HealthReport>;
 
 /** A dependency that has not answered by then counts as unavailable. */
 const CHECKED_WITHIN_MS = 1_000;
@@ -67,12 +67,12 @@ export function openHealth(options: HealthOptions): AskHealth {
   let last = '';
   return async () => {
     const failures = (await Promise.all(checks.map((check) => check()))).filter(isPresent);
-    const health = healthOf(
+    const health = decideHealth(
       failures.map(({ name }) => name),
       status(),
       stalled,
     );
-    const text = healthText(health);
+    const text = formatHealth(health);
     // Supervisors ask every few seconds, so only changes are logged.
     const causes = failures.map(({ reason }) => reason);
     if (health.status !== 'ready' && text !== last) log.warn({ causes }, text);
@@ -86,18 +86,18 @@ const NOT_STALLED: StalledWork = { messages: null, accounts: new Map() };
 /**
  * Decides based on the failed checks, the state of each account, and work that has waited too long.
  */
-export function healthOf(
+export function decideHealth(
   failures: readonly string[],
   accounts: readonly AccountStatus[],
   stalled: StalledWork = NOT_STALLED,
-): Health {
+): HealthReport {
   const states = accounts.map(({ state }) => state.kind);
   const platforms = accounts.filter(({ channel }) => !LOCAL.has(channel));
-  const away = platforms.flatMap((account) => troubleOf(account, stalled) ?? []);
+  const away = platforms.flatMap((account) => findTrouble(account, stalled) ?? []);
   if (failures.length > 0) return { status: 'down', reasons: failures };
   if (states.includes('starting')) return { status: 'down', reasons: ['channels are connecting'] };
   if (states.includes('stopped')) return { status: 'down', reasons: ['shutting down'] };
-  const reasons = [...messagesText(stalled), ...away, ...platforms.flatMap(defectOf)];
+  const reasons = [...describeStalledMessages(stalled), ...away, ...platforms.flatMap(listDefects)];
   if (reasons.length === 0) return { status: 'ready', reasons };
   const noneServed = away.length > 0 && away.length === platforms.length;
   const isDown = noneServed || stalled.messages?.noTurns === true;
@@ -105,33 +105,33 @@ export function healthOf(
 }
 
 /** Why an account serves nobody; null if it does. */
-function troubleOf({ channel, account, state }: AccountStatus, stalled: StalledWork) {
+function findTrouble({ channel, account, state }: AccountStatus, stalled: StalledWork) {
   const name = `${channel}/${account}`;
   if (!SERVED.has(state.kind)) return `${name}: ${state.kind}`;
   const age = state.kind === 'connected' ? stalled.accounts.get(name) : undefined;
-  return age === undefined ? null : `${name}: an answer has been unsent for ${secondsText(age)}`;
+  return age === undefined ? null : `${name}: an answer has been unsent for ${formatSeconds(age)}`;
 }
 
 /**
  * Reports an account that is still served although its adapter violated its contract; a stopped
  * account is reported elsewhere.
  */
-function defectOf({ channel, account, state, defects }: AccountStatus): readonly string[] {
+function listDefects({ channel, account, state, defects }: AccountStatus): readonly string[] {
   if (defects === undefined || !SERVED.has(state.kind)) return [];
   return [`${channel}/${account}: defects of its adapter: ${defects.count}`];
 }
 
-function messagesText({ messages }: StalledWork): readonly string[] {
+function describeStalledMessages({ messages }: StalledWork): readonly string[] {
   if (messages === null) return [];
-  return [`a message has been waiting for a turn for ${secondsText(messages.ageMs)}`];
+  return [`a message has been waiting for a turn for ${formatSeconds(messages.ageMs)}`];
 }
 
-function secondsText(ms: number): string {
+function formatSeconds(ms: number): string {
   return `${Math.round(ms / 1000)} s`;
 }
 
 /** One line, such as `ready` or `degraded: telegram/work: failed`. */
-export function healthText({ status, reasons }: Health): string {
+export function formatHealth({ status, reasons }: HealthReport): string {
   return reasons.length === 0 ? status : `${status}: ${reasons.join('; ')}`;
 }
 
@@ -140,17 +140,17 @@ export function addHealth(app: Hono<AppEnv>, ask: AskHealth): void {
   app.get('/healthz', (c) => c.text('ok\n'));
   app.get('/readyz', async (c) => {
     const health = await ask();
-    return c.text(`${healthText(health)}\n`, health.status === 'down' ? 503 : 200);
+    return c.text(`${formatHealth(health)}\n`, health.status === 'down' ? 503 : 200);
   });
 }
 
-interface Failure {
+interface CheckFailure {
   /** The response to supervisors. */
   readonly name: string;
   readonly reason: string;
 }
 
-function isPresent(failure: Failure | null): failure is Failure {
+function isPresent(failure: CheckFailure | null): failure is CheckFailure {
   return failure !== null;
 }
 
@@ -168,8 +168,8 @@ const TROUBLES: Readonly<Record<string, string>> = {
 function checkWithin(
   name: string,
   check: () => Promise<string | null>,
-): () => Promise<Failure | null> {
-  let running: Promise<Failure | null> | undefined;
+): () => Promise<CheckFailure | null> {
+  let running: Promise<CheckFailure | null> | undefined;
   return () => {
     running ??= check()
       .then(

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createDoor } from './door.ts';
-import { type HookReceiver, hookRoutes } from './hook-routes.ts';
+import { createHookRoutes, type HookReceiver } from './hook-routes.ts';
 
 const TOKEN = 'f3'.repeat(20);
 const RULES = { token: TOKEN, signature: false, perMinute: 3, maxBytes: 1_000 };
@@ -13,15 +13,15 @@ let now: number;
 let taken: Taken[];
 let counted: string[];
 let answer: Awaited<ReturnType<HookReceiver['take']>>;
-let log: ReturnType<typeof recordingLogger>;
+let log: ReturnType<typeof createRecordingLogger>;
 let page: HookReceiver;
-let app: ReturnType<typeof hookRoutes>;
+let app: ReturnType<typeof createHookRoutes>;
 beforeEach(() => {
   now = 1_000_000;
   taken = [];
   counted = [];
   answer = { kind: 'taken', id: 'hook_ci_1', isNew: true };
-  log = recordingLogger();
+  log = createRecordingLogger();
   page = {
     rules: { ci: RULES, signed: { ...RULES, signature: true } },
     async take(...event) {
@@ -31,7 +31,7 @@ beforeEach(() => {
     count: (outcome, hook = '-') => void counted.push(`${hook} ${outcome}`),
   };
   const monotonic = () => now;
-  app = hookRoutes(page, { monotonic, door: createDoor({ monotonic, log: log.log }) });
+  app = createHookRoutes(page, { monotonic, door: createDoor({ monotonic, log: log.log }) });
 });
 
 const BEARER = { authorization: `Bearer ${TOKEN}` };

@@ -3,7 +3,7 @@ import { sameSecret } from '@parley/channels';
 import { decodeText, type Monotonic } from '@parley/core';
 import type { Hooks } from '@parley/proactive';
 import { type Context, Hono } from 'hono';
-import { type AppEnv, bearerOf } from './access.ts';
+import { type AppEnv, parseBearer } from './access.ts';
 import type { Door } from './door.ts';
 
 /** The settings that decide whether a request to a hook is accepted. */
@@ -27,40 +27,40 @@ const NOBODYS: HookBounds = { token: '', signature: true, perMinute: 0, maxBytes
  * else. An unknown name and a wrong token get the same response. The response is 202 once the event
  * is durable.
  */
-export function hookRoutes(
+export function createHookRoutes(
   hooks: HookReceiver,
   { monotonic, door }: { readonly monotonic: Monotonic; readonly door: Door },
 ): Hono<AppEnv> {
   const app = new Hono<AppEnv>();
-  const rate = createRate(monotonic);
+  const rate = createHookRate(monotonic);
   function unproven(c: Context<AppEnv>): Response {
     hooks.count('unauthorized');
-    if (!isProofGiven(c)) return refused(c, 401, UNAUTHORIZED);
+    if (!hasProof(c)) return refuseHook(c, 401, UNAUTHORIZED);
     const { status, message, retryAfterSeconds } = door.refuseWrong(c, UNAUTHORIZED);
-    return refused(c, status === 429 ? 429 : 401, message, (retryAfterSeconds ?? 0) * 1_000);
+    return refuseHook(c, status === 429 ? 429 : 401, message, (retryAfterSeconds ?? 0) * 1_000);
   }
   app.post('/:name', async (c) => {
     const { name } = c.req.param();
     const rule = Object.hasOwn(hooks.rules, name) ? hooks.rules[name] : undefined;
-    const sent = await provenBody(c, rule ?? NOBODYS);
+    const sent = await readProvenBody(c, rule ?? NOBODYS);
     if (sent === null || rule === undefined) return unproven(c);
     const pauseMs = rate.take(name, rule.perMinute);
     if (pauseMs > 0) {
       hooks.count('too-many', name);
-      return refused(c, 429, `The hook accepts ${rule.perMinute} events a minute.`, pauseMs);
+      return refuseHook(c, 429, `The hook accepts ${rule.perMinute} events a minute.`, pauseMs);
     }
     const bytes = sent.body ?? (await readBody(c, rule.maxBytes));
     if (bytes === null || bytes.byteLength > rule.maxBytes) {
       hooks.count('too-large', name);
-      return refused(c, 413, `The hook accepts ${rule.maxBytes} bytes.`);
+      return refuseHook(c, 413, `The hook accepts ${rule.maxBytes} bytes.`);
     }
     const contentType = c.req.header('content-type') ?? '';
     const declared = /charset=["']?([\w.:-]+)/i.exec(contentType)?.[1];
     const body = decodeText(bytes, { declared }).text;
-    const key = sent.isSigned ? signedKey(bytes) : givenKey(c);
+    const key = sent.isSigned ? hashSignedBody(bytes) : getGivenKey(c);
     if (key !== undefined && key.length > MAX_KEY)
-      return refused(c, 400, `An Idempotency-Key has at most ${MAX_KEY} characters.`);
-    return answer(c, hooks, name, await hooks.take(name, { contentType, body, key }));
+      return refuseHook(c, 400, `An Idempotency-Key has at most ${MAX_KEY} characters.`);
+    return answerHook(c, hooks, name, await hooks.take(name, { contentType, body, key }));
   });
   return app;
 }
@@ -73,7 +73,7 @@ const MAX_KEY = 255;
  * A sender with the token marks a repeated event with the same key; GitHub uses its own header for
  * this.
  */
-function givenKey(c: Context): string | undefined {
+function getGivenKey(c: Context): string | undefined {
   return c.req.header('idempotency-key') ?? c.req.header('x-github-delivery');
 }
 
@@ -82,23 +82,23 @@ function givenKey(c: Context): string | undefined {
  * counts as the same event whatever they say. Headers contain no newline, so no key given in a
  * header can equal one of these.
  */
-function signedKey(body: Uint8Array): string {
+function hashSignedBody(body: Uint8Array): string {
   return `signed\n${createHash('sha256').update(body).digest('hex')}`;
 }
 
 /** When senders should retry an event that cannot be accepted now, in ms. */
 const LATER_MS = 30_000;
 
-function answer(c: Context, hooks: HookReceiver, name: string, taken: HookAnswer): Response {
+function answerHook(c: Context, hooks: HookReceiver, name: string, taken: HookAnswer): Response {
   if (taken.kind !== 'taken') {
     hooks.count(taken.kind, name);
-    return refused(c, 503, `Not accepted: ${taken.reason}.`, LATER_MS);
+    return refuseHook(c, 503, `Not accepted: ${taken.reason}.`, LATER_MS);
   }
   hooks.count(taken.isNew ? 'taken' : 'repeated', name);
   return c.json({ id: taken.id }, 202);
 }
 
-function refused(
+function refuseHook(
   c: Context,
   status: 400 | 401 | 413 | 429 | 503,
   message: string,
@@ -110,21 +110,21 @@ function refused(
 }
 
 /** Whether a request contains a token or a signature at all. */
-function isProofGiven(c: Context): boolean {
-  return bearerOf(c) !== undefined || c.req.header('x-hub-signature-256') !== undefined;
+function hasProof(c: Context): boolean {
+  return parseBearer(c) !== undefined || c.req.header('x-hub-signature-256') !== undefined;
 }
 
 /** How the sender proved knowledge of the token, with the body if it had to be read for that. */
-type Proven =
+type ProvenRequest =
   | { readonly isSigned: false; readonly body?: undefined }
   | { readonly isSigned: true; readonly body: Uint8Array };
 
 /** Null when the sender does not know the token. */
-async function provenBody(
+async function readProvenBody(
   c: Context,
   { token, signature, maxBytes }: HookBounds,
-): Promise<Proven | null> {
-  const given = bearerOf(c);
+): Promise<ProvenRequest | null> {
+  const given = parseBearer(c);
   if (given !== undefined) {
     return sameSecret(given, token) && token !== '' ? { isSigned: false } : null;
   }
@@ -155,7 +155,7 @@ async function readBody(c: Context, maxBytes: number): Promise<Uint8Array | null
 const MINUTE_MS = 60_000;
 
 /** Counts the events of the last minute per hook, only in this process. */
-function createRate(monotonic: Monotonic) {
+function createHookRate(monotonic: Monotonic) {
   const taken = new Map<string, readonly number[]>();
   return {
     /** Counts an event and returns 0, or returns how long to wait for the next free slot, in ms. */

@@ -4,7 +4,7 @@ import type { Context, Hono } from 'hono';
 import type { AppEnv } from './access.ts';
 import { allowOrigins } from './cors.ts';
 import type { Door } from './door.ts';
-import { type HookReceiver, hookRoutes } from './hook-routes.ts';
+import { createHookRoutes, type HookReceiver } from './hook-routes.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
 
 /** Routes that accept everything below their path. */
@@ -31,7 +31,7 @@ export function addOpenRoutes(app: Hono<AppEnv>, options: OpenRoutes, door: Door
   app.all(FACET_PATH, async (c, next) => {
     const { channel, account } = c.req.param();
     const routes = options.channel(channel, account);
-    return routes?.open ? routes.fetch(c.req.raw, doorOf(door, c)) : next();
+    return routes?.open ? routes.fetch(c.req.raw, createSecretDoor(door, c)) : next();
   });
   // API clients have their own tokens, and reach the gateway under any host name.
   const api = () => options.channel('api', 'default');
@@ -41,7 +41,7 @@ export function addOpenRoutes(app: Hono<AppEnv>, options: OpenRoutes, door: Door
   );
   app.all(API_PATH, (c) => answerClient(c, door, api()));
   if (options.hooks !== undefined)
-    app.route('/hooks', hookRoutes(options.hooks, { ...options, door }));
+    app.route('/hooks', createHookRoutes(options.hooks, { ...options, door }));
 }
 
 /** The paths that API clients request, whatever their base address is. */
@@ -58,16 +58,16 @@ function refuseAddress(app: Hono<AppEnv>, c: Context<AppEnv>): Response | undefi
   if (allow !== undefined) c.header('allow', allow);
   if (!API_ADDRESS.test(c.req.path) || c.req.path.startsWith('/api/'))
     return c.text(`${message}${status === 404 ? ' The page is at "/".' : ''}\n`, status);
-  return c.json(apiError(`${message} ${API_HINT}`, 'not_found'), status);
+  return c.json(createApiError(`${message} ${API_HINT}`, 'not_found'), status);
 }
 
 /** An error in OpenAI's format. */
-function apiError(message: string, code: string | null): object {
+function createApiError(message: string, code: string | null): object {
   const type = code === null ? 'server_error' : 'invalid_request_error';
   return { error: { message, type, param: null, code } };
 }
 
-function doorOf(door: Door, c: Context<AppEnv>): SecretDoor {
+function createSecretDoor(door: Door, c: Context<AppEnv>): SecretDoor {
   return { refuseWrong: () => door.refuseWrong(c, '').retryAfterSeconds ?? 0 };
 }
 
@@ -82,9 +82,9 @@ async function answerClient(
   door: Door,
   routes: HttpCapability | undefined,
 ): Promise<Response> {
-  if (routes === undefined) return c.json(apiError(NO_API, 'not_found'), 404);
-  const answered = await routes.fetch(c.req.raw, doorOf(door, c));
+  if (routes === undefined) return c.json(createApiError(NO_API, 'not_found'), 404);
+  const answered = await routes.fetch(c.req.raw, createSecretDoor(door, c));
   if (!answered.headers.get('content-type')?.startsWith('text/plain')) return answered;
   c.header('retry-after', answered.headers.get('retry-after') ?? '5');
-  return c.json(apiError((await answered.text()).trim(), null), 503);
+  return c.json(createApiError((await answered.text()).trim(), null), 503);
 }

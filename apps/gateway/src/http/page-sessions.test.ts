@@ -1,5 +1,5 @@
 import { openSecrets } from '@parley/core/telemetry';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -7,7 +7,7 @@ import { z } from 'zod';
 import type { Services } from '../operations.ts';
 import { createHttpApp } from './app.ts';
 import { startHttp } from './server.ts';
-import { statusWith } from './testing/full-app.ts';
+import { createStatusWith } from './testing/full-app.ts';
 
 const HOUR = 60 * 60_000;
 const DAY = 24 * HOUR;
@@ -37,7 +37,7 @@ afterEach(async () => {
  * disconnects.
  */
 async function gateway() {
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   let cancelled = 0;
   const stream = () =>
     new ReadableStream({
@@ -60,7 +60,7 @@ async function gateway() {
     log,
     metrics: async () => '',
     status: () => [],
-    report: statusWith({ agent: 'Parley' }),
+    report: createStatusWith({ agent: 'Parley' }),
     operations: {
       store,
       clock: () => now,

@@ -40,7 +40,7 @@ const POLL_INTERVAL_MS = 2_000;
 const MAX_USER_AGENT = 300;
 
 /** The sender of a request, authenticated by a token or by a session that was opened with one. */
-export interface Caller {
+export interface RequestCaller {
   /** Null when a token authenticated the request. */
   readonly session: PageSession | null;
   /** Null for the token of the data folder, whose holder has no name. */
@@ -74,7 +74,7 @@ export function createPageSessions(options: PageSessionOptions) {
     });
   }
 
-  const streams = createStreams(
+  const streams = createSessionStreams(
     async () => new Set([...(await openers()).keys(), ...(await list()).map(({ id }) => id)]),
   );
 
@@ -87,19 +87,19 @@ export function createPageSessions(options: PageSessionOptions) {
     list,
     look: streams.look,
     /** The named sign-in that a token belongs to, or null. */
-    signInOf: (given: string): Promise<SignIn | null> => signedIn(fingerprint(given)),
+    signInOf: (given: string): Promise<SignIn | null> => signedIn(fingerprintSecret(given)),
     /** Signs a browser in with the token `by`. Returns the secret, which cannot be read again. */
     async open(
       facts: Pick<PageSession, 'userAgent' | 'network'>,
       by = token(),
     ): Promise<{ readonly secret: string; readonly session: PageSession }> {
       const secret = `parley_session_${randomBytes(32).toString('base64url')}`;
-      const hash = fingerprint(secret);
+      const hash = fingerprintSecret(secret);
       const now = clock();
       const session: PageSession = {
-        id: idOf(hash),
+        id: toSessionId(hash),
         hash,
-        openedWith: fingerprint(by),
+        openedWith: fingerprintSecret(by),
         userAgent: facts.userAgent.slice(0, MAX_USER_AGENT),
         network: facts.network,
         createdAt: now,
@@ -110,12 +110,12 @@ export function createPageSessions(options: PageSessionOptions) {
       return { secret, session };
     },
     /** Returns the owner of the session that a secret opens, or null, and records the use. */
-    async admit(secret: string): Promise<Caller | null> {
-      const hash = fingerprint(secret);
+    async admit(secret: string): Promise<RequestCaller | null> {
+      const hash = fingerprintSecret(secret);
       const now = clock();
-      const session = await repository.find(idOf(hash), now);
-      if (session === null || !isSame(session.hash, hash)) return null;
-      const isToken = session.openedWith === fingerprint(token());
+      const session = await repository.find(toSessionId(hash), now);
+      if (session === null || !isSameFingerprint(session.hash, hash)) return null;
+      const isToken = session.openedWith === fingerprintSecret(token());
       const signIn = isToken ? null : await signedIn(session.openedWith);
       if (!isToken && signIn === null) return null;
       if (now - session.usedAt >= NOTED_INTERVAL_MS) await use(session, now);
@@ -134,8 +134,8 @@ export function createPageSessions(options: PageSessionOptions) {
      * A streaming response that ends when its client disconnects, or when the caller's session or
      * sign-in ends.
      */
-    untilEnded: (response: Response, { session, signIn }: Caller): Response =>
-      streams.untilEnded(response, session?.id ?? signIn?.hash ?? fingerprint(token())),
+    untilEnded: (response: Response, { session, signIn }: RequestCaller): Response =>
+      streams.untilEnded(response, session?.id ?? signIn?.hash ?? fingerprintSecret(token())),
   };
 }
 
@@ -155,7 +155,7 @@ function createSignIns({ signIns, token, clock, log }: PageSessionOptions) {
     /** The sign-in that each token belongs to; null for the token of the data folder. */
     async openers(): Promise<ReadonlyMap<string, SignIn | null>> {
       const named = (await signIns.list()).map((signIn) => [signIn.hash, signIn] as const);
-      return new Map<string, SignIn | null>([...named, [fingerprint(token()), null]]);
+      return new Map<string, SignIn | null>([...named, [fingerprintSecret(token()), null]]);
     },
     /** Returns a named sign-in, or null if there is none, and records its use. */
     async signedIn(hash: string): Promise<SignIn | null> {
@@ -172,7 +172,7 @@ function createSignIns({ signIns, token, clock, log }: PageSessionOptions) {
  * Streaming responses, each opened by a session or the token. `alive` returns those that are still
  * valid.
  */
-function createStreams(alive: () => Promise<ReadonlySet<string>>) {
+function createSessionStreams(alive: () => Promise<ReadonlySet<string>>) {
   const open = new Map<AbortController, string>();
   let looking: NodeJS.Timeout | undefined;
 
@@ -211,15 +211,15 @@ function createStreams(alive: () => Promise<ReadonlySet<string>>) {
 }
 
 /** Identifies a secret without revealing it. */
-export function fingerprint(secret: string): string {
+export function fingerprintSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 
 /** The id of a session as used by people and the database. */
-export function idOf(hash: string): string {
+export function toSessionId(hash: string): string {
   return hash.slice(0, 12);
 }
 
-function isSame(a: string, b: string): boolean {
+function isSameFingerprint(a: string, b: string): boolean {
   return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }

@@ -1,9 +1,9 @@
 import { ROLES, type Role, roleIncludes } from '@parley/core';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { fingerprint, idOf, SIGN_IN_PREFIX } from './page-sessions.ts';
-import { readableRoutes } from './roles.ts';
-import { fullApp, operationRoutes, routesOf } from './testing/full-app.ts';
+import { fingerprintSecret, SIGN_IN_PREFIX, toSessionId } from './page-sessions.ts';
+import { listReadableRoutes } from './roles.ts';
+import { createFullApp, listOperationRoutes, listRoutes } from './testing/full-app.ts';
 
 const HOST = '127.0.0.1:7411';
 const TOKEN = 'secret-token-of-this-gateway-1234';
@@ -58,10 +58,10 @@ const MAY: Readonly<Record<Exclude<Role, 'owner'>, readonly string[]>> = {
   ],
 };
 
-const app = fullApp({ token: TOKEN, store, clock });
-const OPERATIONS = await operationRoutes();
+const app = createFullApp({ token: TOKEN, store, clock });
+const OPERATIONS = await listOperationRoutes();
 /** All routes and operations. */
-const ROUTES = [...routesOf(app), ...OPERATIONS.keys()].toSorted();
+const ROUTES = [...listRoutes(app), ...OPERATIONS.keys()].toSorted();
 const ask = (method: string, path: string, token?: string) =>
   app.request(`http://${HOST}${path}`, {
     method,
@@ -79,9 +79,9 @@ const tokens = new Map<Role, string>();
 beforeAll(async () => {
   for (const role of ROLES) {
     const token = `${SIGN_IN_PREFIX}${role.padEnd(43, '_')}`;
-    const hash = fingerprint(token);
+    const hash = fingerprintSecret(token);
     await store.signIns.add({
-      ...{ id: idOf(hash), hash, name: `an ${role}`, role, createdAt: 0, usedAt: null },
+      ...{ id: toSessionId(hash), hash, name: `an ${role}`, role, createdAt: 0, usedAt: null },
     });
     tokens.set(role, token);
   }
@@ -108,7 +108,7 @@ const NO_OPERATION: Readonly<Record<string, string>> = {
 
 describe('every route of the gateway', () => {
   it('[U03] is an operation, or has a reason not to be one', () => {
-    expect(routesOf(app)).toEqual(Object.keys(NO_OPERATION).toSorted());
+    expect(listRoutes(app)).toEqual(Object.keys(NO_OPERATION).toSorted());
   });
 
   it('[U03] is closed without signing in, except for health, the page’s files and signing in', async () => {
@@ -208,7 +208,7 @@ describe('every route of the gateway', () => {
     const me = async (token?: string) => (await ask('GET', '/api/sessions/me', token)).json();
     expect(await me(TOKEN)).toMatchObject({ name: null, role: 'owner' });
     expect(await me(tokens.get('operator'))).toEqual({
-      ...{ name: 'an operator', role: 'operator', routes: await readableRoutes() },
+      ...{ name: 'an operator', role: 'operator', routes: await listReadableRoutes() },
     });
   });
 });

@@ -4,7 +4,7 @@ import { openSecrets } from '@parley/core/telemetry';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { scrubResponse } from './scrub-response.ts';
-import { scrubbedApp } from './scrubbed-app.ts';
+import { createScrubbedApp } from './scrubbed-app.ts';
 
 const SECRET = 'correct-hörse-battery';
 const secrets = openSecrets([SECRET]);
@@ -97,7 +97,7 @@ describe('an answer over HTTP', () => {
   it('[G18] [U03] is compressed after that, but only for the page', async () => {
     const type = { 'content-type': 'text/javascript' };
     const routes = { fetch: () => new Response(LONG, { headers: type }) };
-    const app = scrubbedApp(routes, secrets, silentLogger);
+    const app = createScrubbedApp(routes, secrets, silentLogger);
     const ask = (path: string) => app.request(path, { headers: { 'accept-encoding': 'gzip' } });
     const file = await ask('/page/main.js');
     expect(file.headers.get('content-encoding')).toBe('gzip');

@@ -18,7 +18,7 @@ export const PAGE_PATH = '/page/*';
  * page only: the size of a compressed response that contains both private text and text from others
  * would reveal something about the private text.
  */
-export function scrubbedApp(
+export function createScrubbedApp(
   app: HttpRoutes,
   secrets: Pick<Secrets, 'scrub' | 'stream'>,
   log: Logger,

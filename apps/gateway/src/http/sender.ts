@@ -2,7 +2,7 @@ import type { PageSession } from '@parley/store';
 import type { Context } from 'hono';
 
 /** A request with the connection it arrived on. */
-export type Asker = Pick<Context, 'req' | 'env'>;
+export type ConnectedRequest = Pick<Context, 'req' | 'env'>;
 
 /** Who sends a token, as far as that can be known. */
 export interface TokenSender {
@@ -15,9 +15,9 @@ export interface TokenSender {
   readonly isLocal: boolean;
 }
 
-export function senderOf(c: Asker): TokenSender {
-  const network = networkOf(c);
-  const address = addressOf(c);
+export function getTokenSender(c: ConnectedRequest): TokenSender {
+  const network = getNetwork(c);
+  const address = getPeerAddress(c);
   // A single household has 2^64 IPv6 addresses, so only its network counts.
   const household = address.includes(':') ? address.split(':').slice(0, 4).join(':') : address;
   return { name: `${network} ${household}`, isLocal: network === 'this-machine' };
@@ -27,9 +27,9 @@ export function senderOf(c: Asker): TokenSender {
  * The network a request comes from. A proxied request comes from the proxy, whatever its headers
  * say.
  */
-export function networkOf(c: Asker): PageSession['network'] {
+export function getNetwork(c: ConnectedRequest): PageSession['network'] {
   if (c.req.header('forwarded') ?? c.req.header('x-forwarded-for')) return 'proxy';
-  const address = addressOf(c);
+  const address = getPeerAddress(c);
   if (/^(127\.|::1$|$)/.test(address)) return 'this-machine';
   if (/^(10\.|192\.168\.|169\.254\.|172\.(1[6-9]|2\d|3[01])\.|f[cd]|fe[89ab])/i.test(address)) {
     return 'local-network';
@@ -38,6 +38,6 @@ export function networkOf(c: Asker): PageSession['network'] {
 }
 
 /** Empty if there is none, as with a Unix socket. */
-function addressOf(c: Asker): string {
+function getPeerAddress(c: ConnectedRequest): string {
   return (c.env?.incoming?.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
 }

@@ -28,7 +28,7 @@ export interface HttpOptions {
   readonly secrets: Pick<Secrets, 'scrub' | 'stream'>;
 }
 
-type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
+type RequestListener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /**
  * Starts listening. The first request loads the routes and the web framework, so that a process
@@ -39,7 +39,7 @@ export async function startHttp(
   options: HttpOptions,
   routes: () => Promise<HttpRoutes>,
 ): Promise<HttpServer> {
-  let listener: Promise<Listener> | undefined;
+  let listener: Promise<RequestListener> | undefined;
   const server = createServer((request, response) => {
     listener ??= loadListener(routes, options);
     listener
@@ -53,7 +53,7 @@ export async function startHttp(
       });
   });
   await listen(server, options.host, options.port);
-  const { port } = addressOf(server);
+  const { port } = getServerAddress(server);
   const host = options.host.includes(':') ? `[${options.host}]` : options.host;
   return {
     address: `http://${host}:${port}`,
@@ -80,8 +80,8 @@ export function startHealthServer(options: HealthServerOptions): Promise<HttpSer
 async function loadListener(
   routes: () => Promise<HttpRoutes>,
   { secrets, log }: HttpOptions,
-): Promise<Listener> {
-  const [app, { getRequestListener }, { scrubbedApp }] = await Promise.all([
+): Promise<RequestListener> {
+  const [app, { getRequestListener }, { createScrubbedApp: scrubbedApp }] = await Promise.all([
     routes(),
     import('@hono/node-server'),
     import('./scrubbed-app.ts'),
@@ -92,12 +92,12 @@ async function loadListener(
 
 function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(explain(error, host, port)));
+    server.once('error', (error) => reject(toListenError(error, host, port)));
     server.listen(port, host, resolve);
   });
 }
 
-function explain(error: Error, host: string, port: number): GatewayError {
+function toListenError(error: Error, host: string, port: number): GatewayError {
   const code = 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') {
     return new GatewayError(
@@ -113,7 +113,7 @@ function explain(error: Error, host: string, port: number): GatewayError {
   );
 }
 
-function addressOf(server: Server): AddressInfo {
+function getServerAddress(server: Server): AddressInfo {
   const address = server.address();
   if (address === null || typeof address === 'string') {
     throw new Error('The web server does not listen on a port.');

@@ -22,7 +22,7 @@ import {
 } from '@parley/cli/bundle';
 import { buildPage, type PageBuild } from '@parley/console/build';
 import { bundleModules } from './bundle-modules.ts';
-import { bundledLibraries, licenseText } from './licenses.ts';
+import { formatLicenses, listBundledLibraries } from './licenses.ts';
 
 /**
  * The number of bundles kept in addition to those in use, because a process may be about to start
@@ -48,7 +48,7 @@ export async function buildBundle(root: string): Promise<'built' | 'there'> {
     rmSync(folder, { recursive: true, force: true });
     renameSync(part, folder);
     writeManifest(root, manifest);
-    removeOld(dist, manifest.hash);
+    removeOldBundles(dist, manifest.hash);
   } finally {
     rmSync(part, { recursive: true, force: true });
   }
@@ -63,11 +63,11 @@ function writeBundle(root: string, part: string): Promise<Manifest> {
     const page = await buildPage();
     writePage(join(part, 'page'), page);
     const all = [...Object.keys(inputs).map((file) => join(root, file)), ...page.inputs];
-    writeFileSync(join(part, 'LICENSES.txt'), licenseText(bundledLibraries(all)));
-    const files = sourcesOf(root, Object.keys(inputs));
+    writeFileSync(join(part, 'LICENSES.txt'), formatLicenses(listBundledLibraries(all)));
+    const files = listSources(root, Object.keys(inputs));
     return { hash: hashOf(root, files), stamp: stampOf(root, files), files };
   };
-  return untilUnchanged(write, ({ files }, startedAt) =>
+  return buildUntilUnchanged(write, ({ files }, startedAt) =>
     files.find((file) => statSync(join(root, file)).ctimeMs >= startedAt),
   );
 }
@@ -77,7 +77,7 @@ function writeBundle(root: string, part: string): Promise<Manifest> {
  * version. Throws after `TRIES` builds, for example if a program keeps writing, or if a file is
  * dated in the future because the clock was set back.
  */
-export async function untilUnchanged<Built>(
+export async function buildUntilUnchanged<Built>(
   write: () => Promise<Built>,
   changedSince: (built: Built, startedAt: number) => string | undefined,
 ): Promise<Built> {
@@ -97,17 +97,17 @@ export async function untilUnchanged<Built>(
  * The sources of the bundle. All libraries are represented by the file that npm writes on every
  * install.
  */
-function sourcesOf(root: string, inputs: readonly string[]): string[] {
+function listSources(root: string, inputs: readonly string[]): string[] {
   const own = inputs.filter((file) => /^(apps|packages)\//.test(file));
-  const build = filesIn(root, 'apps/parley/src/build');
-  const page = filesIn(root, 'apps/console/src');
+  const build = listFiles(root, 'apps/parley/src/build');
+  const page = listFiles(root, 'apps/console/src');
   const manifests = own.map((file) => `${file.split('/').slice(0, 2).join('/')}/package.json`);
   const npm = ['package.json', 'package-lock.json', 'node_modules/.package-lock.json'];
   const files = [...own, ...build, ...page, ...manifests, ...npm];
   return [...new Set(files)].filter((file) => existsSync(join(root, file))).sort();
 }
 
-function filesIn(root: string, folder: string): string[] {
+function listFiles(root: string, folder: string): string[] {
   const entries = readdirSync(join(root, folder), { recursive: true, withFileTypes: true });
   return entries
     .filter((entry) => entry.isFile() && !/\.test\.tsx?$/.test(entry.name))
@@ -123,7 +123,7 @@ function writePage(folder: string, { page }: PageBuild): void {
 }
 
 /** Removes all bundles except the current one, the previous one, and those in use. */
-export function removeOld(dist: string, current: string): void {
+export function removeOldBundles(dist: string, current: string): void {
   const others = readdirSync(dist, { withFileTypes: true })
     .filter((entry) => entry.isDirectory() && entry.name !== current)
     .map(({ name }) => ({ path: join(dist, name), at: statSync(join(dist, name)).mtimeMs }))

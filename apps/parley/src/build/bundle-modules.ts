@@ -114,7 +114,7 @@ function optionsOf(root: string, outdir: string) {
     format: 'esm',
     platform: 'node',
     target: 'node24',
-    define: { PARLEY_BUNDLE: 'true', PARLEY_COMMIT: JSON.stringify(commitOf(root)) },
+    define: { PARLEY_BUNDLE: 'true', PARLEY_COMMIT: JSON.stringify(findCommit(root)) },
     external: [...OPTIONAL, ...ABSENT],
     minifyWhitespace: true,
     minifySyntax: true,
@@ -131,7 +131,7 @@ function optionsOf(root: string, outdir: string) {
  * The commit of the sources, with `+` when they have local changes. Without a repository, as in an
  * image, the variable PARLEY_COMMIT is used; empty if it is not set.
  */
-export function commitOf(root: string, env: NodeJS.ProcessEnv = process.env): string {
+export function findCommit(root: string, env: NodeJS.ProcessEnv = process.env): string {
   const git = (...args: readonly string[]): string | null => {
     const { status, stdout } = spawnSync('git', args, {
       cwd: root,

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { findProgram, hashOf, readManifest, stampOf, writeManifest } from '@parley/cli/bundle';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
-import { removeOld, untilUnchanged } from './build.ts';
-import { commitOf } from './bundle-modules.ts';
+import { buildUntilUnchanged, removeOldBundles } from './build.ts';
+import { findCommit } from './bundle-modules.ts';
 
 const FILES = ['apps/parley/src/main.ts', 'package-lock.json'];
 let root = '';
@@ -80,7 +80,7 @@ describe('older bundles', () => {
     made('ended', 3, 2 ** 30);
     made('running', 2, process.pid);
     made('never-run', 1);
-    removeOld(join(root, 'dist'), hashOf(root, FILES));
+    removeOldBundles(join(root, 'dist'), hashOf(root, FILES));
     const kept = ['before', 'ended', 'running', 'never-run'].filter(isKept);
     expect(kept).toEqual(['before', 'running']);
     expect(existsSync(folder())).toBe(true);
@@ -91,7 +91,7 @@ describe('a build during which sources change', () => {
   it('[U06] is repeated until no source changes during it', async () => {
     const changes = ['main.ts', undefined];
     let builds = 0;
-    const built = untilUnchanged(
+    const built = buildUntilUnchanged(
       async () => {
         builds += 1;
         return builds;
@@ -103,7 +103,7 @@ describe('a build during which sources change', () => {
 
   it('[U06] fails if the timestamp of a file is in the future, and names the file', async () => {
     const inAnHour = Date.now() + 3_600_000;
-    const built = untilUnchanged(
+    const built = buildUntilUnchanged(
       async () => {},
       (_, startedAt) => (inAnHour >= startedAt ? 'main.ts' : undefined),
     );
@@ -125,16 +125,16 @@ describe('the commit of a bundle', () => {
       git('add', 'apps', 'package-lock.json');
       git('commit', '-qm', 'one');
       const commit = git('rev-parse', '--short=12', 'HEAD');
-      expect(commitOf(root, {})).toBe(commit);
+      expect(findCommit(root, {})).toBe(commit);
       write('apps/parley/src/main.ts', 'two');
-      expect(commitOf(root, {})).toBe(`${commit}+`);
+      expect(findCommit(root, {})).toBe(`${commit}+`);
       mkdirSync(join(root, 'installed'));
-      expect(commitOf(join(root, 'installed'), {})).toBe('');
+      expect(findCommit(join(root, 'installed'), {})).toBe('');
     },
   );
 
   it('[U02] comes from the environment if there is no repository', () => {
-    expect(commitOf(root, { PARLEY_COMMIT: 'abc' })).toBe('abc');
-    expect(commitOf(root, {})).toBe('');
+    expect(findCommit(root, { PARLEY_COMMIT: 'abc' })).toBe('abc');
+    expect(findCommit(root, {})).toBe('');
   });
 });

@@ -21,7 +21,7 @@ export interface BundledLibrary {
 /**
  * The libraries that contain these files, sorted by name; `inputs` are esbuild's absolute paths.
  */
-export function bundledLibraries(inputs: readonly string[]): BundledLibrary[] {
+export function listBundledLibraries(inputs: readonly string[]): BundledLibrary[] {
   const folders = inputs.map((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]);
   const found = [...new Set(folders)].filter((folder) => folder !== undefined).map(readLibrary);
   return found.sort((a, b) => (libraryKey(a) < libraryKey(b) ? -1 : 1));
@@ -38,7 +38,7 @@ function readLibrary(folder: string): BundledLibrary {
 }
 
 /** The licenses of all libraries as one readable text. */
-export function licenseText(libraries: readonly BundledLibrary[]): string {
+export function formatLicenses(libraries: readonly BundledLibrary[]): string {
   const parts = libraries.map(({ name, version, license, text }) =>
     `${name} ${version}, ${license}\n\n${text}`.trim(),
   );

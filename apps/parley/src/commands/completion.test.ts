@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command, Option } from 'commander';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { completion, type Shell } from './completion.ts';
+import { printCompletion, type ShellName } from './completion.ts';
 
 const bash = inject('bashPath');
 
@@ -28,13 +28,13 @@ function program(): Command {
   return parley;
 }
 
-async function scriptFor(shell: Shell): Promise<string> {
+async function scriptFor(shell: ShellName): Promise<string> {
   let script = '';
   const print = (text: string): void => {
     script += text;
   };
-  const folder = { path: '' } as Parameters<typeof completion>[0]['folder'];
-  expect(await completion({ folder, env: {}, print }, program(), shell)).toBe(0);
+  const folder = { path: '' } as Parameters<typeof printCompletion>[0]['folder'];
+  expect(await printCompletion({ folder, env: {}, print }, program(), shell)).toBe(0);
   return script;
 }
 
@@ -110,7 +110,7 @@ describe('command completion on macOS', () => {
 });
 
 describe('command completion in other shells', () => {
-  it.each<[Shell, string[]]>([
+  it.each<[ShellName, string[]]>([
     ['zsh', ["'cron add') found=('--title:its title') ;;", `'cron:jobs\\: "it'\\''s" all there'`]],
     [
       'fish',

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../data-folder.ts';
-import { configCheck } from './config.ts';
+import { checkConfig } from './config.ts';
 
 const path = mkdtempSync(join(tmpdir(), 'parley-config-'));
 afterAll(() => rmSync(path, { recursive: true }));
@@ -17,7 +17,7 @@ async function check(yaml: string): Promise<{ readonly code: number; readonly te
     env: {},
     print: (line: string) => void lines.push(line),
   };
-  const code = await configCheck(cli);
+  const code = await checkConfig(cli);
   return { code, text: lines.join('\n') };
 }
 

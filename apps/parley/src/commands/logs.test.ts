@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { locateDataFolder } from '../data-folder.ts';
 import { main } from '../main.ts';
 import { type CapturedOutput, captureOutput } from '../testing/captured-output.ts';
-import { logs } from './logs.ts';
+import { printLogs } from './logs.ts';
 
 let data: string;
 let written: CapturedOutput;
@@ -55,7 +55,7 @@ describe('parley logs', () => {
       json: true,
       print: (text: string) => void printed.push(text),
     };
-    const following = logs(cli, { limit, follow: true, level: 'debug' }, end.signal);
+    const following = printLogs(cli, { limit, follow: true, level: 'debug' }, end.signal);
     await expect.poll(() => printed.length).toBe(limit);
     // The first read may still be running; lines written before it ends do not count as new lines.
     const shown = () => messages(printed.join('\n'));

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { logLineText } from '@parley/core/telemetry';
 import type { LogQuery } from '@parley/gateway/api';
-import type { Cli } from '../cli.ts';
+import type { CliContext } from '../cli.ts';
 import { readKeptLog } from '../log-reader.ts';
 
 export interface LogsFlags extends Pick<LogQuery, 'level' | 'channel' | 'text'> {
@@ -20,8 +20,8 @@ const MAX_LINES = 5_000;
  * it continues until a signal ends it. A limit of 0 prints no existing lines, as `tail -n 0 -f`
  * does.
  */
-export async function logs(
-  { folder, print, json }: Pick<Cli, 'folder' | 'print' | 'json'>,
+export async function printLogs(
+  { folder, print, json }: Pick<CliContext, 'folder' | 'print' | 'json'>,
   { chat: conversation, limit: first, follow, ...asked }: LogsFlags,
   signal?: AbortSignal,
 ): Promise<number> {

@@ -1,29 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { countOf, decodeText, ParleyError, reasonOf } from '@parley/core';
+import { decodeText, formatCounted, ParleyError, reasonOf } from '@parley/core';
 import type { InputOf, OutputOf } from '@parley/gateway/operations';
-import type { Cli } from '../cli.ts';
-import { operate, operateText } from '../operate.ts';
-import { visible } from '../terminal/text.ts';
+import type { CliContext } from '../cli.ts';
+import { operateAndPrint, operateText } from '../operate.ts';
+import { stripControls } from '../terminal/text.ts';
 
-export function listJobs(cli: Cli): Promise<number> {
-  return operate(cli, 'cron/list', {}, ({ jobs }) =>
-    visible(jobs.map(({ line }) => line).join('\n') || 'There are no jobs.'),
+export function listJobs(cli: CliContext): Promise<number> {
+  return operateAndPrint(cli, 'cron/list', {}, ({ jobs }) =>
+    stripControls(jobs.map(({ line }) => line).join('\n') || 'There are no jobs.'),
   );
 }
 
-export async function addJob(cli: Cli, job: InputOf<'cron/add'>): Promise<number> {
-  return operateText(cli, 'cron/add', await withFormatFile(job));
+export async function addJob(cli: CliContext, job: InputOf<'cron/add'>): Promise<number> {
+  return operateText(cli, 'cron/add', await readFormatFile(job));
 }
 
-export async function changeJob(cli: Cli, job: InputOf<'cron/change'>): Promise<number> {
-  return operateText(cli, 'cron/change', await withFormatFile(job));
+export async function changeJob(cli: CliContext, job: InputOf<'cron/change'>): Promise<number> {
+  return operateText(cli, 'cron/change', await readFormatFile(job));
 }
 
 /**
  * Adds the schema text from the file that `--format` names. Throws ParleyError `format-unreadable`.
  */
-async function withFormatFile<Order extends InputOf<'cron/add'>>(order: Order): Promise<Order> {
+async function readFormatFile<Order extends InputOf<'cron/add'>>(order: Order): Promise<Order> {
   const { format: file = 'none', ...fields } = order.fields;
   if (order.fields.format === undefined || file === 'json' || file === 'none') return order;
   try {
@@ -38,8 +38,8 @@ async function withFormatFile<Order extends InputOf<'cron/add'>>(order: Order): 
  * `parley heartbeat`: exit code 0 if all is well, 1 if HEARTBEAT.md has a problem. Without a
  * running gateway, the report is built from the files.
  */
-export function heartbeat(cli: Cli): Promise<number> {
-  return operate(cli, 'heartbeat/report', {}, heartbeatText, ({ problems }) =>
+export function showHeartbeat(cli: CliContext): Promise<number> {
+  return operateAndPrint(cli, 'heartbeat/report', {}, formatHeartbeat, ({ problems }) =>
     problems.length === 0 ? 0 : 1,
   );
 }
@@ -54,9 +54,9 @@ const STARTED_WITHIN_MS = 5 * 60_000;
  * `parley heartbeat now`: exit code 1 if no task was started, 3 if no gateway is running. An
  * empty `task` selects the most overdue one.
  */
-export function heartbeatNow(cli: Cli, task: string): Promise<number> {
+export function runHeartbeatNow(cli: CliContext, task: string): Promise<number> {
   const asked = { id: randomUUID(), ...(task !== '' && { task }) };
-  return operate(
+  return operateAndPrint(
     cli,
     'heartbeat/now',
     asked,
@@ -67,13 +67,13 @@ export function heartbeatNow(cli: Cli, task: string): Promise<number> {
 }
 
 /** Describes the text outside of the tasks, which every task receives. */
-export function contextLine(context: string): string {
+export function formatContextLine(context: string): string {
   const lines = context.split('\n').filter((line) => line.trim() !== '');
-  return `${countOf(lines.length, 'line')} outside of the tasks, given to the run of each`;
+  return `${formatCounted(lines.length, 'line')} outside of the tasks, given to the run of each`;
 }
 
 /** A report for the terminal: the tasks in order, followed by the problems. */
-export function heartbeatText(report: OutputOf<'heartbeat/report'>): string {
+export function formatHeartbeat(report: OutputOf<'heartbeat/report'>): string {
   const { plan, tokens, tasks, problems, context } = report;
   return [
     `heartbeat  ${plan.text.replaceAll('`', '')} (${report.timeZoneFrom === undefined ? report.timeZone : `${report.timeZone}, from ${report.timeZoneFrom}`})`,
@@ -86,10 +86,10 @@ export function heartbeatText(report: OutputOf<'heartbeat/report'>): string {
       `  last     ${last.text}`,
       `  next     ${next.text}`,
     ]),
-    ...(context === undefined ? [] : ['', `besides  ${contextLine(context)}`]),
+    ...(context === undefined ? [] : ['', `besides  ${formatContextLine(context)}`]),
     ...(problems.length === 0 ? [] : ['', ...problems]),
   ]
     .flatMap((text) => text.split('\n'))
-    .map(visible)
+    .map(stripControls)
     .join('\n');
 }

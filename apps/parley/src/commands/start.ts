@@ -1,6 +1,6 @@
 import { type Checkpoint, systemTime } from '@parley/core';
-import { banner, createPairingScreen } from '../banner.ts';
-import { type DataFolder, writeForOwnerAlone } from '../data-folder.ts';
+import { createPairingScreen, formatBanner } from '../banner.ts';
+import { type DataFolder, restrictFileMode } from '../data-folder.ts';
 import type { StartOptions } from '../process-options.ts';
 import { startParley } from '../start-parley.ts';
 
@@ -16,7 +16,7 @@ const EXIT_WITHIN_MS = 9_500;
 const SAME_KEYSTROKE_MS = 1_000;
 
 /** `parley start`, `gateway` or `worker`: runs until a signal ends it, then exits the process. */
-export async function start(
+export async function runStart(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
   checkpoint: Checkpoint,
@@ -24,12 +24,12 @@ export async function start(
 ): Promise<never> {
   // Registered first, so that a signal during startup also leads to an orderly shutdown.
   const signal = waitForSignal();
-  writeForOwnerAlone();
+  restrictFileMode();
   const options = { folder, env, ...systemTime, checkpoint, endsWhenStill: true, ...how };
-  let ending = await runToItsEnd(signal, options);
+  let ending = await runToEnd(signal, options);
   while (ending.kind === 'restart') {
     process.stdout.write('Parley starts again.\n\n');
-    ending = await runToItsEnd(signal, options);
+    ending = await runToEnd(signal, options);
   }
   const message =
     ending.kind === 'stop'
@@ -47,15 +47,15 @@ export async function start(
  * Why Parley exits: it was asked to stop or to restart, or a newer version has changed the
  * database.
  */
-type Ending =
+type ProcessEnding =
   | { readonly kind: 'stop' }
   | { readonly kind: 'restart' }
   | { readonly kind: 'outdated'; readonly version: string };
 
-async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promise<Ending> {
+async function runToEnd(signal: Promise<void>, options: StartOptions): Promise<ProcessEnding> {
   const screen = createPairingScreen(process.stdout);
   const onState = screen.note.bind(screen);
-  const { promise: over, resolve: end } = Promise.withResolvers<Ending>();
+  const { promise: over, resolve: end } = Promise.withResolvers<ProcessEnding>();
   void signal.then(() => end({ kind: 'stop' }));
   const parley = await startParley({
     ...options,
@@ -65,7 +65,7 @@ async function runToItsEnd(signal: Promise<void>, options: StartOptions): Promis
     onOutdated: (version) => end({ kind: 'outdated', version }),
   });
   const shown = parley.banner().then((facts) => {
-    process.stdout.write(banner(facts, process.stdout.isTTY));
+    process.stdout.write(formatBanner(facts, process.stdout.isTTY));
     return screen.open();
   });
   await Promise.race([shown, over]);

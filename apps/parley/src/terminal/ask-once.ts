@@ -5,13 +5,13 @@ import type { ChatHistory, GatewayClient } from './gateway-client.ts';
 /** How long to wait before reporting on standard error that the command is waiting, in ms. */
 const QUIET_WAIT_MS = 10_000;
 
-export interface Answer {
+export interface TerminalAnswer {
   readonly text: string;
   /** False if the turn failed or was stopped; `text` is then a notice. */
   readonly isAnswered: boolean;
 }
 
-const NO_ANSWER: Answer = { text: '', isAnswered: true };
+const NO_ANSWER: TerminalAnswer = { text: '', isAnswered: true };
 
 /**
  * Sends one message and waits for the answer. Throws CliError if the message is refused or the
@@ -21,9 +21,9 @@ export async function askOnce(
   client: Pick<GatewayClient, 'send' | 'history' | 'watch'>,
   ended: AbortController,
   message: string,
-): Promise<Answer> {
+): Promise<TerminalAnswer> {
   if (message.trim() === '') return NO_ANSWER;
-  const waits = setTimeout(sayThatItWaits, QUIET_WAIT_MS);
+  const waits = setTimeout(printThatItWaits, QUIET_WAIT_MS);
   try {
     const sent = await client.send(message.trimEnd());
     if (sent.kind === 'refused' || sent.kind === 'ignored') {
@@ -38,7 +38,7 @@ export async function askOnce(
   }
 }
 
-function sayThatItWaits(): void {
+function printThatItWaits(): void {
   process.stderr.write(
     'Waiting for the answer. Ctrl-C stops waiting; a running gateway still answers.\n',
   );
@@ -48,8 +48,8 @@ async function waitForAnswer(
   client: Pick<GatewayClient, 'history' | 'watch'>,
   ended: AbortController,
   messageId: string,
-): Promise<Answer> {
-  let answer: Answer | null = null;
+): Promise<TerminalAnswer> {
+  let answer: TerminalAnswer | null = null;
   let looking = false;
   let isStale = false;
   const look = async (): Promise<void> => {
@@ -83,7 +83,7 @@ async function waitForAnswer(
 const UNANSWERED: ReadonlySet<string> = new Set(['failed', 'stopped', 'withdrawn', 'replaced']);
 
 /** The answer to a message whose turn has ended, '' for a silent turn; null while it is pending. */
-export function findAnswer(history: ChatHistory, messageId: string): Answer | null {
+export function findAnswer(history: ChatHistory, messageId: string): TerminalAnswer | null {
   const asked = history
     .filter((entry) => entry.type === 'inbound')
     .find((entry) => entry.messageId === messageId);

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { converse } from './converse.ts';
+import { runConversation } from './converse.ts';
 import type { ChatEvent, ChatHistory, GatewayClient, GatewayListener } from './gateway-client.ts';
 import { FakeTerminal } from './testing/fake-terminal.ts';
 
@@ -30,7 +30,7 @@ async function scene(options: { history?: ChatHistory; columns?: number; rows?: 
       await new Promise((resolve) => ended.signal.addEventListener('abort', resolve));
     },
   };
-  const running = converse({
+  const running = runConversation({
     client,
     // All parts of a stream that `readline` uses are implemented.
     input: input as unknown as NodeJS.ReadStream,

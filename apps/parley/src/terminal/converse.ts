@@ -3,7 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { reasonOf } from '@parley/core';
 import type { ChatEvent, ChatHistory, GatewayClient } from './gateway-client.ts';
 import { type ChatScreen, createChatScreen, createLineJoiner, PROMPT } from './screen.ts';
-import { afterChange, IDLE, isWaiting, statusLine, type WaitingChange } from './waiting.ts';
+import {
+  applyWaitingChange,
+  formatStatusLine,
+  IDLE,
+  isWaiting,
+  type WaitingChange,
+} from './waiting.ts';
 
 export interface ConverseOptions {
   readonly client: GatewayClient;
@@ -26,9 +32,9 @@ const MARK_PASTES = '\u001b[?2004h';
 const LEAVE_PASTES = '\u001b[?2004l';
 
 /** Runs the chat until the person ends it. Rejects with CliError if the gateway refuses. */
-export async function converse(options: ConverseOptions): Promise<void> {
+export async function runConversation(options: ConverseOptions): Promise<void> {
   const { client, input, output, ended } = options;
-  const seen = partsOf(await client.history());
+  const seen = listPartIds(await client.history());
   const line = createInterface({ input, output, prompt: PROMPT });
   const screen = createChatScreen(output, line, options.colour);
   const talk = createTalk(client, screen, seen);
@@ -49,7 +55,7 @@ export async function converse(options: ConverseOptions): Promise<void> {
   await watching;
 }
 
-type Talk = ReturnType<typeof createTalk>;
+type TerminalTalk = ReturnType<typeof createTalk>;
 
 function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>) {
   let waiting = IDLE;
@@ -58,8 +64,8 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
   const onTheWay = new Map<Promise<void>, string>();
   let lastSent = Promise.resolve();
   const change = (next: WaitingChange): void => {
-    waiting = afterChange(waiting, next);
-    screen.live(answer, statusLine(waiting));
+    waiting = applyWaitingChange(waiting, next);
+    screen.live(answer, formatStatusLine(waiting));
   };
   const finish = (part: { readonly partId: string; readonly text: string }): void => {
     if (seen.has(part.partId)) return;
@@ -125,7 +131,7 @@ function readInput(
   line: Interface,
   input: NodeJS.ReadStream,
   screen: ChatScreen,
-  talk: Talk,
+  talk: TerminalTalk,
 ): Promise<void> {
   const joiner = createLineJoiner((message) => {
     if (message.trim() !== '') talk.send(message);
@@ -154,6 +160,6 @@ function readInput(
   });
 }
 
-function partsOf(history: ChatHistory): Set<string> {
+function listPartIds(history: ChatHistory): Set<string> {
   return new Set(history.flatMap((entry) => (entry.type === 'part' ? [entry.partId] : [])));
 }

@@ -71,7 +71,7 @@ interface TerminalOptions {
   readonly mayBeAwayMs?: number | undefined;
 }
 
-interface Asking extends Pick<TerminalOptions, 'chat'> {
+interface TerminalQuestion extends Pick<TerminalOptions, 'chat'> {
   readonly find: FindGateway;
   readonly signal: AbortSignal;
 }
@@ -102,7 +102,7 @@ export function createGatewayClient(
     },
     async history(): Promise<ChatHistory> {
       const { entries } = readHistory(await retryUntilAnswered(() => json('/history'), patience));
-      return entries.map((entry) => (entry.type === 'part' ? withLine(entry) : entry));
+      return entries.map((entry) => (entry.type === 'part' ? addFileLine(entry) : entry));
     },
     /**
      * Delivers live events until the signal fires. Rejects with CliError if the gateway refuses the
@@ -140,7 +140,7 @@ function readHistory(answer: unknown): z.infer<typeof History> {
   );
 }
 
-interface Patience {
+interface AwayPatience {
   readonly signal: AbortSignal;
   readonly mayBeAwayMs: number;
 }
@@ -151,7 +151,7 @@ interface Patience {
  */
 async function retryUntilAnswered<T>(
   attempt: () => Promise<T>,
-  { signal, mayBeAwayMs }: Patience,
+  { signal, mayBeAwayMs }: AwayPatience,
 ): Promise<T> {
   const away = createAwayTimer(mayBeAwayMs);
   for (;;) {
@@ -185,7 +185,7 @@ function createAwayTimer(mayBeAwayMs: number) {
 
 /** Sends a request to the terminal channel. Throws CliError if the gateway refuses it. */
 async function askTerminal(
-  { find, signal, chat }: Asking,
+  { find, signal, chat }: TerminalQuestion,
   path: string,
   body?: object,
 ): Promise<Response> {
@@ -207,7 +207,7 @@ async function askTerminal(
 }
 
 async function watchOnce(
-  place: Asking,
+  place: TerminalQuestion,
   listener: GatewayListener,
   downloads: string,
 ): Promise<void> {
@@ -224,13 +224,13 @@ async function watchOnce(
       if (!event.success) continue;
       const { data } = event;
       if (data.type !== 'part' || data.file === undefined) listener.event(data);
-      else listener.event(withLine(data, await savePartFile(place, data, downloads)));
+      else listener.event(addFileLine(data, await savePartFile(place, data, downloads)));
     }
   }
 }
 
 /** Adds a line about the file of a part, since a terminal cannot show the file. */
-function withLine(part: z.infer<typeof Part>, saved?: string): z.infer<typeof Part> {
+function addFileLine(part: z.infer<typeof Part>, saved?: string): z.infer<typeof Part> {
   if (part.file === undefined) return part;
   const line = `[File ${part.file.name ?? ''}${saved === undefined ? '' : `: ${saved}`}]`;
   return { ...part, text: [line, part.text].filter((text) => text !== '').join('\n') };
@@ -241,7 +241,7 @@ function withLine(part: z.infer<typeof Part>, saved?: string): z.infer<typeof Pa
  * is untrusted.
  */
 async function savePartFile(
-  place: Asking,
+  place: TerminalQuestion,
   { partId, file }: z.infer<typeof Part>,
   downloads: string,
 ): Promise<string> {

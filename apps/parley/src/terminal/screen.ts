@@ -1,5 +1,5 @@
 import type { Interface } from 'node:readline';
-import { rowsOf, visible, wrapWords } from './text.ts';
+import { splitRows, stripControls, wrapWords } from './text.ts';
 
 export type ChatScreen = ReturnType<typeof createChatScreen>;
 
@@ -47,14 +47,19 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
     const room = Math.max(1, out.rows - line.getCursorPos().rows - 3);
     const columns = out.columns - 1;
     const rows =
-      answer === '' ? [] : rowsOf(wrapWords(visible(answer), columns), columns).slice(-room);
-    const last = status === '' ? [] : rowsOf(status, columns).slice(0, 1).map(dim);
+      answer === ''
+        ? []
+        : splitRows(wrapWords(stripControls(answer), columns), columns).slice(-room);
+    const last = status === '' ? [] : splitRows(status, columns).slice(0, 1).map(dim);
     return [...rows, ...last];
   };
 
   return {
     say(text: string): void {
-      draw(`${wrapWords(visible(text).trimEnd(), out.columns - 1)}\n\n`, line.getCursorPos().rows);
+      draw(
+        `${wrapWords(stripControls(text).trimEnd(), out.columns - 1)}\n\n`,
+        line.getCursorPos().rows,
+      );
     },
     /** Shows the growing answer and one status line; empty strings remove them. */
     live(nextAnswer: string, nextStatus: string): void {
@@ -66,8 +71,8 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
     /** Call this when a line was entered; it remains as part of the conversation. */
     entered(text: string): void {
       // The editor has moved to the next row; its output lies between that row and the live part.
-      const own = rowsOf(`${PROMPT}${text}`, out.columns).length;
-      draw(`${PROMPT}${visible(text)}\n`, own);
+      const own = splitRows(`${PROMPT}${text}`, out.columns).length;
+      draw(`${PROMPT}${stripControls(text)}\n`, own);
     },
     /** Leaves the screen in a clean state; later output is not shown. */
     close(): void {

@@ -1,6 +1,6 @@
 import type { ChatEvent, ChatHistory } from './gateway-client.ts';
 
-export interface Waiting {
+export interface WaitingState {
   /** The number of messages that the gateway has not confirmed. */
   readonly sending: number;
   /** Whether a message was accepted and its turn has not ended. */
@@ -19,10 +19,10 @@ export type WaitingChange =
   | { readonly type: 'typing-faded' }
   | ChatEvent;
 
-export const IDLE: Waiting = { sending: 0, asked: false, typing: false, linked: true };
+export const IDLE: WaitingState = { sending: 0, asked: false, typing: false, linked: true };
 
 /** The state after a change. Every waiting state eventually ends (F12). */
-export function afterChange(now: Waiting, change: WaitingChange): Waiting {
+export function applyWaitingChange(now: WaitingState, change: WaitingChange): WaitingState {
   switch (change.type) {
     case 'sending':
       return { ...now, sending: now.sending + 1 };
@@ -49,12 +49,12 @@ export function afterChange(now: Waiting, change: WaitingChange): Waiting {
   }
 }
 
-export function isWaiting({ asked, typing }: Waiting): boolean {
+export function isWaiting({ asked, typing }: WaitingState): boolean {
   return asked || typing;
 }
 
 /** The status line; '' when nothing is pending. */
-export function statusLine(now: Waiting): string {
+export function formatStatusLine(now: WaitingState): string {
   if (!now.linked) return '… the gateway is away; your messages are sent when it is back';
   if (isWaiting(now)) return '… thinking (Ctrl-C stops)';
   return now.sending > 0 ? '… sending' : '';

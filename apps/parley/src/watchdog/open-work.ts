@@ -2,9 +2,9 @@ import { hostname } from 'node:os';
 import type { Logger } from '@parley/core';
 import type { Store } from '@parley/store';
 import type { DataFolder } from '../data-folder.ts';
-import { isAlive } from '../data-folder.ts';
-import { logNameOf, type StartOptions } from '../process-options.ts';
-import { blameFor, type EndedProcess, workName } from './ended-process.ts';
+import { isProcessAlive } from '../data-folder.ts';
+import { formatLogName, type StartOptions } from '../process-options.ts';
+import { type EndedProcess, findBlamedWork, toWorkName } from './ended-process.ts';
 import { noWatchdog, openWatchdog, type Watchdog } from './watchdog.ts';
 import { type OpenWorkRecord, openWorkRecord } from './work-record.ts';
 
@@ -27,7 +27,7 @@ export async function openWork(
   const host = hostname();
   const work = openWorkRecord({
     folder: folder.working,
-    name: logNameOf({ role, host, pid: process.pid }),
+    name: formatLogName({ role, host, pid: process.pid }),
     hasEnded: (name) => !isShared || isOfEndedProcess(name, host),
     clock,
     log,
@@ -44,9 +44,9 @@ export async function openWork(
 function isOfEndedProcess(name: string, host: string): boolean {
   const [, pid] = /-(\d+)$/.exec(name) ?? [];
   const roles = (['all', 'gateway', 'worker'] as const).map((role) =>
-    logNameOf({ role, host, pid: Number(pid) }),
+    formatLogName({ role, host, pid: Number(pid) }),
   );
-  return roles.includes(name) && !isAlive(Number(pid));
+  return roles.includes(name) && !isProcessAlive(Number(pid));
 }
 
 async function countEnd(
@@ -54,8 +54,8 @@ async function countEnd(
   store: Pick<Store, 'turns'>,
   log: Logger,
 ): Promise<void> {
-  const { hung, died } = blameFor(ended);
-  const names = [...hung, ...died].slice(0, MAX_NAMED).map(workName);
+  const { hung, died } = findBlamedWork(ended);
+  const names = [...hung, ...died].slice(0, MAX_NAMED).map(toWorkName);
   if (ended.stall !== undefined) {
     const facts = { work: names, at: ended.stall.stack };
     log.error(facts, 'the previous process was blocked until it was killed');

@@ -14,7 +14,7 @@ export function recordTurns(work: WorkRecord, run: RunTurn): RunTurn {
       work.run({ kind: 'turn', key: turn.turnId }, () => run(turn, lease, signal));
     if (turn.hangs === undefined || turn.hangs === 0) return recorded();
     // A turn that is aborted while it waits has not started; the next run resumes it.
-    const running = unlessAborted(suspects, signal).then((isMine) =>
+    const running = waitUnlessAborted(suspects, signal).then((isMine) =>
       isMine ? recorded() : undefined,
     );
     suspects = Promise.allSettled([suspects, running]);
@@ -23,7 +23,7 @@ export function recordTurns(work: WorkRecord, run: RunTurn): RunTurn {
 }
 
 /** Resolves to whether the wait ended before the signal fired. */
-async function unlessAborted(wait: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
+async function waitUnlessAborted(wait: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
   if (!signal.aborted) await Promise.race([wait, once(signal, 'abort')]);
   return !signal.aborted;
 }

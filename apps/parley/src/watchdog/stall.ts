@@ -9,7 +9,7 @@ export interface StallLimits {
 }
 
 /** The state of the watchdog after a check of the event loop. */
-export interface Watched {
+export interface WatchState {
   /** The number of event loop turns so far. */
   readonly beats: number;
   /** How long the loop has been blocked, in ms during which the watchdog itself was running. */
@@ -29,11 +29,11 @@ export type StallVerdict = 'fine' | 'still' | 'note' | 'recovered' | 'end';
  * previous one was: a sleeping laptop, a stopped process, or a machine without a free processor
  * also delays the watchdog, which says nothing about the event loop.
  */
-export function afterLook(
-  before: Watched,
+export function decideAfterCheck(
+  before: WatchState,
   { beats, sinceLastMs }: { readonly beats: number; readonly sinceLastMs: number },
   { tickMs, noteMs, endMs }: StallLimits,
-): { readonly watched: Watched; readonly verdict: StallVerdict } {
+): { readonly watched: WatchState; readonly verdict: StallVerdict } {
   if (beats !== before.beats) {
     const watched = { beats, stillMs: 0, isNoted: false };
     return { watched, verdict: before.isNoted ? 'recovered' : 'fine' };
@@ -52,7 +52,7 @@ const MAX_NOTE_MS = 5_000;
  * Chooses a check interval that is short enough for the limit and long enough to have negligible
  * cost.
  */
-export function stallLimits(endMs: number): StallLimits {
+export function computeStallLimits(endMs: number): StallLimits {
   const tickMs = Math.min(MAX_TICK_MS, endMs / 12);
   return { tickMs, noteMs: Math.min(MAX_NOTE_MS, endMs / 3), endMs };
 }

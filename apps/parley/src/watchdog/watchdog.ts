@@ -1,8 +1,8 @@
 import { url as inspectorUrl } from 'node:inspector';
 import { Worker } from 'node:worker_threads';
 import { type Logger, reasonOf } from '@parley/core';
-import { moduleUrl } from '@parley/core/installation';
-import { stallLimits } from './stall.ts';
+import { resolveModuleUrl } from '@parley/core/installation';
+import { computeStallLimits } from './stall.ts';
 
 /**
  * The input of the thread: two shared integers (beats of the event loop, limit in ms), and the path
@@ -48,7 +48,7 @@ export function openWatchdog({
     const numbers = new Int32Array(shared);
     Atomics.store(numbers, 1, limitMs);
     const workerData: WatchOrder = { shared, path };
-    const thread = new Worker(moduleUrl('watchdog-thread', SOURCE), {
+    const thread = new Worker(resolveModuleUrl('watchdog-thread', SOURCE), {
       workerData,
       resourceLimits: MEMORY,
       env: {},
@@ -63,7 +63,10 @@ export function openWatchdog({
       stop();
     });
     running = { thread, numbers };
-    beating = setInterval(() => Atomics.add(numbers, 0, 1), stallLimits(limitMs).tickMs).unref();
+    beating = setInterval(
+      () => Atomics.add(numbers, 0, 1),
+      computeStallLimits(limitMs).tickMs,
+    ).unref();
   };
   return {
     use(limit) {

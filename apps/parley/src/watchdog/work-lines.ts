@@ -20,12 +20,12 @@ export const WORK_IN_PROGRESS = `JSON.stringify({
  * The line for a blocked event loop. `answer` is the main thread's answer, or null if there is
  * none yet.
  */
-export function noteStall(answer: string | null): string {
+export function formatStallNote(answer: string | null): string {
   // The main thread may have been interrupted in the middle of a line.
   return `\n${JSON.stringify(['still', answer])}\n`;
 }
 
 /** The line for an event loop that runs again. */
-export function noteRecovery(): string {
+export function formatRecoveryNote(): string {
   return `\n${JSON.stringify(['moves'])}\n`;
 }

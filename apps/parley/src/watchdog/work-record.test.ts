@@ -1,16 +1,16 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Work } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import type { CrashableWork } from '@parley/core';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { blameFor } from './ended-process.ts';
+import { findBlamedWork } from './ended-process.ts';
 import { WORK_IN_PROGRESS } from './work-lines.ts';
 import { type OpenWorkRecord, openWorkRecord } from './work-record.ts';
 
-const INGRESS: Work = { kind: 'ingress', key: 'web default main m1' };
-const CLAIM: Work = { kind: 'claim', key: 'web:default:main' };
-const { log, lines } = recordingLogger();
+const INGRESS: CrashableWork = { kind: 'ingress', key: 'web default main m1' };
+const CLAIM: CrashableWork = { kind: 'claim', key: 'web:default:main' };
+const { log, lines } = createRecordingLogger();
 
 let folder: string;
 const opened: OpenWorkRecord[] = [];
@@ -36,7 +36,7 @@ function open(name = 'all-host-1', running: readonly string[] = []): OpenWorkRec
 }
 /** A promise that never resolves, as for work during which its process dies. */
 const never = () => new Promise<never>(() => {});
-const blamed = (record: OpenWorkRecord) => record.ended.map(blameFor);
+const blamed = (record: OpenWorkRecord) => record.ended.map(findBlamedWork);
 
 describe('the record of work', () => {
   it('[D13] reports to the next start what was in progress, and nothing else', async () => {
@@ -91,7 +91,7 @@ describe('the record of work', () => {
 
   it('keeps its file small, and removes it after an orderly exit', async () => {
     const record = open();
-    const long: Work = { kind: 'ingress', key: 'x'.repeat(10_000) };
+    const long: CrashableWork = { kind: 'ingress', key: 'x'.repeat(10_000) };
     for (let nth = 0; nth < 2_000; nth += 1) await record.run(long, async () => {});
     expect(readFileSync(join(folder, 'all-host-1')).length).toBeLessThan(600_000);
     record.close();

@@ -12,14 +12,14 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { type Logger, NO_ENDS, reasonOf, type Work, type WorkRecord } from '@parley/core';
+import { type CrashableWork, type Logger, NO_ENDS, reasonOf, type WorkRecord } from '@parley/core';
 import {
   type CountedEnds,
   countEnds,
   type EndedProcess,
-  type Line,
+  type RecordLine,
   readRecord,
-  workName,
+  toWorkName,
 } from './ended-process.ts';
 import { WORK_HOOK } from './work-lines.ts';
 
@@ -56,15 +56,15 @@ const MAX_KEY_CHARACTERS = 300;
  * watchdog's thread appends its own lines while this process hangs.
  */
 export function openWorkRecord(options: WorkRecordOptions): OpenWorkRecord {
-  return new FileRecord(options);
+  return new FileWorkRecord(options);
 }
 
-class FileRecord implements OpenWorkRecord {
+class FileWorkRecord implements OpenWorkRecord {
   readonly path: string;
   readonly ended: readonly EndedProcess[];
   readonly #options: WorkRecordOptions;
   readonly #current = new AsyncLocalStorage<number>();
-  readonly #inProgress = new Map<number, Work>();
+  readonly #inProgress = new Map<number, CrashableWork>();
   readonly #ends: Map<string, CountedEnds>;
   readonly #old: readonly string[];
   #file: number | undefined;
@@ -75,7 +75,7 @@ class FileRecord implements OpenWorkRecord {
     const { folder, name, clock } = options;
     this.#options = options;
     this.path = join(folder, name);
-    this.#old = recordsIn(folder).filter((one) => one === name || options.hasEnded(one));
+    this.#old = listRecords(folder).filter((one) => one === name || options.hasEnded(one));
     this.ended = this.#old.map((one) => readRecord(readFileOrEmpty(join(folder, one))));
     this.#ends = new Map(this.ended.flatMap((one) => [...countEnds(one, clock())]));
     Reflect.set(globalThis, HOOK, () => this.#current.getStore() ?? null);
@@ -92,11 +92,11 @@ class FileRecord implements OpenWorkRecord {
     }
   }
 
-  endsOf(work: Work) {
-    return this.#ends.get(workName(boundWorkKey(work))) ?? NO_ENDS;
+  endsOf(work: CrashableWork) {
+    return this.#ends.get(toWorkName(boundWorkKey(work))) ?? NO_ENDS;
   }
 
-  async run<Result>(given: Work, task: () => Promise<Result>): Promise<Result> {
+  async run<Result>(given: CrashableWork, task: () => Promise<Result>): Promise<Result> {
     const work = boundWorkKey(given);
     const number = this.#next;
     this.#next += 1;
@@ -107,7 +107,7 @@ class FileRecord implements OpenWorkRecord {
     } finally {
       this.#inProgress.delete(number);
       this.#append(['-', number]);
-      if (this.#ends.delete(workName(work))) this.#append(['cleared', workName(work)]);
+      if (this.#ends.delete(toWorkName(work))) this.#append(['cleared', toWorkName(work)]);
     }
   }
 
@@ -121,7 +121,7 @@ class FileRecord implements OpenWorkRecord {
     this.#file = undefined;
   }
 
-  #append(line: Line): void {
+  #append(line: RecordLine): void {
     if (this.#file === undefined) return;
     try {
       this.#size += writeSync(this.#file, `${JSON.stringify(line)}\n`);
@@ -137,11 +137,13 @@ class FileRecord implements OpenWorkRecord {
 
   /** Writes what still counts to a new file and replaces the old one with it. */
   #rewrite(): void {
-    const lines: Line[] = [
+    const lines: RecordLine[] = [
       ...[...this.#ends].map(
-        ([name, { hangs, deaths, at }]): Line => ['ends', name, hangs, deaths, at],
+        ([name, { hangs, deaths, at }]): RecordLine => ['ends', name, hangs, deaths, at],
       ),
-      ...[...this.#inProgress].map(([number, { kind, key }]): Line => ['+', number, kind, key]),
+      ...[...this.#inProgress].map(
+        ([number, { kind, key }]): RecordLine => ['+', number, kind, key],
+      ),
     ];
     // Opened for appending, because the watchdog's thread appends too.
     const next = openSync(`${this.path}.new`, 'a', 0o600);
@@ -158,11 +160,11 @@ class FileRecord implements OpenWorkRecord {
 const HOOK = Symbol.for(WORK_HOOK);
 const OFF = 'work is not recorded: what ends this process may also end the next one';
 
-function boundWorkKey({ kind, key }: Work): Work {
+function boundWorkKey({ kind, key }: CrashableWork): CrashableWork {
   return { kind, key: key.slice(0, MAX_KEY_CHARACTERS) };
 }
 
-function recordsIn(folder: string): readonly string[] {
+function listRecords(folder: string): readonly string[] {
   try {
     return readdirSync(folder).filter((name) => !name.endsWith('.new'));
   } catch {

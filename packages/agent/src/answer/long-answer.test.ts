@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
-import { withFenceClosed } from './long-answer.ts';
+import { closeFence } from './long-answer.ts';
 
 const MESSAGES = 4;
 const PARAGRAPH = `${'word '.repeat(30)}\n\n`;
@@ -96,6 +96,6 @@ describe('[D07] an open code block', () => {
     ['```\na\n```', '```\na\n```'],
     ['~~~~\na\n~~~', '~~~~\na\n~~~\n~~~~'],
   ])('%j is closed as %j', (text, closed) => {
-    expect(withFenceClosed(text)).toBe(closed);
+    expect(closeFence(text)).toBe(closed);
   });
 });

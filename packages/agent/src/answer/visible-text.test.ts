@@ -1,7 +1,7 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { answerStream, markSystemMessage, visibleText } from './visible-text.ts';
+import { createAnswerStream, getVisibleAnswer, markSystemMessage } from './visible-text.ts';
 
 /**
  * The chat in the tables: `m7` is being answered, `m5` and `m6` are known, and `x1` belongs to
@@ -14,7 +14,7 @@ const CHAT = { current: 'm7', known: new Set(['m5', 'm6', 'm7']) };
  * message.
  */
 function written(answer: string): string {
-  const seen = visibleText(answer, CHAT);
+  const seen = getVisibleAnswer(answer, CHAT);
   if (seen.kind === 'silent') return '∅';
   return seen.replyTo === undefined ? seen.text : `↩ ${seen.replyTo}  ${seen.text}`;
 }
@@ -156,11 +156,11 @@ const pieces = fc.array(
 );
 
 describe('an answer that grows', () => {
-  type SeenPiece = Parameters<Parameters<typeof answerStream>[1]>[0];
+  type SeenPiece = Parameters<Parameters<typeof createAnswerStream>[1]>[0];
 
   function streamed(chunks: readonly string[]): { shown: SeenPiece[]; before: string } {
     const shown: SeenPiece[] = [];
-    const stream = answerStream(CHAT, (piece) => void shown.push(piece));
+    const stream = createAnswerStream(CHAT, (piece) => void shown.push(piece));
     for (const chunk of chunks) stream.push(chunk);
     const before = shown.map(({ text }) => text).join('');
     stream.end();
@@ -183,7 +183,7 @@ describe('an answer that grows', () => {
     fc.assert(
       fc.property(pieces, sizes, (all, cuts) => {
         const whole = all.join('');
-        const seen = visibleText(whole, CHAT);
+        const seen = getVisibleAnswer(whole, CHAT);
         const { shown, before } = streamed(cutAt(whole, cuts));
         const text = shown.map((piece) => piece.text).join('');
         expect(text).toBe(seen.kind === 'says' ? seen.text : '');
@@ -192,7 +192,7 @@ describe('an answer that grows', () => {
           expect(new Set(shown.map(({ replyTo }) => replyTo))).toEqual(new Set([seen.replyTo]));
         }
       }),
-      runs(2_000),
+      toRunOptions(2_000),
     );
   });
 
@@ -212,7 +212,7 @@ describe('an answer that grows', () => {
   ])('[F12] [G09] shows the same text letter by letter as in one piece: %s', (_, whole, text) => {
     const { shown } = streamed([...whole]);
     expect(shown.map((piece) => piece.text).join('')).toBe(text);
-    expect(visibleText(whole, CHAT)).toEqual(
+    expect(getVisibleAnswer(whole, CHAT)).toEqual(
       text === '' ? expect.objectContaining({ kind: 'silent' }) : { kind: 'says', text },
     );
   });
@@ -223,7 +223,7 @@ describe('an answer that grows', () => {
   });
 
   it('[F12] is processed in bounded time, however long it grows', () => {
-    const stream = answerStream(CHAT, () => {});
+    const stream = createAnswerStream(CHAT, () => {});
     const started = performance.now();
     for (let nth = 0; nth < 20_000; nth += 1) stream.push('word [x] ');
     expect(performance.now() - started).toBeLessThan(5_000);
@@ -234,13 +234,13 @@ describe('the visible text', () => {
   it('[G08] [G09] [G10] contains nothing that would have to be removed', () => {
     fc.assert(
       fc.property(pieces, (all) => {
-        const seen = visibleText(all.join(''), CHAT);
+        const seen = getVisibleAnswer(all.join(''), CHAT);
         if (seen.kind === 'silent') return;
         expect(seen.text).not.toMatch(/\[\[ *reply_to_current *\]\]|^\s*⚙/i);
         expect(seen.text).not.toMatch(/^NO_REPLY(?![_\p{N}])|(?<![\p{Lu}\p{N}_])NO_REPLY$/u);
-        expect(visibleText(seen.text, CHAT)).toEqual({ kind: 'says', text: seen.text });
+        expect(getVisibleAnswer(seen.text, CHAT)).toEqual({ kind: 'says', text: seen.text });
       }),
-      runs(2_000),
+      toRunOptions(2_000),
     );
   });
 
@@ -249,7 +249,7 @@ describe('the visible text', () => {
     fc.assert(
       fc.property(words, (text) => {
         fc.pre(!/⚙|\[\[|_reply|heartbeat/i.test(text));
-        expect(visibleText(text, CHAT)).toEqual({ kind: 'says', text });
+        expect(getVisibleAnswer(text, CHAT)).toEqual({ kind: 'says', text });
       }),
     );
   });

@@ -1,12 +1,12 @@
 import {
-  holdsToken,
-  isVisible,
-  mayBecomeWhole,
-  settledLength,
-  wholeToken,
-  withoutFirstToken,
-  withoutLastToken,
-  withoutTokenParagraphs,
+  containsToken,
+  findSettledLength,
+  findWholeToken,
+  hasVisibleText,
+  mayBecomeToken,
+  removeFirstToken,
+  removeLastToken,
+  removeTokenParagraphs,
 } from './silent-token.ts';
 
 export interface QuotableMessages {
@@ -28,20 +28,20 @@ export type VisibleAnswer =
  * middle of a sentence is part of what is being said. All other text is kept character for
  * character.
  */
-export function visibleText(answer: string, quotable: QuotableMessages): VisibleAnswer {
+export function getVisibleAnswer(answer: string, quotable: QuotableMessages): VisibleAnswer {
   let text = answer;
   for (let before = ''; text !== before; ) {
     before = text;
-    const started = withoutOpenFrames(withoutBeginning(text));
-    const token = wholeToken(text) ?? wholeToken(started);
+    const started = removeOpenFrames(trimBeginning(text));
+    const token = findWholeToken(text) ?? findWholeToken(started);
     if (token !== null) return { kind: 'silent', reason: `it answered ${token}` };
-    const next = withoutLastToken(started) ?? started;
+    const next = removeLastToken(started) ?? started;
     if (next !== text) text = next.trimEnd();
   }
-  if (!isVisible(text) && holdsToken(answer)) {
+  if (!hasVisibleText(text) && containsToken(answer)) {
     return { kind: 'silent', reason: 'it answered nothing but silent tokens' };
   }
-  const replyTo = quotedBy(answer, quotable);
+  const replyTo = findQuotedMessage(answer, quotable);
   return { kind: 'says', text, ...(replyTo !== undefined && { replyTo }) };
 }
 
@@ -49,11 +49,11 @@ export function visibleText(answer: string, quotable: QuotableMessages): Visible
  * Removes everything that can be removed from a growing text no matter what follows. Anything that
  * might still become a tag, token or frame is kept.
  */
-function withoutBeginning(text: string): string {
+function trimBeginning(text: string): string {
   for (let before = text; ; ) {
-    const { text: untagged } = takeReplyTags(withoutFrames(before));
-    const started = withoutMark(withoutTokenParagraphs(untagged));
-    const next = withoutFirstToken(started) ?? started;
+    const { text: untagged } = takeReplyTags(removeFrames(before));
+    const started = removeSystemMark(removeTokenParagraphs(untagged));
+    const next = removeFirstToken(started) ?? started;
     if (next === before) return next;
     // Text that has moved to the front loses its leading whitespace; whitespace with which the
     // answer itself starts is kept.
@@ -65,9 +65,12 @@ function withoutBeginning(text: string): string {
  * The message that an answer asks to quote: the first of its tags that names a message in this
  * chat.
  */
-function quotedBy(answer: string, { current, known }: QuotableMessages): string | undefined {
+function findQuotedMessage(
+  answer: string,
+  { current, known }: QuotableMessages,
+): string | undefined {
   const idOf = (asked: AskedQuote) => (asked.kind === 'current' ? current : asked.id);
-  const { asked } = takeReplyTags(withoutFrames(answer));
+  const { asked } = takeReplyTags(removeFrames(answer));
   return asked.map(idOf).find((id) => id !== undefined && (id === current || known.has(id)));
 }
 
@@ -81,7 +84,7 @@ const MAX_TAG = 260;
 
 type AskedQuote = { readonly kind: 'current' } | { readonly kind: 'message'; readonly id: string };
 
-interface WithoutTags {
+interface TextWithoutTags {
   readonly text: string;
   readonly asked: readonly AskedQuote[];
 }
@@ -90,10 +93,10 @@ interface WithoutTags {
  * Removes all tags. Only tags at the beginning request a quotation: by the time a later one
  * arrives, the streamed text has already been shown below its message.
  */
-function takeReplyTags(text: string): WithoutTags {
+function takeReplyTags(text: string): TextWithoutTags {
   if (!text.includes('[[')) return { text, asked: [] };
   const tags = [...text.matchAll(TAG)];
-  const first = tags.filter(({ index }) => !isVisible(text.slice(0, index).replace(TAG, '')));
+  const first = tags.filter(({ index }) => !hasVisibleText(text.slice(0, index).replace(TAG, '')));
   return {
     text: text.replace(TAG, ''),
     asked: first.map(([, id]) =>
@@ -103,7 +106,7 @@ function takeReplyTags(text: string): WithoutTags {
 }
 
 /** The position of something that may become a tag, or the length of the text if there is none. */
-function openTagAt(text: string): number {
+function findOpenTag(text: string): number {
   for (let at = text.indexOf('[['); at !== -1; at = text.indexOf('[[', at + 1)) {
     const rest = text.slice(at, at + MAX_TAG);
     if (rest.length < MAX_TAG && !/\]\]|\n/.test(rest)) return at;
@@ -144,14 +147,14 @@ const MARKS = FRAMES.flat();
 /**
  * Removes closed frames. A frame name in the middle of a line is talk about the frame and is kept.
  */
-function withoutFrames(text: string): string {
-  if (!mayHoldFrame(text)) return text;
+function removeFrames(text: string): string {
+  if (!mayContainFrame(text)) return text;
   return [...CLOSED, ...STRAY].reduce((rest, frame) => rest.replace(frame, '$1'), text);
 }
 
 /** Removes unclosed frames, each up to the next empty line. */
-function withoutOpenFrames(text: string): string {
-  if (!mayHoldFrame(text)) return text;
+function removeOpenFrames(text: string): string {
+  if (!mayContainFrame(text)) return text;
   return UNCLOSED.reduce((rest, frame) => rest.replace(frame, '$1'), text);
 }
 
@@ -159,8 +162,8 @@ function withoutOpenFrames(text: string): string {
  * The position of an unclosed frame or of a line that may become one, or the length of the text if
  * there is none.
  */
-function openFrameAt(text: string): number {
-  if (!mayHoldFrame(text)) return text.length;
+function findOpenFrame(text: string): number {
+  if (!mayContainFrame(text)) return text.length;
   const found = OPEN.flatMap((open) => open.exec(text)?.index ?? []);
   const line = text.lastIndexOf('\n') + 1;
   const last = text.slice(line).trimStart().toLowerCase();
@@ -169,7 +172,7 @@ function openFrameAt(text: string): number {
   return Math.min(text.length, ...found, ...(mayBegin ? [line] : []));
 }
 
-function mayHoldFrame(text: string): boolean {
+function mayContainFrame(text: string): boolean {
   return text.includes('<') || text.includes('[');
 }
 
@@ -178,13 +181,13 @@ const FIRST_MARKS = /^([\s\p{Cf}*_~>#(["'-]*)(?:⚙\uFE0F?[\s\p{Cf}]*)+/u;
 /**
  * Removes the system mark from the beginning of an answer, because models must not use it (G08).
  */
-function withoutMark(text: string): string {
+function removeSystemMark(text: string): string {
   return text.includes('⚙') ? text.replace(FIRST_MARKS, '$1') : text;
 }
 
 /** Marks a text as a system message, with exactly one mark (G08). */
 export function markSystemMessage(text: string): string {
-  return `⚙️ ${withoutMark(text)}`;
+  return `⚙️ ${removeSystemMark(text)}`;
 }
 
 /**
@@ -198,7 +201,7 @@ const READ_AGAIN_AFTER = 1.02;
  * frame is held back, because it must not appear and vanish again (F12). Each chunk says which
  * message is quoted.
  */
-export function answerStream(
+export function createAnswerStream(
   quotable: QuotableMessages,
   pass: (piece: { readonly text: string; readonly replyTo?: string }) => void,
 ) {
@@ -212,7 +215,7 @@ export function answerStream(
   let replyTo: string | undefined;
   const show = (text: string): void => {
     if (text === '') return;
-    if (shown === '') replyTo = quotedBy(whole, quotable);
+    if (shown === '') replyTo = findQuotedMessage(whole, quotable);
     shown += text;
     pass({ text, ...(replyTo !== undefined && { replyTo }) });
   };
@@ -222,16 +225,16 @@ export function answerStream(
       part += text;
       if (part.length < readNextAt) return;
       readNextAt = part.length * READ_AGAIN_AFTER;
-      const clean = withoutBeginning(part);
-      const settled = settledIn(clean);
+      const clean = trimBeginning(part);
+      const settled = findSettledEnd(clean);
       if (settled <= shownOfPart) return;
-      if (shown === '' && mayBecomeWhole(clean.slice(0, settled))) return;
+      if (shown === '' && mayBecomeToken(clean.slice(0, settled))) return;
       show(clean.slice(shownOfPart, settled));
       shownOfPart = settled;
       const last = [...clean.slice(0, settled)].at(-1) ?? '';
       const rest = last + clean.slice(settled);
       // Keeps the last character shown, since it precedes the rest.
-      if (!isVisible(last) || !part.endsWith(rest)) return;
+      if (!hasVisibleText(last) || !part.endsWith(rest)) return;
       [part, shownOfPart] = [rest, last.length];
       readNextAt = 0;
     },
@@ -239,12 +242,12 @@ export function answerStream(
     shown: () => shown,
     /** Passes on what was held back. */
     end(): void {
-      const seen = visibleText(whole, quotable);
+      const seen = getVisibleAnswer(whole, quotable);
       if (seen.kind === 'says' && seen.text.startsWith(shown)) show(seen.text.slice(shown.length));
     },
   };
 }
 
-function settledIn(text: string): number {
-  return settledLength(text.slice(0, Math.min(openFrameAt(text), openTagAt(text))));
+function findSettledEnd(text: string): number {
+  return findSettledLength(text.slice(0, Math.min(findOpenFrame(text), findOpenTag(text))));
 }

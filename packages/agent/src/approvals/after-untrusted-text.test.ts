@@ -2,16 +2,16 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPromptFiles } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
-import { mortalStore } from '../testing/crashing-store.ts';
+import { createMortalStore } from '../testing/crashing-store.ts';
 import {
+  listToolMessages,
   openTurnScene,
   type SceneExtras,
   type TurnScene,
-  toolMessages,
 } from '../testing/turn-scene.ts';
-import { decide } from '../testing/write-message.ts';
-import { webFetchTool } from '../tools/web-tools.ts';
-import { editTool, writeTool } from '../tools/write-files.ts';
+import { decideAsOwner } from '../testing/write-message.ts';
+import { createWebFetchTool } from '../tools/web-tools.ts';
+import { createEditTool, createWriteTool } from '../tools/write-files.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 const BO = { id: '7', name: 'Bo', isBot: false };
@@ -34,14 +34,17 @@ async function open(extras: SceneExtras = {}): Promise<string[]> {
     asked.push(url);
     return { url, title: '', text: PAGE };
   };
-  const fetch = webFetchTool({ readPage, maxCharacters: 1_000 });
-  scene = await openTurnScene({}, { tools: [fetch, writeTool(FILES), editTool(FILES)], ...extras });
+  const fetch = createWebFetchTool({ readPage, maxCharacters: 1_000 });
+  scene = await openTurnScene(
+    {},
+    { tools: [fetch, createWriteTool(FILES), createEditTool(FILES)], ...extras },
+  );
   return asked;
 }
 const read = (url: string) => ({ calls: [{ name: 'web_fetch', with: { url } }] });
 const write = (path: string) => ({ calls: [{ name: 'write', with: { path, text: 'Obey.' } }] });
 const isThere = (path: string) => existsSync(join(scene.folder, path));
-const heard = () => toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
+const heard = () => listToolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
 
 describe('a turn that has read text from outsiders', () => {
   it.each([
@@ -64,7 +67,7 @@ describe('a turn that has read text from outsiders', () => {
     await scene.write(`read ${TEA}`);
     scene.model.next(read(TEA), write('AGENTS.md'), { say: 'Done.' });
     await scene.answerNext();
-    await decide(scene.store, 'approved');
+    await decideAsOwner(scene.store, 'approved');
     await scene.answerNext();
     expect(readFileSync(join(scene.folder, 'AGENTS.md'), 'utf8')).toBe(
       '---\naudience: owner # written by the agent\n---\n\nObey.\n',
@@ -107,7 +110,7 @@ describe('a turn that has read text from outsiders', () => {
     async (nth) => {
       const asked = await open();
       await scene.write(`read ${TEA}`);
-      const store = mortalStore(scene.store);
+      const store = createMortalStore(scene.store);
       store.live({ write: nth, when: 'before' });
       scene.model.next(read(TEA), write('AGENTS.md'));
       const started = await scene.begin();

@@ -1,15 +1,15 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Death, mortalStore } from '../testing/crashing-store.ts';
-import { countingTool } from '../testing/tool-scene.ts';
+import { createMortalStore, type StoreDeath } from '../testing/crashing-store.ts';
+import { createCountingTool } from '../testing/tool-scene.ts';
 import {
+  createScriptedModel,
   openTurnScene,
   type ScriptedModel,
-  scriptedModel,
   type TurnScene,
 } from '../testing/turn-scene.ts';
-import { decide, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
+import { decideAsOwner, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 
 /**
  * The kinds of calls. They differ in whether a call may be repeated after the process dies and
@@ -35,15 +35,15 @@ interface Fate {
  * Simulates one turn with one call that needs an approval. The process dies once per entry of
  * `deaths` and then survives.
  */
-async function fateOf(kind: Kind, deaths: readonly Death[]): Promise<Fate> {
-  const made = countingTool('write', 'write');
+async function fateOf(kind: Kind, deaths: readonly StoreDeath[]): Promise<Fate> {
+  const made = createCountingTool('write', 'write');
   const tool = { ...made.tool, approval: 'ask' as const, actsOnce: kind === 'acts once' };
   const auto = kind === 'allowed by the settings' ? ['write'] : [];
-  const model = scriptedModel();
+  const model = createScriptedModel();
   const obedient = { id: model.id, stream: answering(model) };
   const scene = await openTurnScene({}, { tools: [tool], approvals: { auto }, model: obedient });
   try {
-    const store = mortalStore(scene.store);
+    const store = createMortalStore(scene.store);
     await scene.write('note it');
     const lives: string[][] = [];
     for (const death of [...deaths, null, null]) {
@@ -71,7 +71,7 @@ function answering(model: ScriptedModel): ScriptedModel['stream'] {
 
 async function approveAll({ store }: TurnScene): Promise<void> {
   for (const { state, code } of await store.approvals.recent(99)) {
-    if (state === 'pending') await decide(store, 'approved', code);
+    if (state === 'pending') await decideAsOwner(store, 'approved', code);
   }
 }
 
@@ -88,7 +88,7 @@ async function liveOnce(scene: TurnScene): Promise<void> {
 async function found(
   scene: TurnScene,
   model: ScriptedModel,
-  { calls }: ReturnType<typeof countingTool>,
+  { calls }: ReturnType<typeof createCountingTool>,
 ) {
   const parts = await scene.store.outbox.recent({ ...PLACE, chatId: OWNER_CHAT }, 100);
   const told = (model.asked.at(-1)?.messages ?? []).filter(({ role }) => role === 'tool');
@@ -174,14 +174,14 @@ describe('a process that dies around a call that needs an approval', () => {
   it('[G05] [G16] asks once, runs the call at most once and answers once, however often it dies', async () => {
     const death = fc.record({
       write: fc.integer({ min: 1, max: 6 }),
-      when: fc.constantFrom<Death['when'][]>('before', 'after'),
+      when: fc.constantFrom<StoreDeath['when'][]>('before', 'after'),
     });
     const some = fc.array(death, { minLength: 2, maxLength: 3 });
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...KINDS), some, async (kind, deaths) =>
         expectOnce(kind, await fateOf(kind, deaths)),
       ),
-      runs(60),
+      toRunOptions(60),
     );
   });
 });

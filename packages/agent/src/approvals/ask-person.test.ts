@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTurnScene, type TurnScene, toolMessages } from '../testing/turn-scene.ts';
-import { command, PLACE } from '../testing/write-message.ts';
+import { listToolMessages, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
+import { PLACE, runAsCommand } from '../testing/write-message.ts';
 import { askUserTool } from '../tools/ask-user.ts';
 
 const ASK = {
@@ -25,11 +25,13 @@ async function asked(
   await scene.answerNext(chat?.id);
   expect(scene.outcome()).toBe('suspended');
 }
-const heard = () => toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
+const heard = () => listToolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
 const questions = async () =>
   (await scene.store.outbox.recent({ ...PLACE, chatId: 'c' }, 9)).map(({ part }) => part);
 const answer = (text: string, by?: string) =>
-  command(scene.store, (one) => one.answerQuestion({ code: 'CODE1', by: by ?? 'test:1', text }));
+  runAsCommand(scene.store, (one) =>
+    one.answerQuestion({ code: 'CODE1', by: by ?? 'test:1', text }),
+  );
 async function goOn(chatId?: string): Promise<readonly string[]> {
   scene.model.next({ say: 'Done.' });
   await scene.answerNext(chatId);
@@ -126,11 +128,11 @@ describe('a tool that asks the person', () => {
   it('[G02] cannot be answered by an approval or from another chat', async () => {
     await asked();
     const order = { code: 'CODE1', verdict: 'approved', by: 'test:1' } as const;
-    const decided = await command(scene.store, (one) => one.decideApproval(order));
+    const decided = await runAsCommand(scene.store, (one) => one.decideApproval(order));
     expect(decided?.kind).not.toBe('decided');
     expect((await answer('1', 'test:7'))?.kind).toBe('others');
     const said = { code: 'CODE1', by: 'test:1', text: '1' };
-    const elsewhere = await command(scene.store, (one) => one.answerQuestion(said), 'd');
+    const elsewhere = await runAsCommand(scene.store, (one) => one.answerQuestion(said), 'd');
     expect(elsewhere?.kind).toBe('elsewhere');
   });
 

@@ -3,14 +3,14 @@ import { dirname, join } from 'node:path';
 import { createPromptFiles } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
+  listToolMessages,
   openTurnScene,
   type SceneExtras,
   type TurnScene,
-  toolMessages,
 } from '../testing/turn-scene.ts';
-import { decide } from '../testing/write-message.ts';
-import { editTool, writeTool } from '../tools/write-files.ts';
-import { shownArguments } from './shown-arguments.ts';
+import { decideAsOwner } from '../testing/write-message.ts';
+import { createEditTool, createWriteTool } from '../tools/write-files.ts';
+import { formatArguments } from './shown-arguments.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());
@@ -28,7 +28,10 @@ const OWNER = '---\naudience: owner\n---\n';
 
 /** Opens a scene with these files and a request by the owner. */
 async function open(files: Record<string, string>, extras: SceneExtras = {}): Promise<void> {
-  scene = await openTurnScene({}, { tools: [writeTool(FILES), editTool(FILES)], ...extras });
+  scene = await openTurnScene(
+    {},
+    { tools: [createWriteTool(FILES), createEditTool(FILES)], ...extras },
+  );
   for (const [name, text] of Object.entries(files)) put(name, text);
   await scene.write('note it');
 }
@@ -43,7 +46,7 @@ const write = (path: string, text: string) => ({
 const edit = (path: string, old: string, into: string) => ({
   calls: [{ name: 'edit', with: { path, old, new: into } }],
 });
-const heard = () => toolMessages(scene.model.asked.at(-1)).at(-1)?.content;
+const heard = () => listToolMessages(scene.model.asked.at(-1)).at(-1)?.content;
 const asked = async () => (await scene.store.approvals.recent(1))[0]?.shown ?? '';
 
 describe('[W09] a write in an owner’s turn without text from outsiders', () => {
@@ -79,13 +82,13 @@ describe('[W09] a write in an owner’s turn without text from outsiders', () =>
     await scene.answerNext();
     const whole = `${EVERYONE}\nfirst line\ncanary\n`;
     expect(await asked()).toBe(
-      shownArguments({
+      formatArguments({
         path: 'notes/open.md',
         readers: 'everyone, as before',
         whole_file: whole,
       }),
     );
-    await decide(scene.store, 'approved');
+    await decideAsOwner(scene.store, 'approved');
     await scene.answerNext();
     expect(onDisk('notes/open.md')).toBe(whole);
     expect(heard()).toContain('Changed notes/open.md');
@@ -96,7 +99,7 @@ describe('[W09] a write in an owner’s turn without text from outsiders', () =>
     scene.model.next(edit('notes/open.md', 'old', 'new'), { say: 'Then not.' });
     await scene.answerNext();
     put('notes/open.md', 'another line\nold');
-    await decide(scene.store, 'approved');
+    await decideAsOwner(scene.store, 'approved');
     await scene.answerNext();
     expect(onDisk('notes/open.md')).toBe('another line\nold');
     expect(heard()).toContain('no longer what was approved');
@@ -130,7 +133,7 @@ describe('[W09] a write in an owner’s turn without text from outsiders', () =>
       { say: 'No.' },
     );
     await scene.answerNext(scene.woken.find((one) => one.startsWith('sub:')));
-    const results = toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
+    const results = listToolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
     expect(results).toEqual([
       expect.stringContaining('no approver can be asked'),
       expect.stringContaining('no approver can be asked'),

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type CountingTool, countingTool } from '../testing/tool-scene.ts';
+import { type CountingTool, createCountingTool } from '../testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
-import { decide, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
-import { type FetchApproval, webFetchTool } from '../tools/web-tools.ts';
+import { decideAsOwner, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
+import { createWebFetchTool, type FetchApproval } from '../tools/web-tools.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 const BO = { id: '2', name: 'Bo', isBot: false };
@@ -13,7 +13,7 @@ afterEach(() => scene.close());
 
 /** A tool that changes something and needs an approval. */
 function asking(during?: () => void): CountingTool {
-  const made = countingTool('write', 'write', during);
+  const made = createCountingTool('write', 'write', during);
   return { ...made, tool: { ...made.tool, approval: 'ask' } };
 }
 
@@ -47,7 +47,7 @@ describe('a call that needs an approval', () => {
     expect(await buttons()).toEqual(['/approve CODE1', '/deny CODE1']);
     expect(scene.woken).toContain(`${PLACE.channel}/${PLACE.account}/${OWNER_CHAT}`);
     await expect(scene.begin()).rejects.toThrow('no turn: none');
-    await decide(scene.store, 'approved');
+    await decideAsOwner(scene.store, 'approved');
     await scene.answerNext();
     expect(tool.calls.map(({ word }) => word)).toEqual(['parrots']);
     expect(lastResults()).toEqual(['write says parrots']);
@@ -68,7 +68,7 @@ describe('a call that needs an approval', () => {
       await scene.write('note it');
       scene.model.next(call('parrots'), { say: 'Then not.' });
       await scene.answerNext();
-      if (state === 'denied') await decide(scene.store, 'denied');
+      if (state === 'denied') await decideAsOwner(scene.store, 'denied');
       else {
         scene.later(WAIT_MS);
         await scene.store.approvals.expire(Date.UTC(2026, 10, 21, 13, 5) + WAIT_MS);
@@ -88,7 +88,7 @@ describe('a call that needs an approval', () => {
     await scene.write('note it');
     scene.model.next(call('parrots'), { say: 'Perhaps.' });
     await scene.answerNext();
-    await decide(scene.store, 'approved');
+    await decideAsOwner(scene.store, 'approved');
     const started = await scene.begin();
     await scene.run(started, dies.signal).catch(() => undefined);
     await scene.answerNext();
@@ -108,7 +108,7 @@ describe('a call that needs an approval', () => {
       await scene.answerNext();
       expect(scene.outcome()).toBe('suspended');
       expect(tool.calls).toHaveLength(at);
-      await decide(scene.store, 'approved', `CODE${at + 1}`);
+      await decideAsOwner(scene.store, 'approved', `CODE${at + 1}`);
     }
     await scene.answerNext();
     expect(tool.calls.map(({ word }) => word)).toEqual(words);
@@ -126,7 +126,7 @@ describe('a call that needs an approval', () => {
   });
 
   it('[G05] asks if the settings require it; a call that they allow runs immediately and is recorded', async () => {
-    const [write, look] = [countingTool('write', 'write'), countingTool('look')];
+    const [write, look] = [createCountingTool('write', 'write'), createCountingTool('look')];
     await open({
       tools: [write.tool, look.tool],
       approvals: { ask: ['write'], auto: ['write:birds/*'] },
@@ -180,7 +180,7 @@ describe('a call that needs an approval', () => {
   });
 
   it('[G05] is announced to the model, for the tools that need it only', async () => {
-    await open({ tools: [asking().tool, countingTool('look').tool] });
+    await open({ tools: [asking().tool, createCountingTool('look').tool] });
     await scene.write('hello');
     await scene.answerNext();
     expect(JSON.stringify(scene.model.asked[0]?.system)).toContain(
@@ -235,7 +235,7 @@ describe('a call that needs an approval', () => {
   });
 
   it('[G05] [G07] does not run in a sub-agent, which has no approver to ask', async () => {
-    const write = countingTool('write', 'write');
+    const write = createCountingTool('write', 'write');
     await open({ tools: [write.tool], delegates: true, approvals: { ask: ['write'] } });
     await scene.write('note it');
     const handOn = { name: 'delegate_task', with: { title: 'notes', task: 'note parrots' } };
@@ -260,7 +260,7 @@ describe('approval of pages', () => {
       asked.push(url);
       return { url, title: '', text: `Green. See ${TEA}/next` };
     };
-    const fetch = webFetchTool({ readPage, maxCharacters: 1_000, approval });
+    const fetch = createWebFetchTool({ readPage, maxCharacters: 1_000, approval });
     scene = await openTurnScene({}, { ...extras, tools: [fetch, ...(extras.tools ?? [])] });
     return asked;
   }
@@ -291,7 +291,7 @@ describe('approval of pages', () => {
   });
 
   it('[G05] is not needed for a search result', async () => {
-    const search = countingTool('web_search');
+    const search = createCountingTool('web_search');
     const run = async () => ({ text: `1. Tea\n   ${TEA}\n   leaves` });
     const asked = await reading('unknown', { tools: [{ ...search.tool, run }] });
     await scene.write('find tea');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from '../testing/tool-scene.ts';
+import { createCountingTool, say } from '../testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 
@@ -73,7 +73,7 @@ describe('a message that interrupts the running turn', () => {
   });
 
   it('[D03] interrupts the turn even while a tool reads', async () => {
-    const parrot = countingTool('parrot', 'read', async () => {
+    const parrot = createCountingTool('parrot', 'read', async () => {
       if (parrot.calls.length === 1) await write('rather this');
       await sleep(20);
     });
@@ -90,7 +90,7 @@ describe('a message that interrupts the running turn', () => {
   });
 
   it('[G16] [D03] joins the turn instead once it has changed something, so that nothing is done twice', async () => {
-    const crow = countingTool('crow', 'external', () => write('and then?'));
+    const crow = createCountingTool('crow', 'external', () => write('and then?'));
     await open({ tools: [crow.tool] });
     await scene.write('do it');
     scene.model.next({ calls: [say('crow', 'a')] }, { say: 'Done, and then that.' });
@@ -150,7 +150,7 @@ describe('a message that interrupts the running turn', () => {
   });
 
   it('[G05] does not answer a question for the approver, but waits', async () => {
-    const asks = { ...countingTool('crow', 'external').tool, approval: 'ask' as const };
+    const asks = { ...createCountingTool('crow', 'external').tool, approval: 'ask' as const };
     await open({ tools: [asks] });
     await scene.write('do it');
     scene.model.next({ calls: [say('crow', 'a')] });

@@ -1,4 +1,4 @@
-import { busyIn, reasonOf } from '@parley/core';
+import { reasonOf, resolveBusyMode } from '@parley/core';
 import type { StopReason } from '@parley/queue';
 import { type InboxRow, isSameDestination, type Lease } from '@parley/store';
 import type { TimedAnswer, TurnJournal } from '../loop/turn-journal.ts';
@@ -16,7 +16,7 @@ export function openLaterMessages(
   signal: AbortSignal,
 ) {
   const { turnId, mode, lead, format } = turn;
-  const busy = busyIn(services.busy, lead.message);
+  const busy = resolveBusyMode(services.busy, lead.message);
   const interruption =
     busy === 'interrupt' ? openInterruption(services, turn, journal, lease) : null;
   // A turn that has already acted must not be restarted, or it would act twice. Later messages join
@@ -33,7 +33,7 @@ export function openLaterMessages(
         (steps) =>
           services.store.lanes.join(
             lease,
-            { turnId, mode, steps, mayJoin: (row) => mayJoin(turn, row) },
+            { turnId, mode, steps, mayJoin: (row) => canJoinTurn(turn, row) },
             services.clock(),
           ),
         answer,
@@ -48,7 +48,7 @@ export function openLaterMessages(
  * derived from the messages it started with, so only the same person in the same place may add to
  * it, and only text: files, commands and messages from Parley wait for a separate turn.
  */
-export function mayJoin(
+export function canJoinTurn(
   { messages, lead }: Pick<Turn, 'messages' | 'lead'>,
   row: InboxRow,
 ): boolean {
@@ -58,7 +58,7 @@ export function mayJoin(
     message.trigger === undefined &&
     message.responseFormat === undefined &&
     isSameDestination(row.route, lead.route) &&
-    senderContextKey(row) === senderContextKey(lead) &&
+    toSenderContextKey(row) === toSenderContextKey(lead) &&
     row.fromOwner === lead.fromOwner &&
     message.attachments === undefined &&
     !message.text.trimStart().startsWith('/')
@@ -66,7 +66,7 @@ export function mayJoin(
 }
 
 /** The sender, place and variables of a message: everything that affects the turn's facts. */
-function senderContextKey({
+function toSenderContextKey({
   message: { channel, account, chat, sender, variables },
 }: InboxRow): string {
   const said = Object.entries(variables).toSorted(([one], [other]) => (one < other ? -1 : 1));

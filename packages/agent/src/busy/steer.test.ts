@@ -3,17 +3,17 @@ import type { InboundMessage } from '@parley/core';
 import { builtInLayers, createAssembler, createLayerRegistry, layoutNamed } from '@parley/prompt';
 import type { InboxRow } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from '../testing/tool-scene.ts';
+import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
-  agentIn,
-  claimedOf,
+  createAgent,
+  createClaimed,
   openTurnScene,
   type SceneExtras,
   type TurnScene,
 } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 import { CHAT, startTurn, type Turn } from '../turn/turn.ts';
-import { mayJoin } from './later-messages.ts';
+import { canJoinTurn } from './later-messages.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());
@@ -24,7 +24,7 @@ async function open(extras: SceneExtras = {}): Promise<void> {
 
 /** A tool that runs while the person writes these messages. */
 const whileWriting = (...texts: readonly string[]) =>
-  countingTool('parrot', 'read', async () => {
+  createCountingTool('parrot', 'read', async () => {
     for (const text of texts) await scene.write(text);
   });
 
@@ -109,7 +109,7 @@ describe('a message that joins a running turn', () => {
   });
 
   it('[G05] [G13] adds no instruction of the person, and a forwarded text counts as text from outsiders', async () => {
-    const crow = countingTool('crow');
+    const crow = createCountingTool('crow');
     const parrot = whileWriting('[Forwarded from Eve]\nbuy now');
     await open({ tools: [parrot.tool, crow.tool] });
     await scene.write('go');
@@ -131,7 +131,7 @@ describe('a message that joins a running turn', () => {
   it('[D03] waits after /new and after a change of mode', async () => {
     const texts = { new: '/new', mode: '/mode ask' } as const;
     for (const what of ['new', 'mode'] as const) {
-      const parrot = countingTool('parrot', 'read', async () => {
+      const parrot = createCountingTool('parrot', 'read', async () => {
         await command(what, texts[what]);
         await scene.write('meant for later');
       });
@@ -156,7 +156,7 @@ describe('a message that joins a running turn', () => {
   });
 
   it('[D03] waits while its burst may continue', async () => {
-    const parrot = countingTool('parrot', 'read', () =>
+    const parrot = createCountingTool('parrot', 'read', () =>
       scene.write('piece', { settlesInMs: 1_000 }),
     );
     await open({ tools: [parrot.tool] });
@@ -203,7 +203,7 @@ describe('a turn that dies while a message joins', () => {
   it.each(['before', 'after'] as const)(
     '[G16] [D03] %s the join after a tool call resumes with the message in the same place',
     async (when) => {
-      const parrot = countingTool('parrot', 'read', async () => {
+      const parrot = createCountingTool('parrot', 'read', async () => {
         if (parrot.calls.length === 1) await scene.write('and Rome?');
       });
       await open({ tools: [parrot.tool] });
@@ -304,7 +304,7 @@ function row(seq: number, { message = {}, route = {}, fromOwner }: Change = {}):
 }
 
 const turnOf = (...messages: readonly InboxRow[]): Turn =>
-  startTurn(claimedOf(...messages), CHAT, { agent: agentIn('/w', 'UTC'), owners: [] }, 0);
+  startTurn(createClaimed(...messages), CHAT, { agent: createAgent('/w', 'UTC'), owners: [] }, 0);
 
 const BO = { id: '2', name: 'Bo', isBot: false };
 const GROUP: InboundMessage['chat'] = { id: 'c', type: 'group' };
@@ -349,11 +349,11 @@ describe('a message that arrives during a turn', () => {
     ['from Parley waits', {}, { message: { trigger: 'sub-agent' } }, false],
     ['waits if Parley started the turn', { message: { trigger: 'cron' } }, {}, false],
   ])('[D03] %s', (_what, startedWith, came, expected) => {
-    expect(mayJoin(turnOf(row(1, startedWith)), row(2, came))).toBe(expected);
+    expect(canJoinTurn(turnOf(row(1, startedWith)), row(2, came))).toBe(expected);
   });
 
   it('[D03] waits if one of the turn’s messages is from Parley', () => {
     const turn = turnOf(row(1, { message: { trigger: 'cron' } }), row(2));
-    expect(mayJoin(turn, row(3))).toBe(false);
+    expect(canJoinTurn(turn, row(3))).toBe(false);
   });
 });

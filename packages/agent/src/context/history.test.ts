@@ -2,15 +2,15 @@ import type { ModelMessage } from '@parley/models';
 import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { textEntry } from '../turn/turn-text.ts';
-import { assembleHistory, fitRounds, historyBudget, isHistoryFull } from './history.ts';
+import { createTextEntry } from '../turn/turn-text.ts';
+import { assembleHistory, computeHistoryBudget, fitRounds, isHistoryFull } from './history.ts';
 
-const user = (text: string) => textEntry('user', text);
-const assistant = (text: string) => textEntry('assistant', text);
+const user = (text: string) => createTextEntry('user', text);
+const assistant = (text: string) => createTextEntry('assistant', text);
 const now = (content: string) => ({ role: 'user', content }) as const;
 const ROOM = { history: 1_000, now: 1_000 };
 const messages = (
-  entries: readonly ReturnType<typeof textEntry>[],
+  entries: readonly ReturnType<typeof createTextEntry>[],
   content: string,
   budget = ROOM,
   summary: string | null = null,
@@ -91,7 +91,7 @@ describe('the history in a model request', () => {
     });
     fc.assert(
       fc.property(fc.array(entry, { maxLength: 40 }), fc.nat(400), (past, history) => {
-        const entries = past.map(({ role, text }) => textEntry(role, text));
+        const entries = past.map(({ role, text }) => createTextEntry(role, text));
         const shown = messages(entries, 'now', { history, now: 10 });
         for (const [index, { role }] of shown.entries()) {
           expect(role).toBe(index % 2 === 0 ? 'user' : 'assistant');
@@ -112,7 +112,7 @@ describe('the history in a model request', () => {
   });
 
   it('[G11] keeps the same beginning for many turns, even while the oldest messages drop out', () => {
-    const past: ReturnType<typeof textEntry>[] = [];
+    const past: ReturnType<typeof createTextEntry>[] = [];
     let changes = 0;
     let before = '';
     for (let turn = 0; turn < 120; turn += 1) {
@@ -138,16 +138,16 @@ describe('the budget of a history', () => {
       5_000,
     ],
   ])('[G11] %s', (_what, context, size, expected) => {
-    expect(historyBudget(context, size, limits).history).toBe(expected);
+    expect(computeHistoryBudget(context, size, limits).history).toBe(expected);
   });
 
   it('[G11] is at least the guaranteed minimum if the prompt leaves no space', () => {
     const size = { fixed: 9_000, now: 100 };
-    expect(historyBudget(8_192, size, { tokens: 5_000, least: 600 }).history).toBe(600);
+    expect(computeHistoryBudget(8_192, size, { tokens: 5_000, least: 600 }).history).toBe(600);
   });
 
   it('[G11] gives the newest message a quarter, whatever the prompt takes', () => {
-    expect(historyBudget(8_192, { fixed: 9_000, now: 100 }, limits).now).toBe(2_048);
+    expect(computeHistoryBudget(8_192, { fixed: 9_000, now: 100 }, limits).now).toBe(2_048);
   });
 
   it.each([

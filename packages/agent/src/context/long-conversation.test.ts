@@ -1,5 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type LongTalk, openLongTalk, QUESTION, tokensOf } from '../testing/long-conversation.ts';
+import {
+  estimateTokensOf,
+  type LongTalk,
+  openLongTalk,
+  QUESTION,
+} from '../testing/long-conversation.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
 import { Summary } from './summary.ts';
 
@@ -27,10 +32,10 @@ describe('a conversation of 300 turns', { timeout: 120_000 }, () => {
     const { asked, summaries, say, scene } = await talkFor(299, true);
     await say(QUESTION);
     expect((await scene.owed()).at(-1)).toBe('the code is 4711');
-    const costs = asked.map(tokensOf);
+    const costs = asked.map(estimateTokensOf);
     expect(Math.max(...costs)).toBeLessThan(8_192);
     const sum = (from: number, to: number) => costs.slice(from, to).reduce((a, b) => a + b, 0);
-    const summing = summaries.map(tokensOf).reduce((a, b) => a + b, 0);
+    const summing = summaries.map(estimateTokensOf).reduce((a, b) => a + b, 0);
     // With quadratic growth the second half would cost three times the first.
     expect(sum(150, 300) / sum(0, 150)).toBeLessThan(1.3);
     expect(summing).toBeLessThan(sum(0, 300) / 4);
@@ -49,7 +54,7 @@ describe('a conversation of 300 turns', { timeout: 120_000 }, () => {
     const { asked, say, scene } = await talkFor(60, false);
     await say(QUESTION);
     expect((await scene.owed()).at(-1)).toBe('I do not know.');
-    expect(Math.max(...asked.map(tokensOf))).toBeLessThan(8_192);
+    expect(Math.max(...asked.map(estimateTokensOf))).toBeLessThan(8_192);
   });
 });
 

@@ -1,7 +1,7 @@
 import { estimateTokens } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
-import { scriptedModel } from '../testing/turn-scene.ts';
-import { readNotes, summaryText, writeSummary } from './summary.ts';
+import { createScriptedModel } from '../testing/turn-scene.ts';
+import { formatSummary, readNotes, writeSummary } from './summary.ts';
 
 const readSummary = (text: string) => readNotes(text, 1_500).summary;
 const NOTHING = { remembered: [], openTasks: [], decisions: [], facts: [], tone: [] };
@@ -36,7 +36,7 @@ describe('a summary', () => {
     const read = readSummary(`# Facts\n${facts.join('\n')}\n# Asked to remember\n- the code is 42`);
     expect(read?.remembered).toEqual(['the code is 42']);
     expect(read?.facts.at(-1)).toMatch(/^\(\d+ of 90 left out\)$/);
-    expect(summaryText(read ?? NOTHING).length).toBeLessThan(7_000);
+    expect(formatSummary(read ?? NOTHING).length).toBeLessThan(7_000);
   });
 
   it('[G11] leaves out quotations that are only to be remembered elsewhere', () => {
@@ -50,17 +50,17 @@ describe('a summary', () => {
   it('[G11] stays within its token limit in Chinese, where each character costs one token', () => {
     const facts = Array.from({ length: 90 }, (_, nth) => `- 第${nth}件事：${'鸟'.repeat(80)}`);
     const read = readNotes(`# Facts\n${facts.join('\n')}`, 1_000).summary;
-    expect(estimateTokens(summaryText(read ?? NOTHING))).toBeLessThan(1_100);
+    expect(estimateTokens(formatSummary(read ?? NOTHING))).toBeLessThan(1_100);
   });
 
   it('[P18] cannot start a section of the prompt', () => {
-    const text = summaryText(readSummary('# Facts\n- a\n## System\n- b') ?? NOTHING);
+    const text = formatSummary(readSummary('# Facts\n- a\n## System\n- b') ?? NOTHING);
     expect(text.split('\n').every((line) => line.startsWith('> '))).toBe(true);
   });
 });
 
 it('[G17] charges for a summary even if the model wrote nothing usable', async () => {
-  const model = scriptedModel();
+  const model = createScriptedModel();
   const counted: number[] = [];
   const deps = {
     model,
@@ -84,7 +84,7 @@ it.each([
 ])(
   '[G11] summarizes with a small model, however much %s text came at once',
   async (_script, character) => {
-    const model = scriptedModel();
+    const model = createScriptedModel();
     model.next({ say: `# Facts\n${`- ${character.repeat(400)}\n`.repeat(40)}` });
     const room = 4_096;
     const entries = ['user', 'assistant'] as const;

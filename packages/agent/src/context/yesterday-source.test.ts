@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LongTalk, openLongTalk } from '../testing/long-conversation.ts';
 import { OWNER_CHAT } from '../testing/write-message.ts';
-import { localTimeIn } from '../time.ts';
-import { dayBefore, findDayStart, yesterdaySource } from './yesterday-source.ts';
+import { createLocalTime } from '../time.ts';
+import { createYesterdaySource, findDayStart, getDayBefore } from './yesterday-source.ts';
 
 /** The scene's messages are stored at 14:05 on 21 November in Berlin. */
 const TOMORROW = Date.UTC(2026, 10, 22, 8);
@@ -29,10 +29,10 @@ function sourceAt(talk: LongTalk, zone = 'Europe/Berlin') {
   let now = TOMORROW;
   let ids = 0;
   const { scene, model } = talk;
-  const source = yesterdaySource({
+  const source = createYesterdaySource({
     store: scene.store,
     model,
-    localTime: localTimeIn(zone),
+    localTime: createLocalTime(zone),
     clock: () => now,
     monotonic: () => now,
     meter: silentMeter,
@@ -49,7 +49,7 @@ function sourceAt(talk: LongTalk, zone = 'Europe/Berlin') {
     { conversationId, preview = false }: Place = {},
   ) => {
     now = at;
-    const { date } = localTimeIn(zone)(at);
+    const { date } = createLocalTime(zone)(at);
     const [first] = talk.atHand;
     if (first === undefined) throw new Error('there was no turn');
     const reader = { kind, conversationId: OWNER_CHAT };
@@ -153,7 +153,7 @@ describe('the summary of yesterday’s conversation', () => {
     ['2026-01-01', '2025-12-31'],
     ['2024-03-01', '2024-02-29'],
   ])('[G11] the day before %s is %s', (date, before) => {
-    expect(dayBefore(date)).toBe(before);
+    expect(getDayBefore(date)).toBe(before);
   });
 });
 
@@ -167,7 +167,7 @@ describe('the beginning of a day', () => {
     ['Africa/Cairo', '2026-04-24T12:00:00Z', '2026-04-23T22:00:00.000Z'],
     ['Pacific/Auckland', '2026-11-21T13:05:00Z', '2026-11-21T11:00:00.000Z'],
   ])('[G11] in %s before %s is %s', (zone, now, start) => {
-    const found = findDayStart(localTimeIn(zone), Date.parse(now));
+    const found = findDayStart(createLocalTime(zone), Date.parse(now));
     expect(new Date(found).toISOString()).toBe(start);
   });
 
@@ -180,7 +180,7 @@ describe('the beginning of a day', () => {
     });
     fc.assert(
       fc.property(fc.constantFrom(...zones), moments, (zone, moment) => {
-        const localTime = localTimeIn(zone);
+        const localTime = createLocalTime(zone);
         const start = findDayStart(localTime, moment.getTime());
         expect(localTime(start).date).toBe(localTime(moment.getTime()).date);
         expect(localTime(start - 1).date < localTime(start).date).toBe(true);

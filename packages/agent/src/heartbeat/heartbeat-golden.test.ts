@@ -14,7 +14,7 @@ import { exampleWorkspace, OWNER_FEATURES, SCENES } from '@parley/prompt/testing
 import type { HeartbeatOrder } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { agentIn, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
+import { createAgent, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { defineTool } from '../tools/tool.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
@@ -87,7 +87,7 @@ async function open(layout: string): Promise<void> {
   base = mkdtempSync(join(tmpdir(), 'parley-golden-'));
   const workspace = await exampleWorkspace('lived-in', base);
   // The agent as written in the golden file.
-  const agent = agentIn(join(homedir(), '.parley/workspace'), 'Europe/Berlin');
+  const agent = createAgent(join(homedir(), '.parley/workspace'), 'Europe/Berlin');
   const prompt = createAssembler({ layers, layout: layoutNamed(layout) });
   scene = await openTurnScene(
     {},

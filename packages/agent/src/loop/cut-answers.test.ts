@@ -1,20 +1,20 @@
 import type { ResponseFormat } from '@parley/core';
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openJoint, repeatedLength } from '../answer/joint.ts';
-import { countingTool, say } from '../testing/tool-scene.ts';
+import { findRepeatedLength, openJoint } from '../answer/joint.ts';
+import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
   openTurnScene,
   type SceneExtras,
-  type Script,
+  type ScriptStep,
   type TurnScene,
 } from '../testing/turn-scene.ts';
-import { wholeLines } from './cut-answers.ts';
+import { dropIncompleteLine } from './cut-answers.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-async function answer(scripts: readonly Script[], extras: SceneExtras = {}, writing = {}) {
+async function answer(scripts: readonly ScriptStep[], extras: SceneExtras = {}, writing = {}) {
   scene = await openTurnScene({}, extras);
   await scene.write('Ten steps, please', writing);
   scene.model.next(...scripts);
@@ -33,7 +33,7 @@ const shown = () => {
     .join('');
 };
 
-const HALF: Script = { say: '1. Open the box. 2. Take the', finish: 'length' };
+const HALF: ScriptStep = { say: '1. Open the box. 2. Take the', finish: 'length' };
 const LENGTH_NOTE =
   '[Cut here: the model has reached the longest answer that its provider allows. Ask me to go on.]';
 
@@ -77,7 +77,7 @@ describe('an answer truncated by the provider', () => {
   });
 
   it('[G21] keeps the part of the continuation that arrived before the stream broke off', async () => {
-    const broken: Script = { say: ' lid', breaks: { kind: 'broken-off' } };
+    const broken: ScriptStep = { say: ' lid', breaks: { kind: 'broken-off' } };
     expect(await answer([HALF, broken])).toEqual([
       `1. Open the box. 2. Take the lid\n\n${LENGTH_NOTE}`,
     ]);
@@ -149,13 +149,13 @@ describe('JSON truncated by the provider', () => {
 });
 
 describe('a tool call truncated by the provider', () => {
-  const cutCall: Script = {
+  const cutCall: ScriptStep = {
     calls: [{ name: 'look', with: '{"word": "a long te' }],
     finish: 'length',
   };
 
   it('[G21] is not run but requested again, with the reason', async () => {
-    const { tool, calls } = countingTool('look');
+    const { tool, calls } = createCountingTool('look');
     const scripts = [cutCall, { calls: [say('look', 'short')] }, { say: 'Done.' }];
     expect(await answer(scripts, { tools: [tool] })).toEqual(['Done.']);
     expect(calls.map(({ word }) => word)).toEqual(['short']);
@@ -164,7 +164,7 @@ describe('a tool call truncated by the provider', () => {
   });
 
   it('[G21] is requested again only once; then the model must answer', async () => {
-    const { tool } = countingTool('look');
+    const { tool } = createCountingTool('look');
     expect(await answer([cutCall, cutCall, { say: 'It is too long.' }], { tools: [tool] })).toEqual(
       ['It is too long.'],
     );
@@ -172,7 +172,7 @@ describe('a tool call truncated by the provider', () => {
   });
 
   it('[G21] runs if its arguments are complete', async () => {
-    const { tool, calls } = countingTool('look');
+    const { tool, calls } = createCountingTool('look');
     await answer([{ calls: [say('look', 'a')], finish: 'length' }, { say: 'Done.' }], {
       tools: [tool],
     });
@@ -190,11 +190,11 @@ describe('an answer ended by the provider’s filter', () => {
 });
 
 describe('an empty answer', () => {
-  it.each<[string, Script]>([
+  it.each<[string, ScriptStep]>([
     ['reported by the provider', { fail: { kind: 'empty' } }],
     ['without text', { say: '' }],
   ])('[G21] is retried once after a tool: %s', async (_name, empty) => {
-    const { tool, calls } = countingTool('look');
+    const { tool, calls } = createCountingTool('look');
     const scripts = [{ calls: [say('look', 'a')] }, empty, { say: 'Here it is.' }];
     expect(await answer(scripts, { tools: [tool] })).toEqual(['Here it is.']);
     expect(asked()).toBe(3);
@@ -203,8 +203,8 @@ describe('an empty answer', () => {
   });
 
   it('[G21] after a tool call fails if it occurs twice', async () => {
-    const { tool } = countingTool('look');
-    const empty: Script = { fail: { kind: 'empty' } };
+    const { tool } = createCountingTool('look');
+    const empty: ScriptStep = { fail: { kind: 'empty' } };
     const [notice] = await answer([{ calls: [say('look', 'a')] }, empty, empty], { tools: [tool] });
     expect(notice).toContain('⚙️');
     expect(asked()).toBe(3);
@@ -216,7 +216,7 @@ describe('an empty answer', () => {
   });
 
   it('[G21] differs from the silent token, which is not retried after a tool', async () => {
-    const { tool } = countingTool('look');
+    const { tool } = createCountingTool('look');
     expect(
       await answer([{ calls: [say('look', 'a')] }, { say: 'NO_REPLY' }], { tools: [tool] }),
     ).toEqual([]);
@@ -239,8 +239,8 @@ describe('the seam between an answer and its continuation', () => {
         const before = whole.slice(0, cut);
         const next = whole.slice(Math.max(0, cut - repeated));
         fc.pre(/[a-z]/.test(next.slice(0, Math.min(repeated, cut))));
-        expect(before + next.slice(repeatedLength(before, next))).toHaveLength(
-          whole.length - Math.max(0, repeatedLength(before, next) - Math.min(cut, repeated)),
+        expect(before + next.slice(findRepeatedLength(before, next))).toHaveLength(
+          whole.length - Math.max(0, findRepeatedLength(before, next) - Math.min(cut, repeated)),
         );
       }),
     );
@@ -281,6 +281,6 @@ describe('notes truncated by the provider', () => {
     ['stop', '- one\n- two', '- one\n- two'],
   ])('[G21] lose their incomplete last line: %s, %j', async (finishReason, text, whole) => {
     scene = await openTurnScene();
-    expect(wholeLines({ text, finishReason })).toBe(whole);
+    expect(dropIncompleteLine({ text, finishReason })).toBe(whole);
   });
 });

@@ -31,18 +31,18 @@ import type { InboxRow, JournalStep, RememberedEntry, TurnUsage } from '@parley/
 import { estimateTokens } from '@parley/workspace';
 import {
   assembleHistory,
+  computeHistoryBudget,
+  computeRoundsBudget,
   fitRounds,
   type HistoryFill,
   type HistoryLimits,
-  historyBudget,
-  requestSize,
-  roundsBudget,
-  textsIn,
+  listTexts,
+  measureRequest,
 } from '../context/history.ts';
-import { withTimeLimit } from '../time.ts';
+import { runWithTimeLimit } from '../time.ts';
 import type { ToolSet } from '../tools/tool-registry.ts';
-import { messagesText } from '../turn/turn-text.ts';
-import { continuationText, cutBefore, isCutText } from './cut-answers.ts';
+import { joinMessageTexts } from '../turn/turn-text.ts';
+import { createContinuationText, isCutText, joinCutText } from './cut-answers.ts';
 import type { JournalledCall, Round, StepUsage } from './turn-journal.ts';
 
 /** When the model was called, and the facts about that step (D08). */
@@ -129,7 +129,7 @@ async function readModelStream(
         ...{ model: answered, ...tokens, costUsd },
         ...(cachedShare !== undefined && { cachedShare }),
       };
-      const facts = modelFacts(model, event, calls, firstTokenMs);
+      const facts = createModelFacts(model, event, calls, firstTokenMs);
       const { aside } = event;
       return { text, calls, usage, finishReason, cut, aside, timing: { startedAt, facts } };
     }
@@ -140,7 +140,7 @@ async function readModelStream(
 }
 
 /** The facts about an answer for the timeline: names and numbers, never text. */
-function modelFacts(
+function createModelFacts(
   { id }: ChatModel,
   { model, servedModel, usage, tries, finishReason, aside }: ModelFinish,
   calls: readonly ModelToolCall[],
@@ -172,11 +172,11 @@ function modelFacts(
  * so far, because the request is charged nevertheless. Neither pictures nor cost are included; the
  * cost is unknown because the cached share is.
  */
-export function cutOffUsage(model: string, request: ModelRequest, said: string): StepUsage {
+export function estimateCutOffUsage(model: string, request: ModelRequest, said: string): StepUsage {
   const { system, messages, tools = [] } = request;
   const texts = [
     ...system.map(({ text }) => text),
-    ...messages.flatMap(textsIn),
+    ...messages.flatMap(listTexts),
     ...tools.map((tool) => JSON.stringify(tool)),
   ];
   const inputTokens = texts.reduce((sum, text) => sum + estimateTokens(text), 0);
@@ -223,7 +223,11 @@ const WITHHELD = '[This was meant for the owner alone and is not shown here.]';
  * and tools have contributed is checked here once more against the reader (W02). A part that must
  * not be there is a bug of its author; it is withheld and logged.
  */
-export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger): CheckedRequest {
+export function buildCheckedRequest(
+  draft: RequestDraft,
+  reader: Reader,
+  log: Logger,
+): CheckedRequest {
   const check = <Part extends PromptPart>(parts: readonly Part[]): readonly Part[] => {
     const { allowed, withheld } = enforceAudience(reader, parts);
     for (const { source } of withheld) {
@@ -235,39 +239,39 @@ export function checkedRequest(draft: RequestDraft, reader: Reader, log: Logger)
   const userContext = check(draft.prompt.userContext);
   const content = [...userContext.map(({ text }) => text), draft.now.content].join('\n\n');
   const { fence } = draft.prompt;
-  const done = draft.rounds.flatMap((round) => roundMessages(round, check, fence));
+  const done = draft.rounds.flatMap((round) => createRoundMessages(round, check, fence));
   const [summary] = check(draft.summary == null ? [] : [draft.summary]);
   const now = { ...draft.now, content };
   const past = { summary: summary?.text ?? null, entries: draft.transcript, now };
   const { tools, contextTokens = Number.POSITIVE_INFINITY } = draft;
-  const without = requestSize({ system, rounds: [], tools, now });
-  const rounds = fitRounds(done, roundsBudget(contextTokens, without));
-  const size = rounds.length === 0 ? without : requestSize({ system, rounds, tools, now });
+  const without = measureRequest({ system, rounds: [], tools, now });
+  const rounds = fitRounds(done, computeRoundsBudget(contextTokens, without));
+  const size = rounds.length === 0 ? without : measureRequest({ system, rounds, tools, now });
   const { messages, fill } = assembleHistory(
     past,
-    historyBudget(contextTokens, size, draft.history),
+    computeHistoryBudget(contextTokens, size, draft.history),
   );
   const request = {
     system: system.map(({ text, stable }) => ({ text, stable })),
-    messages: [...messages, ...withClosing(rounds, draft.closing)],
+    messages: [...messages, ...addClosing(rounds, draft.closing)],
     ...(tools.offered.length > 0 && { tools: tools.offered }),
     // The rest of an answer is not valid JSON by itself; a provider that enforces the format would
     // start over.
-    ...(draft.format !== undefined && cutBefore(draft.rounds) === '' && { format: draft.format }),
+    ...(draft.format !== undefined && joinCutText(draft.rounds) === '' && { format: draft.format }),
     ...(draft.appendsOnly === true && { appendsOnly: true }),
   };
   return { request, prompt: { ...draft.prompt, system, userContext }, fill };
 }
 
-type Check = (parts: readonly PromptPart[]) => readonly PromptPart[];
+type CheckParts = (parts: readonly PromptPart[]) => readonly PromptPart[];
 
 /**
  * Checks each step again, so that a former owner loses owner permissions even in the middle of a
  * conversation.
  */
-function roundMessages(
+function createRoundMessages(
   { step, calls, joined }: Round,
-  check: Check,
+  check: CheckParts,
   fence: AssembledPrompt['fence'],
 ): ModelMessage[] {
   const { text, audience, misfit } = step;
@@ -277,33 +281,36 @@ function roundMessages(
   const content = mayStay ? text : calls.length === 0 ? WITHHELD : '';
   return [
     { role: 'assistant', content, ...(toolCalls.length > 0 && { toolCalls }) },
-    ...calls.map((call) => toolMessage(call, check)),
-    ...(misfit === undefined ? [] : [repairMessage(mayStay ? misfit : WITHHELD)]),
-    ...(isCutText(step) ? [continuationMessage(mayStay ? text : '')] : []),
-    ...(joined.length === 0 ? [] : [joinedMessage(joined, fence)]),
+    ...calls.map((call) => createToolMessage(call, check)),
+    ...(misfit === undefined ? [] : [createRepairMessage(mayStay ? misfit : WITHHELD)]),
+    ...(isCutText(step) ? [createContinuationMessage(mayStay ? text : '')] : []),
+    ...(joined.length === 0 ? [] : [createJoinedMessage(joined, fence)]),
   ];
 }
 
-function continuationMessage(text: string): UserMessage {
-  return { role: 'user', content: continuationText(text), said: '' };
+function createContinuationMessage(text: string): UserMessage {
+  return { role: 'user', content: createContinuationText(text), said: '' };
 }
 
-function repairMessage(misfit: string): UserMessage {
+function createRepairMessage(misfit: string): UserMessage {
   const content = `[From Parley, no person: your answer does not fit the response format: ${misfit}. Answer once more, with the JSON alone. It is the last time.]`;
   return { role: 'user', content, said: '' };
 }
 
 /** Formats joined messages like the initial ones: the sender precedes the text, as data (P18). */
-function joinedMessage(rows: readonly InboxRow[], fence: AssembledPrompt['fence']): UserMessage {
+function createJoinedMessage(
+  rows: readonly InboxRow[],
+  fence: AssembledPrompt['fence'],
+): UserMessage {
   const messages = rows.map(({ message }) => message);
   const context = fencedContext(messageContext(messages), fence);
-  const content = `${context}\n\n${messagesText(rows, () => [])}`;
+  const content = `${context}\n\n${joinMessageTexts(rows, () => [])}`;
   return { role: 'user', content, said: messages.map(({ text }) => text).join('\n') };
 }
 
-function toolMessage(
+function createToolMessage(
   { key, call: { id, name }, result }: JournalledCall,
-  check: Check,
+  check: CheckParts,
 ): ModelMessage {
   if (result === null)
     throw new Error(`The call ${key} has no result; the turn loop must provide one.`);
@@ -312,7 +319,7 @@ function toolMessage(
   return { role: 'tool', callId: id, name, content: shown?.text ?? WITHHELD, failed };
 }
 
-function withClosing(
+function addClosing(
   messages: readonly ModelMessage[],
   closing: string | undefined,
 ): ModelMessage[] {
@@ -332,7 +339,7 @@ export interface AskOnceServices {
   readonly meter: Meter;
 }
 
-interface Question {
+interface SingleQuestion {
   readonly system: string;
   readonly user: string;
   /** The longest answer, in tokens. */
@@ -347,7 +354,7 @@ interface Question {
  */
 export async function askQuestion(
   { model, clock, monotonic, meter, mayAsk, spent }: AskOnceServices,
-  { system, user, tokens, ms }: Question,
+  { system, user, tokens, ms }: SingleQuestion,
   stop: AbortSignal,
 ): Promise<string> {
   const request = {
@@ -356,7 +363,7 @@ export async function askQuestion(
     maxOutputTokens: tokens,
   } as const;
   await mayAsk();
-  const { text, usage } = await withTimeLimit({ ms, stop }, (signal) =>
+  const { text, usage } = await runWithTimeLimit({ ms, stop }, (signal) =>
     askModel(model, request, { clock, monotonic, meter, onText() {} }, signal),
   );
   await spent(usage);

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool } from '../testing/tool-scene.ts';
+import { createCountingTool } from '../testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 import { PLACE } from '../testing/write-message.ts';
-import { writtenModel } from '../testing/written-model.ts';
+import { createWrittenModel } from '../testing/written-model.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 
@@ -10,7 +10,7 @@ let scene: TurnScene;
 afterEach(() => scene?.close());
 
 async function open(texts: readonly string[], extras: SceneExtras = {}) {
-  const written = writtenModel(...texts);
+  const written = createWrittenModel(...texts);
   scene = await openTurnScene({}, { ...extras, model: written.model });
   return written;
 }
@@ -67,7 +67,7 @@ describe('a turn of a model that reasons in its text', () => {
   });
 
   it('[G20] tells the model why a call written as text did not run, if it wrote nothing else', async () => {
-    const parrot = countingTool('parrot');
+    const parrot = createCountingTool('parrot');
     const { asked } = await open(
       ['<tool_call>{"name": "eagle", "arguments": {}}</tool_call>', 'Then not.'],
       { tools: [parrot.tool] },
@@ -79,7 +79,7 @@ describe('a turn of a model that reasons in its text', () => {
   });
 
   it('[G20] runs a call that the model wrote as text, and does not show that text', async () => {
-    const parrot = countingTool('parrot');
+    const parrot = createCountingTool('parrot');
     const text =
       '<think>Ask it.</think>\n<tool_call>{"name": "Parrot", "arguments": {"word": "hi"}}</tool_call>';
     const { asked } = await open([text, 'It says hi.'], { tools: [parrot.tool] });

@@ -1,10 +1,10 @@
 import { enforceAudience } from '@parley/prompt';
 import { openJoint } from '../answer/joint.ts';
-import { answerStream } from '../answer/visible-text.ts';
+import { createAnswerStream } from '../answer/visible-text.ts';
 import type { RunningTurn } from '../turn/run.ts';
 import type { Turn } from '../turn/turn.ts';
-import { quotableMessages } from '../turn/turn-text.ts';
-import { cutBefore, isCutText } from './cut-answers.ts';
+import { listQuotableMessages } from '../turn/turn-text.ts';
+import { isCutText, joinCutText } from './cut-answers.ts';
 import type { Round } from './turn-journal.ts';
 
 /** Streams the visible text of a step as it grows. */
@@ -25,7 +25,7 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
   const { conversationId, turnId, route, format } = turn;
   let step = rounds.length;
   const openStream = () =>
-    answerStream(quotableMessages(turn, run.journal.joined()), ({ text, replyTo }) => {
+    createAnswerStream(listQuotableMessages(turn, run.journal.joined()), ({ text, replyTo }) => {
       // An answer with a format is shown only after validation, because shown text cannot be taken
       // back.
       if (format !== undefined && route.appends === true) return;
@@ -33,10 +33,10 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
       means.bus.publish({ type: 'turn-delta', conversationId, turnId, step, text, ...quoted });
     });
   let stream = openStream();
-  const before = cutBefore(rounds);
+  const before = joinCutText(rounds);
   let joint = openJoint(before);
   let said = '';
-  let unsent: string | null = unsentAnswerText(turn, rounds);
+  let unsent: string | null = getUnsentAnswer(turn, rounds);
   const show = (text: string): void => {
     if (text === '') return;
     // An unsent earlier answer is sent together with this text and precedes it. It is shown with
@@ -54,7 +54,7 @@ export function showStep({ turn, means, run }: RunningTurn, rounds: readonly Rou
       step += RESTARTED;
       stream = openStream();
       joint = openJoint(before);
-      unsent = unsentAnswerText(turn, rounds);
+      unsent = getUnsentAnswer(turn, rounds);
       said = '';
     },
     said: () => said,
@@ -70,7 +70,7 @@ const RESTARTED = 1_000_000;
  * The text of answers that other messages joined before they were sent. If shown text cannot be
  * taken back, this is the text of every step.
  */
-export function unsentAnswerText(
+export function getUnsentAnswer(
   { reader, route, format }: Pick<Turn, 'reader' | 'route' | 'format'>,
   rounds: readonly Round[],
 ): string {

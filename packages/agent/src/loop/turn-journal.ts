@@ -29,18 +29,18 @@ export type StepUsage = z.infer<typeof StepUsage>;
 /**
  * Adds up the usage of one or more steps. The total cost is known only if the cost of each step is.
  */
-export function totalUsage(usages: readonly StepUsage[]): StepUsage {
+export function sumUsage(usages: readonly StepUsage[]): StepUsage {
   return usages.reduce((sum, one) => ({
     model: one.model,
     inputTokens: sum.inputTokens + one.inputTokens,
     outputTokens: sum.outputTokens + one.outputTokens,
-    ...sumOfCached(sum, one),
+    ...sumCached(sum, one),
     costUsd: sum.costUsd === null || one.costUsd === null ? null : sum.costUsd + one.costUsd,
   }));
 }
 
 /** Shares differ if another model took over; the sum gets a share that yields the same total. */
-function sumOfCached(sum: StepUsage, one: StepUsage) {
+function sumCached(sum: StepUsage, one: StepUsage) {
   const both = [sum, one].map(({ cachedInputTokens = 0, cachedShare = 1 }) => ({
     cached: cachedInputTokens,
     counted: cachedInputTokens * cachedShare,
@@ -79,7 +79,7 @@ export const FinalStep = z.object({
 export type FinalStep = z.infer<typeof FinalStep>;
 
 /** The answer that a crashed run had already received; null if the model must be called. */
-function answeredBefore(steps: readonly JournalStep[]): FinalStep | null {
+function findEarlierAnswer(steps: readonly JournalStep[]): FinalStep | null {
   for (const step of steps) {
     const parsed = FinalStep.safeParse(step.content);
     if (parsed.success) return parsed.data;
@@ -147,14 +147,14 @@ export type ResultStep = z.infer<typeof ResultStep>;
 /** Messages, by number, that joined the turn after all earlier steps (D03). */
 const JoinedStep = z.object({ kind: z.literal('joined'), messages: z.array(z.number()) });
 
-const Step = z.discriminatedUnion('kind', [
+const JournalEntry = z.discriminatedUnion('kind', [
   ModelStep,
   StartedStep,
   HeldStep,
   ResultStep,
   JoinedStep,
 ]);
-type Step = z.infer<typeof Step>;
+type JournalEntry = z.infer<typeof JournalEntry>;
 
 /** A tool call in a turn. */
 export interface JournalledCall {
@@ -200,7 +200,7 @@ export interface TurnJournal {
   /** The answer in this run if the commit of the turn stores it, which saves a write. */
   unstored(): JournalStep | undefined;
   /** Returns false if the lease was lost; the run must then stop. */
-  append(step: Step | FinalStep, timing?: JournalStep['timing']): Promise<boolean>;
+  append(step: JournalEntry | FinalStep, timing?: JournalStep['timing']): Promise<boolean>;
   /** The messages that joined the turn, in order. */
   joined(): readonly InboxRow[];
   /**
@@ -241,7 +241,7 @@ export function openJournal(
   // Cached, because rounds are read many times between two steps.
   let read: readonly Round[] | null = null;
   const rounds = () => {
-    read ??= roundsOf(turnId, all, known);
+    read ??= parseRounds(turnId, all, known);
     return read;
   };
   const keep = (...steps: readonly JournalStep[]): void => {
@@ -250,14 +250,14 @@ export function openJournal(
   };
   const spent = () => {
     const usages = rounds().map(({ step }) => step.usage);
-    return usages.length === 0 ? null : totalUsage(usages);
+    return usages.length === 0 ? null : sumUsage(usages);
   };
-  const next = (content: Step | FinalStep, place = 0): JournalStep => {
+  const next = (content: JournalEntry | FinalStep, place = 0): JournalStep => {
     const index = (all.at(-1)?.index ?? -1) + 1 + place;
-    return { index, content, ...settledCall(content), ...spending(content, deps.account) };
+    return { index, content, ...getSettledCall(content), ...toSpending(content, deps.account) };
   };
   return {
-    answer: answeredBefore(steps),
+    answer: findEarlierAnswer(steps),
     rounds,
     spent,
     uncounted: () => (deps.account === undefined ? spent() : null),
@@ -292,14 +292,14 @@ export function openJournal(
 }
 
 /** Lets the record of an approval include, in the same transaction, how its call ended (G05). */
-function settledCall(content: Step | FinalStep): Pick<JournalStep, 'settles'> {
+function getSettledCall(content: JournalEntry | FinalStep): Pick<JournalStep, 'settles'> {
   if (content.kind !== 'result') return {};
   return { settles: { callKey: content.call, failed: content.failed } };
 }
 
 /** Charges a step when it is stored, so that the steps of a stopped turn are paid for (G17). */
-function spending(
-  content: Step | FinalStep,
+function toSpending(
+  content: JournalEntry | FinalStep,
   account: JournalDeps['account'],
 ): Pick<JournalStep, 'spends'> {
   if (content.kind !== 'model' || account === undefined) return {};
@@ -307,7 +307,7 @@ function spending(
 }
 
 /** Parses steps into rounds. Unknown steps from other versions are skipped. */
-function roundsOf(
+function parseRounds(
   turnId: string,
   steps: readonly JournalStep[],
   known: ReadonlyMap<number, InboxRow>,
@@ -323,13 +323,15 @@ function roundsOf(
     if (step.kind !== 'model') return [];
     const calls = step.calls.map((call, nth): JournalledCall => {
       const key = `${turnId}.${index}.${nth}`;
-      return { key, call, ...callStart(begun, key), result: results.get(key) ?? null };
+      return { key, call, ...findCallStart(begun, key), result: results.get(key) ?? null };
     });
-    return [{ step, calls, joined: joinedBehind(read, at).flatMap((seq) => known.get(seq) ?? []) }];
+    return [
+      { step, calls, joined: listJoinedAfter(read, at).flatMap((seq) => known.get(seq) ?? []) },
+    ];
   });
 }
 
-function callStart(
+function findCallStart(
   begun: readonly (z.infer<typeof StartedStep> | HeldStep)[],
   key: string,
 ): Pick<JournalledCall, 'started' | 'held'> {
@@ -338,27 +340,27 @@ function callStart(
   return { started: own.at(-1)?.kind === 'started', held };
 }
 
-interface ReadStep {
+interface ReadJournalEntry {
   readonly index: number;
-  readonly step: Step;
+  readonly step: JournalEntry;
 }
 
-function readJournalSteps(steps: readonly JournalStep[]): ReadStep[] {
+function readJournalSteps(steps: readonly JournalStep[]): ReadJournalEntry[] {
   return steps.flatMap(({ index, content }) => {
-    const parsed = Step.safeParse(content);
+    const parsed = JournalEntry.safeParse(content);
     return parsed.success ? [{ index, step: parsed.data }] : [];
   });
 }
 
 /** The messages that joined between a model step and the next one. */
-function joinedBehind(read: readonly ReadStep[], at: number): number[] {
+function listJoinedAfter(read: readonly ReadJournalEntry[], at: number): number[] {
   const end = read.findIndex(({ step }, index) => index > at && step.kind === 'model');
   const between = read.slice(at + 1, end === -1 ? undefined : end);
   return between.flatMap(({ step }) => (step.kind === 'joined' ? step.messages : []));
 }
 
 /** The messages that a turn started with, without those that joined it later (D03). */
-export function startedWith(
+export function listStartMessages(
   messages: readonly InboxRow[],
   steps: readonly JournalStep[],
 ): readonly InboxRow[] {

@@ -2,7 +2,7 @@ import { ParleyError } from '@parley/core';
 import { DEFAULT_ANSWER_BOUNDS } from '@parley/models';
 import { DEFAULT_ANSWER_MESSAGES } from '../answer/long-answer.ts';
 import type { CallLimits } from '../tools/tool.ts';
-import { cutCallsInARow } from './cut-answers.ts';
+import { countCutCalls } from './cut-answers.ts';
 import type { Round } from './turn-journal.ts';
 
 /** The limits of one turn (G01). */
@@ -41,8 +41,8 @@ export interface TurnSpent {
 }
 
 /** Tells the model why it must answer now; null while it may continue using tools. */
-export function limitNotice({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
-  const reason = reachedLimit({ rounds, ms }, limits);
+export function describeLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
+  const reason = findReachedLimit({ rounds, ms }, limits);
   if (reason === null) return null;
   return `[${reason} No more tools are run in this turn. Answer now with what you have, and say what is missing.]`;
 }
@@ -50,10 +50,10 @@ export function limitNotice({ rounds, ms }: TurnSpent, limits: TurnLimits): stri
 /** How many times a call that was truncated by the output limit may be retried. */
 const MAX_CUT_CALLS = 1;
 
-function reachedLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
+function findReachedLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
   if (rounds.length >= limits.steps - 1) return `All ${limits.steps} steps of this turn are used.`;
   if (ms >= limits.turnMs) return 'The time of this turn is up.';
-  if (cutCallsInARow(rounds) > MAX_CUT_CALLS) return 'The output limit has cut your calls twice.';
+  if (countCutCalls(rounds) > MAX_CUT_CALLS) return 'The output limit has cut your calls twice.';
   const tokens = rounds.reduce(
     (sum, { step: { usage } }) => sum + usage.inputTokens + usage.outputTokens,
     0,

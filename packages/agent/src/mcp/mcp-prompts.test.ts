@@ -2,7 +2,12 @@ import { silentLogger } from '@parley/core';
 import type { McpServerView } from '@parley/tools/mcp';
 import { describe, expect, it } from 'vitest';
 import { gatherFeatures } from '../turn/build-prompt.ts';
-import { mcpSource, parsePromptCommand, promptArguments, promptCommand } from './mcp-prompts.ts';
+import {
+  createMcpSource,
+  parsePromptArguments,
+  parsePromptCommand,
+  toPromptCommand,
+} from './mcp-prompts.ts';
 
 const RULES = {
   tools: { block: [] },
@@ -22,7 +27,7 @@ const UP: McpServerView = {
 };
 const DOWN: McpServerView = { ...UP, state: { kind: 'connecting' }, prompts: [] };
 
-type Turn = Parameters<ReturnType<typeof mcpSource>['gather']>[0];
+type Turn = Parameters<ReturnType<typeof createMcpSource>['gather']>[0];
 
 /** Only the fields that the source reads. */
 function turnOf(text: string, kind: 'owner' | 'guest'): Turn {
@@ -32,7 +37,7 @@ function turnOf(text: string, kind: 'owner' | 'guest'): Turn {
 
 const gather = (view: McpServerView, text = 'hi', kind: 'owner' | 'guest' = 'owner') => {
   const servers = { views: () => [view], prompt: async () => 'Say hi.\n# Rules\nNone.' };
-  const source = mcpSource({ servers, rules: { browser: RULES }, log: silentLogger });
+  const source = createMcpSource({ servers, rules: { browser: RULES }, log: silentLogger });
   const skill = { text: 'Knit.', source: 'skill', audience: { kind: 'everyone' } } as const;
   const skills = { id: 'skills', gather: async () => ({ calledSkills: [skill] }) };
   return gatherFeatures([skills, source], turnOf(text, kind), silentLogger);
@@ -103,11 +108,11 @@ describe('[G03] picking a prompt', () => {
     ['state=NY other=x', { state: 'NY' }, ['city']],
     ['', {}, ['city']],
   ])('takes %j', (words, values, missing) => {
-    expect(promptArguments(TWO, words)).toEqual({ values, missing });
+    expect(parsePromptArguments(TWO, words)).toEqual({ values, missing });
   });
 
   it('is described by the command to type', () => {
-    expect(promptCommand('every', TWO)).toBe('/mcp__every__args-prompt city=… state=…');
-    expect(promptCommand('every', { ...TWO, name: 'no way' })).toBeNull();
+    expect(toPromptCommand('every', TWO)).toBe('/mcp__every__args-prompt city=… state=…');
+    expect(toPromptCommand('every', { ...TWO, name: 'no way' })).toBeNull();
   });
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { createToolRegistry } from '../tools/tool-registry.ts';
-import { type McpRules, type McpToolDeps, mcpTools, toolNames } from './mcp-tools.ts';
+import { createMcpTools, createToolNames, type McpRules, type McpToolDeps } from './mcp-tools.ts';
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 const RULES: McpRules = { tools: { block: [] }, audience: 'owner', timeoutMs: 50 };
@@ -34,7 +34,7 @@ const RESOURCES = {
 function stage(first: McpServerView, call?: McpToolDeps['servers']['call'], rules = RULES) {
   let views = [first];
   const said = call ?? (async (_server, name) => ({ text: name, failed: false }));
-  const live = mcpTools({
+  const live = createMcpTools({
     servers: { ...RESOURCES, views: () => views, call: said },
     rules: { s: rules },
   });
@@ -60,18 +60,18 @@ describe('[G03] the names of a server’s tools', () => {
     ],
     [['…'], ['s_tool']],
   ])('%j become %j', (originals, names) => {
-    expect([...toolNames('s', originals).values()]).toEqual(names);
+    expect([...createToolNames('s', originals).values()]).toEqual(names);
   });
 
   it('[P11] suit every provider, are unique, and are the same at every start', () => {
     const names = fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 120 }));
     fc.assert(
       fc.property(names, (originals) => {
-        const made = toolNames('server', originals);
+        const made = createToolNames('server', originals);
         const values = [...made.values()];
         for (const name of values) expect(name).toMatch(/^server_[a-z0-9_]{1,57}$/);
         expect(new Set(values).size).toBe(originals.length);
-        expect(toolNames('server', originals.toReversed())).toEqual(
+        expect(createToolNames('server', originals.toReversed())).toEqual(
           new Map([...made].toReversed()),
         );
       }),

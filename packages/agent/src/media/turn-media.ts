@@ -4,12 +4,12 @@ import type { InboxRow, StoredAttachment } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import {
   FILES_NOTE,
-  framedForHistory,
-  framedForModel,
-  isFramedAsFile,
-  nameForPeople,
+  formatNameForPeople,
+  formatStandIn,
+  frameForHistory,
+  frameForModel,
+  isShownAsFile,
   type SeenAttachment,
-  standInFor,
 } from './attachment-text.ts';
 import {
   type ReadAttachment,
@@ -40,10 +40,10 @@ export interface TurnMedia {
 const MAX_IMAGES = 10;
 const MAX_IMAGE_BYTES = 20 * 1_024 * 1_024;
 
-export function unseenMedia(): TurnMedia {
+export function createEmptyTurnMedia(): TurnMedia {
   const standIns = ({ message }: InboxRow) =>
     (message.attachments ?? []).map(({ viewOnce, ...file }) =>
-      standInFor({ ...file, isViewOnce: viewOnce ? 1 : 0 }),
+      formatStandIn({ ...file, isViewOnce: viewOnce ? 1 : 0 }),
     );
   return {
     images: [],
@@ -63,26 +63,26 @@ export async function readTurnMedia(
   signal: AbortSignal,
 ): Promise<TurnMedia> {
   const withFiles = messages.filter(({ message }) => message.attachments !== undefined);
-  if (withFiles.length === 0) return unseenMedia();
+  if (withFiles.length === 0) return createEmptyTurnMedia();
   const stored = await deps.store.attachments.ofMessages(withFiles.map(({ seq }) => seq));
-  const senders = new Map(withFiles.map((row) => [row.seq, senderKey(row)]));
+  const senders = new Map(withFiles.map((row) => [row.seq, toSenderKey(row)]));
   const sent = stored.map((one) => ({ stored: one, sender: senders.get(one.messageSeq) ?? '' }));
   const read = await readAllAttachments(deps, sent, signal);
   const images = read.flatMap((one) => (one.read.kind === 'image' ? [one.read.image] : []));
-  const firstFile = read.find((one) => isFramedAsFile(one.stored, one.read));
+  const firstFile = read.find((one) => isShownAsFile(one.stored, one.read));
   const of = ({ seq }: InboxRow) => read.filter(({ stored }) => stored.messageSeq === seq);
   return {
     images,
-    attached: stored.map(nameForPeople),
+    attached: stored.map(formatNameForPeople),
     hasDocuments: read.some((one) => one.read.kind === 'document'),
     forModel: (row) =>
       of(row).flatMap((one) => [
         ...(one === firstFile ? [FILES_NOTE] : []),
-        framedForModel(toSeenAttachment(one.stored, row), one.read),
+        frameForModel(toSeenAttachment(one.stored, row), one.read),
       ]),
     forHistory: (row) =>
-      of(row).map((one) => framedForHistory(toSeenAttachment(one.stored, row), one.read)),
-    notice: noticeOf(read, reader),
+      of(row).map((one) => frameForHistory(toSeenAttachment(one.stored, row), one.read)),
+    notice: createUnreadNotice(read, reader),
   };
 }
 
@@ -97,11 +97,11 @@ function toSeenAttachment(stored: StoredAttachment, { message }: InboxRow): Seen
 }
 
 /** A key for a person on a platform, by which the document readers are shared fairly. */
-function senderKey({ message: { channel, account, sender } }: InboxRow): string {
+function toSenderKey({ message: { channel, account, sender } }: InboxRow): string {
   return JSON.stringify([channel, account, sender.id]);
 }
 
-interface Read {
+interface ReadAttachmentOf {
   readonly stored: StoredAttachment;
   readonly read: ReadAttachment;
 }
@@ -122,8 +122,8 @@ async function readAllAttachments(
   deps: TurnMediaDeps,
   sent: readonly SentAttachment[],
   signal: AbortSignal,
-): Promise<readonly Read[]> {
-  const all: Read[] = [];
+): Promise<readonly ReadAttachmentOf[]> {
+  const all: ReadAttachmentOf[] = [];
   let characters = deps.media.characters;
   let tokens = SHARE * (deps.contextTokens?.() ?? Number.POSITIVE_INFINITY);
   let images = 0;
@@ -173,32 +173,34 @@ function shortenDocument(read: ReadDocument, tokens: number): ReadDocument {
 }
 
 /** States each reason once, however many files it applies to. Owners also read how to fix it. */
-function noticeOf(all: readonly Read[], reader: Reader): string | null {
+function createUnreadNotice(all: readonly ReadAttachmentOf[], reader: Reader): string | null {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {
     // An animated sticker needs no notice.
     if (read.kind !== 'unread' || stored.kind === 'sticker') continue;
     const hint = reader.kind === 'owner' && read.hint !== undefined ? ` ${read.hint}` : '';
     const why = `${read.why}.${hint}`;
-    names.set(why, [...(names.get(why) ?? []), nameForPeople(stored)]);
+    names.set(why, [...(names.get(why) ?? []), formatNameForPeople(stored)]);
   }
   const list = new Intl.ListFormat('en');
   const unread = [...names].map(
-    ([why, some]) => `I could not read ${list.format(limitNames(countNames(some)))}: ${why}`,
+    ([why, some]) => `I could not read ${list.format(limitNames(formatNameCounts(some)))}: ${why}`,
   );
-  const doubtful = [...decodingWarnings(all)].map(
-    ([why, some]) => `About ${list.format(limitNames(countNames(some)))}: ${why}`,
+  const doubtful = [...listDecodingWarnings(all)].map(
+    ([why, some]) => `About ${list.format(limitNames(formatNameCounts(some)))}: ${why}`,
   );
   const lines = [...unread, ...doubtful];
   return lines.length === 0 ? null : lines.join('\n\n');
 }
 
 /** Doubts about how documents were decoded, each with the names of the affected documents (W10). */
-function decodingWarnings(all: readonly Read[]): ReadonlyMap<string, readonly string[]> {
+function listDecodingWarnings(
+  all: readonly ReadAttachmentOf[],
+): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {
     if (read.kind !== 'document' || read.warning === null) continue;
-    names.set(read.warning, [...(names.get(read.warning) ?? []), nameForPeople(stored)]);
+    names.set(read.warning, [...(names.get(read.warning) ?? []), formatNameForPeople(stored)]);
   }
   return names;
 }
@@ -214,7 +216,7 @@ function limitNames(names: readonly string[]): readonly string[] {
   return more <= 1 ? names : [...names.slice(0, MAX_NAMES), `${more} more files`];
 }
 
-function countNames(names: readonly string[]): string[] {
+function formatNameCounts(names: readonly string[]): string[] {
   return [...Map.groupBy(names, (name) => name)].map(([name, { length }]) =>
     length === 1 ? name : `${name} (${length} times)`,
   );

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { type Reader, silentLogger } from '@parley/core';
 import { openWorkspace, type Workspace } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { agentIn, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { OWNER_CHAT, type Writing } from '../testing/write-message.ts';
-import { keepMemories, MemoryService } from './memory-service.ts';
+import { createAgent, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
+import { OWNER_CHAT, type WriteOptions } from '../testing/write-message.ts';
+import { createMemoryKeeper, MemoryService } from './memory-service.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: OWNER_CHAT };
-const GROUP: Writing = { chat: { id: 'g', type: 'group' } };
+const GROUP: WriteOptions = { chat: { id: 'g', type: 'group' } };
 const IN_GROUP: Reader = { kind: 'guest', conversationId: 'g' };
 const BO = { id: '2', name: 'Bo', isBot: false };
 
@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.close());
 
-async function say(text: string, writing?: Writing): Promise<void> {
+async function say(text: string, writing?: WriteOptions): Promise<void> {
   await scene.write(text, writing);
   await scene.answerNext(writing?.chat?.id);
 }
@@ -33,10 +33,10 @@ async function keep(quotes: readonly string[], reader = OWNER): Promise<void> {
   const place = { conversationId: reader.conversationId, session: 0 };
   const entries = await scene.store.transcript.oldestAfter(place, 0, 1_000);
   const deps = { store: scene.store, index: scene.store.memories, workspace, owners: ['test:1'] };
-  const agent = agentIn(scene.folder, 'Europe/Berlin');
+  const agent = createAgent(scene.folder, 'Europe/Berlin');
   const clock = () => Date.UTC(2026, 11, 31);
   const more = { service: service(), agent, clock, log: silentLogger };
-  await keepMemories({ ...deps, ...more })({ ...place, reader, entries, quotes });
+  await createMemoryKeeper({ ...deps, ...more })({ ...place, reader, entries, quotes });
 }
 
 /** The memories that a reader sees, as file name and text. */
@@ -71,7 +71,7 @@ describe('before a direct chat is summarized', () => {
     expect((await service().list(workspace.for(OWNER)))[0]?.entry.type).toBe('preference');
   });
 
-  it.each<[string, string, Writing | undefined, string]>([
+  it.each<[string, string, WriteOptions | undefined, string]>([
     ['nobody said', 'hello', undefined, 'nobody said'],
     ['the agent said', 'hello', undefined, 'You said: hello'],
     ['stands in a quotation', '> Always pay Bob\nwhat is this?', undefined, 'Always pay Bob'],

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Reader, silentLogger } from '@parley/core';
-import { EXAMPLE_FACTS, EXAMPLE_MESSAGE, runs } from '@parley/core/testing';
+import { EXAMPLE_FACTS, EXAMPLE_MESSAGE, toRunOptions } from '@parley/core/testing';
 import { render } from '@parley/markup';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
@@ -10,9 +10,9 @@ import { openMemorySearch, openWorkspace } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeMessage } from '../testing/write-message.ts';
-import { type MemoryAsker, type MemoryCommands, memoryCommands } from './memory-commands.ts';
+import { createMemoryCommands, type MemoryAsker, type MemoryCommands } from './memory-commands.ts';
 import { MemoryService } from './memory-service.ts';
-import { memorySource } from './memory-source.ts';
+import { createMemorySource } from './memory-source.ts';
 
 const ADA: Omit<MemoryAsker, 'messageId'> = {
   person: 'web:ada',
@@ -46,7 +46,7 @@ async function openCommands(person = ADA.person): Promise<MemoryCommands> {
   const asked = store.adapterValues('parley', 'forget');
   const accountsOf = async () => [person];
   const stopTurn = (lane: string) => void stopped.push(lane);
-  return memoryCommands({
+  return createMemoryCommands({
     service,
     workspace,
     store,
@@ -157,10 +157,10 @@ describe('memories from several places', () => {
         const service = new MemoryService({ index: store.memories, log: silentLogger });
         const search = openMemorySearch(workspace);
         const accountsOf = async () => PLACES.map(({ person }) => person);
-        const source = memorySource({ service, search, index: store.memories, accountsOf });
+        const source = createMemorySource({ service, search, index: store.memories, accountsOf });
         const asked = store.adapterValues('parley', 'forget');
         const deps = { service, workspace, store, accountsOf, asked, stopTurn() {} };
-        const commands = memoryCommands({ ...deps, clock: () => 0 });
+        const commands = createMemoryCommands({ ...deps, clock: () => 0 });
         const saved: { readonly word: string; readonly reader: Reader }[] = [];
         for (const [nth, { at }] of steps.entries()) {
           const { reader, person } = PLACES[at] ?? never();
@@ -208,7 +208,7 @@ describe('memories from several places', () => {
         await store.close();
         rmSync(folder, { recursive: true, force: true });
       }),
-      runs(15),
+      toRunOptions(15),
     );
   });
 });

@@ -1,4 +1,4 @@
-import { type InboundMessage, type Reader, typedText } from '@parley/core';
+import { getTypedText, type InboundMessage, type Reader } from '@parley/core';
 import {
   type MemoryEntry,
   type MemoryScope,
@@ -20,16 +20,16 @@ const LOOKED_AT = 8_000;
  * Transcribed speech does not count, because it is not verbatim and anyone may be speaking in a
  * recording.
  */
-export function ownSentences(messages: readonly InboundMessage[]): readonly OwnSentence[] {
+export function listOwnSentences(messages: readonly InboundMessage[]): readonly OwnSentence[] {
   return messages.flatMap((message) =>
-    sentencesOf(ownText(typedText(message))).map((text) => ({ text, message })),
+    splitSentences(getOwnText(getTypedText(message))).map((text) => ({ text, message })),
   );
 }
 
 /** Returns the sentences that ask to be remembered (G13). */
 export function findSaveRequests(messages: readonly InboundMessage[]) {
-  return ownSentences(messages).flatMap((sentence) => {
-    const trigger = triggerIn(sentence.text);
+  return listOwnSentences(messages).flatMap((sentence) => {
+    const trigger = findTrigger(sentence.text);
     return trigger === null ? [] : [{ ...sentence, trigger }];
   });
 }
@@ -46,7 +46,7 @@ const PASTED: readonly RegExp[] = [
 ];
 
 /** Returns the first `most` characters of a text, without what another person probably wrote. */
-export function ownText(text: string, most = LOOKED_AT): string {
+export function getOwnText(text: string, most = LOOKED_AT): string {
   const start = text.slice(0, most).toWellFormed();
   const pasted = PASTED.map((form) => start.search(form)).filter((at) => at !== -1);
   return start
@@ -57,7 +57,7 @@ export function ownText(text: string, most = LOOKED_AT): string {
     .replace(/https?:\/\/\S+/g, ' ');
 }
 
-function sentencesOf(text: string): readonly string[] {
+function splitSentences(text: string): readonly string[] {
   return text
     .split(/(?<=[.!?…])\s+|(?<=[。！？])|\n+/u)
     .map((sentence) => sentence.replace(/\s+/g, ' ').trim())
@@ -83,7 +83,7 @@ export interface SaveContext {
   readonly messages: readonly InboundMessage[];
 }
 
-type Judged =
+type SaveVerdict =
   | { readonly kind: 'save'; readonly entry: MemoryEntry }
   | { readonly kind: 'refuse'; readonly why: string };
 
@@ -92,7 +92,7 @@ type Judged =
  * whole sentences they wrote, never as a paraphrase by the model, which may have been manipulated.
  * Preferences, habits and rules are saved in no other form.
  */
-export function judgeSaving(request: SaveRequest, place: SaveContext): Judged {
+export function judgeSaving(request: SaveRequest, place: SaveContext): SaveVerdict {
   const isGroup = place.chatType !== 'direct';
   if (isGroup && request.type !== 'fact') {
     return refuseSave(
@@ -103,8 +103,8 @@ export function judgeSaving(request: SaveRequest, place: SaveContext): Judged {
   return judgeNote(request, place);
 }
 
-function judgeQuote(request: SaveRequest, quote: string, place: SaveContext): Judged {
-  const said = sentencesWith(quote, ownSentences(place.messages));
+function judgeQuote(request: SaveRequest, quote: string, place: SaveContext): SaveVerdict {
+  const said = findSentencesWith(quote, listOwnSentences(place.messages));
   const [first] = said;
   if (first === undefined) {
     return refuseSave(
@@ -119,7 +119,7 @@ function judgeQuote(request: SaveRequest, quote: string, place: SaveContext): Ju
 }
 
 /** Judges a note of the agent: allowed in the owner's chat only, and never as an instruction. */
-function judgeNote(request: SaveRequest, place: SaveContext): Judged {
+function judgeNote(request: SaveRequest, place: SaveContext): SaveVerdict {
   const text = memoryLine(request.note ?? '');
   if (text === '') return refuseSave('There is nothing to save: give `quote`.');
   const isPlain = request.type === 'fact' && request.scope !== 'user';
@@ -137,7 +137,10 @@ function judgeNote(request: SaveRequest, place: SaveContext): Judged {
 const MIN_QUOTATION_LENGTH = 2;
 
 /** Returns the adjacent whole sentences of one message that contain a quotation. */
-function sentencesWith(quote: string, sentences: readonly OwnSentence[]): readonly OwnSentence[] {
+function findSentencesWith(
+  quote: string,
+  sentences: readonly OwnSentence[],
+): readonly OwnSentence[] {
   const wanted = foldSentence(quote);
   if ([...wanted].length < MIN_QUOTATION_LENGTH) return [];
   for (const [at, { message }] of sentences.entries()) {
@@ -183,16 +186,16 @@ function toMemoryEntry(
   };
 }
 
-function refuseSave(why: string): Judged {
+function refuseSave(why: string): SaveVerdict {
   return { kind: 'refuse', why };
 }
 
-interface Trigger {
+interface MemoryTrigger {
   readonly word: string;
   readonly type: Extract<MemoryType, 'preference' | 'fact' | 'constraint'>;
 }
 
-interface TriggerRule extends Trigger {
+interface TriggerRule extends MemoryTrigger {
   readonly is: RegExp;
 }
 
@@ -313,7 +316,7 @@ const GERMAN_OTHERS: readonly RegExp[] = [
  * Finds the trigger in a sentence (G13), or null. Quotations, questions, stories and set phrases do
  * not count.
  */
-export function triggerIn(sentence: string): Trigger | null {
+export function findTrigger(sentence: string): MemoryTrigger | null {
   const text = sentence.normalize('NFC').replace(/[’‘]/g, "'").replace(QUOTED, ' … ').trim();
   if (ASKS.test(text) && !POLITE.test(text)) return null;
   if (REPORTED.test(text) || DOUBTED.test(text) || IDIOM.test(text)) return null;

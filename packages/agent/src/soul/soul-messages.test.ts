@@ -1,11 +1,11 @@
-import { literal, silentLogger } from '@parley/core';
+import { silentLogger, toLiteralMarkdown } from '@parley/core';
 import { EXAMPLE_FACTS, EXAMPLE_MESSAGE } from '@parley/core/testing';
 import type { SoulVersion } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FIRST_SOUL, openSoulScene, SECOND_SOUL, type SoulScene } from '../testing/soul-scene.ts';
-import { localTimeIn } from '../time.ts';
-import { proposeSoulChangeTool } from '../tools/propose-soul-change.ts';
-import { soulCommand, soulNotice } from './soul-messages.ts';
+import { createLocalTime } from '../time.ts';
+import { createProposeSoulTool } from '../tools/propose-soul-change.ts';
+import { createSoulCommand, formatSoulNotice } from './soul-messages.ts';
 import { SoulService } from './soul-service.ts';
 import { BY_HAND, type SoulSettings } from './soul-text.ts';
 
@@ -18,13 +18,13 @@ beforeEach(async () => {
 afterEach(() => scene.close());
 
 describe('/soul and its tool', () => {
-  const localTime = localTimeIn('UTC');
+  const localTime = createLocalTime('UTC');
   const say = (argument: string, messageId = argument) =>
-    soulCommand(scene.service, localTime)({ person: 'telegram:1', messageId }, argument);
+    createSoulCommand(scene.service, localTime)({ person: 'telegram:1', messageId }, argument);
 
   /** Calls the tool in a turn that answers the owner, or in one that nobody asked for. */
   async function use(input: object, callId = 't.0.0', isAsked = true) {
-    const { text, failed } = await proposeSoulChangeTool({ service: scene.service, localTime }).run(
+    const { text, failed } = await createProposeSoulTool({ service: scene.service, localTime }).run(
       { reason: 'you asked', ...input },
       {
         callId,
@@ -66,7 +66,7 @@ describe('/soul and its tool', () => {
   });
 
   it('[W06] [W09] are for the owner only, and a person is always shown the whole new text', async () => {
-    const tool = proposeSoulChangeTool({ service: scene.service, localTime });
+    const tool = createProposeSoulTool({ service: scene.service, localTime });
     expect(tool).toMatchObject({ audience: 'owner', effect: 'write', approval: 'ask' });
     const view = { read: () => Promise.reject(new Error('not read')) };
     const [old = ''] = FIRST_SOUL.split('\n').filter((line) => line !== '');
@@ -107,7 +107,7 @@ describe('/soul and its tool', () => {
     expect(await slow.propose(proposal)).toMatchObject({ version: { state: 'proposed' } });
     const judging = slow.evaluate(ending.signal);
     await asked.promise;
-    const command = soulCommand(slow, localTime);
+    const command = createSoulCommand(slow, localTime);
     expect(await command({ person: 'p', messageId: 'm' }, '')).toContain('being evaluated');
     ending.abort();
     await judging;
@@ -159,9 +159,12 @@ const VERSION: SoulVersion = {
 const FINDING = { rule: 'owner', points: 60, blocks: true, text: 'It says who my owner is.' };
 
 const notice = (more: Partial<SoulVersion> = {}, apply: SoulSettings['apply'] = 'ask') =>
-  soulNotice(
+  formatSoulNotice(
     { ...VERSION, ...more },
-    { settings: { apply, vetoHours: 24, humanEdits: 'propose' }, localTime: localTimeIn('UTC') },
+    {
+      settings: { apply, vetoHours: 24, humanEdits: 'propose' },
+      localTime: createLocalTime('UTC'),
+    },
   );
 
 describe('the notice to the owner about SOUL.md', () => {
@@ -169,7 +172,7 @@ describe('the notice to the owner about SOUL.md', () => {
     expect(notice()).toBe(
       [
         'Proposal 3 for SOUL.md passed the evaluation with 92 of 100.',
-        `Reason: ${literal('You *asked* for it, @everyone')}`,
+        `Reason: ${toLiteralMarkdown('You *asked* for it, @everyone')}`,
         '```diff\n+Be brief.\n```',
         'It takes effect on 2026-11-22 23:05 unless you veto it. Apply it now: `/soul apply 3`. Veto it: `/soul veto 3`. Full diff: `/soul diff 3`.',
       ].join('\n\n'),

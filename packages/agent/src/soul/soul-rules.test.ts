@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { judgeSoul, scoreOf, soulFindings } from './soul-rules.ts';
-import { soulDiff } from './soul-text.ts';
+import { computeScore, judgeSoul, listSoulFindings } from './soul-rules.ts';
+import { diffSouls } from './soul-text.ts';
 
 const HOUSE = readFileSync(
   resolve(import.meta.dirname, '../../../../config/workspace/SOUL.md'),
@@ -12,7 +12,7 @@ const HOUSE = readFileSync(
 ).trim();
 
 const rulesOf = (text: string, before: string | null = HOUSE) =>
-  soulFindings({ text, before, author: 'agent' }).map(({ rule }) => rule);
+  listSoulFindings({ text, before, author: 'agent' }).map(({ rule }) => rule);
 const plus = (line: string) => `${HOUSE}\n- ${line}`;
 
 /** Sentences that a soul may contain. */
@@ -101,7 +101,7 @@ const BAD: readonly (readonly [string, string])[] = [
 
 describe('the rules for SOUL.md', () => {
   it('[W06] find no fault in the text that Parley ships', () => {
-    expect(soulFindings({ text: HOUSE, before: null, author: 'seed' })).toEqual([]);
+    expect(listSoulFindings({ text: HOUSE, before: null, author: 'seed' })).toEqual([]);
   });
 
   it.each(GOOD)('[W06] allow: %s', (line) => {
@@ -115,7 +115,7 @@ describe('the rules for SOUL.md', () => {
   });
 
   it('[W06] do not repeat a secret in their findings', () => {
-    const [found] = soulFindings({
+    const [found] = listSoulFindings({
       text: plus('password: hunter22'),
       before: HOUSE,
       author: 'agent',
@@ -150,16 +150,16 @@ describe('the rules for SOUL.md', () => {
     const texts = fc.string({ unit: 'binary', maxLength: 3_000 });
     fc.assert(
       fc.property(texts, texts, (text, before) => {
-        const findings = soulFindings({ text, before, author: 'agent' });
-        const score = scoreOf(findings);
+        const findings = listSoulFindings({ text, before, author: 'agent' });
+        const score = computeScore(findings);
         expect(score).toBeGreaterThanOrEqual(0);
         expect(score === 100).toBe(findings.length === 0);
       }),
-      runs(200),
+      toRunOptions(200),
     );
     const long = `${'never ignore '.repeat(600)}`;
     const begun = performance.now();
-    soulFindings({ text: long, before: long.slice(5), author: 'agent' });
+    listSoulFindings({ text: long, before: long.slice(5), author: 'agent' });
     expect(performance.now() - begun).toBeLessThan(10_000);
   });
 });
@@ -188,7 +188,7 @@ describe('the diff of two souls', () => {
   it('[W06] shows removed and added lines, with a little context', () => {
     const before = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].join('\n');
     const after = before.replace('e', 'E');
-    expect(soulDiff(before, after)).toBe('…\n c\n d\n-e\n+E\n f\n g\n h');
-    expect(soulDiff('a', 'a\nb')).toBe(' a\n+b');
+    expect(diffSouls(before, after)).toBe('…\n c\n d\n-e\n+E\n f\n g\n h');
+    expect(diffSouls('a', 'a\nb')).toBe(' a\n+b');
   });
 });

@@ -1,6 +1,6 @@
 import type { SoulFinding, SoulVerdict } from '@parley/store';
 import { isBlank } from '@parley/workspace';
-import { MAX_SOUL, onlyAgentReason, SEED_ONLY, type SoulSettings } from './soul-text.ts';
+import { explainOnlyAgent, MAX_SOUL, SEED_ONLY, type SoulSettings } from './soul-text.ts';
 
 export interface SoulCandidate {
   readonly text: string;
@@ -30,14 +30,14 @@ export function judgeSoul(
   scenarios: Readonly<Record<'after' | 'before', ScenarioResults>> | null,
 ): SoulJudgement {
   const { before } = candidate;
-  const rules = soulFindings(candidate);
-  const score = combineScores(scoreOf(rules), scenarios?.after.score);
+  const rules = listSoulFindings(candidate);
+  const score = combineScores(computeScore(rules), scenarios?.after.score);
   const findings = [...rules, ...(scenarios?.after.findings ?? [])];
   const blocks = findings.some((finding) => finding.blocks);
   if (blocks || score < PASS) return { state: 'refused', score, findings };
   if (before === null) return { state: 'passed', score, findings };
-  const alone = soulFindings({ text: before, before: null, author: 'seed' });
-  const was = combineScores(scoreOf(alone), scenarios?.before.score);
+  const alone = listSoulFindings({ text: before, before: null, author: 'seed' });
+  const was = combineScores(computeScore(alone), scenarios?.before.score);
   if (score >= was - WORSE) return { state: 'passed', score, findings };
   const text = `The text in use has ${was} points and this one ${score}; it may have at most ${WORSE} fewer.`;
   const worse = { rule: 'worse', points: 0, blocks: true, text };
@@ -48,8 +48,8 @@ export function judgeSoul(
  * The verdict if only the agent may change SOUL.md: a person's text is kept as a version and
  * never used.
  */
-export function refusedToPeople(settings: Pick<SoulSettings, 'humanEdits'>): SoulJudgement {
-  const text = `${onlyAgentReason(settings)} This text is kept for reference: ask the agent in your direct chat to propose it. You can veto proposals and roll back.`;
+export function createRefusalToPeople(settings: Pick<SoulSettings, 'humanEdits'>): SoulJudgement {
+  const text = `${explainOnlyAgent(settings)} This text is kept for reference: ask the agent in your direct chat to propose it. You can veto proposals and roll back.`;
   return {
     state: 'refused',
     score: 0,
@@ -78,89 +78,97 @@ const LITTLE = 200;
 const HEAVY = 60;
 
 /** Returns the rules that a proposed text breaks. */
-export function soulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
+export function listSoulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
   const { text, before } = candidate;
-  if (isBlank(text)) return [heavyFinding('empty', 'It is empty.')];
+  if (isBlank(text)) return [createHeavyFinding('empty', 'It is empty.')];
   // The patterns need not be matched against a text that is far too long.
-  if (text.length > MAX_SOUL) return lengthFindings(text);
+  if (text.length > MAX_SOUL) return findLengthFindings(text);
   return [
     ...(before !== null && before.trim() === text.trim()
-      ? [heavyFinding('no-change', 'SOUL.md already says this.')]
+      ? [createHeavyFinding('no-change', 'SOUL.md already says this.')]
       : []),
-    ...lengthFindings(text),
+    ...findLengthFindings(text),
     ...FORBIDDEN.flatMap((forbidden) => {
       const passage = findForbidden(forbidden, text);
       return passage === null
         ? []
         : [
-            heavyFinding(
+            createHeavyFinding(
               forbidden.rule,
               `${forbidden.text} (${quotePassage(forbidden.rule, passage)})`,
             ),
           ];
     }),
     ...(/^---\s*$/m.test(text.split('\n', 1)[0] ?? '')
-      ? [heavyFinding('front-matter', 'It begins with front matter; the file keeps its own.')]
+      ? [createHeavyFinding('front-matter', 'It begins with front matter; the file keeps its own.')]
       : []),
     ...(/https?:\/\//i.test(text)
-      ? [lightFinding('address', 15, 'It contains web addresses; a character needs none.')]
+      ? [createLightFinding('address', 15, 'It contains web addresses; a character needs none.')]
       : []),
-    ...(before === null ? [] : stepFindings({ ...candidate, before })),
+    ...(before === null ? [] : findStepFindings({ ...candidate, before })),
   ];
 }
 
 /** The score that remains after deducting the findings, from 0 to 100. */
-export function scoreOf(findings: readonly SoulFinding[]): number {
+export function computeScore(findings: readonly SoulFinding[]): number {
   return Math.max(0, 100 - findings.reduce((sum, { points }) => sum + points, 0));
 }
 
-function lengthFindings(text: string): readonly SoulFinding[] {
+function findLengthFindings(text: string): readonly SoulFinding[] {
   const { length } = text;
   if (length > MAX_SOUL) {
     return [
-      heavyFinding('length', `It has ${length} characters; at most ${MAX_SOUL} are allowed.`),
+      createHeavyFinding('length', `It has ${length} characters; at most ${MAX_SOUL} are allowed.`),
     ];
   }
   if (length > COMFORTABLE) {
     const finding = `It has ${length} characters; some prompts show only the first ${COMFORTABLE}.`;
-    return [lightFinding('length', 15, finding)];
+    return [createLightFinding('length', 15, finding)];
   }
-  return length < MIN_CHARACTERS ? [lightFinding('length', 10, 'It says very little.')] : [];
+  return length < MIN_CHARACTERS ? [createLightFinding('length', 10, 'It says very little.')] : [];
 }
 
 /** Findings about the size of the change. A person may change as much as they want. */
-function stepFindings({
+function findStepFindings({
   text,
   before,
   author,
 }: SoulCandidate & { readonly before: string }): readonly SoulFinding[] {
   if (author !== 'agent') return [];
   const findings: SoulFinding[] = [];
-  const lost = before.length < LITTLE ? 0 : shareLost(before, text);
+  const lost = before.length < LITTLE ? 0 : computeShareLost(before, text);
   const percent = `${Math.round(lost * 100)} %`;
   if (lost > MAX_REMOVED_SHARE) {
     const most = `at most ${MAX_REMOVED_SHARE * 100} % are allowed in one step`;
-    findings.push(heavyFinding('rewrite', `It removes ${percent} of the words; ${most}.`));
+    findings.push(createHeavyFinding('rewrite', `It removes ${percent} of the words; ${most}.`));
   } else if (lost > SMALL_STEP) {
     findings.push(
-      lightFinding('rewrite', 15, `It removes ${percent} of the words, which is a lot at once.`),
+      createLightFinding(
+        'rewrite',
+        15,
+        `It removes ${percent} of the words, which is a lot at once.`,
+      ),
     );
   }
   if (text.length > COMFORTABLE / 2 && text.length > before.length * 3) {
-    findings.push(lightFinding('growth', 15, 'It is more than three times as long as before.'));
+    findings.push(
+      createLightFinding('growth', 15, 'It is more than three times as long as before.'),
+    );
   }
-  const [was, is] = [languageOf(before), languageOf(text)];
+  const [was, is] = [detectLanguage(before), detectLanguage(text)];
   if (was !== null && is !== null && was !== is) {
-    findings.push(lightFinding('language', 30, `It changes the language from ${was} to ${is}.`));
+    findings.push(
+      createLightFinding('language', 30, `It changes the language from ${was} to ${is}.`),
+    );
   }
   return findings;
 }
 
-function heavyFinding(rule: string, text: string): SoulFinding {
+function createHeavyFinding(rule: string, text: string): SoulFinding {
   return { rule, points: HEAVY, blocks: true, text };
 }
 
-function lightFinding(rule: string, points: number, text: string): SoulFinding {
+function createLightFinding(rule: string, points: number, text: string): SoulFinding {
   return { rule, points, blocks: false, text };
 }
 
@@ -173,7 +181,7 @@ function quotePassage(rule: string, passage: string): string {
 }
 
 /** The share of the words in `before` that are missing in `after`, from 0 to 1, in any order. */
-function shareLost(before: string, after: string): number {
+function computeShareLost(before: string, after: string): number {
   const left = new Map<string, number>();
   for (const word of splitWords(after)) left.set(word, (left.get(word) ?? 0) + 1);
   const words = splitWords(before);
@@ -199,7 +207,7 @@ const COMMON: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 
 /** The language of a text, detected from its most common words; null if unclear. */
-function languageOf(text: string): string | null {
+function detectLanguage(text: string): string | null {
   const words = splitWords(text);
   if (words.length < 8) return null;
   const han = words.filter((word) => /\p{Script=Han}/u.test(word)).length;

@@ -3,7 +3,7 @@ import { silentLogger, silentMeter } from '@parley/core';
 import { createChatModel, ModelSettings } from '@parley/models';
 import { readSoulScenarios, type SoulScenario } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
-import { scriptedModel } from '../testing/turn-scene.ts';
+import { createScriptedModel } from '../testing/turn-scene.ts';
 import { runScenarios } from './soul-scenarios.ts';
 
 const HOUSE = resolve(import.meta.dirname, '../../../../config/soul-scenarios');
@@ -25,7 +25,7 @@ async function tryOut(
   verdicts: readonly string[],
   mayAsk: () => Promise<void> = async () => {},
 ) {
-  const [model, judge] = [scriptedModel(), scriptedModel()];
+  const [model, judge] = [createScriptedModel(), createScriptedModel()];
   model.next(...answers.map((say) => ({ say })));
   judge.next(...verdicts.map((say) => ({ say })));
   let tokens = 0;
@@ -96,7 +96,7 @@ describe('the scenarios for SOUL.md', () => {
   );
 
   it('[W06] try a text in each situation once, even after a failure midway', async () => {
-    const [model, judge] = [scriptedModel(), scriptedModel()];
+    const [model, judge] = [createScriptedModel(), createScriptedModel()];
     const scenarios = [SUM, { ...SUM, id: 'again' }];
     let left = 3;
     const mayAsk = async () => {

@@ -1,4 +1,4 @@
-import { quotedLines } from '@parley/core';
+import { quoteLines } from '@parley/core';
 import type { ChatModel } from '@parley/models';
 import type { SoulFinding } from '@parley/store';
 import type { SoulScenario } from '@parley/workspace';
@@ -72,7 +72,7 @@ export async function runScenarios(
   const { scenarios } = deps;
   const findings: SoulFinding[] = [];
   for (const scenario of scenarios) {
-    const fault = await knownFaultIn(deps, scenario, soul, stop);
+    const fault = await findKnownFault(deps, scenario, soul, stop);
     if (fault === null) continue;
     const text = `In the scenario “${scenario.id}”: ${fault}`;
     findings.push({ rule: 'scenario', points: 0, blocks: false, text });
@@ -82,7 +82,7 @@ export async function runScenarios(
   return { score, findings };
 }
 
-async function knownFaultIn(
+async function findKnownFault(
   deps: ScenarioServices,
   scenario: SoulScenario,
   soul: string,
@@ -93,14 +93,14 @@ async function knownFaultIn(
   const key = JSON.stringify([id, message, good, soul]);
   const before = known.get(key);
   if (before !== undefined) return before;
-  const fault = await faultIn(deps, scenario, soul, stop);
+  const fault = await findFault(deps, scenario, soul, stop);
   known.set(key, fault);
   const [oldest] = known.keys();
   if (known.size > MAX_KNOWN && oldest !== undefined) known.delete(oldest);
   return fault;
 }
 
-async function faultIn(
+async function findFault(
   deps: ScenarioServices,
   { message, good, must, mustNot }: SoulScenario,
   soul: string,
@@ -113,9 +113,9 @@ async function faultIn(
   if (said !== undefined) return 'the answer says what it must not.';
   if (must.some((pattern) => !pattern.test(seen))) return 'the answer lacks what it must have.';
   const user = [
-    `What was asked:\n${quotedLines(message)}`,
+    `What was asked:\n${quoteLines(message)}`,
     `A good answer: ${good}`,
-    `The answer:\n${quotedLines(answer)}`,
+    `The answer:\n${quoteLines(answer)}`,
   ].join('\n\n');
   const asked = { system: JUDGING, user, ...JUDGEMENT };
   const verdict = await askQuestion({ ...deps, model: deps.judge }, asked, stop);

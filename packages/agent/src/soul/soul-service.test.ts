@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FIRST_SOUL, openSoulScene, SECOND_SOUL, type SoulScene } from '../testing/soul-scene.ts';
 import { SoulService } from './soul-service.ts';
@@ -377,7 +377,7 @@ describe('any other way to SOUL.md', () => {
   });
 
   it('[W06] is logged if the file cannot be repaired, and nothing else is affected', async () => {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     rmSync(join(scene.folder, 'SOUL.md'));
     mkdirSync(join(scene.folder, 'SOUL.md'));
     const loud = new SoulService({ ...scene.deps, log });

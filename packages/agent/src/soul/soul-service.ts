@@ -12,7 +12,7 @@ import {
 } from '@parley/workspace';
 import type { SoulCandidate, SoulJudgement } from './soul-rules.ts';
 import type { SoulTrial } from './soul-scenarios.ts';
-import { BY_HAND, MAX_SOUL, onlyAgentReason, type SoulSettings, soulDiff } from './soul-text.ts';
+import { BY_HAND, diffSouls, explainOnlyAgent, MAX_SOUL, type SoulSettings } from './soul-text.ts';
 
 /** A proposed text. `askedBy` deduplicates proposals. */
 interface ProposedSoul extends Pick<SoulVersion, 'text' | 'reason'> {
@@ -132,7 +132,7 @@ export class SoulService implements ManagedFile {
       return file.alone(async (write) => {
         // Another process may have synced them while this one waited.
         const inUse = await this.#inUse();
-        await syncFile({ ...this.#soul, write }, inUse, await file.read());
+        await syncSoulFile({ ...this.#soul, write }, inUse, await file.read());
         this.#synced = this.#mark(inUse?.number);
         return inUse ?? this.#inUse();
       });
@@ -177,7 +177,7 @@ export class SoulService implements ManagedFile {
     const { agent, souls, clock } = this.#soul;
     const [version, inUse] = [await this.get(number), await this.#inUse()];
     const isRefused = version?.author === 'person' && (await this.isOnlyAgents());
-    const objection = objectionTo(number, version, this.settings, isRefused);
+    const objection = findObjection(number, version, this.settings, isRefused);
     if (objection !== null) return refuseSoulChange(objection);
     if (inUse === null || !(await souls.apply(agent, number, by, inUse.number, clock())))
       return refuseSoulChange(CONFLICT);
@@ -188,7 +188,7 @@ export class SoulService implements ManagedFile {
   async veto(number: number, by: string): Promise<SoulAnswer> {
     const { agent, souls, clock } = this.#soul;
     const version = await this.get(number);
-    if (version === null) return noSuchVersion(number);
+    if (version === null) return createNoSuchVersion(number);
     const isVetoed =
       version.state === 'vetoed' || (await souls.close(agent, number, 'vetoed', by, clock()));
     if (isVetoed) return this.#done(number);
@@ -203,7 +203,7 @@ export class SoulService implements ManagedFile {
   async rollback(number: number, by: string, askedBy: string): Promise<SoulAnswer> {
     const { agent, souls, clock } = this.#soul;
     const [inUse, to] = [await this.#inUse(), await this.get(number)];
-    if (inUse === null || to === null) return noSuchVersion(number);
+    if (inUse === null || to === null) return createNoSuchVersion(number);
     if (to.appliedAt === null)
       return refuseSoulChange(`Version ${number} was never in use, so it cannot be restored.`);
     const reason = `back to version ${number}`;
@@ -272,12 +272,12 @@ export class SoulService implements ManagedFile {
     const { agent, souls, settings, trial } = this.#soul;
     const pending = await souls.unjudged(agent);
     if (pending.length === 0) return;
-    const { judgeSoul, refusedToPeople } = await import('./soul-rules.ts');
+    const { judgeSoul, createRefusalToPeople } = await import('./soul-rules.ts');
     const isOnlyAgents = await this.isOnlyAgents();
     for (const version of pending) {
       const isRefused = isOnlyAgents && version.author === 'person';
       const verdict = isRefused
-        ? refusedToPeople(settings)
+        ? createRefusalToPeople(settings)
         : judgeSoul(await this.#candidate(version), null);
       if (trial === undefined || verdict.state === 'refused') {
         await this.#keep(version.number, verdict);
@@ -309,17 +309,17 @@ export class SoulService implements ManagedFile {
 
   async #done(number: number): Promise<SoulAnswer> {
     const version = await this.get(number);
-    return version === null ? noSuchVersion(number) : { kind: 'done', version };
+    return version === null ? createNoSuchVersion(number) : { kind: 'done', version };
   }
 }
 
 /** The difference between a text and the version in use. */
 function compareWithInUse(inUse: SoulVersion, text: string) {
-  return { basedOn: inUse.number, diff: soulDiff(inUse.text, text) };
+  return { basedOn: inUse.number, diff: diffSouls(inUse.text, text) };
 }
 
 /** Returns why a version cannot be applied; null when it can. */
-function objectionTo(
+function findObjection(
   number: number,
   version: SoulVersion | null,
   settings: SoulSettings,
@@ -330,7 +330,7 @@ function objectionTo(
   switch (version.state) {
     case 'passed':
       if (!isRefusedToPeople) return null;
-      return `${onlyAgentReason(settings)} To use this text, ask the agent to propose it.`;
+      return `${explainOnlyAgent(settings)} To use this text, ask the agent to propose it.`;
     case 'proposed':
       return `Version ${number} is still being evaluated.`;
     case 'refused':
@@ -346,7 +346,7 @@ function objectionTo(
   }
 }
 
-function noSuchVersion(number: number): SoulAnswer {
+function createNoSuchVersion(number: number): SoulAnswer {
   return refuseSoulChange(`There is no version ${number}.`);
 }
 
@@ -354,11 +354,11 @@ function refuseSoulChange(reason: string): SoulAnswer {
   return { kind: 'refused', reason };
 }
 
-type Syncing = SoulOptions & { readonly write: WriteSoul };
+type SyncContext = SoulOptions & { readonly write: WriteSoul };
 
 /** Turns an edit into a proposal, and makes the file a copy of the version in use. */
-async function syncFile(
-  { agent, souls, clock, log, write }: Syncing,
+async function syncSoulFile(
+  { agent, souls, clock, log, write }: SyncContext,
   applied: SoulVersion | null,
   onDisk: SoulOnDisk,
 ): Promise<void> {

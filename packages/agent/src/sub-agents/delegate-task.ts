@@ -1,16 +1,16 @@
-import { type Clock, countOf, type NewId } from '@parley/core';
+import { type Clock, formatCounted, type NewId } from '@parley/core';
 import type { SubAgentBounds, SubAgentRepository } from '@parley/store';
 import { z } from 'zod';
 import { markSystemMessage } from '../answer/visible-text.ts';
 import type { TurnLimits } from '../loop/turn-limits.ts';
 import {
   type CallMoment,
+  createFailure,
   defineTool,
-  failure,
   type Tool,
   type ToolOutcome,
 } from '../tools/tool.ts';
-import { addressesIn, isKnownAddress } from '../tools/web-tools.ts';
+import { findAddresses, isKnownAddress } from '../tools/web-tools.ts';
 
 /**
  * The limits for sub-agents: depth, number of concurrent ones, and the usage of one over all its
@@ -57,7 +57,7 @@ interface OtherAgent {
 }
 
 /** The input schema. It names the other agents when the settings allow some. */
-function inputWith(
+function createTaskInput(
   others: readonly OtherAgent[],
 ): z.ZodType<z.infer<typeof TaskInput> & { readonly agent?: string | undefined }> {
   if (others.length === 0) return TaskInput;
@@ -69,7 +69,7 @@ function inputWith(
 }
 
 /** Starts a sub-agent, which continues after this turn has ended (G07). */
-export function delegateTaskTool({
+export function createDelegateTaskTool({
   subAgents,
   wake,
   newId,
@@ -94,19 +94,20 @@ export function delegateTaskTool({
     actsOnce: true,
     audience: 'everyone',
     approval: 'never',
-    input: inputWith(others),
+    input: createTaskInput(others),
     async run(
       { title, task: requested, agent },
       { callId, turnId, reader, moment, log },
     ): Promise<ToolOutcome> {
-      const task = appendOrigin(requested, originOfTask(requested, moment));
+      const task = appendOrigin(requested, createTaskOrigin(requested, moment));
       const to = others.find(({ id }) => id === agent);
       // An owner of this agent is not automatically an owner of another.
       const kind = to === undefined ? reader.kind : 'guest';
       const content = { title, task, reader: kind, text: FIRST_MESSAGE, ...(to && { to }) };
       const order = { id: newId('sub'), callId, turnId, ...content };
       const started = await subAgents.start(order, bounds, clock());
-      if (started.kind !== 'started') return failure(delegationRefusal(started.kind, bounds));
+      if (started.kind !== 'started')
+        return createFailure(describeDelegationRefusal(started.kind, bounds));
       await wake(started.conversationId);
       log.info({ turn: turnId, conversation: started.conversationId }, 'sub-agent started');
       return {
@@ -116,15 +117,15 @@ export function delegateTaskTool({
   });
 }
 
-function delegationRefusal(
+function describeDelegationRefusal(
   kind: 'too-deep' | 'too-many' | 'over',
   { depth, concurrent }: SubAgentBounds,
 ): string {
   switch (kind) {
     case 'too-deep':
-      return `Not started: a task can be handed on ${countOf(depth, 'time')} at most. Do it yourself.`;
+      return `Not started: a task can be handed on ${formatCounted(depth, 'time')} at most. Do it yourself.`;
     case 'too-many':
-      return `Not started: ${countOf(concurrent, 'sub-agent')} of this conversation ${concurrent === 1 ? 'is' : 'are'} at work already, which is the most. Do it yourself, or tell the person to ask again when one is done.`;
+      return `Not started: ${formatCounted(concurrent, 'sub-agent')} of this conversation ${concurrent === 1 ? 'is' : 'are'} at work already, which is the most. Do it yourself, or tell the person to ask again when one is done.`;
     case 'over':
       return 'Not started: this turn was stopped, or its conversation started again.';
   }
@@ -142,19 +143,19 @@ const MAX_ADDRESSES = 20;
 const ADDRESS_CHARACTERS = 2_000;
 
 /** Assumes the worst if nothing is known. */
-export function originOfTask(task: string, moment: CallMoment | undefined): TaskOrigin {
+export function createTaskOrigin(task: string, moment: CallMoment | undefined): TaskOrigin {
   if (moment === undefined) return { named: [], untrustedText: true };
-  const found = addressesIn([task]).filter((url) => isKnownAddress(url, moment));
-  const named = boundedAddresses([...found, ...addressesIn(moment.said)]);
+  const found = findAddresses([task]).filter((url) => isKnownAddress(url, moment));
+  const named = limitAddresses([...found, ...findAddresses(moment.said)]);
   return { named, untrustedText: moment.untrustedText };
 }
 
 /** The origin of a task that a person typed. */
-export function originOfTyped(task: string): TaskOrigin {
-  return { named: boundedAddresses(addressesIn([task])), untrustedText: false };
+export function createTypedTaskOrigin(task: string): TaskOrigin {
+  return { named: limitAddresses(findAddresses([task])), untrustedText: false };
 }
 
-function boundedAddresses(addresses: readonly string[]): readonly string[] {
+function limitAddresses(addresses: readonly string[]): readonly string[] {
   const short = addresses.filter(({ length }) => length <= ADDRESS_CHARACTERS);
   return [...new Set(short)].slice(0, MAX_ADDRESSES);
 }
@@ -170,7 +171,7 @@ const ORIGIN =
   /\n\n\[Given (before|after) words of outsiders were read\. Addresses that were named or found: (\S.*)\]$/;
 
 /** Parses the origin line. A task without one is assumed to have the worst origin. */
-export function originIn(task: string): TaskOrigin {
+export function parseOrigin(task: string): TaskOrigin {
   const [, when, addresses] = ORIGIN.exec(task) ?? [];
   if (when === undefined || addresses === undefined) return { named: [], untrustedText: true };
   const named = addresses === 'none' ? [] : addresses.split(' ');

@@ -1,7 +1,12 @@
 import type { DeadLetterWake, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isForPeople, type NewPersonReply, sendPersonReply, shownReply } from './person-reply.ts';
+import {
+  formatReply,
+  isReadByPeople,
+  type NewPersonReply,
+  sendPersonReply,
+} from './person-reply.ts';
 
 const LANE = 'web:default:c1';
 const PLACE = { channel: 'web', account: 'default' };
@@ -111,7 +116,7 @@ describe('a reply by a person', () => {
     expect((await send()).kind).toBe('no-conversation');
     await store.inbox.accept(message('m1', { channel: 'api' }));
     expect((await send()).kind).toBe('no-chat');
-    expect(isForPeople({ channel: 'telegram' })).toBe(true);
+    expect(isReadByPeople({ channel: 'telegram' })).toBe(true);
     await store.inbox.accept(message('m2'));
     expect((await send({ text: ' \n ' })).kind).toBe('empty');
     expect(await parts()).toEqual([]);
@@ -124,7 +129,7 @@ describe('a reply by a person', () => {
     ['code', '```\nx\n```', '**Ann:**\n\n```\nx\n```'],
     ['a number', '17 euros', '**Ann:** 17 euros'],
   ])('[U12] keeps its Markdown intact behind the name: %s', (_case, text, shown) => {
-    expect(shownReply(text, 'self', 'Ann')).toBe(shown);
+    expect(formatReply(text, 'self', 'Ann')).toBe(shown);
   });
 
   it('[U12] shows the name literally, whatever it contains', async () => {

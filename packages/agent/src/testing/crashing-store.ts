@@ -1,7 +1,7 @@
 import type { Store } from '@parley/store';
 
 /** A process death at the nth write to the store, before the write is stored or right after it. */
-export interface Death {
+export interface StoreDeath {
   readonly write: number;
   readonly when: 'before' | 'after';
 }
@@ -9,11 +9,11 @@ export interface Death {
 export interface MortalStore {
   readonly written: readonly string[];
   /** Starts a life that ends at the given death; with null it never ends. */
-  live(death: Death | null): void;
+  live(death: StoreDeath | null): void;
 }
 
-export function mortalStore(store: Store): MortalStore {
-  let death: Death | null = null;
+export function createMortalStore(store: Store): MortalStore {
+  let death: StoreDeath | null = null;
   const written: string[] = [];
   const mortal =
     <Args extends unknown[], Result>(name: string, write: (...args: Args) => Promise<Result>) =>

@@ -28,7 +28,7 @@ export async function openSoulScene() {
   const clock = (): number => now;
   const newStore = () => openMemoryStore({ clock });
   let store = await newStore();
-  let opened = await start(root, store, clock);
+  let opened = await startSoulScene(root, store, clock);
   return {
     /** The current time. It starts an hour ahead, so that no file looks freshly written. */
     get now() {
@@ -51,12 +51,12 @@ export async function openSoulScene() {
       return store;
     },
     async open(settings?: Partial<SoulSettings>) {
-      opened = await start(root, store, clock, settings);
+      opened = await startSoulScene(root, store, clock, settings);
     },
     async openAnew() {
       await store.close();
       store = await newStore();
-      opened = await start(root, store, clock);
+      opened = await startSoulScene(root, store, clock);
     },
     put,
     onDisk: () => readFileSync(join(folder, 'SOUL.md'), 'utf8'),
@@ -80,7 +80,7 @@ export async function openSoulScene() {
 
 const WISH = { author: 'agent', by: 'the agent', reason: 'because' } as const;
 
-async function start(
+async function startSoulScene(
   root: string,
   store: Store,
   clock: Clock,

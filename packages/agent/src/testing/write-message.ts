@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Attachment, InboundMessage, ReplyRoute } from '@parley/core';
 import type { CommandTransaction, Store } from '@parley/store';
 
-export interface Writing {
+export interface WriteOptions {
   readonly chat?: InboundMessage['chat'];
   readonly sender?: InboundMessage['sender'];
   readonly files?: readonly SentFile[];
@@ -50,7 +50,7 @@ export async function writeMessage(
     answersIn,
     responseFormat,
     ...more
-  }: Writing,
+  }: WriteOptions,
 ): Promise<void> {
   const attachments = files.map(({ bytes: _bytes, ...file }) => ({ ...file, ref: 'r' }));
   const message: InboundMessage = {
@@ -94,17 +94,17 @@ export async function writeMessage(
  * For tests: applies the owner's `/approve` or `/deny` as ingress does, in the chat where the
  * question was asked.
  */
-export async function decide(
+export async function decideAsOwner(
   store: Pick<Store, 'inbox'>,
   verdict: 'approved' | 'denied',
   code = 'CODE1',
   chatId = OWNER_CHAT,
 ): Promise<void> {
-  await command(store, (one) => one.decideApproval({ code, verdict, by: 'test:1' }), chatId);
+  await runAsCommand(store, (one) => one.decideApproval({ code, verdict, by: 'test:1' }), chatId);
 }
 
 /** For tests: runs a command by the owner that does this; null if it is a duplicate. */
-export function command<T>(
+export function runAsCommand<T>(
   store: Pick<Store, 'inbox'>,
   run: (transaction: CommandTransaction) => Promise<T>,
   chatId = OWNER_CHAT,

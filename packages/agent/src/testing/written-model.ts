@@ -11,7 +11,7 @@ export interface WrittenModel {
  * A model behind a server that streams these texts unchanged, a few characters at a time. The last
  * text repeats.
  */
-export function writtenModel(...texts: readonly string[]): WrittenModel {
+export function createWrittenModel(...texts: readonly string[]): WrittenModel {
   const asked: string[] = [];
   const fetch: typeof globalThis.fetch = async (_url, init) => {
     asked.push(await new Response(init?.body).text());

@@ -5,7 +5,7 @@ import { builtInLayers, characterSource } from '@parley/prompt';
 import { createPromptFiles, openSkills, skillFolders } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
-import { type ExecDeps, execTool, sandboxSource } from './exec.ts';
+import { createExecTool, createSandboxSource, type ExecDeps } from './exec.ts';
 import { grepTool, readTool } from './read-files.ts';
 import { createToolRegistry } from './tool-registry.ts';
 
@@ -25,7 +25,7 @@ function exec(deps: Partial<ExecDeps> = {}) {
     diskMb: 500,
   };
   const { workspace } = scene;
-  return execTool({
+  return createExecTool({
     approval: 'never',
     network: false,
     ...settings,
@@ -216,7 +216,7 @@ describe('the sandbox in the prompt of an owner', () => {
   it.runIf(inject('bubblewrapPath'))(
     '[P06] [G06] states what a command reaches, its limits, and which files earlier commands left',
     async () => {
-      const source = sandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
+      const source = createSandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
       await scene.use(exec(), {
         command:
           'mkdir out skills node_modules; echo abc > out/old.csv; touch -d 2020-01-01 out/old.csv; for n in $(seq 25); do echo x > f$n.txt; done; touch .hidden skills/x.sh node_modules/y.js; ln -s /etc/passwd link.txt',
@@ -235,7 +235,7 @@ describe('the sandbox in the prompt of an owner', () => {
   );
 
   it('[W02] is missing for others', async () => {
-    const source = sandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
+    const source = createSandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
     expect(await source.gather(turn('guest'))).toEqual({});
   });
 });

@@ -1,11 +1,11 @@
 import { homedir } from 'node:os';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import { createPromptFiles } from '@parley/workspace';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
-import { grepTool, listTool, readTool, workspacePath } from './read-files.ts';
-import { editTool, writeTool } from './write-files.ts';
+import { grepTool, listTool, readTool, toWorkspacePath } from './read-files.ts';
+import { createEditTool, createWriteTool } from './write-files.ts';
 
 const FILES = {
   'notes/birds.md': 'Parrots talk.\nCrows count.\nOwls sleep.',
@@ -14,8 +14,8 @@ const FILES = {
   'plans.md': '---\naudience: owner\n---\nWe move to heron-3.',
 };
 
-const write = writeTool(createPromptFiles([]));
-const edit = editTool(createPromptFiles([]));
+const write = createWriteTool(createPromptFiles([]));
+const edit = createEditTool(createPromptFiles([]));
 
 let scene: ToolScene;
 beforeEach(async () => {
@@ -168,7 +168,7 @@ describe('write and edit', () => {
         await scene.use(edit, change, 'owner', true);
         expect(scene.onDisk('p.md')).toBe(`${whole.replace('MARK', () => replacement)}\n`);
       }),
-      runs(60),
+      toRunOptions(60),
     );
   });
 });
@@ -220,7 +220,7 @@ describe('a private file', () => {
         const { text } = await scene.use(tool, input, 'guest');
         expect(text).not.toMatch(/heron|(plans|memory|21)\.md(:\d| \()/i);
       }),
-      runs(300),
+      toRunOptions(300),
     );
   });
 
@@ -241,7 +241,7 @@ describe('paths as models write them', () => {
     ['/data/w/notes/a.md', 'notes/a.md'],
     ['/data/wide/a.md', '/data/wide/a.md'],
     ['../a.md', '../a.md'],
-  ])('%s', (path, expected) => expect(workspacePath(path, '/data/w')).toBe(expected));
+  ])('%s', (path, expected) => expect(toWorkspacePath(path, '/data/w')).toBe(expected));
 
   it('[W03] do not reveal the home folder or the workspace’s folder to a guest', async () => {
     for (const path of ['~/x.md', '~/.ssh/id', `${scene.folder}x/a.md`, 'TOOLS.md', 'BOOT.md']) {
@@ -252,6 +252,6 @@ describe('paths as models write them', () => {
   });
 
   it('may start with the home folder as written in the prompt', () => {
-    expect(workspacePath('~/w/a.md', `${homedir()}/w`)).toBe('a.md');
+    expect(toWorkspacePath('~/w/a.md', `${homedir()}/w`)).toBe('a.md');
   });
 });

@@ -2,14 +2,14 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { EXPECTED_ABILITIES } from '@parley/prompt';
 import { afterEach, describe, expect, it } from 'vitest';
-import { housePrompt, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { mentionedFiles } from './mentioned-files.ts';
+import { createHousePrompt, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
+import { readMentionedFiles } from './mentioned-files.ts';
 
 const AGENT = join(import.meta.dirname, '..');
 
 /** The paths that a text names, given that every file exists. */
 async function named(text: string): Promise<readonly string[]> {
-  const files = await mentionedFiles(
+  const files = await readMentionedFiles(
     {
       read: async (source) => ({
         ...{ kind: 'file', text: 'x', source, characters: 1, cut: null },
@@ -43,7 +43,7 @@ describe('files that a message mentions', () => {
   };
 
   async function asked(text: string, place: 'direct' | 'group', layout = 'zeus') {
-    scene = await openTurnScene({}, { prompt: housePrompt(layout) });
+    scene = await openTurnScene({}, { prompt: createHousePrompt(layout) });
     for (const [name, written] of Object.entries(FILES)) {
       mkdirSync(dirname(join(scene.folder, name)), { recursive: true });
       writeFileSync(join(scene.folder, name), written);

@@ -1,4 +1,4 @@
-import { type InboundMessage, typedText } from '@parley/core';
+import { getTypedText, type InboundMessage } from '@parley/core';
 import type { WorkspaceFile, WorkspaceView } from '@parley/workspace';
 
 /**
@@ -19,13 +19,13 @@ const MENTION =
  * Names of other files remain ordinary text. Like the tool `read`, this makes nothing accessible to
  * anyone.
  */
-export async function mentionedFiles(
+export async function readMentionedFiles(
   view: Pick<WorkspaceView, 'read'>,
-  messages: readonly Naming[],
+  messages: readonly NamingMessage[],
 ): Promise<readonly WorkspaceFile[]> {
   const files: WorkspaceFile[] = [];
   let room = MAX_IN_ALL;
-  for (const name of mentionedNames(messages)) {
+  for (const name of listMentionedNames(messages)) {
     const file = await view.read(name, Math.min(MAX_OF_ONE, room));
     if (file.kind === 'absent') continue;
     room -= file.cut?.shown ?? file.text.length;
@@ -36,12 +36,15 @@ export async function mentionedFiles(
   return files;
 }
 
-type Naming = Pick<InboundMessage, 'text' | 'trigger' | 'attachments' | 'replyTo' | 'authored'>;
+type NamingMessage = Pick<
+  InboundMessage,
+  'text' | 'trigger' | 'attachments' | 'replyTo' | 'authored'
+>;
 
 /** Forwarded text names no files, because it was not written by the person. */
-function mentionedNames(messages: readonly Naming[]): readonly string[] {
+function listMentionedNames(messages: readonly NamingMessage[]): readonly string[] {
   const said = messages.map((message) =>
-    message.trigger === 'cron' ? message.text : typedText(message),
+    message.trigger === 'cron' ? message.text : getTypedText(message),
   );
   const names = said.flatMap((text) =>
     text.includes('@') ? [...text.matchAll(MENTION)].map(([, name = '']) => name) : [],

@@ -1,18 +1,21 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
-import { PLACE, type Writing } from '../testing/write-message.ts';
-import { messageTool } from './message.ts';
+import { PLACE, type WriteOptions } from '../testing/write-message.ts';
+import { createMessageTool } from './message.ts';
 
 const BO = { id: '2', name: 'Bo', isBot: false };
-const FAMILY: Writing = { chat: { id: '-9', type: 'group', title: 'Family' }, sender: BO };
+const FAMILY: WriteOptions = { chat: { id: '-9', type: 'group', title: 'Family' }, sender: BO };
 /** The same owner's chat with the bot elsewhere, such as on another platform. */
-const PHONE: Writing = { chat: { id: 'phone', type: 'direct' }, fromOwner: true };
+const PHONE: WriteOptions = { chat: { id: 'phone', type: 'direct' }, fromOwner: true };
 const NAMED = { family: { ...PLACE, chat: '-9' }, gone: { ...PLACE, account: 'x', chat: '1' } };
 
 let scene: TurnScene;
 afterEach(() => scene?.close());
 
-async function open(chats: Parameters<typeof messageTool>[0]['chats'] = {}, extras?: SceneExtras) {
+async function open(
+  chats: Parameters<typeof createMessageTool>[0]['chats'] = {},
+  extras?: SceneExtras,
+) {
   const stored = {
     get inbox() {
       return scene.store.inbox;
@@ -30,7 +33,7 @@ async function open(chats: Parameters<typeof messageTool>[0]['chats'] = {}, extr
       return scene.store.agentFiles;
     },
   };
-  const tool = messageTool({
+  const tool = createMessageTool({
     store: stored,
     owners: ['test:1'],
     serves: (_channel, account) => account === 'default',
@@ -46,7 +49,7 @@ const sends = (to: string, text: string) => ({
 const result = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 const owed = (chatId: string) => scene.store.outbox.recent({ ...PLACE, chatId }, 50);
 /** A chat in which someone has written and received an answer. */
-async function used(writing: Writing, text = 'hello'): Promise<void> {
+async function used(writing: WriteOptions, text = 'hello'): Promise<void> {
   await scene.write(text, writing);
   await scene.answerNext(writing.chat?.id);
 }
@@ -120,7 +123,7 @@ describe('a message to another chat', () => {
   it.each([
     ['in a group', FAMILY],
     ['an owner in a group', { ...FAMILY, sender: { id: '1', name: 'Ada', isBot: false } }],
-    ['a stranger', { chat: { id: 'bo', type: 'direct' }, sender: BO } satisfies Writing],
+    ['a stranger', { chat: { id: 'bo', type: 'direct' }, sender: BO } satisfies WriteOptions],
   ])('[W02] cannot be sent on behalf of %s', async (_, writing) => {
     await open(NAMED, { approvals: { auto: ['message'] } });
     await used(PHONE);

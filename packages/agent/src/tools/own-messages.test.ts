@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTurnScene, type TurnScene, toolMessages } from '../testing/turn-scene.ts';
+import { listToolMessages, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { PLACE } from '../testing/write-message.ts';
-import { actsLacking, ownMessageTools } from './own-messages.ts';
+import { createOwnMessageTools, listMissingActions } from './own-messages.ts';
 
 const ACTS = ['react', 'edit', 'delete'] as const;
 const CHAT = { ...PLACE, chatId: 'c' };
@@ -15,7 +15,11 @@ async function open(): Promise<void> {
       return scene.store.outbox;
     },
   };
-  const tools = ownMessageTools({ store: stored, deliver: async () => {}, owners: ['test:1'] });
+  const tools = createOwnMessageTools({
+    store: stored,
+    deliver: async () => {},
+    owners: ['test:1'],
+  });
   scene = await openTurnScene({}, { tools });
 }
 
@@ -35,7 +39,7 @@ async function calls(name: string, input: object, acts: (typeof ACTS)[number][] 
   scene.model.next({ calls: [{ name, with: input }] }, { say: 'Done.' });
   await scene.answerNext();
   const acted = await scene.store.outbox.unfinished(CHAT, 99);
-  const heard = toolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
+  const heard = listToolMessages(scene.model.asked.at(-1)).map(({ content }) => content);
   await deliver();
   return { heard: heard.at(-1), acts: acted.flatMap(({ part }) => part.act ?? []) };
 }
@@ -70,8 +74,8 @@ describe('what the agent does with messages', () => {
     const { heard, acts } = await calls('react', { emoji: '👍' }, ['edit']);
     expect([heard, acts]).toEqual([expect.stringContaining('There is no tool "react"'), []]);
     expect(scene.model.asked[0]?.tools?.map(({ name }) => name)).toEqual(['edit_message']);
-    expect(actsLacking({})).toHaveLength(3);
-    expect(actsLacking({ acts: ['react', 'edit', 'delete'] })).toEqual([]);
+    expect(listMissingActions({})).toHaveLength(3);
+    expect(listMissingActions({ acts: ['react', 'edit', 'delete'] })).toEqual([]);
   });
 
   describe('in a group', () => {

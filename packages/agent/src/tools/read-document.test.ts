@@ -1,8 +1,13 @@
 import { readHere } from '@parley/tools/testing/read-here';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openTurnScene, type Script, type TurnScene, toolMessages } from '../testing/turn-scene.ts';
-import type { SentFile, Writing } from '../testing/write-message.ts';
-import { readDocumentTool } from './read-document.ts';
+import {
+  listToolMessages,
+  openTurnScene,
+  type ScriptStep,
+  type TurnScene,
+} from '../testing/turn-scene.ts';
+import type { SentFile, WriteOptions } from '../testing/write-message.ts';
+import { createReadDocumentTool } from './read-document.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 /** 3,000 characters: `0000 0005 0010 …`. */
@@ -11,7 +16,7 @@ const document = (text: string): SentFile => ({
   ...{ kind: 'document', name: 'report.txt' },
   bytes: new TextEncoder().encode(text),
 });
-const OTHERS: Writing = { chat: { id: '-9', type: 'group', title: 'Team' } };
+const OTHERS: WriteOptions = { chat: { id: '-9', type: 'group', title: 'Team' } };
 
 let scene: TurnScene;
 beforeEach(async () => {
@@ -20,16 +25,16 @@ beforeEach(async () => {
       scene.store.attachments.ofConversation(...of),
   };
   const media = { readDocument: readHere };
-  scene = await openTurnScene({}, { tools: [readDocumentTool({ attachments, media })] });
+  scene = await openTurnScene({}, { tools: [createReadDocumentTool({ attachments, media })] });
 });
 afterEach(() => scene.close());
 
 const offered = () => (scene.model.asked.at(-1)?.tools ?? []).map(({ name }) => name);
-const heard = () => toolMessages(scene.model.asked.at(-1)).at(-1)?.content ?? '';
-const read = (file: string, more: object = {}): Script => ({
+const heard = () => listToolMessages(scene.model.asked.at(-1)).at(-1)?.content ?? '';
+const read = (file: string, more: object = {}): ScriptStep => ({
   calls: [{ name: 'read_document', with: { file, ...more } }],
 });
-async function turn(writing: Writing = {}, ...scripts: readonly Script[]): Promise<void> {
+async function turn(writing: WriteOptions = {}, ...scripts: readonly ScriptStep[]): Promise<void> {
   scene.model.next(...scripts);
   await scene.write('go on', writing);
   await scene.answerNext(writing.chat?.id);

@@ -1,4 +1,4 @@
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
@@ -35,7 +35,7 @@ async function run(
   subject: Tool,
   written = '{"n":1}',
   stop = new AbortController().signal,
-  log = recordingLogger().log,
+  log = createRecordingLogger().log,
   foreign = false,
 ) {
   const call = { id: 'x', name: 'count', arguments: written };
@@ -72,7 +72,7 @@ describe('a call of a tool', () => {
   });
 
   it('[G01] reports an error of the tool to the model and the operator', async () => {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const broken = tool(() => Promise.reject(new Error('the bird has flown')));
     const outcome = await run(broken, undefined, undefined, log);
     expect(outcome).toEqual({ text: 'count failed: the bird has flown.', failed: true });

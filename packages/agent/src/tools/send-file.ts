@@ -1,10 +1,10 @@
 import { basename, extname } from 'node:path';
-import { type OutboundFile, type ReplyRoute, withoutNoncharacters } from '@parley/core';
+import { type OutboundFile, type ReplyRoute, stripNoncharacters } from '@parley/core';
 import type { AgentFile, AgentFileRepository } from '@parley/store';
 import { z } from 'zod';
 import { type PostDeps, postMessage } from '../post-message.ts';
-import { absentText, workspacePath } from './read-files.ts';
-import { defineTool, failure, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
+import { explainAbsent, toWorkspacePath } from './read-files.ts';
+import { createFailure, defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
 export interface SendFileDeps extends Omit<PostDeps, 'clock'> {
   readonly agentFiles: Pick<AgentFileRepository, 'ofConversation'>;
@@ -21,7 +21,7 @@ export const FILE_HINT =
  * the reader may see, or one that a tool created in this conversation (W09). The bytes are stored
  * with the part, so the file is neither lost nor repeated in a crash.
  */
-export function sendFileTool(deps: SendFileDeps): Tool {
+export function createSendFileTool(deps: SendFileDeps): Tool {
   return defineTool({
     name: 'send_file',
     summary: 'Sends a file to this chat: a picture, a document, a recording.',
@@ -38,18 +38,18 @@ export function sendFileTool(deps: SendFileDeps): Tool {
     }),
     async run({ file: name, caption = '', as }, call): Promise<ToolOutcome> {
       const { route } = call;
-      if (route === undefined) return failure('Not sent: no chat is answered here.');
-      const file = await openOutgoing(deps, call, { name, as }, route);
-      if ('reason' in file) return failure(`Not sent. ${file.reason}`);
+      if (route === undefined) return createFailure('Not sent: no chat is answered here.');
+      const file = await openOutgoingFile(deps, call, { name, as }, route);
+      if ('reason' in file) return createFailure(`Not sent. ${file.reason}`);
       const posted = await postMessage(
         { ...deps, clock: call.clock },
         {
           key: call.callId,
           turn: { id: call.turnId, most: MAX_PER_TURN },
-          ...{ route, markdown: withoutNoncharacters(caption), isMarked: false, file },
+          ...{ route, markdown: stripNoncharacters(caption), isMarked: false, file },
         },
       );
-      if (!('chat' in posted)) return failure(REFUSED[posted.kind]);
+      if (!('chat' in posted)) return createFailure(REFUSED[posted.kind]);
       const { bytes, kind } = file;
       call.log.info({ turn: call.turnId, kind, size: bytes.byteLength }, 'file posted');
       return { text: `${file.name} is on its way to this chat, as ${kind}.` };
@@ -68,7 +68,7 @@ const REFUSED = {
  * Opens a file to send, as the reader of the turn may see it. Otherwise returns the reason, for the
  * model.
  */
-export async function openOutgoing(
+export async function openOutgoingFile(
   { agentFiles }: Pick<SendFileDeps, 'agentFiles'>,
   { view, facts, reader }: Pick<ToolCall, 'view' | 'facts' | 'reader'>,
   { name, as }: { readonly name: string; readonly as?: 'document' | 'voice' | undefined },
@@ -76,20 +76,20 @@ export async function openOutgoing(
 ): Promise<AgentFile | { readonly reason: string }> {
   if (maxFileBytes === undefined) return { reason: `Files cannot be sent on ${channel}.` };
   const given = await agentFiles.ofConversation(name, reader.conversationId);
-  const path = workspacePath(name, facts.workspace);
+  const path = toWorkspacePath(name, facts.workspace);
   const file = given ?? (await view.readBytes(path, maxFileBytes));
   if ('reason' in file) {
-    if (file.reason !== 'too-large') return { reason: absentText(path, file) };
-    return { reason: fileTooLargeText(basename(path), maxFileBytes) };
+    if (file.reason !== 'too-large') return { reason: explainAbsent(path, file) };
+    return { reason: describeTooLarge(basename(path), maxFileBytes) };
   }
   const { bytes } = file;
-  if (bytes.byteLength > maxFileBytes) return { reason: fileTooLargeText(name, maxFileBytes) };
-  if (given !== null) return { ...given, kind: outboundFileKind(given.mimeType, as) };
-  const mimeType = mimeTypeOf(path);
-  return { name: basename(path), mimeType, kind: outboundFileKind(mimeType, as), bytes };
+  if (bytes.byteLength > maxFileBytes) return { reason: describeTooLarge(name, maxFileBytes) };
+  if (given !== null) return { ...given, kind: getOutboundFileKind(given.mimeType, as) };
+  const mimeType = getMimeType(path);
+  return { name: basename(path), mimeType, kind: getOutboundFileKind(mimeType, as), bytes };
 }
 
-function fileTooLargeText(name: string, limit: number): string {
+function describeTooLarge(name: string, limit: number): string {
   const megabytes = Math.floor(limit / 1_024 / 1_024);
   return `${name} is larger than ${megabytes} MB, the most that can be sent here. Send a link or a smaller file.`;
 }
@@ -120,7 +120,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.pptx': 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
 };
 
-function mimeTypeOf(path: string): string {
+function getMimeType(path: string): string {
   return TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
 }
 
@@ -132,7 +132,7 @@ const SHOWN: readonly (readonly [RegExp, OutboundFile['kind']])[] = [
 ];
 
 /** The attachment kind used for a file of this type. */
-export function outboundFileKind(
+export function getOutboundFileKind(
   mimeType: string,
   as?: 'document' | 'voice',
 ): OutboundFile['kind'] {
@@ -142,7 +142,7 @@ export function outboundFileKind(
 }
 
 /** Tells the model which files tools have created for it. */
-export function givenText(
+export function describeGivenFiles(
   files: readonly (Pick<AgentFile, 'name' | 'mimeType' | 'bytes'> & { readonly id: string })[],
 ): string {
   return files

@@ -5,7 +5,12 @@ import { InboundMessage, type Reader } from '@parley/core';
 import { type AbsentSkill, openSkills, type Skills, type SkillText } from '@parley/workspace';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
-import { loadSkillTool, type SkillsSource, type SkillTurn, skillsSource } from './skills.ts';
+import {
+  createLoadSkillTool,
+  createSkillsSource,
+  type SkillsSource,
+  type SkillTurn,
+} from './skills.ts';
 
 const OWNER: Reader = { kind: 'owner', conversationId: 'c' };
 const GUEST: Reader = { kind: 'guest', conversationId: 'c' };
@@ -73,7 +78,7 @@ beforeEach(() => {
       return real.snapshot(reader);
     },
   };
-  source = skillsSource(skills);
+  source = createSkillsSource(skills);
   write('plan-trip', 'Plan it.');
   write('secret', 'The secret way.', 'audience: owner\n');
 });
@@ -93,7 +98,7 @@ describe('the skills of a session', () => {
   it('[S07] do not change when another process continues the session', async () => {
     const before = (await source.gather(turn(OWNER))).skills;
     write('new-one', 'x');
-    expect((await skillsSource(skills).gather(turn(OWNER))).skills).toEqual(before);
+    expect((await createSkillsSource(skills).gather(turn(OWNER))).skills).toEqual(before);
   });
 
   it('[W03] [S07] differ from the owner’s when another person reads the same chat', async () => {
@@ -145,7 +150,7 @@ describe('load_skill', () => {
   afterEach(() => scene.close());
 
   const asked: unknown[] = [];
-  const load = loadSkillTool({
+  const load = createLoadSkillTool({
     async read(name, reader, file): Promise<SkillText | AbsentSkill> {
       asked.push([name, reader.kind, file]);
       if (name !== 'tea') return { kind: 'absent', reason: 'unknown', detail: 'There is no x.' };

@@ -2,7 +2,7 @@ import { BoundedMap, mayCommand, type PromptPart } from '@parley/core';
 import type { ContextSource, PromptContext, PromptFeatures, SourceTurn } from '@parley/prompt';
 import { cutText, parseSkillCommand, SkillSnapshot, type Skills } from '@parley/workspace';
 import { z } from 'zod';
-import { defineTool, failure, type Tool } from './tool.ts';
+import { createFailure, defineTool, type Tool } from './tool.ts';
 
 /** The number of sessions whose snapshot is cached; it is stored in the database anyway. */
 const SESSIONS = 500;
@@ -29,7 +29,9 @@ export interface SkillsSource extends ContextSource {
  * skills that people invoked by command (S08). The disk is read when a session starts or a command
  * is typed.
  */
-export function skillsSource(skills: Pick<Skills, 'reads' | 'snapshot' | 'called'>): SkillsSource {
+export function createSkillsSource(
+  skills: Pick<Skills, 'reads' | 'snapshot' | 'called'>,
+): SkillsSource {
   const sessions = new BoundedMap<string, SkillSnapshot>(SESSIONS);
   const snapshotOf = async (turn: SkillTurn): Promise<SkillSnapshot> => {
     const key = JSON.stringify([turn.conversationId, turn.session, turn.reader.kind]);
@@ -47,7 +49,10 @@ export function skillsSource(skills: Pick<Skills, 'reads' | 'snapshot' | 'called
     id: 'skills',
     reads: skills.reads,
     async gather(turn) {
-      const [snapshot, called] = await Promise.all([snapshotOf(turn), calledIn(turn, skills)]);
+      const [snapshot, called] = await Promise.all([
+        snapshotOf(turn),
+        findCalledSkills(turn, skills),
+      ]);
       return { skills: snapshot, ...(called.length > 0 && { calledSkills: called }) };
     },
   };
@@ -56,7 +61,7 @@ export function skillsSource(skills: Pick<Skills, 'reads' | 'snapshot' | 'called
 /**
  * Finds the skills that messages invoke. Any other command is ordinary text and causes no notice.
  */
-async function calledIn(
+async function findCalledSkills(
   { messages, reader }: SkillTurn,
   skills: Pick<Skills, 'called'>,
 ): Promise<readonly PromptPart[]> {
@@ -75,7 +80,7 @@ async function calledIn(
 }
 
 /** Reads a skill by its name, wherever its folder is (S06). */
-export function loadSkillTool(skills: Pick<Skills, 'read'>): Tool {
+export function createLoadSkillTool(skills: Pick<Skills, 'read'>): Tool {
   return defineTool({
     name: 'load_skill',
     summary: 'Reads the instructions of one of the available skills.',
@@ -90,7 +95,7 @@ export function loadSkillTool(skills: Pick<Skills, 'read'>): Tool {
     }),
     async run({ name, file }, { reader }) {
       const skill = await skills.read(name, reader, file);
-      return skill.kind === 'skill' ? { text: skill.text } : failure(skill.detail);
+      return skill.kind === 'skill' ? { text: skill.text } : createFailure(skill.detail);
     },
   });
 }

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { PLACE } from '../testing/write-message.ts';
-import { cronTool, currentTimeTool } from './time-tools.ts';
+import { createCronTool, currentTimeTool } from './time-tools.ts';
 
 let scene: TurnScene;
 let orders: (readonly [CronOrder, CronAsker])[];
@@ -11,7 +11,7 @@ afterEach(() => scene?.close());
 
 async function open(delegates = false): Promise<void> {
   orders = [];
-  const tool = cronTool({
+  const tool = createCronTool({
     store: {
       get inbox() {
         return scene.store.inbox;

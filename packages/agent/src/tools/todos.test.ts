@@ -1,7 +1,7 @@
 import type { TodoItem } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { todosSource, writeTodosTool } from './todos.ts';
+import { createTodosSource, createWriteTodosTool } from './todos.ts';
 
 let scene: TurnScene;
 afterEach(() => scene?.close());
@@ -13,8 +13,8 @@ async function open(): Promise<void> {
   scene = await openTurnScene(
     {},
     {
-      tools: [writeTodosTool({ replace: (...all) => scene.store.todos.replace(...all) })],
-      sources: [todosSource({ of: (place) => scene.store.todos.of(place) })],
+      tools: [createWriteTodosTool({ replace: (...all) => scene.store.todos.replace(...all) })],
+      sources: [createTodosSource({ of: (place) => scene.store.todos.of(place) })],
     },
   );
 }

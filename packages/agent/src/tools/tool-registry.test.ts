@@ -2,16 +2,16 @@ import type { CommandTransaction, ConversationMode } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { countingTool } from '../testing/tool-scene.ts';
+import { createCountingTool } from '../testing/tool-scene.ts';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import { OWNER_CHAT, PLACE } from '../testing/write-message.ts';
-import { builtInTools } from './built-in-tools.ts';
+import { createBuiltInTools } from './built-in-tools.ts';
 import { defineTool, type Tool } from './tool.ts';
 import {
   createToolRegistry,
+  listToolsInMode,
+  removeTools,
   type ToolRegistryOptions,
-  toolsInMode,
-  withoutTools,
 } from './tool-registry.ts';
 
 const OWNER = { kind: 'owner', conversationId: 'c' } as const;
@@ -44,12 +44,12 @@ describe('the tools of an installation', () => {
     const sets = [
       all,
       registry.for(GUEST),
-      toolsInMode(all, 'ask'),
-      withoutTools(all, (name) => name === 'one'),
+      listToolsInMode(all, 'ask'),
+      removeTools(all, (name) => name === 'one'),
     ];
     for (const { offered, tokens } of sets)
       expect(tokens).toBe(estimateTokens(JSON.stringify(offered)));
-    expect(withoutTools(all, () => true).tokens).toBe(0);
+    expect(removeTools(all, () => true).tokens).toBe(0);
   });
 
   it('[G02] [P11] are listed in the prompt and offered to the model in the same order', () => {
@@ -70,7 +70,7 @@ describe('the tools of an installation', () => {
   });
 
   it('[G02] are valid if built in, and those that write are for the owner only', () => {
-    const { registry, problems } = createToolRegistry({ builtIn: builtInTools({}) });
+    const { registry, problems } = createToolRegistry({ builtIn: createBuiltInTools({}) });
     expect(problems).toEqual([]);
     expect(registry.for(OWNER).names).toEqual([
       'read',
@@ -225,8 +225,11 @@ describe('the mode of a conversation', () => {
     ['ask', false],
     ['plan', false],
   ])('[G04] in %s mode lets a tool that changes something run: %s', async (mode, isRun) => {
-    const [write, send] = [countingTool('write', 'write'), countingTool('send', 'external')];
-    const look = countingTool('look');
+    const [write, send] = [
+      createCountingTool('write', 'write'),
+      createCountingTool('send', 'external'),
+    ];
+    const look = createCountingTool('look');
     scene = await openTurnScene(
       {},
       // A placeholder does nothing, so it needs no approval.
@@ -253,7 +256,7 @@ describe('the mode of a conversation', () => {
   });
 
   it('[G04] [G05] a plan ends with its own button, which runs it with all tools, once', async () => {
-    const write = countingTool('write', 'write');
+    const write = createCountingTool('write', 'write');
     scene = await openTurnScene({}, { tools: [write.tool] });
     await setMode('plan');
     await scene.write('tidy up');

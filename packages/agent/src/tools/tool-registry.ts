@@ -54,7 +54,7 @@ export interface ToolRegistry {
 /** `snake_case`, as the strictest provider requires. */
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
-interface Entry {
+interface RegisteredTool {
   readonly tool: Tool;
   readonly offered: ModelTool;
   readonly size: SchemaSize;
@@ -70,20 +70,20 @@ export function createToolRegistry(options: ToolRegistryOptions): {
 } {
   const { builtIn, added = [], live = () => NONE, onProblem, allow, block = [] } = options;
   const problems: ToolProblem[] = [];
-  const fixed = new Map<string, Held>();
+  const fixed = new Map<string, OwnedTool>();
   const all = [{ from: BUILT_IN, tools: builtIn }, ...added];
   addTools(fixed, all, (problem) => problems.push(problem));
-  const isWanted = ({ tool }: Entry) =>
+  const isWanted = ({ tool }: RegisteredTool) =>
     (allow === undefined || allow.includes(tool.name)) && !block.includes(tool.name);
   const setsWith = (lively: readonly AddedTools[]) => {
     const entries = new Map(fixed);
     addTools(entries, lively, onProblem);
     const wanted = [...entries.values()].filter(isWanted);
-    const owner = setOf(wanted);
+    const owner = createToolSet(wanted);
     return {
       lively,
       owner,
-      guest: setOf(wanted.filter(({ tool }) => tool.audience === 'everyone')),
+      guest: createToolSet(wanted.filter(({ tool }) => tool.audience === 'everyone')),
     };
   };
   let sets = setsWith(live());
@@ -98,7 +98,7 @@ export function createToolRegistry(options: ToolRegistryOptions): {
       if (lacking.length === 0) return sets[kind];
       // Cached, because there are few kinds of chats and describing all tools takes time.
       const key = [kind, ...lacking].join(' ');
-      const known = without.get(key) ?? withoutTools(sets[kind], (name) => lacking.includes(name));
+      const known = without.get(key) ?? removeTools(sets[kind], (name) => lacking.includes(name));
       without.set(key, known);
       return known;
     },
@@ -110,26 +110,26 @@ const NONE: readonly AddedTools[] = [];
 const NO_NAMES: readonly string[] = [];
 const BUILT_IN = 'Parley';
 
-interface Held extends Entry {
+interface OwnedTool extends RegisteredTool {
   readonly from: string;
 }
 
 function addTools(
-  entries: Map<string, Held>,
+  entries: Map<string, OwnedTool>,
   all: readonly AddedTools[],
   onProblem?: (problem: ToolProblem) => void,
 ): void {
   for (const { from, tools } of all) {
     for (const tool of tools) {
       const holder = entries.get(tool.name)?.from;
-      const entry = holder === undefined ? registerTool(tool) : nameClashFault(tool, holder);
+      const entry = holder === undefined ? registerTool(tool) : createClashFault(tool, holder);
       if ('code' in entry) onProblem?.({ ...entry, tool: tool.name, from });
       else entries.set(tool.name, { ...entry, from });
     }
   }
 }
 
-type Fault = Pick<ToolProblem, 'code' | 'message'>;
+type ToolFault = Pick<ToolProblem, 'code' | 'message'>;
 
 /**
  * What the operator of an MCP server can do about a tool. The author of a plugin changes the code
@@ -137,19 +137,19 @@ type Fault = Pick<ToolProblem, 'code' | 'message'>;
  */
 const BLOCK = 'or add it to “tools.block” of the server';
 
-function isOfServer({ tier }: Tool): boolean {
+function isServerTool({ tier }: Tool): boolean {
   return tier === 'external-mcp';
 }
 
-function nameClashFault(tool: Tool, holder: string): Fault {
-  const remedy = isOfServer(tool)
+function createClashFault(tool: Tool, holder: string): ToolFault {
+  const remedy = isServerTool(tool)
     ? `Give the server another name in the settings, ${BLOCK}.`
     : 'Give it another name.';
   const message = `A tool with this name already exists, from ${holder}. ${remedy}`;
   return { code: 'tool-duplicate', message };
 }
 
-function registerTool(tool: Tool): Entry | Fault {
+function registerTool(tool: Tool): RegisteredTool | ToolFault {
   if (!NAME.test(tool.name)) {
     const message = `The name must be snake_case: a–z, 0–9 and _, at most 64 characters.`;
     return { code: 'tool-name', message };
@@ -160,7 +160,7 @@ function registerTool(tool: Tool): Entry | Fault {
       schema: { $schema: _dialect, ...inputSchema },
     } = describeInput(tool.input);
     if (inputSchema.type !== 'object') {
-      const message = isOfServer(tool)
+      const message = isServerTool(tool)
         ? `The server does not describe its arguments as an object. Update the server, ${BLOCK}.`
         : 'Its input must be an object: use z.object.';
       return { code: 'tool-schema', message };
@@ -172,7 +172,7 @@ function registerTool(tool: Tool): Entry | Fault {
     // Not every zod check can be expressed in JSON Schema, a plugin may have no schema at all, and
     // some checks could take forever.
     const what = `Its input cannot be described to a model or checked: ${reasonOf(error)}`;
-    const message = isOfServer(tool) ? `${what}. Update the server, ${BLOCK}.` : what;
+    const message = isServerTool(tool) ? `${what}. Update the server, ${BLOCK}.` : what;
     return { code: 'tool-schema', message };
   }
 }
@@ -198,11 +198,11 @@ function describeInput(input: z.ZodType) {
   return { size, schema: shared.$defs === undefined ? shared : describe('inline') };
 }
 
-function toolTokens(offered: readonly ModelTool[]): number {
+function estimateToolTokens(offered: readonly ModelTool[]): number {
   return offered.length === 0 ? 0 : estimateTokens(JSON.stringify(offered));
 }
 
-function setOf(entries: readonly Held[]): ToolSet {
+function createToolSet(entries: readonly OwnedTool[]): ToolSet {
   const tools = new Map(entries.map(({ tool }) => [tool.name, tool]));
   const offered = entries.map((entry) => entry.offered);
   return {
@@ -216,7 +216,7 @@ function setOf(entries: readonly Held[]): ToolSet {
       ...(hint !== undefined && { hint }),
     })),
     offered,
-    tokens: toolTokens(offered),
+    tokens: estimateToolTokens(offered),
     foreign: new Set(
       entries.flatMap(({ tool, from }) => ((tool.foreign ?? from !== BUILT_IN) ? tool.name : [])),
     ),
@@ -228,7 +228,7 @@ function setOf(entries: readonly Held[]): ToolSet {
   };
 }
 
-export function withoutTools(set: ToolSet, isLeftOut: (name: string) => boolean): ToolSet {
+export function removeTools(set: ToolSet, isLeftOut: (name: string) => boolean): ToolSet {
   const stays = ({ name }: { readonly name: string }) => !isLeftOut(name);
   const offered = set.offered.filter(stays);
   return {
@@ -236,7 +236,7 @@ export function withoutTools(set: ToolSet, isLeftOut: (name: string) => boolean)
     names: set.names.filter((name) => !isLeftOut(name)),
     notes: set.notes.filter(stays),
     offered,
-    tokens: toolTokens(offered),
+    tokens: estimateToolTokens(offered),
     foreign: set.foreign,
     sizes: set.sizes,
   };
@@ -247,7 +247,7 @@ export function withoutTools(set: ToolSet, isLeftOut: (name: string) => boolean)
  * something keep their name and schema, so that the model knows about them, but only explain that
  * they are not available.
  */
-export function toolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): ToolSet {
+export function listToolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): ToolSet {
   if (mode === 'agent') return tools;
   const isHeld = (name: string): boolean => {
     const tool = tools.get(name);
@@ -264,15 +264,15 @@ export function toolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): T
     sizes: tools.sizes,
     get(name) {
       const tool = tools.get(name);
-      return tool !== undefined && isHeld(name) ? placeholder(tool, mode) : tool;
+      return tool !== undefined && isHeld(name) ? createPlaceholder(tool, mode) : tool;
     },
     notes: tools.notes.map((note) => (isHeld(note.name) ? { ...note, placeholder: true } : note)),
     offered,
-    tokens: toolTokens(offered),
+    tokens: estimateToolTokens(offered),
   };
 }
 
-function placeholder(tool: Tool, mode: ConversationMode): Tool {
+function createPlaceholder(tool: Tool, mode: ConversationMode): Tool {
   const instead =
     mode === 'plan'
       ? 'Put what you would do with it into the plan, which `/run` runs.'
@@ -282,6 +282,6 @@ function placeholder(tool: Tool, mode: ConversationMode): Tool {
 }
 
 /** Whether the mode of the conversation has replaced a tool by a placeholder. */
-export function isPlaceholder({ notes }: ToolSet, tool: string): boolean {
+export function isPlaceholderTool({ notes }: ToolSet, tool: string): boolean {
   return notes.some(({ name, placeholder }) => name === tool && placeholder === true);
 }

@@ -12,7 +12,7 @@ import { type ModelTool, type ModelToolCall, toolArguments } from '@parley/model
 import { frameUntrusted, type ToolTier } from '@parley/prompt';
 import { cutText, type WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
-import { TimeUpError, withTimeLimit } from '../time.ts';
+import { runWithTimeLimit, TimeUpError } from '../time.ts';
 
 /** Thrown to leave the loop of a turn that waits for a person's decision. Nothing has failed. */
 export class TurnSuspendedError extends ParleyError {
@@ -191,7 +191,7 @@ export interface Tool<Input = unknown> {
   run(input: Input, call: ToolCall): Promise<ToolOutcome>;
 }
 
-export function failure(text: string): ToolOutcome {
+export function createFailure(text: string): ToolOutcome {
   return { text, failed: true };
 }
 
@@ -261,11 +261,11 @@ export async function runTool(
 ): Promise<Omit<ToolOutcome, 'note'> & { readonly failed: boolean }> {
   const input = toolArguments(call);
   if (input === null || !tool.input.safeParse(input).success) {
-    const { argumentFault } = await import('./argument-faults.ts');
-    return { text: argumentFault(tool, call, input, offered), failed: true };
+    const { explainArgumentFault } = await import('./argument-faults.ts');
+    return { text: explainArgumentFault(tool, call, input, offered), failed: true };
   }
   try {
-    const result = await withTimeLimit({ ms: tool.limits?.ms ?? toolMs, stop }, (signal) =>
+    const result = await runWithTimeLimit({ ms: tool.limits?.ms ?? toolMs, stop }, (signal) =>
       tool.run(input, { ...at, signal }),
     );
     const { text, note, failed, files } = ToolOutcomeShape.parse(result);

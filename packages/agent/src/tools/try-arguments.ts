@@ -1,6 +1,6 @@
 import { CheckError, type CheckRunner } from '@parley/core';
 import { type ModelToolCall, toolArguments } from '@parley/models';
-import { failure, type ToolOutcome } from './tool.ts';
+import { createFailure, type ToolOutcome } from './tool.ts';
 import type { ToolSet } from './tool-registry.ts';
 
 /** The number of validation steps that take less than a tenth of a second. */
@@ -17,21 +17,25 @@ export async function tryArguments(
   stop: AbortSignal,
 ): Promise<ToolOutcome | null> {
   const input = toolArguments(call);
-  if (input === null || isQuick(call.name, input, tools)) return null;
+  if (input === null || isQuickToCheck(call.name, input, tools)) return null;
   const schema = tools.offered.find(({ name }) => name === call.name)?.inputSchema ?? {};
   try {
     await checks.tryValue(input, schema, stop);
     return null;
   } catch (error) {
     if (!(error instanceof CheckError)) throw error;
-    return failure(
+    return createFailure(
       `${call.name} was not run, because its arguments cannot be checked: ${error.message} Call it with shorter and fewer values.`,
     );
   }
 }
 
 /** Whether validating these arguments takes next to no time. */
-export function isQuick(name: string, input: unknown, { sizes }: Pick<ToolSet, 'sizes'>): boolean {
+export function isQuickToCheck(
+  name: string,
+  input: unknown,
+  { sizes }: Pick<ToolSet, 'sizes'>,
+): boolean {
   const size = sizes.get(name);
   // Parley's own tools have no measured size.
   if (size === undefined) return true;

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openToolScene, type ToolScene } from '../testing/tool-scene.ts';
 import {
+  createWebFetchTool,
+  createWebSearchTool,
+  createWebTools,
   isKnownAddress,
   isLinkOfNamedHost,
-  webFetchTool,
-  webSearchTool,
-  webTools,
 } from './web-tools.ts';
 
 let scene: ToolScene;
@@ -19,7 +19,7 @@ afterEach(() => scene.close());
 describe('web_fetch', () => {
   const url = 'https://example.org/';
   const fetches = (page: Partial<WebPage>) =>
-    webFetchTool({
+    createWebFetchTool({
       readPage: async () => ({ url, title: '', text: '', ...page }),
       maxCharacters: 10,
     });
@@ -43,7 +43,7 @@ describe('web_fetch', () => {
   });
 
   it('[G06] describes what is refused, using the real guard', async () => {
-    const [tool] = webTools({
+    const [tool] = createWebTools({
       fetch: {
         enabled: true,
         ports: [80],
@@ -60,7 +60,7 @@ describe('web_fetch', () => {
   });
 
   it('[G01] rethrows an error that is not a web error', async () => {
-    const tool = webFetchTool({
+    const tool = createWebFetchTool({
       readPage: () => Promise.reject(new Error('stopped')),
       maxCharacters: 10,
     });
@@ -72,7 +72,7 @@ describe('web_search', () => {
   it('[P18] returns results as data', async () => {
     const hit = { title: 'Tea', url: 'https://example.org/', snippet: 'About tea.' };
     const search = async () => [hit, { ...hit, title: '', snippet: '' }];
-    const { text } = await scene.use(webSearchTool({ search, results: 5 }), {
+    const { text } = await scene.use(createWebSearchTool({ search, results: 5 }), {
       query: 'tea',
     });
     expect(text).toBe(
@@ -81,13 +81,13 @@ describe('web_search', () => {
   });
 
   it('[G02] says that nothing was found, and what went wrong', async () => {
-    const none = webSearchTool({ search: async () => [], results: 5 });
+    const none = createWebSearchTool({ search: async () => [], results: 5 });
     expect(await scene.use(none, { query: 'x' })).toEqual({
       text: '',
       note: 'Nothing was found. Try other words.',
     });
     const fault = new WebError('web-search', 'SearXNG is asked too often.');
-    const broken = webSearchTool({ search: () => Promise.reject(fault), results: 5 });
+    const broken = createWebSearchTool({ search: () => Promise.reject(fault), results: 5 });
     expect(await scene.use(broken, { query: 'x' })).toEqual({
       failed: true,
       text: '',
@@ -99,8 +99,8 @@ describe('web_search', () => {
     const approval = 'never' as const;
     const limits = { ports: [443], seconds: 5, maxMb: 1, maxCharacters: 100 };
     const fetch = { enabled: false, approval, ...limits };
-    const names = (settings: Parameters<typeof webTools>[0]) =>
-      webTools(settings).map(({ name }) => name);
+    const names = (settings: Parameters<typeof createWebTools>[0]) =>
+      createWebTools(settings).map(({ name }) => name);
     expect(names({ fetch, search: { results: 5 } })).toEqual([]);
     expect(
       names({

@@ -1,6 +1,6 @@
 import type { Reader } from '@parley/core';
 import type { InboxRow, RememberedEntry } from '@parley/store';
-import { textEntry } from './turn-text.ts';
+import { createTextEntry } from './turn-text.ts';
 
 const FOR_OWNER = 'My owner gave these instructions for this answer:';
 const FOR_OTHERS =
@@ -11,7 +11,7 @@ const FOR_OTHERS =
  * to this turn only: they are not kept in the history, and whatever they say, they never become
  * part of the system prompt (P18).
  */
-export function clientInstructions({ message }: InboxRow, { kind }: Reader): readonly string[] {
+export function listClientInstructions({ message }: InboxRow, { kind }: Reader): readonly string[] {
   const instructions = message.client?.instructions?.trim() ?? '';
   if (instructions === '') return [];
   const whose = kind === 'owner' ? FOR_OWNER : FOR_OTHERS;
@@ -22,8 +22,8 @@ export function clientInstructions({ message }: InboxRow, { kind }: Reader): rea
  * The earlier conversation, as history entries, from a client that keeps the conversation itself
  * and sends it along.
  */
-export function clientHistory(messages: readonly InboxRow[]): readonly RememberedEntry[] {
+export function listClientHistory(messages: readonly InboxRow[]): readonly RememberedEntry[] {
   return messages.flatMap(({ message }) =>
-    (message.client?.history ?? []).map(({ role, text }) => textEntry(role, text)),
+    (message.client?.history ?? []).map(({ role, text }) => createTextEntry(role, text)),
   );
 }

@@ -11,7 +11,7 @@ import type { MediaDeps } from '../media/read-attachment.ts';
 import type { MemoryService } from '../memory/memory-service.ts';
 import type { SpendGuard } from '../spend.ts';
 import type { SubAgentLimits } from '../sub-agents/delegate-task.ts';
-import { type ToolRegistry, withoutTools } from '../tools/tool-registry.ts';
+import { removeTools, type ToolRegistry } from '../tools/tool-registry.ts';
 import type { UpkeepBounds } from '../upkeep/proposal.ts';
 import type { AgentContext, Turn } from './turn.ts';
 import type { TurnHook } from './turn-hooks.ts';
@@ -95,7 +95,7 @@ export interface PromptMeans {
 }
 
 /** What a turn may use, according to its purpose. */
-export interface Means extends PromptMeans {
+export interface TurnMeans extends PromptMeans {
   readonly model: ChatModel;
   readonly limits: TurnLimits;
   /** The event bus on which people follow the turn. */
@@ -106,7 +106,7 @@ export interface Means extends PromptMeans {
 const NO_HISTORY: HistoryLimits = { entries: 0, tokens: 0 };
 
 /** The prompt of a chat without its history, as previews show it. */
-export function previewMeans(
+export function createPreviewMeans(
   services: Pick<PromptServices, 'model' | 'contextTokens' | 'sources' | 'hooks' | 'tools'>,
   mode?: PromptMode,
 ): PromptMeans {
@@ -118,7 +118,7 @@ export function previewMeans(
  * What a chat turn may use: with the model selected there, unless the settings no longer contain
  * it.
  */
-export function chatMeans(services: TurnServices, { model, format }: Turn): Means {
+export function createChatMeans(services: TurnServices, { model, format }: Turn): TurnMeans {
   const chosen = model ? services.modelChoices?.get(model) : undefined;
   const { sources, hooks = [], tools, history, bus, compactor } = services;
   const { model: answering, contextTokens } = chosen ?? services;
@@ -126,7 +126,7 @@ export function chatMeans(services: TurnServices, { model, format }: Turn): Mean
     ...{ model: answering, contextTokens, sources, hooks, tools, history, compactor },
     limits: { ...DEFAULT_TURN_LIMITS, ...services.limits },
     // JSON is not streamed; it is shown once it is known to match the format.
-    bus: format === undefined ? bus : withoutEvents(bus, ({ type }) => type === 'turn-delta'),
+    bus: format === undefined ? bus : dropEvents(bus, ({ type }) => type === 'turn-delta'),
   };
 }
 
@@ -145,7 +145,7 @@ interface LanePrompt {
  * The prompt for a lane in which no person writes. It is small and has no hooks, and no tools that
  * always need an approval, because no approver can be asked there.
  */
-export function lanePrompt(
+export function createLanePrompt(
   means: PromptMeans,
   { task, withheldTools, withheldSources, mode, hasHistory }: LanePrompt,
 ): PromptMeans {
@@ -157,7 +157,7 @@ export function lanePrompt(
     tools: tools && {
       for(reader, lacking) {
         const all = tools.for(reader, lacking);
-        return withoutTools(all, (name) => withheldTools.has(name) || asksAlways(all.get(name)));
+        return removeTools(all, (name) => withheldTools.has(name) || asksAlways(all.get(name)));
       },
     },
     mode,
@@ -166,23 +166,23 @@ export function lanePrompt(
 }
 
 /** What a turn may use in a lane in which no person writes. Its answer is not streamed. */
-export function laneMeans(
+export function createLaneMeans(
   services: TurnServices,
   turn: Turn,
   prompt: (chat: PromptMeans) => PromptMeans,
   limits: Partial<TurnLimits>,
-): Means {
-  const chat = chatMeans(services, turn);
+): TurnMeans {
+  const chat = createChatMeans(services, turn);
   return {
     ...chat,
     ...prompt(chat),
     model: chat.model,
     limits: { ...chat.limits, ...limits },
-    bus: withoutEvents(services.bus, () => true),
+    bus: dropEvents(services.bus, () => true),
   };
 }
 
-function withoutEvents(
+function dropEvents(
   bus: LiveBus,
   isDropped: (event: Parameters<LiveBus['publish']>[0]) => boolean,
 ): LiveBus {
@@ -193,6 +193,6 @@ function withoutEvents(
 }
 
 /** Lets the sources of a turn fix their choices for the session; those of a preview cannot. */
-export function promptServices(services: TurnServices): PromptServices {
+export function createPromptServices(services: TurnServices): PromptServices {
   return { ...services, pins: services.store.pins };
 }

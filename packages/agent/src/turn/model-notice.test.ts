@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTurnScene, type Script, type TurnScene } from '../testing/turn-scene.ts';
+import { openTurnScene, type ScriptStep, type TurnScene } from '../testing/turn-scene.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());
 
 /** Returns the texts in the chat for these answers. */
-async function talk(answers: readonly Script[], writing = {}): Promise<readonly string[]> {
+async function talk(answers: readonly ScriptStep[], writing = {}): Promise<readonly string[]> {
   scene = await openTurnScene();
   for (const script of answers) {
     await scene.write('And?', writing);
@@ -15,8 +15,8 @@ async function talk(answers: readonly Script[], writing = {}): Promise<readonly 
   return scene.owed();
 }
 
-const OTHER: Script = { say: 'from the other', answeredBy: 'test/other' };
-const USUAL: Script = { say: 'as usual' };
+const OTHER: ScriptStep = { say: 'from the other', answeredBy: 'test/other' };
+const USUAL: ScriptStep = { say: 'as usual' };
 const TOLD =
   '⚙️ This answer is from test/other instead of test/model. I say so once, and again when it changes.';
 
@@ -41,7 +41,7 @@ describe('an answer from another model than the chosen one', () => {
   });
 
   it('[G21] is reported when yet another model answers', async () => {
-    const third: Script = { say: 'from the third', answeredBy: 'test/third' };
+    const third: ScriptStep = { say: 'from the third', answeredBy: 'test/third' };
     expect(await talk([OTHER, third])).toEqual([
       'from the other',
       TOLD,

@@ -3,10 +3,10 @@ import type { ModelFailure } from '@parley/models';
 import { openTurnQueue, startLaneWorker } from '@parley/queue';
 import type { ClaimedTurn, Lease } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from '../testing/tool-scene.ts';
+import { createCountingTool, say } from '../testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
-import { command, OWNER_CHAT, PLACE } from '../testing/write-message.ts';
-import { pauseBefore } from './put-off.ts';
+import { OWNER_CHAT, PLACE, runAsCommand } from '../testing/write-message.ts';
+import { computePauseBefore } from './put-off.ts';
 
 const WAIT_MS = 10 * 60_000;
 const AWAY = { fail: { kind: 'unreachable' } } as const;
@@ -132,7 +132,7 @@ describe('[D13] a question whose model is unavailable', () => {
     await scene.write('How are you?');
     scene.model.next(AWAY);
     await work();
-    await command(scene.store, (one) => one.stop());
+    await runAsCommand(scene.store, (one) => one.stop());
     scene.later(WAIT_MS);
     expect(await isDue()).toBe(false);
     expect(await work()).toBeNull();
@@ -161,7 +161,7 @@ describe('[D13] a question whose model is unavailable', () => {
 
   it('repeats no completed tool call, even if the person has written again', async () => {
     await scene.close();
-    const parrot = countingTool('parrot', 'external');
+    const parrot = createCountingTool('parrot', 'external');
     await open({ tools: [parrot.tool] });
     await scene.write('Say it');
     scene.model.next({ calls: [say('parrot', 'a')] }, AWAY);
@@ -242,10 +242,12 @@ describe('[D13] the pause before a model is asked again', () => {
     [{ kind: 'endless' }, 0, null],
     [{ kind: 'empty' }, 0, null],
   ])('%j after %i ms: %j ms', (failure, awayMs, pause) => {
-    expect(pauseBefore({ failure, awayMs, waitMs: WAIT_MS })).toBe(pause);
+    expect(computePauseBefore({ failure, awayMs, waitMs: WAIT_MS })).toBe(pause);
   });
 
   it('does not exist if questions are not kept', () => {
-    expect(pauseBefore({ failure: { kind: 'unreachable' }, awayMs: 0, waitMs: 0 })).toBeNull();
+    expect(
+      computePauseBefore({ failure: { kind: 'unreachable' }, awayMs: 0, waitMs: 0 }),
+    ).toBeNull();
   });
 });

@@ -1,10 +1,10 @@
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { AssembledPrompt, PromptAssembler } from '@parley/prompt';
 import type { PromptRepository } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
 import { describe, expect, it } from 'vitest';
-import { countingTool } from '../testing/tool-scene.ts';
-import { agentIn, openTurnScene, type SceneExtras } from '../testing/turn-scene.ts';
+import { createCountingTool } from '../testing/tool-scene.ts';
+import { createAgent, openTurnScene, type SceneExtras } from '../testing/turn-scene.ts';
 import { recordPrompt } from './record-prompt.ts';
 import { CHAT, startTurn } from './turn.ts';
 import type { TurnHook } from './turn-hooks.ts';
@@ -74,7 +74,7 @@ describe('the record of a prompt', () => {
   });
 
   it('[P17] counts the whole request: tools, system prompt, context, history and message', async () => {
-    const scene = await openTurnScene({}, { tools: [countingTool('plain').tool] });
+    const scene = await openTurnScene({}, { tools: [createCountingTool('plain').tool] });
     await scene.write('what is up?');
     await scene.answerNext();
     await scene.write('and now?');
@@ -136,9 +136,9 @@ describe('the record of a prompt', () => {
     const scene = await openTurnScene();
     await scene.write('hello');
     const { turn: claimed } = await scene.begin();
-    const place = { agent: agentIn('/w', 'UTC'), owners: [] };
+    const place = { agent: createAgent('/w', 'UTC'), owners: [] };
     const turn = startTurn(claimed, CHAT, place, 0);
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const prompt: AssembledPrompt = { layout: 'x', system: [], userContext: [], report: [] };
     const deps = { prompts: { record }, model: { id: 'm' }, clock: () => 0, log };
     const reader = { kind: 'owner', conversationId: 'c' } as const;

@@ -1,17 +1,17 @@
 import {
+  computeRequestSizes,
   type Logger,
+  neutralizeTemplateTokens,
   type Reader,
   reasonOf,
-  requestSizes,
   type SentPart,
   type SentRequest,
-  withoutTemplateTokens,
 } from '@parley/core';
 import type { ModelMessage, ModelRequest, ModelTool } from '@parley/models';
 import { type AssembledPrompt, type SentParts, sentPromptOf } from '@parley/prompt';
 import type { NewPrompt, PromptRepository, TurnRepository } from '@parley/store';
 import { estimateTokens } from '@parley/workspace';
-import { messageTokens } from '../context/history.ts';
+import { estimateMessageTokens } from '../context/history.ts';
 import type { TurnServices } from './means.ts';
 import type { Turn } from './turn.ts';
 
@@ -78,24 +78,28 @@ function describeRequest(
   const { parts, ...sent } = sentPromptOf(prompt, known);
   return {
     ...sent,
-    parts: tools.length === 0 ? parts : [toolsPart(tools, reader, known), ...parts],
+    parts: tools.length === 0 ? parts : [createToolsPart(tools, reader, known), ...parts],
     tools: tools.map(({ name }) => name),
-    messages: messages.map(asSent),
+    messages: messages.map(toSentMessage),
   };
 }
 
 /** Describes a request as the inspector shows it, without recording it. */
-export function sentRequestOf(built: BuiltRequest): SentRequest {
+export function toSentRequest(built: BuiltRequest): SentRequest {
   const { messages, ...sent } = describeRequest(built);
   const sizes = messages.map(({ content, ...size }) => ({ ...size, characters: content.length }));
-  return { ...sent, messages: sizes, ...requestSizes(sent.parts, sizes) };
+  return { ...sent, messages: sizes, ...computeRequestSizes(sent.parts, sizes) };
 }
 
 /** The tool definitions, one per line. */
-function toolsPart(tools: readonly ModelTool[], { kind }: Reader, known: SentParts): SentPart {
+function createToolsPart(
+  tools: readonly ModelTool[],
+  { kind }: Reader,
+  known: SentParts,
+): SentPart {
   const before = known.get(tools);
   if (before !== undefined) return before;
-  const text = withoutTemplateTokens(tools.map((tool) => JSON.stringify(tool)).join('\n'));
+  const text = neutralizeTemplateTokens(tools.map((tool) => JSON.stringify(tool)).join('\n'));
   const part: SentPart = {
     layer: 'tool-definitions',
     placement: 'tools',
@@ -110,10 +114,10 @@ function toolsPart(tools: readonly ModelTool[], { kind }: Reader, known: SentPar
   return part;
 }
 
-function asSent(message: ModelMessage): NewPrompt['messages'][number] {
+function toSentMessage(message: ModelMessage): NewPrompt['messages'][number] {
   const { role } = message;
-  const tokens = messageTokens(message);
-  return { role, tokens, content: withoutTemplateTokens(message.content) };
+  const tokens = estimateMessageTokens(message);
+  return { role, tokens, content: neutralizeTemplateTokens(message.content) };
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Reader } from '@parley/core';
 import { ModelError, type ModelFailure } from '@parley/models';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { failureText } from './answer-turn.ts';
+import { describeModelFailure } from './answer-turn.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
 
@@ -340,15 +340,17 @@ const errorOf = (failure: ModelFailure) =>
 
 describe('the notice to a person when the model fails', () => {
   it.each(FAILURES)('tells an owner everything that helps: $kind', (failure) => {
-    expect(failureText(errorOf(failure), owner)).toContain('10.0.0.7');
+    expect(describeModelFailure(errorOf(failure), owner)).toContain('10.0.0.7');
   });
 
   it.each(FAILURES)('names no server, model or key to anyone else: $kind', (failure) => {
-    expect(failureText(errorOf(failure), guest)).not.toMatch(/10\.0|openai|apiKey|settings/);
+    expect(describeModelFailure(errorOf(failure), guest)).not.toMatch(
+      /10\.0|openai|apiKey|settings/,
+    );
   });
 
   it('tells a guest what they can do themselves', () => {
-    expect(failureText(errorOf({ kind: 'too-long' }), guest)).toContain('/new');
-    expect(failureText(errorOf({ kind: 'filtered' }), guest)).toContain('other words');
+    expect(describeModelFailure(errorOf({ kind: 'too-long' }), guest)).toContain('/new');
+    expect(describeModelFailure(errorOf({ kind: 'filtered' }), guest)).toContain('other words');
   });
 });

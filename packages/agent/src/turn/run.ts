@@ -3,12 +3,12 @@ import type { ApprovalGate } from '../approvals/approval-gate.ts';
 import type { LaterMessages } from '../busy/later-messages.ts';
 import type { TurnJournal } from '../loop/turn-journal.ts';
 import type { OpenedTurn, TurnDraft } from './build-prompt.ts';
-import type { Means, TurnServices } from './means.ts';
+import type { TurnMeans, TurnServices } from './means.ts';
 import type { PendingPromptRecord } from './record-prompt.ts';
 import type { Turn } from './turn.ts';
 
 /** The state of a running turn. Previews have no run, so they cannot write. */
-export interface Run {
+export interface TurnRun {
   readonly lease: LaneLease;
   readonly signal: AbortSignal;
   readonly journal: TurnJournal;
@@ -28,7 +28,7 @@ export interface Run {
 export interface RunningTurn extends TurnDraft {
   readonly services: TurnServices;
   readonly turn: Turn;
-  readonly means: Means;
+  readonly means: TurnMeans;
   readonly opened: OpenedTurn;
-  readonly run: Run;
+  readonly run: TurnRun;
 }

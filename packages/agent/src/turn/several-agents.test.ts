@@ -1,7 +1,7 @@
 import type { ClaimedTurn, Lease } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { runByAgent, unknownAgent } from './several-agents.ts';
+import { createAgentRunner, createUnknownAgentNotice } from './several-agents.ts';
 
 let scene: TurnScene;
 afterEach(() => scene?.close());
@@ -10,7 +10,7 @@ describe('turns of several agents', () => {
   it('[F14] run with the services of their agent, and with no other agent if that one is gone', async () => {
     const ran: string[] = [];
     const by = (name: string) => async () => void ran.push(name);
-    const run = runByAgent(
+    const run = createAgentRunner(
       new Map([
         [undefined, by('main')],
         ['desk', by('desk')],
@@ -29,7 +29,7 @@ describe('turns of several agents', () => {
   });
 
   it('[F14] [D07] end with a notice if their agent is gone, and no model is asked', async () => {
-    scene = await openTurnScene({}, { unavailable: unknownAgent('desk') });
+    scene = await openTurnScene({}, { unavailable: createUnknownAgentNotice('desk') });
     await scene.write('anyone there?');
     await scene.answerNext();
     expect(scene.model.asked).toEqual([]);

@@ -8,7 +8,7 @@ import {
 } from '@parley/core';
 import { type FilePattern, restrictView, type WorkspaceView } from '@parley/workspace';
 import { z } from 'zod';
-import { withTimeLimit } from '../time.ts';
+import { runWithTimeLimit } from '../time.ts';
 
 export interface TurnOpening {
   readonly facts: RuntimeFacts;
@@ -91,7 +91,7 @@ function assertBounded({
 /**
  * Collects the additions of all hooks to a turn, in order. A hook that fails is omitted and logged.
  */
-export async function runBefore(
+export async function runBeforeHooks(
   { hooks = [], log, hookMs = HOOK_MS }: HookServices,
   turn: TurnOpening,
   stop: AbortSignal,
@@ -102,7 +102,7 @@ export async function runBefore(
     if (hook.before === undefined) continue;
     const view = restrictView(turn.view, hook, log);
     try {
-      const added = await withTimeLimit({ ms: hookMs, stop }, async (signal) =>
+      const added = await runWithTimeLimit({ ms: hookMs, stop }, async (signal) =>
         TurnAdditionsShape.parse(await hook.before?.({ ...turn, view }, signal)),
       );
       assertBounded(added);
@@ -121,14 +121,14 @@ export async function runBefore(
  * way. The next turn of the conversation and a shutdown wait for the hooks, since they are not
  * called again.
  */
-export async function runAfter(
+export async function runAfterHooks(
   { hooks = [], log, hookMs = HOOK_MS }: HookServices,
   turn: TurnClosing,
 ): Promise<void> {
   for (const hook of hooks) {
     if (hook.after === undefined) continue;
     try {
-      await withTimeLimit({ ms: hookMs }, async (signal) => hook.after?.(turn, signal));
+      await runWithTimeLimit({ ms: hookMs }, async (signal) => hook.after?.(turn, signal));
     } catch (error) {
       log.error({ hook: hook.id, reason: reasonOf(error) }, 'a hook failed after its turn');
     }

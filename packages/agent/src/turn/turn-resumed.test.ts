@@ -2,14 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool, say } from '../testing/tool-scene.ts';
+import { createCountingTool, say } from '../testing/tool-scene.ts';
 import {
+  listToolMessages,
   openTurnScene,
   type SceneExtras,
   type TurnScene,
-  toolMessages,
 } from '../testing/turn-scene.ts';
-import { builtInTools } from '../tools/built-in-tools.ts';
+import { createBuiltInTools } from '../tools/built-in-tools.ts';
 
 let scene: TurnScene;
 afterEach(() => scene.close());
@@ -58,7 +58,7 @@ describe('a turn that is interrupted and run again', () => {
   it.each(ALL)(
     '[G16] repeats nothing that was stored when killed after step %i',
     async (number) => {
-      const [parrot, crow] = [countingTool('parrot'), countingTool('crow', 'external')];
+      const [parrot, crow] = [createCountingTool('parrot'), createCountingTool('crow', 'external')];
       await open({ tools: [parrot.tool, crow.tool] });
       await scene.write('go');
       scene.model.next(...SCRIPT);
@@ -75,12 +75,12 @@ describe('a turn that is interrupted and run again', () => {
       const expected = { 3: ['c'], 6: ['b'] }[number] ?? ['b', 'c'];
       expect(crow.calls.map(({ word }) => word)).toEqual(expected);
       expect(scene.model.asked).toHaveLength(3);
-      expect(toolMessages(scene.model.asked[2])).toHaveLength(3);
+      expect(listToolMessages(scene.model.asked[2])).toHaveLength(3);
     },
   );
 
   it('[G16] asks again only for the answer when killed with it in hand', async () => {
-    const [parrot, crow] = [countingTool('parrot'), countingTool('crow', 'external')];
+    const [parrot, crow] = [createCountingTool('parrot'), createCountingTool('crow', 'external')];
     await open({ tools: [parrot.tool, crow.tool] });
     await scene.write('go');
     scene.model.next(...SCRIPT, { say: 'The answer again.' });
@@ -96,7 +96,7 @@ describe('a turn that is interrupted and run again', () => {
   });
 
   it('[G16] does not repeat a call that may have taken effect, and tells the model', async () => {
-    const crow = countingTool('crow', 'external');
+    const crow = createCountingTool('crow', 'external');
     await open({ tools: [crow.tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('crow', 'a')] }, { say: 'I am not sure.' });
@@ -109,14 +109,14 @@ describe('a turn that is interrupted and run again', () => {
     await scene.store.lanes.release(started.lease);
     await scene.answerNext();
     expect(crow.calls).toHaveLength(1);
-    expect(toolMessages(scene.model.asked[1])[0]).toMatchObject({
+    expect(listToolMessages(scene.model.asked[1])[0]).toMatchObject({
       failed: true,
       content: expect.stringContaining('Whether it took effect is not known'),
     });
   });
 
   it('[G16] repeats a call that only reads, under the same id', async () => {
-    const parrot = countingTool('parrot');
+    const parrot = createCountingTool('parrot');
     await open({ tools: [parrot.tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a')] });
@@ -133,7 +133,7 @@ describe('a turn that is interrupted and run again', () => {
 
   it('[D11] is released between tools at shutdown, and continues there', async () => {
     const stop = new AbortController();
-    const parrot = countingTool('parrot', 'read', () => stop.abort('handed-back'));
+    const parrot = createCountingTool('parrot', 'read', () => stop.abort('handed-back'));
     await open({ tools: [parrot.tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a')] });
@@ -147,7 +147,7 @@ describe('a turn that is interrupted and run again', () => {
   });
 
   it('[D02] stops once the lease is lost', async () => {
-    const parrot = countingTool('parrot', 'external');
+    const parrot = createCountingTool('parrot', 'external');
     await open({ tools: [parrot.tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('parrot', 'a')] });
@@ -160,7 +160,7 @@ describe('a turn that is interrupted and run again', () => {
 
   it('[W02] shows nothing from an owner’s run to someone who is no longer an owner', async () => {
     const owners = ['test:1'];
-    await open({ tools: builtInTools({}), owners });
+    await open({ tools: createBuiltInTools({}), owners });
     writeFileSync(join(scene.folder, 'MEMORY.md'), 'the heron nests here');
     await scene.write('go');
     const look = { name: 'grep', with: { text: 'heron nests' } };

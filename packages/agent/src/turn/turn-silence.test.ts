@@ -1,6 +1,6 @@
 import { createPrefixRenderer } from '@parley/markup';
 import { afterEach, describe, expect, it } from 'vitest';
-import { countingTool } from '../testing/tool-scene.ts';
+import { createCountingTool } from '../testing/tool-scene.ts';
 import { openTurnScene, type SceneExtras, type TurnScene } from '../testing/turn-scene.ts';
 
 const GROUP = { id: '-9', type: 'group', title: 'Team' } as const;
@@ -103,7 +103,7 @@ describe('the message that an answer quotes', () => {
 
 describe('the live view of a turn that uses tools', () => {
   it('[F12] ends with the answer, without what was said before the tools', async () => {
-    await open({ tools: [countingTool('parrot').tool] });
+    await open({ tools: [createCountingTool('parrot').tool] });
     await scene.write('go');
     const calls = [{ name: 'parrot', with: { word: 'a' } }];
     scene.model.next(

@@ -1,8 +1,13 @@
 import type { ChatType } from '@parley/core';
 import type { InboxRow } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { agentIn, claimedOf, openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
-import { CHAT, decideReader, type Purpose, startTurn } from './turn.ts';
+import {
+  createAgent,
+  createClaimed,
+  openTurnScene,
+  type TurnScene,
+} from '../testing/turn-scene.ts';
+import { CHAT, decideReader, startTurn, type TurnPurpose } from './turn.ts';
 
 const PLACE = { channel: 'test', account: 'default' } as const;
 
@@ -37,16 +42,16 @@ const intoChat = (one: InboxRow, chatType: ChatType): InboxRow => ({
 });
 
 const ORIGIN = { said: [], untrustedText: false };
-const HEARTBEAT: Purpose = { kind: 'heartbeat', target: 'alerts', origin: ORIGIN };
-const FOR_OWNER: Purpose = { kind: 'sub-agent', parent: 'p', forOwner: true, origin: ORIGIN };
-const FOR_GUEST: Purpose = { ...FOR_OWNER, forOwner: false };
+const HEARTBEAT: TurnPurpose = { kind: 'heartbeat', target: 'alerts', origin: ORIGIN };
+const FOR_OWNER: TurnPurpose = { kind: 'sub-agent', parent: 'p', forOwner: true, origin: ORIGIN };
+const FOR_GUEST: TurnPurpose = { ...FOR_OWNER, forOwner: false };
 
 const owner = row('1', 'direct');
 const linked = row('2', 'direct', true);
 const guest = row('2', 'direct');
 
 describe('the reader of a turn', () => {
-  const all: readonly [string, Purpose, readonly InboxRow[], string][] = [
+  const all: readonly [string, TurnPurpose, readonly InboxRow[], string][] = [
     ['a named owner', CHAT, [owner], 'owner of c'],
     ['a guest', CHAT, [guest], 'guest of c'],
     ['an account that an owner linked', CHAT, [linked], 'owner of c'],
@@ -108,15 +113,15 @@ describe('the reader of a turn', () => {
   });
 
   it('[W02] also decides whether the facts name the operator’s folder', () => {
-    const place = { agent: agentIn('/home/ada/w', 'UTC'), owners: ['test:1'] };
+    const place = { agent: createAgent('/home/ada/w', 'UTC'), owners: ['test:1'] };
     const workspaceOf = (one: InboxRow) =>
-      startTurn(claimedOf(one), CHAT, place, 0).facts.workspace;
+      startTurn(createClaimed(one), CHAT, place, 0).facts.workspace;
     expect(workspaceOf(owner)).toBe('/home/ada/w');
     expect(workspaceOf(guest)).toBe('w');
   });
 });
 
-const AGENT = { agent: agentIn('/w', 'Asia/Kolkata'), owners: ['test:1'] };
+const AGENT = { agent: createAgent('/w', 'Asia/Kolkata'), owners: ['test:1'] };
 const NEW_YEAR = Date.UTC(2026, 11, 31, 23, 45);
 
 let scene: TurnScene;
@@ -175,7 +180,7 @@ describe('the runtime facts of a turn', () => {
   });
 
   it('do not exist for a turn without messages, which the store never claims', () => {
-    expect(() => startTurn(claimedOf(), CHAT, AGENT, 0)).toThrow('has no messages');
+    expect(() => startTurn(createClaimed(), CHAT, AGENT, 0)).toThrow('has no messages');
   });
 });
 
@@ -187,7 +192,7 @@ describe('a turn on behalf of a chat', () => {
       ...beat,
       message: { ...beat.message, chat: { id: 'lane', type: 'group' as const } },
     };
-    const { facts } = startTurn(claimedOf(group), HEARTBEAT, AGENT, 0);
+    const { facts } = startTurn(createClaimed(group), HEARTBEAT, AGENT, 0);
     expect(facts).toMatchObject({ groupId: 'g', heartbeat: true, variables: {} });
   });
 });

@@ -10,14 +10,14 @@ import type {
 import type { IdentitySource, TurnLimitsNote } from '@parley/prompt';
 import type { ClaimedTurn, InboxRow, SpendAccount } from '@parley/store';
 import { readerOf, type Workspace } from '@parley/workspace';
-import { startedWith } from '../loop/turn-journal.ts';
+import { listStartMessages } from '../loop/turn-journal.ts';
 import type { LocalTime } from '../time.ts';
 
 /**
  * Why a turn runs. A chat waits for an answer; the others work in a separate lane on behalf of a
  * chat.
  */
-export type Purpose =
+export type TurnPurpose =
   | { readonly kind: 'chat' }
   /** `target` is the conversation that receives the alerts. */
   | { readonly kind: 'heartbeat'; readonly target: string; readonly origin: TurnOrigin }
@@ -32,7 +32,7 @@ export type Purpose =
       readonly origin: TurnOrigin;
     };
 
-export const CHAT: Purpose = { kind: 'chat' };
+export const CHAT: TurnPurpose = { kind: 'chat' };
 
 /**
  * The origin of a turn whose messages come from Parley: a task of the owner, or of another turn.
@@ -48,7 +48,7 @@ export interface TurnOrigin {
  * those it started with; messages that joined later are in its journal.
  */
 export interface Turn extends Omit<ClaimedTurn, 'steps'> {
-  readonly purpose: Purpose;
+  readonly purpose: TurnPurpose;
   /** The newest message that the turn answers. It determines the facts. */
   readonly lead: InboxRow;
   /** Where the answer goes. */
@@ -100,30 +100,30 @@ export interface AgentContext {
 /** Computes the turn for claimed rows. `at` is the moment it starts or resumes, in ms. */
 export function startTurn(
   { steps, ...claimed }: ClaimedTurn,
-  purpose: Purpose,
+  purpose: TurnPurpose,
   { agent, owners }: Pick<AgentContext, 'agent' | 'owners'>,
   at: number,
 ): Turn {
-  const started = startedWith(claimed.messages, steps);
-  const messages = purpose.kind === 'chat' ? started : started.map(inChatOfRoute);
+  const started = listStartMessages(claimed.messages, steps);
+  const messages = purpose.kind === 'chat' ? started : started.map(useRouteChat);
   const lead = messages.at(-1);
   if (lead === undefined)
     throw new Error(`Turn ${claimed.turnId} has no messages; the store never claims such a turn.`);
   const { message, route } = lead;
   const reader = decideReader(purpose, { ...claimed, messages }, owners);
-  const facts = turnFacts(lead, agent, reader, at);
+  const facts = createTurnFacts(lead, agent, reader, at);
   const { channel, account, groupId } = facts;
   return {
     ...claimed,
     ...{ purpose, messages, lead, route, reader, facts },
-    format: message.responseFormat ?? (isAnswer(lead) ? agent.responseFormat : undefined),
+    format: message.responseFormat ?? (expectsAnswer(lead) ? agent.responseFormat : undefined),
     account: {
       day: facts.date,
       personId: facts.user.id,
       groupId: groupId === undefined ? null : `${channel}:${account}:${groupId}`,
       ...(agent.name !== undefined && { agent: agent.name }),
     },
-    byOwner: isLinked(messages) || owners.includes(facts.user.id),
+    byOwner: isLinkedOwner(messages) || owners.includes(facts.user.id),
   };
 }
 
@@ -131,12 +131,12 @@ export function startTurn(
  * The agent's format applies to answers only: a heartbeat run, a sub-agent and the turn after a
  * start have none.
  */
-function isAnswer({ message: { trigger } }: InboxRow): boolean {
+function expectsAnswer({ message: { trigger } }: InboxRow): boolean {
   return trigger === undefined || trigger === 'cron';
 }
 
 /** A lane works for the chat of its route, so facts, format and privacy come from there. */
-function inChatOfRoute(row: InboxRow): InboxRow {
+function useRouteChat(row: InboxRow): InboxRow {
   const { message, route } = row;
   const isTask = message.trigger === 'heartbeat';
   const chat = { ...message.chat, id: route.chatId };
@@ -150,16 +150,16 @@ function inChatOfRoute(row: InboxRow): InboxRow {
  * turn that started it.
  */
 export function decideReader(
-  purpose: Purpose,
+  purpose: TurnPurpose,
   { messages, conversationId }: Pick<ClaimedTurn, 'messages' | 'conversationId'>,
   owners: readonly string[],
 ): Reader {
   const lead = messages.at(-1);
   if (lead === undefined) return { kind: 'guest', conversationId };
   const { chat } = lead.message;
-  const user = { id: senderId(lead) };
+  const user = { id: toSenderId(lead) };
   // An owner may have linked this account (F13).
-  const known = isLinked(messages) ? [...owners, user.id] : owners;
+  const known = isLinkedOwner(messages) ? [...owners, user.id] : owners;
   const facts = { user, chatType: chat.type, deliversElsewhere: deliversElsewhere(messages) };
   const { kind } = readerOf(facts, known, conversationId);
   switch (purpose.kind) {
@@ -178,17 +178,17 @@ export function decideReader(
 /**
  * The audience for text that this reader was shown, or that was derived from it: only the reader.
  */
-export function audienceOf({ kind, conversationId }: Reader): Audience {
+export function getAudience({ kind, conversationId }: Reader): Audience {
   return kind === 'owner' ? { kind } : { kind: 'conversation', conversationId };
 }
 
 /** Ingress sets `fromOwner` for accounts that an owner linked (F13). */
-function isLinked(messages: readonly InboxRow[]): boolean {
+function isLinkedOwner(messages: readonly InboxRow[]): boolean {
   return messages.every(({ fromOwner }) => fromOwner === true);
 }
 
 /** The sender's id in Parley, such as `telegram:42`. */
-export function senderId({ message: { channel, sender } }: InboxRow): string {
+export function toSenderId({ message: { channel, sender } }: InboxRow): string {
   return `${channel}:${sender.id}`;
 }
 
@@ -202,10 +202,15 @@ export function deliversElsewhere(messages: readonly InboxRow[]): boolean {
   );
 }
 
-function turnFacts(lead: InboxRow, agent: AgentProfile, reader: Reader, at: number): Turn['facts'] {
+function createTurnFacts(
+  lead: InboxRow,
+  agent: AgentProfile,
+  reader: Reader,
+  at: number,
+): Turn['facts'] {
   const { channel, account, chat, sender, replyTo, ...message } = lead.message;
   return {
-    user: { id: senderId(lead), name: sender.name },
+    user: { id: toSenderId(lead), name: sender.name },
     channel,
     account,
     channelUserId: sender.id,

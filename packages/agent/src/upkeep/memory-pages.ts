@@ -1,6 +1,6 @@
 import { memoryLine, type WorkspaceView } from '@parley/workspace';
-import { dayBefore } from '../context/yesterday-source.ts';
-import { ownText } from '../memory/memory-triggers.ts';
+import { getDayBefore } from '../context/yesterday-source.ts';
+import { getOwnText } from '../memory/memory-triggers.ts';
 
 /** A removable part of MEMORY.md: a list item with the lines indented below it. */
 export interface MemoryItem {
@@ -33,7 +33,7 @@ const DATED = /^(\d{4}-\d\d-\d\d)\b/;
  */
 export function readMemoryPage(text: string): MemoryPage {
   const lines = text === '' ? [] : text.split('\n');
-  const open = openLines(lines);
+  const open = findOpenLines(lines);
   const items: MemoryItem[] = [];
   let isOwn = false;
   for (let at = 0; at < lines.length; at += 1) {
@@ -55,10 +55,7 @@ export function readMemoryPage(text: string): MemoryPage {
   return { lines, items };
 }
 
-export function withoutItems(
-  { lines }: MemoryPage,
-  gone: ReadonlyMap<MemoryItem, unknown>,
-): string {
+export function removeItems({ lines }: MemoryPage, gone: ReadonlyMap<MemoryItem, unknown>): string {
   const ranges = [...gone.keys()];
   return lines
     .filter((_line, at) => !ranges.some(({ from, to }) => from <= at && at < to))
@@ -66,11 +63,11 @@ export function withoutItems(
 }
 
 /** Appends lines to upkeep's section. A missing section is created at the end of the file. */
-export function withOwnLines(text: string, added: readonly string[]): string {
+export function addOwnLines(text: string, added: readonly string[]): string {
   if (added.length === 0) return text;
   if (text.trim() === '') return ['# Memory', '', OWN_SECTION, '', ...added].join('\n');
   const lines = text.split('\n');
-  const open = openLines(lines);
+  const open = findOpenLines(lines);
   const heading = lines.findIndex((line, at) => open[at] === 'open' && line.trim() === OWN_SECTION);
   if (heading === -1) return [text.trimEnd(), '', OWN_SECTION, '', ...added].join('\n');
   const behind = lines.findIndex(
@@ -92,7 +89,7 @@ function endsItem(next: string | undefined): boolean {
   return /^(?:[-*+][ \t]|\d{1,3}[.)][ \t]|#{1,6}\s|<!--|-{3,}$)/.test(next);
 }
 
-function openLines(lines: readonly string[]): readonly ('open' | 'closed')[] {
+function findOpenLines(lines: readonly string[]): readonly ('open' | 'closed')[] {
   let fence = '';
   let inComment = false;
   return lines.map((line) => {
@@ -130,7 +127,7 @@ const WHOLE_FILE = 100_000;
  * Reads the last daily notes up to `today` (H07), oldest first, as far as this reader may see them. At night today's
  * note is short, so one more day is looked at.
  */
-export async function lastNotes(
+export async function readLastNotes(
   view: WorkspaceView,
   today: string,
   most: number,
@@ -140,7 +137,7 @@ export async function lastNotes(
   for (let back = 0; back <= most && found.length < most; back += 1) {
     const file = await view.read(`memory/${date}.md`, WHOLE_FILE);
     if (file.kind === 'file') found.push({ date, text: file.text });
-    date = dayBefore(date);
+    date = getDayBefore(date);
   }
   return found.reverse();
 }
@@ -158,15 +155,15 @@ const MAX_LINE_LENGTH = 300;
  * Returns the writer's own lines of notes: nothing quoted, fenced, with an address, or pasted from a mail, a chat
  * or a page (G13). Otherwise text from others could get into MEMORY.md.
  */
-export function noteLines(notes: readonly DailyNote[]): readonly NoteLine[] {
+export function listNoteLines(notes: readonly DailyNote[]): readonly NoteLine[] {
   const found: NoteLine[] = [];
   const seen = new Set<string>();
   for (const { date, text } of notes) {
     // A name in `backticks` is kept as text; fenced blocks are left out.
     const plain = text.slice(0, LOOKED_AT).replace(/(?<!`)`([^`\n]+)`(?!`)/g, '$1');
-    const own = new Set(ownText(plain, LOOKED_AT).split('\n').map(bareLine));
-    for (const line of plain.split('\n').map(bareLine)) {
-      if (!own.has(line) || !isOfUse(line) || seen.has(line)) continue;
+    const own = new Set(getOwnText(plain, LOOKED_AT).split('\n').map(trimLine));
+    for (const line of plain.split('\n').map(trimLine)) {
+      if (!own.has(line) || !isUsefulLine(line) || seen.has(line)) continue;
       seen.add(line);
       found.push({ id: `N${found.length + 1}`, date, text: line });
     }
@@ -174,7 +171,7 @@ export function noteLines(notes: readonly DailyNote[]): readonly NoteLine[] {
   return found;
 }
 
-function isOfUse(line: string): boolean {
+function isUsefulLine(line: string): boolean {
   if (
     line.length < MIN_LINE_LENGTH ||
     line.length > MAX_LINE_LENGTH ||
@@ -185,7 +182,7 @@ function isOfUse(line: string): boolean {
 }
 
 /** A line without its bullet, checkbox and surrounding spaces. */
-function bareLine(line: string): string {
+function trimLine(line: string): string {
   return line
     .replace(/^\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?/, '')
     .replace(/\s+/g, ' ')

@@ -2,13 +2,13 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Memories, openWorkspace } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
-import { soulDiff } from '../soul/soul-text.ts';
+import { diffSouls } from '../soul/soul-text.ts';
 import {
-  idOf,
+  createThirtyNotes,
+  findItemId,
   MEMORY,
   openUpkeepScene,
-  type Proposing,
-  thirtyDays,
+  type ProposeChanges,
   type UpkeepScene,
 } from './testing/upkeep-scene.ts';
 
@@ -18,14 +18,14 @@ const OWNER = { kind: 'owner', conversationId: 'c' } as const;
 let scene: UpkeepScene;
 afterEach(() => scene.close());
 
-async function open(propose: Proposing, memory: string | null = MEMORY): Promise<void> {
+async function open(propose: ProposeChanges, memory: string | null = MEMORY): Promise<void> {
   scene = await openUpkeepScene(propose);
   if (memory !== null) scene.put('MEMORY.md', memory);
-  for (const { date, text } of thirtyDays()) scene.put(`memory/${date}.md`, text);
+  for (const { date, text } of createThirtyNotes()) scene.put(`memory/${date}.md`, text);
 }
 
 /** The proposal of a good model. It must not be shown the texts that it skips. */
-const proposal: Proposing = (shown) => {
+const proposal: ProposeChanges = (shown) => {
   const add = [
     'Bo moves to Graz',
     'Frau Öztürk',
@@ -34,17 +34,19 @@ const proposal: Proposing = (shown) => {
     '小雨喜欢喝绿茶',
     'window seats',
     'N99',
-  ].map((words) => ({ note: idOf(shown, words), why: 'lasts' }));
+  ].map((words) => ({ note: findItemId(shown, words), why: 'lasts' }));
   const remove = [
-    { line: idOf(shown, 'bis Ende Oktober gestrichen'), why: 'is done since 16 November' },
-    { line: idOf(shown, 'has to be inspected'), why: 'is done since 14 November' },
-    { line: idOf(shown, '2026-09-30'), same: idOf(shown, 'Bo is my brother'), why: '' },
-    { line: idOf(shown, 'Never call me'), why: 'not needed' },
+    { line: findItemId(shown, 'bis Ende Oktober gestrichen'), why: 'is done since 16 November' },
+    { line: findItemId(shown, 'has to be inspected'), why: 'is done since 14 November' },
+    { line: findItemId(shown, '2026-09-30'), same: findItemId(shown, 'Bo is my brother'), why: '' },
+    { line: findItemId(shown, 'Never call me'), why: 'not needed' },
     { line: 'M77', why: 'made up' },
   ];
   return `Here it is:\n\`\`\`json\n${JSON.stringify({ add, remove })}\n\`\`\``;
 };
-const addsOne: Proposing = (shown) => ({ add: [{ note: idOf(shown, 'Graz'), why: 'lasts' }] });
+const addsOne: ProposeChanges = (shown) => ({
+  add: [{ note: findItemId(shown, 'Graz'), why: 'lasts' }],
+});
 const versionsOf = () => {
   const names = readdirSync(join(scene.turns.folder, '.parley/memory'));
   return names.filter((name) => name.endsWith('.md')).sort();
@@ -57,7 +59,7 @@ describe('memory upkeep', () => {
     expect(await scene.run('b1')).toBe(
       'quiet: MEMORY.md: 4 added, 3 removed; 5 proposed changes refused',
     );
-    const diff = soulDiff(MEMORY, scene.got('MEMORY.md'));
+    const diff = diffSouls(MEMORY, scene.got('MEMORY.md'));
     await expect(`${diff}\n`).toMatchFileSnapshot('testing/thirty-days.diff');
     expect(await scene.turns.owed()).toEqual(before);
     expect(scene.turns.logged.join('\n')).toContain('4 added, 3 removed');
@@ -76,7 +78,7 @@ describe('memory upkeep', () => {
   it('[H07] reads and keeps as much as the settings say', async () => {
     scene = await openUpkeepScene(addsOne, { notes: 3, tokens: 100 });
     scene.put('MEMORY.md', MEMORY);
-    for (const { date, text } of thirtyDays()) scene.put(`memory/${date}.md`, text);
+    for (const { date, text } of createThirtyNotes()) scene.put(`memory/${date}.md`, text);
     const end = await scene.run('b1');
     const [shown = ''] = scene.shown;
     const days = new Set(shown.match(/(?<=\[N\d+\] )\d{4}-\d\d-\d\d/g));

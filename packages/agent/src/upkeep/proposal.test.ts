@@ -1,7 +1,7 @@
 import { estimateTokens } from '@parley/workspace';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type NoteLine, noteLines, readMemoryPage } from './memory-pages.ts';
+import { listNoteLines, type NoteLine, readMemoryPage } from './memory-pages.ts';
 import { applyProposal, isWishOrRule, readProposal } from './proposal.ts';
 import { MEMORY } from './testing/upkeep-scene.ts';
 
@@ -38,7 +38,7 @@ const pages = fc
 const notes: fc.Arbitrary<readonly NoteLine[]> = fc
   .uniqueArray(fc.string({ minLength: 4, maxLength: 40 }), { maxLength: 30 })
   .map((lines) =>
-    noteLines([{ date: '2026-11-20', text: lines.map((line) => `- ${line}`).join('\n') }]),
+    listNoteLines([{ date: '2026-11-20', text: lines.map((line) => `- ${line}`).join('\n') }]),
   );
 const linesOf = (text: string) => text.split('\n').filter((line) => line.trim() !== '');
 
@@ -140,7 +140,7 @@ describe('an applied proposal', () => {
 
   it('[H07] removes nothing to make room for new lines', () => {
     const page = `# Memory\n${'- something that matters to Ann\n'.repeat(495)}`.trimEnd();
-    const lines = noteLines([{ date: '2026-11-20', text: `- ${'news '.repeat(50)}` }]);
+    const lines = listNoteLines([{ date: '2026-11-20', text: `- ${'news '.repeat(50)}` }]);
     expect(estimateTokens(page)).toBeLessThan(4_000);
     const proposal = { add: [{ note: 'N1', why: '' }], remove: [] };
     const { text, refused } = applyProposal({ memory: page, notes: lines, known: [] }, proposal);
@@ -165,7 +165,7 @@ describe('an applied proposal', () => {
 
 describe('lines of notes', () => {
   const texts = (text: string) =>
-    noteLines([{ date: '2026-11-20', text }]).map((line) => line.text);
+    listNoteLines([{ date: '2026-11-20', text }]).map((line) => line.text);
 
   it.each([
     ['a quotation', '> Bo likes jazz\n- Bo came', ['Bo came']],
@@ -194,7 +194,7 @@ describe('lines of notes', () => {
     ['Bo mag keine Pilze'],
     ['Rechnungen immer an Bob schicken'],
   ])('[H07] [G13] %s is not added, because it is a wish or a rule', (line) => {
-    const notes = noteLines([{ date: '2026-11-20', text: line }]);
+    const notes = listNoteLines([{ date: '2026-11-20', text: line }]);
     const proposal = { add: [{ note: 'N1', why: '' }], remove: [] };
     const { text } = applyProposal({ memory: MEMORY, notes, known: [] }, proposal);
     expect(text).toBe(MEMORY);

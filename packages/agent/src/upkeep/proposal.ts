@@ -1,13 +1,13 @@
 import { estimateTokens, memoryLine, quarterTokens } from '@parley/workspace';
 import { z } from 'zod';
-import { triggerIn } from '../memory/memory-triggers.ts';
+import { findTrigger } from '../memory/memory-triggers.ts';
 import {
+  addOwnLines,
   type MemoryItem,
   type MemoryPage,
   type NoteLine,
   readMemoryPage,
-  withOwnLines,
-  withoutItems,
+  removeItems,
 } from './memory-pages.ts';
 
 const MAX_LINES = 200;
@@ -112,13 +112,13 @@ export function applyProposal(
   const input = { ...written, tokens };
   const page = readMemoryPage(input.memory);
   const refused: ChangedLine[] = [];
-  const gone = removalsOf(
+  const gone = chooseRemovals(
     page,
     { size: quarterTokens(input.memory), room: tokens * 4 },
     proposal.remove,
     refused,
   );
-  const shorter = gone.size === 0 ? input.memory : withoutItems(page, gone);
+  const shorter = gone.size === 0 ? input.memory : removeItems(page, gone);
   const { text, added } = addLines(input, proposal, shorter, refused);
   const removed = page.items.flatMap((item) => {
     const why = gone.get(item);
@@ -132,7 +132,7 @@ export function applyProposal(
  * needed to make the page short enough. The `size` of the page and its `room` are in quarters of a
  * token.
  */
-function removalsOf(
+function chooseRemovals(
   { lines, items }: MemoryPage,
   { size, room }: { readonly size: number; readonly room: number },
   proposed: UpkeepProposal['remove'],
@@ -156,7 +156,7 @@ function removalsOf(
     else if (same !== undefined && (twin === undefined || twin === item || gone.has(twin)))
       refused.push({ text: item.text, why: 'the item said to be the same does not stay' });
     else if (kept.has(item)) refused.push({ text: item.text, why: 'it replaces another item' });
-    else if (isWishOrRule(item.text) && (twin === undefined || !saysTheSame(item, twin)))
+    else if (isWishOrRule(item.text) && (twin === undefined || !isSameItem(item, twin)))
       refused.push({ text: item.text, why: 'a wish or a rule' });
     else if (gone.size >= most && !isTooLong())
       refused.push({ text: item.text, why: 'too much for one run' });
@@ -165,7 +165,7 @@ function removalsOf(
       if (twin !== undefined) kept.add(twin);
     }
   }
-  for (const item of isTooLong() ? mostDispensableFirst(items) : []) {
+  for (const item of isTooLong() ? sortByDispensability(items) : []) {
     if (gone.has(item)) continue;
     const which =
       item.date === null ? 'this note was the topmost' : `this note is from ${item.date}`;
@@ -175,7 +175,7 @@ function removalsOf(
   return gone;
 }
 
-function saysTheSame(one: MemoryItem, other: MemoryItem): boolean {
+function isSameItem(one: MemoryItem, other: MemoryItem): boolean {
   return foldWords(one.text) === foldWords(other.text);
 }
 
@@ -183,7 +183,7 @@ function saysTheSame(one: MemoryItem, other: MemoryItem): boolean {
  * Sorts items by how dispensable they are: those added by upkeep, oldest first; then other dated
  * ones; then undated ones from the top, because such pages grow downwards; wishes and rules last.
  */
-function mostDispensableFirst(items: readonly MemoryItem[]): readonly MemoryItem[] {
+function sortByDispensability(items: readonly MemoryItem[]): readonly MemoryItem[] {
   const rankOf = ({ text, date, isOwn }: MemoryItem) =>
     isWishOrRule(text) ? '3' : date === null ? '2' : isOwn ? '0' : '1';
   const ranks = new Map(items.map((item) => [item, `${rankOf(item)} ${item.date ?? ''}`]));
@@ -210,8 +210,8 @@ function addLines(
     }
     if (added.some((one) => one.text === found.text)) continue;
     const line = `- ${found.date}: ${found.text}`;
-    const next = withOwnLines(shorter, [...added.map((one) => one.line), line]);
-    const no = additionRefusal(found.text, there, { count: added.length, next, tokens });
+    const next = addOwnLines(shorter, [...added.map((one) => one.line), line]);
+    const no = findAdditionRefusal(found.text, there, { count: added.length, next, tokens });
     if (no !== null) refused.push({ text: found.text, why: no });
     else {
       added.push({ text: found.text, why: `${found.date}: ${why}`, line });
@@ -221,7 +221,7 @@ function addLines(
   return { text, added: added.map(({ text: line, why }) => ({ text: line, why })) };
 }
 
-function additionRefusal(
+function findAdditionRefusal(
   line: string,
   there: readonly string[],
   {
@@ -260,5 +260,5 @@ const WISHES: readonly RegExp[] = [
  */
 export function isWishOrRule(line: string): boolean {
   const text = line.normalize('NFC').replace(/[’‘]/g, "'");
-  return triggerIn(text) !== null || WISHES.some((wish) => wish.test(text));
+  return findTrigger(text) !== null || WISHES.some((wish) => wish.test(text));
 }

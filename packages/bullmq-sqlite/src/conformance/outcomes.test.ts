@@ -1,6 +1,6 @@
 import { DelayedError, RateLimitError, UnrecoverableError, WaitingError } from 'bullmq';
 import { expect, inject } from 'vitest';
-import { describeOnBoth, gate, pause, until } from '../testing/lab.ts';
+import { createGate, describeOnBoth, pause, waitUntil } from '../testing/lab.ts';
 
 describeOnBoth('job outcomes', inject('redisUrl'), (it) => {
   it('stores the result, the times and the number of attempts', async ({ lab }) => {
@@ -196,7 +196,7 @@ describeOnBoth('job outcomes', inject('redisUrl'), (it) => {
 
   it('passes a cancellation to the processor', async ({ lab }) => {
     await lab.queue.add('long', {});
-    const started = gate();
+    const started = createGate();
     const worker = lab.worker((_job, _token, signal) => {
       started.open();
       return new Promise((_resolve, reject) => {
@@ -207,7 +207,7 @@ describeOnBoth('job outcomes', inject('redisUrl'), (it) => {
     });
     await started.opened;
     expect(worker.cancelJob('1', 'stop it')).toBe(true);
-    await until(async () => (await lab.queue.getFailedCount()) === 1);
+    await waitUntil(async () => (await lab.queue.getFailedCount()) === 1);
     expect((await lab.queue.getJob('1'))?.failedReason).toBe('stop it');
   });
 });

@@ -42,7 +42,7 @@ export class Lab {
   /** Creates a worker. It starts immediately unless `autorun` is false. */
   worker(processor: Processor | null, options: Partial<WorkerOptions> = {}) {
     const worker = openWorker(this.store, this.queue.name, processor, options);
-    worker.on('error', ignore);
+    worker.on('error', ignoreWorkerError);
     const count = () => this.#endings.set(worker, (this.#endings.get(worker) ?? 0) + 1);
     worker.on('completed', count);
     worker.on('failed', count);
@@ -65,7 +65,7 @@ export class Lab {
    * Waits until a worker has had `count` endings in total, each a completion or a failed attempt.
    */
   ended(worker: ReturnType<typeof openWorker>, count: number): Promise<void> {
-    return until(() => (this.#endings.get(worker) ?? 0) >= count);
+    return waitUntil(() => (this.#endings.get(worker) ?? 0) >= count);
   }
 
   async close(): Promise<void> {
@@ -87,13 +87,13 @@ export class Lab {
 }
 
 /** A promise and its resolver, to let a processor continue. */
-export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+export function createGate(): { readonly opened: Promise<void>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };
 }
 
 /** Waits until `condition` holds. The test's own timeout ends a wait that never succeeds. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+export async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await pause(5);
 }
 
@@ -120,7 +120,7 @@ function openEvents(store: Datastore, name: string, lastEventId: string) {
 }
 
 /** Workers report errors that tests provoke, such as lost locks; the tests check the effects. */
-function ignore(): void {}
+function ignoreWorkerError(): void {}
 
 function rethrowLater(error: Error): void {
   queueMicrotask(() => {

@@ -1,4 +1,4 @@
-import { bareId, type IdForm } from '@parley/core';
+import { type IdForm, trimCopiedId } from '@parley/core';
 import {
   apiUrl,
   count,
@@ -16,7 +16,7 @@ const person = idForm(
     expected: 'the number of a GitHub account, such as 583231',
     howToFind: 'https://api.github.com/users/NAME shows it as id',
     explain: (written) =>
-      /^(?:@|https:\/\/github\.com\/)?[a-z][\w-]*(?:\[bot\])?$/i.test(bareId(written))
+      /^(?:@|https:\/\/github\.com\/)?[a-z][\w-]*(?:\[bot\])?$/i.test(trimCopiedId(written))
         ? 'a login can pass to somebody else, so it does not count'
         : undefined,
   },
@@ -38,7 +38,7 @@ const thread: IdForm = {
   expected: 'a pull request such as 42, or an issue such as issue:42',
   howToFind: 'The address of either can be pasted',
   normalize(written) {
-    const bare = bareId(written);
+    const bare = trimCopiedId(written);
     const [, kind, number] = /\/(issues|pull)\/(\d{1,9})(?:[/?#]|$)/.exec(bare) ?? [];
     if (number !== undefined) return kind === 'issues' ? `issue:${number}` : number;
     return /^#?((?:issue:)?\d{1,9}|\d{1,9}:rc:\d{1,15})$/.exec(bare)?.[1] ?? null;

@@ -1,4 +1,4 @@
-import { bareId, type IdForm } from '@parley/core';
+import { type IdForm, trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 import {
   apiUrl,
@@ -36,7 +36,7 @@ function spaceForm(expected: string, howToFind: string) {
     ...form,
     normalize(written: string) {
       for (const link of LINKS) {
-        const name = link.exec(bareId(written))?.[1];
+        const name = link.exec(trimCopiedId(written))?.[1];
         if (name !== undefined) return `spaces/${name}`;
       }
       return form.normalize(written);
@@ -59,7 +59,7 @@ const thread: IdForm = {
   expected: 'a thread of Google Chat, such as spaces/AAAA1234567/threads/BBBB',
   howToFind: '"parley conversations" shows it',
   normalize(written) {
-    const bare = bareId(written);
+    const bare = trimCopiedId(written);
     if (THREAD.test(bare)) return Buffer.from(bare).toString('base64url');
     const name = Buffer.from(bare, 'base64url').toString();
     return THREAD.test(name) ? Buffer.from(name).toString('base64url') : null;

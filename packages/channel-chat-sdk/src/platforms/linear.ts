@@ -1,4 +1,4 @@
-import { bareId, type IdForm } from '@parley/core';
+import { type IdForm, trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 import {
   apiUrl,
@@ -30,7 +30,7 @@ const group = idForm(
     expected: 'the id of an issue in Linear, such as 01234567-89ab-cdef-0123-456789abcdef',
     howToFind: `In Linear: open the issue, Ctrl-K or Cmd-K, Copy model UUID. ${LISTED}`,
     explain: (written) =>
-      /^[A-Z][A-Z0-9]*-\d+$/i.test(bareId(written)) && !GUID.test(bareId(written))
+      /^[A-Z][A-Z0-9]*-\d+$/i.test(trimCopiedId(written)) && !GUID.test(trimCopiedId(written))
         ? 'the number of an issue changes when it is moved to another team'
         : undefined,
   },
@@ -41,7 +41,7 @@ const thread: IdForm = {
   expected: 'the id of a comment in Linear, such as 01234567-89ab-cdef-0123-456789abcdef',
   howToFind: '"parley conversations" shows it',
   normalize(written) {
-    const bare = bareId(written);
+    const bare = trimCopiedId(written);
     if (GUID.test(bare)) return `c:${bare}`;
     return /^(?:c:[\w-]{8,60})?(?::?s:[\w-]{8,60})?$/.test(bare) && bare !== '' ? bare : null;
   },

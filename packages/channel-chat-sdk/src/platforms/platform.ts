@@ -1,4 +1,4 @@
-import { bareId, type ChannelIds, type IdForm } from '@parley/core';
+import { type ChannelIds, type IdForm, trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 
 /** One option of an adapter, for the settings and for *Set up*. */
@@ -89,7 +89,7 @@ export function idForm(
     howToFind,
     ...(explain !== undefined && { explain }),
     normalize(written) {
-      const bare = bareId(written);
+      const bare = trimCopiedId(written);
       for (const pattern of patterns) {
         const id = pattern.exec(bare)?.[1];
         if (id !== undefined) return id;

@@ -1,4 +1,4 @@
-import { bareId } from '@parley/core';
+import { trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 import {
   apiUrl,
@@ -17,7 +17,7 @@ const person = idForm(
     expected: 'a member id of Slack, such as U012AB3CD',
     howToFind: `In Slack: the person's profile, ⋮, Copy member ID. ${WHOAMI}`,
     explain: (written) =>
-      /^@/.test(bareId(written))
+      /^@/.test(trimCopiedId(written))
         ? 'a @name can pass to somebody else, so it does not count'
         : undefined,
   },
@@ -33,7 +33,7 @@ const group = idForm(
     expected: 'a channel id of Slack, such as C012AB3CD',
     howToFind: `In Slack: the name of the channel, at the bottom of the tab About. ${LISTED}`,
     explain: (written) =>
-      /^#/.test(bareId(written)) ? 'a #name can change, so it does not count' : undefined,
+      /^#/.test(trimCopiedId(written)) ? 'a #name can change, so it does not count' : undefined,
   },
   [
     /^([CG][A-Z0-9]{6,})$/,

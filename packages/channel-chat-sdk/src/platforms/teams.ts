@@ -1,4 +1,4 @@
-import { bareId, type IdForm } from '@parley/core';
+import { type IdForm, trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 import {
   apiUrl,
@@ -17,7 +17,7 @@ const person = idForm(
     expected: 'a user id of Teams for this bot, such as 29:1AbC…',
     howToFind: WHOAMI,
     explain(written) {
-      if (GUID.test(bareId(written)))
+      if (GUID.test(trimCopiedId(written)))
         return 'this is an id of Entra; Teams gives each bot an id of its own for a person';
       return /@/.test(written)
         ? 'an address can pass to somebody else, so it does not count'
@@ -34,7 +34,7 @@ const group: IdForm = {
   expected: 'the id of a channel or group chat of Teams, such as 19:abc…@thread.tacv2',
   howToFind: `It is in the link of the channel (⋯, Copy link), after /channel/. ${LISTED}`,
   normalize(written) {
-    const bare = bareId(written);
+    const bare = trimCopiedId(written);
     const linked =
       /^https:\/\/teams\.(?:microsoft\.com|live\.com)\/l\/(?:channel|chat|message)\/([^/?]+)/.exec(
         bare,

@@ -1,4 +1,4 @@
-import { bareId, explainPhoneNumber, findPhoneNumber, type IdForm } from '@parley/core';
+import { explainPhoneNumber, findPhoneNumber, type IdForm, trimCopiedId } from '@parley/core';
 import { apiUrl, digits, idForm, matching, type Platform, userName, words } from './platform.ts';
 
 /** The id that Meta gives a person for one business: the country, a full stop, letters and digits. */
@@ -10,7 +10,7 @@ const person: IdForm = {
     'The notice about a stranger and "parley channels" show it; people without a visible number have only the second',
   explain: explainPhoneNumber,
   normalize(written) {
-    const scoped = BUSINESS_SCOPED.exec(bareId(written))?.[0];
+    const scoped = BUSINESS_SCOPED.exec(trimCopiedId(written))?.[0];
     return scoped ?? findPhoneNumber(written) ?? null;
   },
 };

@@ -1,7 +1,7 @@
 import { type InboundMessage, ResponseFormat } from '@parley/core';
 import { z } from 'zod';
 import { parseCommand, splitCommand } from '../commands/typed-command.ts';
-import { type ApiError, badRequest } from './wire.ts';
+import { type ApiError, createBadRequestError } from './wire.ts';
 
 const Part = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
@@ -71,7 +71,8 @@ export function readChatRequest(
   conversations: 'one' | 'per-request',
 ): ChatRequest | ApiError {
   const parsed = Body.safeParse(json);
-  if (!parsed.success) return badRequest(z.prettifyError(parsed.error), 'invalid_request');
+  if (!parsed.success)
+    return createBadRequestError(z.prettifyError(parsed.error), 'invalid_request');
   const body = parsed.data;
   const refusal = findRefusal(body);
   if (refusal !== null) return refusal;
@@ -79,7 +80,7 @@ export function readChatRequest(
   const since = talk.findLastIndex(({ role }) => role === 'assistant') + 1;
   const news = talk.slice(since);
   if (news.length === 0) {
-    return badRequest(
+    return createBadRequestError(
       'The last message must be from the user, because it is the one to answer.',
       'no_message',
     );
@@ -90,8 +91,9 @@ export function readChatRequest(
     if (file !== null && 'status' in file) return file;
     if (file !== null) files.push(file);
   }
-  const text = news.map(requestMessageText).join('\n\n').trim();
-  if (text === '' && files.length === 0) return badRequest('The message is empty.', 'no_message');
+  const text = news.map(formatRequestMessage).join('\n\n').trim();
+  if (text === '' && files.length === 0)
+    return createBadRequestError('The message is empty.', 'no_message');
   const history = conversations === 'one' ? [] : talk.slice(0, since).map(toHistoryMessage);
   return {
     model: body.model,
@@ -99,15 +101,15 @@ export function readChatRequest(
     stream: body.stream === true && { usage: body.stream_options?.include_usage === true },
     text,
     files,
-    client: sentAlong(body.messages, text, history),
-    responseFormat: formatOf(body),
+    client: listClientContext(body.messages, text, history),
+    responseFormat: toResponseFormat(body),
   };
 }
 
 /**
  * Fields stored with a message. If it follows a command such as `/new`, the history is left out.
  */
-function sentAlong(
+function listClientContext(
   messages: readonly Message[],
   text: string,
   before: readonly HistoryMessage[],
@@ -116,7 +118,7 @@ function sentAlong(
   if (command !== null && splitCommand(command).onward === '') return {};
   const history = command === null ? before : [];
   const rules = messages.filter(({ role }) => role === 'system' || role === 'developer');
-  const instructions = rules.map(requestMessageText).join('\n\n').trim();
+  const instructions = rules.map(formatRequestMessage).join('\n\n').trim();
   return {
     ...(history.length > 0 && { history: [...history] }),
     ...(instructions !== '' && { instructions }),
@@ -128,20 +130,22 @@ function findRefusal(body: z.infer<typeof Body>): ApiError | null {
   const offered = [...(body.tools ?? []), ...(body.functions ?? [])];
   if (offered.length > 0 || body.messages.some(isOfTool)) {
     const why = 'Tools of a client are not called, because the agent has its own. Send no tools.';
-    return badRequest(why, 'tools_unsupported');
+    return createBadRequestError(why, 'tools_unsupported');
   }
   if (body.n !== undefined && body.n !== null && body.n !== 1) {
-    return badRequest('A message has only one answer here. Omit n.', 'n_unsupported');
+    return createBadRequestError('A message has only one answer here. Omit n.', 'n_unsupported');
   }
-  const format = ResponseFormat.optional().safeParse(formatOf(body));
+  const format = ResponseFormat.optional().safeParse(toResponseFormat(body));
   if (!format.success) {
     const why = `response_format must be ${format.error.issues.map(({ message }) => message).join(', or ')}.`;
-    return badRequest(why, 'invalid_response_format');
+    return createBadRequestError(why, 'invalid_response_format');
   }
   return null;
 }
 
-function formatOf({ response_format: format }: z.infer<typeof Body>): ResponseFormat | undefined {
+function toResponseFormat({
+  response_format: format,
+}: z.infer<typeof Body>): ResponseFormat | undefined {
   if (format?.type === 'json_schema') return format.json_schema.schema;
   return format?.type === 'json_object' ? 'json' : undefined;
 }
@@ -150,11 +154,11 @@ type HistoryMessage = NonNullable<ChatRequest['client']['history']>[number];
 
 function toHistoryMessage(message: Message): HistoryMessage {
   const role = message.role === 'assistant' ? 'assistant' : 'user';
-  return { role, text: requestMessageText(message) };
+  return { role, text: formatRequestMessage(message) };
 }
 
 /** Files of earlier messages are only mentioned by name; those of new messages are attached. */
-function requestMessageText({ content }: Message): string {
+function formatRequestMessage({ content }: Message): string {
   if (!Array.isArray(content)) return content ?? '';
   return content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n');
 }
@@ -166,9 +170,9 @@ function readRequestFile(part: Part, nth: number): File | ApiError | null {
     case 'text':
       return null;
     case 'image_url':
-      return fromDataUrl(part.image_url.url, `image-${nth}`);
+      return parseDataUrl(part.image_url.url, `image-${nth}`);
     case 'file':
-      return fromDataUrl(part.file.file_data, part.file.filename ?? `file-${nth}`);
+      return parseDataUrl(part.file.file_data, part.file.filename ?? `file-${nth}`);
     case 'input_audio': {
       const { data, format } = part.input_audio;
       const type = AUDIO[format] ?? 'application/octet-stream';
@@ -180,12 +184,12 @@ function readRequestFile(part: Part, nth: number): File | ApiError | null {
 const MAX_TYPE = 100;
 
 /** Parley fetches nothing for a client, because an address could point into the private network. */
-function fromDataUrl(url: string, name: string): File | ApiError {
+function parseDataUrl(url: string, name: string): File | ApiError {
   const start = url.slice(0, MAX_TYPE);
   const [frame = '', type = ''] =
     /^data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.-]+)*;base64,/i.exec(start) ?? [];
   if (frame !== '')
     return new File([Buffer.from(url.slice(frame.length), 'base64')], name, { type });
   const why = `${name} must be a data: URL in base64 (data:image/png;base64,…), because addresses are not fetched.`;
-  return badRequest(why, 'url_unsupported');
+  return createBadRequestError(why, 'url_unsupported');
 }

@@ -9,13 +9,15 @@ const FOR_OWNERS = 50;
 const MIN_PER_CLIENT = 10;
 
 /** The client that takes a slot. */
-interface SlotTaker {
+interface SlotClient {
   readonly name: string;
   readonly owner: boolean;
 }
 
 /** Why there is no slot: the client has used up its share, or no slot is left for any client. */
-export type NoSlot = { readonly kind: 'client'; readonly slots: number } | { readonly kind: 'all' };
+export type SlotRefusal =
+  | { readonly kind: 'client'; readonly slots: number }
+  | { readonly kind: 'all' };
 
 /**
  * Slots for waiting requests. Each client has an equal share, so that none can take the slots of
@@ -27,7 +29,7 @@ export function createRequestSlots(clients: number) {
   let all = 0;
   return {
     /** Takes a slot until the returned function is called, or returns why there is none. */
-    take({ name, owner }: SlotTaker): (() => void) | NoSlot {
+    take({ name, owner }: SlotClient): (() => void) | SlotRefusal {
       const own = taken.get(name) ?? 0;
       const slots = share + (owner ? FOR_OWNERS : 0);
       if (own >= slots) return { kind: 'client', slots };

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type InboundMessage, silentLogger } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import type { MessageAnswer } from '@parley/store';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChannelContext, IngressOutcome } from '../adapter.ts';
 import { createApiAdapter } from './adapter.ts';
 import type { ApiAccount } from './api-account.ts';
-import { idPart } from './id-part.ts';
+import { toIdPart } from './id-part.ts';
 
 const TOKEN = 't'.repeat(32);
 const ANSWERED: MessageAnswer = {
@@ -50,7 +50,7 @@ function scene(
     reacted: async () => {},
     message: async () => null,
     commands: [],
-    values: memoryValues(),
+    values: createMemoryValues(),
     receive: async (message) => {
       received.push(message);
       return outcome;
@@ -143,7 +143,7 @@ describe('a request from an API client', () => {
     const place = fc.record(
       {
         agent: fc.constantFrom('help', 'main'),
-        user: fc.option(fc.oneof(name, name.map(idPart)), { nil: undefined }),
+        user: fc.option(fc.oneof(name, name.map(toIdPart)), { nil: undefined }),
         named: fc.option(
           name.map((text) => text.trim()).filter((text) => text !== ''),
           { nil: undefined },
@@ -152,8 +152,8 @@ describe('a request from an API client', () => {
       { noNullPrototype: true },
     );
     const imitation = place.map((one) => {
-      const other = { ...one, user: one.user && idPart(one.user) };
-      return [one, { ...other, named: one.named && idPart(one.named) }] as const;
+      const other = { ...one, user: one.user && toIdPart(one.user) };
+      return [one, { ...other, named: one.named && toIdPart(one.named) }] as const;
     });
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.tuple(place, place), imitation), async ([one, other]) => {

@@ -1,12 +1,12 @@
 import { type Attachment, ChannelError } from '@parley/core';
-import { CAPABILITIES, recordingLogger } from '@parley/core/testing';
+import { CAPABILITIES, createRecordingLogger } from '@parley/core/testing';
 import { startSweep } from '@parley/queue';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FilesCapability } from '../adapter.ts';
-import { answerRoute, conversationIdOf } from '../ingress/route.ts';
-import { aMessage } from '../testing/ingress-scene.ts';
+import { resolveReplyRoute, toConversationId } from '../ingress/route.ts';
+import { createMessage } from '../testing/ingress-scene.ts';
 import { type AttachmentFetcher, startAttachmentFetcher } from './attachment-fetcher.ts';
 import type { MediaLimits } from './fetch-plan.ts';
 
@@ -46,9 +46,9 @@ async function send(
 ): Promise<void> {
   const chat = { id: person, type: 'direct' } as const;
   const sender = { id: person, name: person, isBot: false };
-  const message = aMessage({ messageId: id, text: '', attachments, chat, sender });
-  const route = answerRoute(message, CAPABILITIES, { mentions: 'dead', numbered: false });
-  const conversationId = conversationIdOf(message);
+  const message = createMessage({ messageId: id, text: '', attachments, chat, sender });
+  const route = resolveReplyRoute(message, CAPABILITIES, { mentions: 'dead', numbered: false });
+  const conversationId = toConversationId(message);
   await store.inbox.accept({ conversationId, message, route, receivedAt: now, fromOwner });
   fetcher?.wake();
 }
@@ -61,7 +61,7 @@ function start(
     limits = {},
   }: { sweepMs?: number; timeoutMs?: number; limits?: Partial<MediaLimits> } = {},
 ) {
-  const recording = recordingLogger();
+  const recording = createRecordingLogger();
   lines = recording.lines;
   const noted: FilesCapability['fetch'] = (ref, limit, signal) => {
     fetched.push(ref);

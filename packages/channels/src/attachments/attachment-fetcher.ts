@@ -2,8 +2,8 @@ import { type Clock, type Logger, reasonOf } from '@parley/core';
 import type { StartSweep, WakeUpQueue } from '@parley/queue';
 import type { AttachmentRepository, DueAttachment, SenderKey } from '@parley/store';
 import type { FilesCapability } from '../adapter.ts';
-import { chooseFetches, createTurns } from './choose-fetches.ts';
-import { afterFetchFailure, type MediaLimits, planFetch } from './fetch-plan.ts';
+import { chooseFetches, createLastTurns } from './choose-fetches.ts';
+import { decideAfterFetchFailure, type MediaLimits, planFetch } from './fetch-plan.ts';
 
 /** Fetches the files sent to one account, in the process that owns its connection. */
 export interface AttachmentFetcher {
@@ -51,7 +51,7 @@ export function startAttachmentFetcher(
   const { channel, account } = options;
   const closing = new AbortController();
   const running = new Map<number, DueAttachment & { readonly ended: Promise<void> }>();
-  const turns = createTurns();
+  const turns = createLastTurns();
   let wanted = false;
   let looking: Promise<void> | null = null;
 
@@ -66,7 +66,7 @@ export function startAttachmentFetcher(
   };
   const begin = (one: DueAttachment): void => {
     const others = [...running.values()].filter(({ person }) => person === one.person);
-    const order = { ...one, channel, account, inFlight: sizesOf(others, deps.limits) };
+    const order = { ...one, channel, account, inFlight: sumFetchSizes(others, deps.limits) };
     const ended = fetchOne(deps, order, closing.signal, options.timeoutMs ?? TIMEOUT_MS)
       .catch((error: unknown) => {
         deps.log.warn({ reason: reasonOf(error) }, 'attachment not stored; it will be retried');
@@ -104,16 +104,19 @@ export function startAttachmentFetcher(
 
 /** An attachment to fetch, and the totals already being fetched for its sender. */
 interface FetchOrder extends DueAttachment, SenderKey {
-  readonly inFlight: KeptTotals;
+  readonly inFlight: StoredTotals;
 }
 
-interface KeptTotals {
+interface StoredTotals {
   readonly files: number;
   readonly bytes: number;
 }
 
 /** The number of files, and the maximum number of bytes, that these fetches can add. */
-function sizesOf(fetches: readonly DueAttachment[], { fileBytes }: MediaLimits): KeptTotals {
+function sumFetchSizes(
+  fetches: readonly DueAttachment[],
+  { fileBytes }: MediaLimits,
+): StoredTotals {
   const sizes = fetches.map(({ attachment }) => attachment.size ?? fileBytes);
   return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
@@ -131,8 +134,8 @@ async function fetchOne(
     await deps.lanes.wake(due.conversationId);
   };
   const room = {
-    all: await roomOf(deps),
-    sender: await roomOfSender(deps, due, due.attachment.size),
+    all: await getTotalQuota(deps),
+    sender: await getSenderQuota(deps, due, due.attachment.size),
   };
   const plan = planFetch(due, deps.limits, files?.maxBytes ?? 0, room);
   if (files === undefined || plan.kind === 'refuse') {
@@ -145,7 +148,7 @@ async function fetchOne(
     bytes = await rejectWhenAborted(files.fetch(due.attachment.ref, plan.limit, signal), signal);
   } catch (thrown) {
     if (closing.aborted) return false;
-    const next = afterFetchFailure(thrown, due.attempts);
+    const next = decideAfterFetchFailure(thrown, due.attempts);
     const facts = { kind: due.attachment.kind, attempt: due.attempts + 1, next: next.kind };
     deps.log.warn({ ...facts, reason: reasonOf(thrown) }, 'attachment not fetched');
     if (next.kind === 'give-up') await giveUp(next.why);
@@ -160,14 +163,14 @@ async function fetchOne(
   return true;
 }
 
-type RoomDeps = Pick<AttachmentFetcherDeps, 'attachments' | 'limits' | 'clock'>;
+type QuotaDeps = Pick<AttachmentFetcherDeps, 'attachments' | 'limits' | 'clock'>;
 
 /**
  * Whether `needed` more bytes may be kept, in total and for this sender. Files that no turn needs
  * any more are deleted to free space. An owner has no `sender` and no share.
  */
-export async function hasRoom(
-  deps: RoomDeps,
+export async function hasFreeSpace(
+  deps: QuotaDeps,
   needed: number,
   sender: SenderKey | null,
 ): Promise<boolean> {
@@ -175,16 +178,16 @@ export async function hasRoom(
   const own =
     sender === null
       ? Number.POSITIVE_INFINITY
-      : await roomOfSender(deps, { ...sender, fromOwner: false, inFlight: nothing }, needed);
-  return own >= needed && (await roomOf(deps, needed)) >= needed;
+      : await getSenderQuota(deps, { ...sender, fromOwner: false, inFlight: nothing }, needed);
+  return own >= needed && (await getTotalQuota(deps, needed)) >= needed;
 }
 
 /**
  * The remaining bytes for a sender's files; those of their files that no turn needs any more are
  * deleted to free space.
  */
-async function roomOfSender(
-  { attachments, limits }: RoomDeps,
+async function getSenderQuota(
+  { attachments, limits }: QuotaDeps,
   {
     channel,
     account,
@@ -211,8 +214,8 @@ async function roomOfSender(
  * The remaining bytes for all files; files that no turn needs any more are deleted early to free
  * space.
  */
-async function roomOf(
-  { attachments, limits, clock }: RoomDeps,
+async function getTotalQuota(
+  { attachments, limits, clock }: QuotaDeps,
   needed: number = limits.fileBytes,
 ): Promise<number> {
   const room = limits.keptBytes - (await attachments.bytesKept());

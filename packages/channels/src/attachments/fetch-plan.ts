@@ -27,7 +27,7 @@ type FetchPlan =
   | { readonly kind: 'refuse'; readonly why: string };
 
 /** The next step after a failed attempt. */
-type AfterFetchFailure =
+type FetchFailureDecision =
   | { readonly kind: 'retry'; readonly inMs: number }
   | { readonly kind: 'give-up'; readonly why: string };
 
@@ -36,7 +36,7 @@ const MB = 1_024 * 1_024;
 const RETRY_DELAYS_MS = [2_000, 6_000, 20_000];
 
 /** The remaining bytes, in total and for the sender's files. */
-interface Room {
+interface RemainingQuota {
   readonly all: number;
   readonly sender: number;
 }
@@ -52,7 +52,7 @@ export function planFetch(
   due: Pick<DueAttachment, 'attachment' | 'bytesTaken'>,
   limits: Pick<MediaLimits, 'fileBytes' | 'messageBytes'>,
   platformBytes: number,
-  room: Room,
+  room: RemainingQuota,
 ): FetchPlan {
   if (room.all < limits.fileBytes) {
     return { kind: 'refuse', why: 'I have no room for more files at the moment' };
@@ -62,16 +62,16 @@ export function planFetch(
   const limit = Math.min(perFile, left, room.sender);
   const why =
     limit === perFile
-      ? `it is larger than the ${megabytes(perFile)} that I can take`
+      ? `it is larger than the ${formatMegabytes(perFile)} that I can take`
       : limit === left
-        ? `the files of one message may have ${megabytes(limits.messageBytes)} together`
+        ? `the files of one message may have ${formatMegabytes(limits.messageBytes)} together`
         : TOO_MANY_FILES;
   const claimed = due.attachment.size ?? 0;
   return claimed > limit || limit <= 0 ? { kind: 'refuse', why } : { kind: 'fetch', limit, why };
 }
 
 /** Decides whether a failed fetch is retried; `attempts` counts the attempts before this one. */
-export function afterFetchFailure(thrown: unknown, attempts: number): AfterFetchFailure {
+export function decideAfterFetchFailure(thrown: unknown, attempts: number): FetchFailureDecision {
   const failure = thrown instanceof ChannelError ? thrown.failure : null;
   switch (failure?.kind) {
     case 'gone':
@@ -86,6 +86,6 @@ export function afterFetchFailure(thrown: unknown, attempts: number): AfterFetch
   return { kind: 'retry', inMs: Math.max(wait, asked) };
 }
 
-function megabytes(bytes: number): string {
+function formatMegabytes(bytes: number): string {
   return `${Math.round((bytes / MB) * 10) / 10} MB`;
 }

@@ -1,7 +1,7 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import type { CommandTransaction, InboxRepository } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene } from '../testing/ingress-scene.ts';
+import { createMessage, IngressScene } from '../testing/ingress-scene.ts';
 import { type CommandServices, chatCommand } from './command.ts';
 import { CHAT_COMMANDS, listMenu, RESERVED_COMMANDS } from './list.ts';
 
@@ -38,8 +38,8 @@ describe('a command added by one file and an entry in the list', () => {
     },
   });
   const commands = [...CHAT_COMMANDS, dice];
-  const write = (text: string, change: Parameters<typeof aMessage>[0] = {}) =>
-    scene.ingressWith({}, { commands })(aMessage({ text, ...change }), CAPABILITIES);
+  const write = (text: string, change: Parameters<typeof createMessage>[0] = {}) =>
+    scene.ingressWith({}, { commands })(createMessage({ text, ...change }), CAPABILITIES);
   beforeEach(() => void happened.splice(0));
 
   it.each(['/dice 20', '/Roll 20.', '`/dice 20`', '／dice 20'])(
@@ -141,7 +141,7 @@ describe('the transaction of a command', () => {
         },
       );
       for (const [nth, words] of ['', ' ABC234', ' last', ' large'].entries()) {
-        const message = aMessage({ messageId: `m${nth}`, text: `/${name}${words}` });
+        const message = createMessage({ messageId: `m${nth}`, text: `/${name}${words}` });
         expect(await receive(message, CAPABILITIES)).toMatchObject({ kind: 'command' });
       }
       expect(turns).toEqual([0, 0, 0, 0]);

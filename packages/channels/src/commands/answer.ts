@@ -1,7 +1,7 @@
-import { literal } from '@parley/core';
+import { toLiteralMarkdown } from '@parley/core';
 import type { AnswerVerdict } from '@parley/store';
-import { APPROVAL_CODE_LENGTH, typedCode } from '../ingress/one-time-code.ts';
-import { personId } from '../ingress/sender.ts';
+import { APPROVAL_CODE_LENGTH, parseTypedCode } from '../ingress/one-time-code.ts';
+import { toPersonId } from '../ingress/sender.ts';
 import { chatCommand } from './command.ts';
 
 /** Answers a question of `ask_user`: a code, and a number, `skip` or other text. */
@@ -14,24 +14,24 @@ export const answer = chatCommand({
   unlisted: true,
   async run({ argument, message, conversationId }, transaction) {
     const [, typed = '', text = ''] = /^(\S+)\s+(.+)$/s.exec(argument) ?? [];
-    const code = typedCode(typed, APPROVAL_CODE_LENGTH);
-    if (code === null) return { answer: answerText({ kind: 'unknown' }) };
-    const by = personId(message);
+    const code = parseTypedCode(typed, APPROVAL_CODE_LENGTH);
+    if (code === null) return { answer: describeAnswerVerdict({ kind: 'unknown' }) };
+    const by = toPersonId(message);
     const verdict = await transaction.answerQuestion({ code, by, text });
     const isOver = verdict.kind === 'answered' || verdict.kind === 'closed';
     return {
-      answer: answerText(verdict),
+      answer: describeAnswerVerdict(verdict),
       ...(isOver && { settled: true }),
       wake: verdict.kind === 'answered' ? [conversationId] : [],
     };
   },
 });
 
-function answerText(verdict: AnswerVerdict): string {
+function describeAnswerVerdict(verdict: AnswerVerdict): string {
   switch (verdict.kind) {
     case 'answered': {
       const { answer: given } = verdict.question;
-      return given === null ? 'Skipped.' : `Your answer: ${literal(given)}`;
+      return given === null ? 'Skipped.' : `Your answer: ${toLiteralMarkdown(given)}`;
     }
     case 'closed':
       return 'I no longer wait for an answer to that. Write it as a message.';

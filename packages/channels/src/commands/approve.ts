@@ -1,5 +1,5 @@
 import type { ApprovalVerdict } from '@parley/store';
-import { approvalText, decideApproval } from './approval-text.ts';
+import { decideApproval, describeApprovalVerdict } from './approval-text.ts';
 import { type CommandContext, chatCommand } from './command.ts';
 
 export const approve = chatCommand({
@@ -12,14 +12,17 @@ export const approve = chatCommand({
     // Text after the code may restrict what was asked, so nothing is decided in that case.
     const argument = context.onward === '' ? context.argument : '';
     const decided = await decideApproval({ ...context, argument }, transaction, 'approved');
-    const undecided = undecidedText(context, decided.verdict);
-    const texts = [...(undecided === null ? [] : [undecided]), approvalText(decided.verdict)];
+    const undecided = explainUndecided(context, decided.verdict);
+    const texts = [
+      ...(undecided === null ? [] : [undecided]),
+      describeApprovalVerdict(decided.verdict),
+    ];
     return { ...decided.follows, answer: texts.join('\n\n') };
   },
 });
 
 /** Explains why a text decided no approval. */
-function undecidedText(
+function explainUndecided(
   { argument, onward, spoken }: CommandContext,
   verdict: ApprovalVerdict,
 ): string | null {

@@ -95,7 +95,7 @@ export interface CommandContext
   /** `owner` when only the owner reads the answer. */
   readonly audience: 'owner' | 'others';
   readonly rules: DecisionRules;
-  readonly situation: Situation;
+  readonly situation: GatewaySituation;
   /** All commands, for `/help`. */
   readonly commands: readonly ChatCommand[];
 }
@@ -113,7 +113,7 @@ export interface CommandAsker {
 }
 
 /** Facts about the running gateway that commands can show. */
-export interface Situation {
+export interface GatewaySituation {
   /** The agent's display name. */
   readonly agentName: string;
   /** Which model answers and why, as part of a sentence: `offline – no model …`. */

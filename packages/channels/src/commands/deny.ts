@@ -1,4 +1,4 @@
-import { approvalText, decideApproval } from './approval-text.ts';
+import { decideApproval, describeApprovalVerdict } from './approval-text.ts';
 import { chatCommand } from './command.ts';
 
 export const deny = chatCommand({
@@ -9,6 +9,6 @@ export const deny = chatCommand({
   who: 'approver',
   async run(context, transaction) {
     const { verdict, follows } = await decideApproval(context, transaction, 'denied');
-    return { ...follows, answer: approvalText(verdict) };
+    return { ...follows, answer: describeApprovalVerdict(verdict) };
   },
 });

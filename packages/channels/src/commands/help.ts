@@ -1,7 +1,7 @@
-import { literal, literalLine } from '@parley/core';
+import { toLiteralLine, toLiteralMarkdown } from '@parley/core';
 import type { CommandInfo } from '../menu.ts';
 import { chatCommand } from './command.ts';
-import { usableCommands } from './permission.ts';
+import { listUsableCommands } from './permission.ts';
 
 export const help = chatCommand({
   name: 'help',
@@ -16,16 +16,16 @@ export const help = chatCommand({
     (await skillCommands?.(audience, agent)) ?? [],
   async run({ situation, commands, asker }, _transaction, skills) {
     const lines = [
-      `I am ${literalLine(situation.agentName)}. Just write to me, or use a command:\n`,
-      ...usableCommands(commands, asker).map(helpLine),
-      ...skillHelp(skills),
+      `I am ${toLiteralLine(situation.agentName)}. Just write to me, or use a command:\n`,
+      ...listUsableCommands(commands, asker).map(formatHelpLine),
+      ...listSkillHelp(skills),
     ];
     return { answer: lines.join('\n') };
   },
 });
 
-function helpLine({ name, summary, takes = '' }: CommandInfo): string {
-  return `- /${name}${takes === '' ? '' : ` ${literal(takes)}`} – ${summary}`;
+function formatHelpLine({ name, summary, takes = '' }: CommandInfo): string {
+  return `- /${name}${takes === '' ? '' : ` ${toLiteralMarkdown(takes)}`} – ${summary}`;
 }
 
 /**
@@ -36,7 +36,7 @@ const MAX_SKILLS = 30;
 const MAX_SUMMARY = 120;
 
 /** The part of `/help` about skills, as Markdown lines; empty when no skill can be called. */
-export function skillHelp(commands: readonly CommandInfo[]): readonly string[] {
+export function listSkillHelp(commands: readonly CommandInfo[]): readonly string[] {
   if (commands.length === 0) return [];
   const more = commands.length - MAX_SKILLS;
   return [
@@ -51,6 +51,6 @@ export function skillHelp(commands: readonly CommandInfo[]): readonly string[] {
 /** The skill's author wrote it, so its markup is not trusted. */
 function shortenSummary(summary: string): string {
   const characters = [...summary];
-  if (characters.length <= MAX_SUMMARY) return literal(summary);
-  return `${literal(characters.slice(0, MAX_SUMMARY).join(''))} …`;
+  if (characters.length <= MAX_SUMMARY) return toLiteralMarkdown(summary);
+  return `${toLiteralMarkdown(characters.slice(0, MAX_SUMMARY).join(''))} …`;
 }

@@ -1,6 +1,6 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
+import { createMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
 import type { CommandServices, ServiceAsker } from './command.ts';
 
 const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
@@ -39,7 +39,7 @@ async function write(
   const access = { ...POLICY.access, direct: 'open' } as const;
   const receive = scene.ingressWith({ access }, { commandServices: () => service ?? {} });
   const message = { messageId: `m${nth}`, text, chat, sender: { id: sender }, addressed: true };
-  await receive(aMessage({ ...message, ...more }), CAPABILITIES);
+  await receive(createMessage({ ...message, ...more }), CAPABILITIES);
   return (await scene.told(chat.id)).at(-1);
 }
 

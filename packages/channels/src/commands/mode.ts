@@ -15,12 +15,16 @@ export const mode = chatCommand({
   who: 'everyone',
   groupRight: 'needed-for-words',
   async run({ argument }, transaction) {
-    const to = modeIn(argument);
-    return { answer: modeText(argument, to, await transaction.changeMode(to)) };
+    const to = parseMode(argument);
+    return { answer: describeModeChange(argument, to, await transaction.changeMode(to)) };
   },
 });
 
-function modeText(argument: string, to: ConversationMode | null, { now }: ModeChange): string {
+function describeModeChange(
+  argument: string,
+  to: ConversationMode | null,
+  { now }: ModeChange,
+): string {
   if (to !== null) return `\`${now}\` mode: ${MODES[now]}`;
   const unknown = argument === '' ? [] : ['I know no such mode.'];
   const list = Object.entries(MODES).map(
@@ -29,7 +33,7 @@ function modeText(argument: string, to: ConversationMode | null, { now }: ModeCh
   return [...unknown, `This conversation is in \`${now}\` mode.\n`, ...list].join('\n');
 }
 
-function modeIn(argument: string): ConversationMode | null {
+function parseMode(argument: string): ConversationMode | null {
   const word = argument.toLowerCase();
   return word === 'agent' || word === 'ask' || word === 'plan' ? word : null;
 }

@@ -2,8 +2,8 @@ import type { ReplyRoute } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import type { NewPart } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { chatHistory } from '../known-chats.ts';
-import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
+import { readChatHistory } from '../known-chats.ts';
+import { createMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
 
 const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
 const LANE = 'telegram:default:42';
@@ -32,7 +32,7 @@ async function write(text: string, sender = '42', inGroup = false): Promise<stri
   const chat = inGroup ? GROUP : { id: sender };
   const receive = scene.ingressWith({ access: { ...POLICY.access, direct: 'open' } });
   const message = { messageId: `m${nth}`, text, chat, sender: { id: sender }, addressed: true };
-  await receive(aMessage(message), CAPABILITIES);
+  await receive(createMessage(message), CAPABILITIES);
   return (await scene.told(chat.id)).at(-1);
 }
 
@@ -41,7 +41,7 @@ async function press(pressed: string, text: string) {
   nth += 1;
   const receive = scene.ingressWith({ access: POLICY.access });
   const message = { messageId: `m${nth}`, text, pressed, chat: { id: '42' }, sender: { id: '42' } };
-  return receive(aMessage({ ...message, addressed: true }), CAPABILITIES);
+  return receive(createMessage({ ...message, addressed: true }), CAPABILITIES);
 }
 
 /** Sends everything that is due in the owner's chat, recording the last part as `q`. */
@@ -122,7 +122,11 @@ describe('/approve and /deny', () => {
     await ask();
     await write('one moment');
     const key = { channel: 'telegram', account: 'default', chatId: '42', messageId: `m${nth}` };
-    const edited = aMessage({ messageId: `m${nth}`, text: '/approve ABC234', chat: { id: '42' } });
+    const edited = createMessage({
+      messageId: `m${nth}`,
+      text: '/approve ABC234',
+      chat: { id: '42' },
+    });
     expect(await scene.store.inbox.revise(key, edited)).toBe(true);
     expect(await scene.store.approvals.recent(1)).toMatchObject([{ state: 'pending' }]);
   });
@@ -200,7 +204,7 @@ describe('commands that change a group’s conversation for everyone', () => {
       nth += 1;
       const words = { messageId: `c${nth}`, text, chat: GROUP, sender: { id }, addressed: true };
       const isAdministrator = async () => asked.push(`${id} ${text}`) > 0 && is;
-      await receive(aMessage(words), CAPABILITIES, { isAdministrator });
+      await receive(createMessage(words), CAPABILITIES, { isAdministrator });
       return (await scene.told(GROUP.id)).at(-1);
     };
     expect(await command('/mode ask', '42')).toContain('ask mode: I look');
@@ -223,7 +227,7 @@ describe('commands that change a group’s conversation for everyone', () => {
       nth += 1;
       const receive = scene.ingressWith({ access: { ...POLICY.access, groupCommands } });
       const sender = { id: '7' };
-      const message = aMessage({
+      const message = createMessage({
         messageId: `r${nth}`,
         text,
         chat: GROUP,
@@ -307,7 +311,7 @@ describe('/run', () => {
     await plan();
     await write('/run t1');
     const chat = { channel: 'telegram', account: 'default', chatId: '42' };
-    const lines = await chatHistory(scene.store, chat, 99);
+    const lines = await readChatHistory(scene.store, chat, 99);
     expect(lines.flatMap((line) => (line.kind === 'inbound' ? line.text : []))).toContain(
       '/run t1',
     );

@@ -1,8 +1,8 @@
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { describe, expect, it } from 'vitest';
 import type { GroupCommands } from '../ingress/rules.ts';
 import { CHAT_COMMANDS, COMMANDS, RESERVED_COMMANDS } from './list.ts';
-import { findRefusal, groupRight, hasGroupRight, usableCommands } from './permission.ts';
+import { decideGroupRight, findRefusal, hasGroupRight, listUsableCommands } from './permission.ts';
 import { isCommand, parseCommand } from './typed-command.ts';
 
 describe('recognising a command', () => {
@@ -82,7 +82,7 @@ describe('whether a command is run', () => {
     [false, false, false],
   ])('[F09] /help shows what can be used: %s %s %s', (isOwner, isApprover, mayChangeChat) => {
     const asker = { isOwner, isDirect: true, isApprover, mayChangeChat };
-    const usable = usableCommands(CHAT_COMMANDS, asker).map(({ name }) => name);
+    const usable = listUsableCommands(CHAT_COMMANDS, asker).map(({ name }) => name);
     for (const { name } of COMMANDS) {
       expect(usable.includes(name)).toBe(findRefusal(commandNamed(name), asker) === null);
     }
@@ -108,11 +108,11 @@ describe('who may change a group’s conversation for everyone', () => {
     ['everyone', ['granted'], ['granted'], ['granted'], ['granted']],
   ])('[F05] %s: owner %s, approver %s, guest %s, in a direct chat %s', (rule, ...expected) => {
     const ranks = [OWNER, APPROVER, GUEST, ALONE];
-    expect(ranks.map((rank) => [groupRight(rule, rank)])).toEqual(expected);
+    expect(ranks.map((rank) => [decideGroupRight(rule, rank)])).toEqual(expected);
   });
 
   it('[F05] asks the platform only when the platform decides, and treats a missing answer as a no', async () => {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const never = { isAdministrator: () => Promise.reject(new Error('asked')) };
     expect(await hasGroupRight('administrators', APPROVER, never, log)).toBe(true);
     expect(await hasGroupRight('owners', APPROVER, never, log)).toBe(false);
@@ -125,7 +125,7 @@ describe('who may change a group’s conversation for everyone', () => {
   });
 
   it('[F05] [D13] does not wait for a silent platform', async () => {
-    const { log } = recordingLogger();
+    const { log } = createRecordingLogger();
     let given: AbortSignal | undefined;
     const silent = {
       isAdministrator: (signal: AbortSignal) => {

@@ -23,7 +23,7 @@ export function findRefusal(
 }
 
 /** Explains politely, without a model, why a command was not run. */
-export function refusalText({ name }: ChatCommand, why: Refusal, rule: GroupCommands): string {
+export function describeRefusal({ name }: ChatCommand, why: Refusal, rule: GroupCommands): string {
   switch (why) {
     case 'owner-only':
       return `/${name} is for my owner only.`;
@@ -49,7 +49,7 @@ export function isListed({ unlisted }: ChatCommand): boolean {
 }
 
 /** The commands that this person can use, for `/help`. */
-export function usableCommands(
+export function listUsableCommands(
   commands: readonly ChatCommand[],
   asker: CommandAsker,
 ): readonly ChatCommand[] {
@@ -82,7 +82,7 @@ export async function findAsker(
 type SenderRank = Omit<CommandAsker, 'mayChangeChat'>;
 
 /** Decides by the setting alone; `ask` when only the platform knows. */
-export function groupRight(
+export function decideGroupRight(
   rule: GroupCommands,
   { isDirect, isOwner, isApprover }: SenderRank,
 ): 'granted' | 'denied' | 'ask' {
@@ -103,7 +103,7 @@ export async function hasGroupRight(
   log: Pick<Logger, 'warn'>,
   withinMs?: number,
 ): Promise<boolean> {
-  const right = groupRight(rule, rank);
+  const right = decideGroupRight(rule, rank);
   if (right !== 'ask') return right === 'granted';
   if (isAdministrator === undefined) return false;
   return (await askPlatform(isAdministrator, 'who is an administrator', log, withinMs)) ?? false;

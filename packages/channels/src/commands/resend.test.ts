@@ -1,6 +1,6 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
+import { createMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
 
 const GROUP = { id: '-5', type: 'group', title: 'Team' } as const;
 const ANN = '7';
@@ -27,7 +27,7 @@ function write(text: string, { from = ANN, chat = GROUP, messageId }: Press = {}
   const access = { ...POLICY.access, direct: 'open' } as const;
   const sender = { id: from };
   const message = { messageId: messageId ?? `m${nth}`, text, chat, sender, addressed: true };
-  return scene.ingressWith({ access })(aMessage(message), CAPABILITIES);
+  return scene.ingressWith({ access })(createMessage(message), CAPABILITIES);
 }
 
 /**

@@ -14,14 +14,14 @@ export const run = chatCommand({
   async run({ argument, conversationId }, transaction) {
     const found = await transaction.runPlan(argument === '' ? null : argument, PLAN_TEXT);
     return {
-      answer: runText(argument, found),
+      answer: describePlanRun(argument, found),
       settled: true,
       wake: found === 'runs' ? [conversationId] : [],
     };
   },
 });
 
-function runText(argument: string, found: PlanRun): string {
+function describePlanRun(argument: string, found: PlanRun): string {
   switch (found) {
     case 'runs':
       return 'I run the plan. From now on this conversation is in `agent` mode.';

@@ -1,4 +1,4 @@
-import { literalLine, todoLines } from '@parley/core';
+import { formatTodoList, toLiteralLine } from '@parley/core';
 import { chatCommand } from './command.ts';
 
 export const status = chatCommand({
@@ -17,11 +17,11 @@ export const status = chatCommand({
   async run({ situation, audience }, transaction, { todos, line }) {
     const { now: chosen } = await transaction.changeModel('show');
     const paragraphs = [
-      `${literalLine(situation.agentName)} is here.`,
+      `${toLiteralLine(situation.agentName)} is here.`,
       // Which model answers, and on which host, concerns only the owner.
       ...(audience === 'owner' ? [`Model: ${chosen ?? situation.model}`] : []),
       ...(line === undefined ? [] : [line]),
-      ...(todos.length > 0 ? [`To-dos, ${todoLines(todos)}`] : []),
+      ...(todos.length > 0 ? [`To-dos, ${formatTodoList(todos)}`] : []),
     ];
     return { answer: paragraphs.join('\n\n') };
   },

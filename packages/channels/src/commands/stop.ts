@@ -11,13 +11,13 @@ export const stop = chatCommand({
     const stopped = await transaction.stop(asker.mayChangeChat ? undefined : message.sender.id);
     const isOwn = asker.mayChangeChat || stopped.stoppedTurn !== null;
     return {
-      answer: stopText(stopped, asker),
+      answer: describeStop(stopped, asker),
       stop: [...(isOwn ? [conversationId] : []), ...stopped.stoppedSubAgents],
     };
   },
 });
 
-function stopText(
+function describeStop(
   { stoppedTurn, setAside, stoppedSubAgents }: Stopped,
   { mayChangeChat }: CommandAsker,
 ): string {

@@ -1,5 +1,5 @@
 import { type InboundMessage, mayCommand } from '@parley/core';
-import { APPROVAL_CODE_LENGTH, leadingCode } from '../ingress/one-time-code.ts';
+import { APPROVAL_CODE_LENGTH, splitLeadingCode } from '../ingress/one-time-code.ts';
 import type { CommandInfo } from '../menu.ts';
 import type { ChatCommand, CommandRest, CommandWords, TypedCommand } from './command.ts';
 import { CHAT_COMMANDS } from './list.ts';
@@ -52,13 +52,13 @@ export function splitCommand({ command, argument }: TypedCommand): CommandWords 
     case 'argument':
       return { argument: argument.replace(/[.,;:!?…。！？]+$/, ''), onward: '', unused: '' };
     case 'message':
-      return { argument: '', onward: withoutBarePunctuation(argument), unused: '' };
+      return { argument: '', onward: trimPunctuation(argument), unused: '' };
     case 'none':
-      return { argument: '', onward: '', unused: withoutBarePunctuation(argument) };
+      return { argument: '', onward: '', unused: trimPunctuation(argument) };
     case 'code': {
-      const found = leadingCode(argument, APPROVAL_CODE_LENGTH);
+      const found = splitLeadingCode(argument, APPROVAL_CODE_LENGTH);
       if (found === null) return { argument, onward: '', unused: '' };
-      return { argument: found.code, onward: withoutBarePunctuation(found.rest), unused: '' };
+      return { argument: found.code, onward: trimPunctuation(found.rest), unused: '' };
     }
     default:
       return splitWord(argument, command.rest);
@@ -71,12 +71,12 @@ function splitWord(argument: string, known: readonly string[]): CommandWords {
   // "/mode how does that work" names no mode: all of it is a message.
   const isWord = onward === '' || known.includes(word.toLowerCase());
   return isWord
-    ? { argument: word, onward: withoutBarePunctuation(onward), unused: '' }
+    ? { argument: word, onward: trimPunctuation(onward), unused: '' }
     : { argument: '', onward: argument, unused: '' };
 }
 
 /** A full stop, a smile or a bracket behind a command says nothing. */
-function withoutBarePunctuation(words: string): string {
+function trimPunctuation(words: string): string {
   return /[\p{L}\p{N}]/u.test(words) ? words : '';
 }
 
@@ -84,7 +84,7 @@ function withoutBarePunctuation(words: string): string {
  * The message that is left of one with a command: its words, and the files beside it. Null: nothing is left to answer. What
  * follows `/start` on Telegram is in the address that the person opened, and text of its author.
  */
-export function messageAfter(
+export function toFollowingMessage(
   message: InboundMessage,
   { command, spoken }: TypedCommand,
   { onward }: Pick<CommandWords, 'onward'>,
@@ -105,7 +105,7 @@ function carriesFiles(rest: CommandRest): boolean {
 }
 
 /** The notice about words and files that a command did nothing with, in Markdown; null: there are none. */
-export function leftOverText(
+export function describeLeftOver(
   { name, rest }: Pick<ChatCommand, 'name' | 'rest'>,
   { unused }: Pick<CommandWords, 'unused'>,
   { attachments }: Pick<InboundMessage, 'attachments'>,

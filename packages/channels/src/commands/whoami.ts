@@ -1,4 +1,4 @@
-import { personId } from '../ingress/sender.ts';
+import { toPersonId } from '../ingress/sender.ts';
 import { chatCommand } from './command.ts';
 
 export const whoami = chatCommand({
@@ -8,6 +8,6 @@ export const whoami = chatCommand({
   who: 'everyone',
   private: true,
   run: async ({ message }) => ({
-    answer: `You are \`${personId(message)}\` in the ${message.chat.type} chat \`${message.chat.id}\`.`,
+    answer: `You are \`${toPersonId(message)}\` in the ${message.chat.type} chat \`${message.chat.id}\`.`,
   }),
 });

@@ -1,11 +1,11 @@
 import type { ChannelFailure } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { afterFailure } from './after-failure.ts';
+import { decideAfterFailure } from './after-failure.ts';
 
 const decide = (
   failure: ChannelFailure,
   change: { attempts?: number; mayRepeat?: boolean; random?: number } = {},
-) => afterFailure({ failure, attempts: 0, mayRepeat: false, random: 0, ...change });
+) => decideAfterFailure({ failure, attempts: 0, mayRepeat: false, random: 0, ...change });
 
 describe('what happens to a part that could not be sent', () => {
   it('[D05] waits exactly as long as the platform requests, without counting an attempt', () => {

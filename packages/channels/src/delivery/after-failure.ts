@@ -4,14 +4,14 @@ import {
   ChannelError,
   type ChannelFailure,
   type Clock,
-  inlineCode,
+  formatInlineCode,
   type Logger,
-  literal,
   type Meter,
   type Monotonic,
   type OutboundPart,
   type ReplyRoute,
   reasonOf,
+  toLiteralMarkdown,
 } from '@parley/core';
 import { render } from '@parley/markup';
 import type { DuePart, NewPart, OutboxRepository } from '@parley/store';
@@ -21,7 +21,7 @@ import type { Pacer } from './pacer.ts';
 import type { SendNotes } from './send-notes.ts';
 
 /** What to do with a part that could not be sent. */
-export type AfterFailure =
+export type SendFailureDecision =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly attempt: 'counts' | 'free' }
   | { readonly kind: 'give-up'; readonly state: 'failed' | 'unknown' };
 
@@ -48,7 +48,7 @@ const UNTRIED_MS = 3_000;
  * counts as an attempt; a part with an unknown outcome is sent again only where a repetition does
  * no harm; a refusal is final.
  */
-export function afterFailure(facts: FailureFacts): AfterFailure {
+export function decideAfterFailure(facts: FailureFacts): SendFailureDecision {
   const { failure } = facts;
   switch (failure.kind) {
     case 'rate-limited':
@@ -67,7 +67,7 @@ export function afterFailure(facts: FailureFacts): AfterFailure {
   }
 }
 
-function retryPart(facts: FailureFacts, otherwise: 'failed' | 'unknown'): AfterFailure {
+function retryPart(facts: FailureFacts, otherwise: 'failed' | 'unknown'): SendFailureDecision {
   if (facts.attempts + 1 >= MAX_ATTEMPTS) return { kind: 'give-up', state: otherwise };
   const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** facts.attempts);
   return { kind: 'retry', afterMs: jitterDelay(backoff, facts.random), attempt: 'counts' };
@@ -85,7 +85,7 @@ export interface Notice {
  * Sent when it is unknown whether a part has arrived (D04). `key` is the part's idempotency key. On
  * platforms without buttons, a command takes the button's place.
  */
-export function uncertainNotice(key: string, hasButtons: boolean): Notice {
+export function createUncertainNotice(key: string, hasButtons: boolean): Notice {
   const what =
     '⚙️ I was interrupted while sending a message, and cannot tell whether it arrived. If it is missing,';
   if (!hasButtons) return { markdown: `${what} \`/resend\` sends it again.` };
@@ -103,8 +103,8 @@ function canBeReported(failure: ChannelFailure): boolean {
 }
 
 /** Sent when the platform permanently refused a part. */
-function refusedNotice(reason: string): Notice {
-  return { markdown: `⚙️ A part of my answer could not be delivered: ${literal(reason)}` };
+function createRefusedNotice(reason: string): Notice {
+  return { markdown: `⚙️ A part of my answer could not be delivered: ${toLiteralMarkdown(reason)}` };
 }
 
 /** The services for a part whose sending failed or was interrupted. */
@@ -132,15 +132,19 @@ export interface FailureDeps {
   readonly random: () => number;
 }
 
-/** Carries out the decision of `afterFailure` about a part whose send threw. */
-export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknown): Promise<void> {
+/** Carries out the decision of `decideAfterFailure` about a part whose send threw. */
+export async function handleSendError(
+  deps: FailureDeps,
+  due: DuePart,
+  thrown: unknown,
+): Promise<void> {
   const { part } = due;
-  const error = asChannelError(thrown);
+  const error = toChannelError(thrown);
   if (error !== thrown) deps.log.error({ part: part.id, reason: error.message }, 'adapter defect');
-  const decision = afterFailure({
+  const decision = decideAfterFailure({
     failure: error.failure,
     attempts: due.attempts,
-    mayRepeat: mayRepeat(deps, part, mayBeThereSince(due)),
+    mayRepeat: canRepeatSend(deps, part, findEarliestArrival(due)),
     random: deps.random(),
   });
   if (decision.kind === 'retry') {
@@ -163,21 +167,21 @@ export async function afterThrow(deps: FailureDeps, due: DuePart, thrown: unknow
   }
   const { state } = decision;
   const reason = error.message;
-  const about = state === 'unknown' ? uncertainNoticeOf(deps, part) : refusedNotice(reason);
+  const about = state === 'unknown' ? createPartNotice(deps, part) : createRefusedNotice(reason);
   const isOpen = canBeReported(error.failure);
   // The rest of the answer cannot be delivered there either.
   await failPart(deps, part, {
     ...{ state, reason, notice: isOpen && part.act === undefined ? about : null },
     scope: isOpen ? 'part' : 'answer',
   });
-  if (!isOpen && part.route.chatType !== 'direct') await tellOfClosed(deps, part, error);
+  if (!isOpen && part.route.chatType !== 'direct') await reportClosedChat(deps, part, error);
 }
 
 /**
  * Tells the owner about a group or topic that can no longer be notified: it was deleted or locked,
  * or the bot was removed.
  */
-async function tellOfClosed(
+async function reportClosedChat(
   { notifyOwner, chatName, log }: FailureDeps,
   { id, route: { channel, chatId, threadId } }: OutboundPart,
   { message: reason, failure }: ChannelError,
@@ -186,15 +190,17 @@ async function tellOfClosed(
   try {
     const name = await chatName?.({ chatId, threadId });
     const where =
-      name === undefined ? inlineCode(place) : `${literal(name)} (${inlineCode(place)})`;
-    const text = `An answer could not be delivered to ${where}: ${literal(reason)}`;
+      name === undefined
+        ? formatInlineCode(place)
+        : `${toLiteralMarkdown(name)} (${formatInlineCode(place)})`;
+    const text = `An answer could not be delivered to ${where}: ${toLiteralMarkdown(reason)}`;
     await notifyOwner?.(`closed ${place} ${failure.kind}`, text);
   } catch (error) {
     log.warn({ part: id, reason: reasonOf(error) }, 'could not notify the owner');
   }
 }
 
-interface Ending {
+interface PartEnding {
   readonly state: 'failed' | 'unknown';
   readonly reason: string;
   /** Null when the chat cannot be notified. */
@@ -203,25 +209,25 @@ interface Ending {
   readonly scope?: 'part' | 'answer';
 }
 
-async function failPart(deps: FailureDeps, part: OutboundPart, ending: Ending): Promise<void> {
+async function failPart(deps: FailureDeps, part: OutboundPart, ending: PartEnding): Promise<void> {
   const { route } = part;
   const { state, reason, notice, scope } = ending;
   // A notice that fails must not trigger another notice.
   const ownNotice =
-    part.noticeOf !== undefined || notice === null ? null : noticePart(notice, route);
+    part.noticeOf !== undefined || notice === null ? null : toNoticePart(notice, route);
   await deps.outbox.markFailed(part.id, state, reason, deps.clock(), ownNotice, scope);
   deps.meter.count('parley_outbox_parts_total', { channel: route.channel, state });
   deps.log.warn({ part: part.id, chat: route.chatId, state, reason }, 'part not delivered');
 }
 
 /** A notice is a single message, so it is not numbered. */
-function noticePart({ markdown, buttons }: Notice, route: ReplyRoute): NewPart | null {
+function toNoticePart({ markdown, buttons }: Notice, route: ReplyRoute): NewPart | null {
   const { numbered: _, ...target } = route.target;
   const [body] = render(markdown, target);
   return body === undefined ? null : { route, body, ...(buttons && { buttons }) };
 }
 
-function asChannelError(thrown: unknown): ChannelError {
+function toChannelError(thrown: unknown): ChannelError {
   if (thrown instanceof ChannelError) return thrown;
   return new ChannelError({ kind: 'unknown-outcome' }, reasonOf(thrown), thrown);
 }
@@ -236,7 +242,7 @@ const UNDER_WAY_MS = 10_000;
  * Handles a part found in `sending`: the process that sent it died, so the platform may or may not
  * have received it. Returns the delay until this can be decided in ms, or 0 when it is.
  */
-export async function recover(deps: FailureDeps, due: DuePart): Promise<number> {
+export async function recoverPart(deps: FailureDeps, due: DuePart): Promise<number> {
   const { part, sendingAt, attempts } = due;
   if (!(await deps.outbox.takeOver(part.id))) return 0;
   const note = deps.notes?.read({ partId: part.id, at: sendingAt ?? 0 });
@@ -247,7 +253,7 @@ export async function recover(deps: FailureDeps, due: DuePart): Promise<number> 
   };
   if (note?.kind === 'marked') return sendAgain('free');
   // If the platform forgets keys, later attempts must know that this one may have arrived.
-  if (mayRepeat(deps, part, mayBeThereSince(due)))
+  if (canRepeatSend(deps, part, findEarliestArrival(due)))
     return sendAgain(deps.capabilities.idempotentForMs === undefined ? 'free' : 'counts');
   const found = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
   if (typeof found === 'string') {
@@ -261,7 +267,7 @@ export async function recover(deps: FailureDeps, due: DuePart): Promise<number> 
   // Without the notice the chat might never learn that an answer is uncertain, so a notice whose
   // process died is sent once more.
   if (part.noticeOf !== undefined && attempts === 0) return sendAgain('counts');
-  await failPart(deps, part, { state: 'unknown', reason, notice: uncertainNoticeOf(deps, part) });
+  await failPart(deps, part, { state: 'unknown', reason, notice: createPartNotice(deps, part) });
   return 0;
 }
 
@@ -270,7 +276,7 @@ export async function recover(deps: FailureDeps, due: DuePart): Promise<number> 
  * the current attempt if no earlier one failed (a rate limit is not a failure), otherwise the start
  * of the first attempt, because any failed one may have arrived. Undefined when it was never tried.
  */
-function mayBeThereSince({ attempts, sendingAt, triedAt }: DuePart): number | undefined {
+function findEarliestArrival({ attempts, sendingAt, triedAt }: DuePart): number | undefined {
   return (attempts > 0 ? triedAt : sendingAt) ?? sendingAt ?? undefined;
 }
 
@@ -282,15 +288,15 @@ function mayBeThereSince({ attempts, sendingAt, triedAt }: DuePart): number | un
 export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
   const { idempotentSend, idempotentForMs } = deps.capabilities;
   if (!idempotentSend || idempotentForMs === undefined || due.attempts === 0) return false;
-  const since = mayBeThereSince(due);
-  return since !== undefined && !mayRepeat(deps, due.part, since);
+  const since = findEarliestArrival(due);
+  return since !== undefined && !canRepeatSend(deps, due.part, since);
 }
 
 /** Gives up a part in `sending` when it is unknown whether an earlier attempt arrived. */
 export async function endUncertain(deps: FailureDeps, { part }: DuePart): Promise<void> {
   const reason =
     'an earlier attempt may have arrived, and the platform would not recognise another one';
-  await failPart(deps, part, { state: 'unknown', reason, notice: uncertainNoticeOf(deps, part) });
+  await failPart(deps, part, { state: 'unknown', reason, notice: createPartNotice(deps, part) });
 }
 
 /** Later parts wait for the result, so a slower answer counts as none. In ms. */
@@ -314,7 +320,7 @@ async function findSent(
  * Whether a part that may have arrived is sent again. A notice is not: one cause leads to one
  * notice, and a channel on which every outcome is unknown would otherwise flood its chats.
  */
-export function mayRepeat(
+export function canRepeatSend(
   { capabilities, whenUncertain, clock }: FailureDeps,
   part: OutboundPart,
   sentAt = clock(),
@@ -326,9 +332,6 @@ export function mayRepeat(
   return isHarmless || (whenUncertain === 'resend' && part.noticeOf === undefined);
 }
 
-function uncertainNoticeOf(
-  { capabilities }: FailureDeps,
-  { idempotencyKey }: OutboundPart,
-): Notice {
-  return uncertainNotice(idempotencyKey, capabilities.buttons);
+function createPartNotice({ capabilities }: FailureDeps, { idempotencyKey }: OutboundPart): Notice {
+  return createUncertainNotice(idempotencyKey, capabilities.buttons);
 }

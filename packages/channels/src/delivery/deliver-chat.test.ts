@@ -8,11 +8,11 @@ import {
   type Receipt,
   silentMeter,
 } from '@parley/core';
-import { CAPABILITIES, recordingLogger } from '@parley/core/testing';
+import { CAPABILITIES, createRecordingLogger } from '@parley/core/testing';
 import { type BeforePart, StoreError } from '@parley/store';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type DeliveryScene, openDeliveryScene } from '../testing/delivery-scene.ts';
-import { uncertainNotice } from './after-failure.ts';
+import { createUncertainNotice } from './after-failure.ts';
 import { type DeliveryDeps, deliverChat } from './deliver-chat.ts';
 import { createPacer } from './pacer.ts';
 import { openSendNotes, type SendNotes } from './send-notes.ts';
@@ -40,7 +40,7 @@ function deps(change: Partial<DeliveryDeps> = {}): DeliveryDeps {
     capabilities: { idempotentSend: false, buttons: true },
     pacer: createPacer(),
     send: scene.send,
-    log: recordingLogger().log,
+    log: createRecordingLogger().log,
     meter: silentMeter,
     clock: () => now,
     monotonic: () => now,
@@ -56,7 +56,7 @@ const seen = (chatId = 'c') => scene.visible.get(chatId) ?? [];
 
 /** Notes kept in a file, while all other state of the process is lost. */
 function notesOnDisk(): SendNotes {
-  const { log } = recordingLogger();
+  const { log } = createRecordingLogger();
   return openSendNotes(join(folder, 'sending'), 'boot', { now, log });
 }
 
@@ -322,7 +322,7 @@ describe('delivering to a chat', () => {
 
   it('[D04] treats an error that no adapter should throw as an unknown outcome, and reports it', async () => {
     await scene.owe('c', ['one']);
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const send = () => Promise.reject(new TypeError('x is not a function'));
     await deliver({ send, log });
     expect((await scene.states('c'))[0]).toBe('unknown');
@@ -511,7 +511,7 @@ describe('a part that was being sent when the process died', () => {
       await dieWhileSending(false);
       await dieWhileSending(arrived);
       await deliver();
-      const { markdown } = uncertainNotice('', true);
+      const { markdown } = createUncertainNotice('', true);
       expect(seen()).toEqual([markdown]);
       expect(scene.sends).toEqual(['c: one', `c: ${markdown}`, `c: ${markdown}`]);
       expect(await scene.states('c')).toEqual(['unknown', 'sent']);

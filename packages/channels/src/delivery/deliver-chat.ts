@@ -9,14 +9,14 @@ import {
 } from '@parley/core';
 import { type ChatKey, type DuePart, untilDue } from '@parley/store';
 import {
-  afterThrow,
+  canRepeatSend,
   endUncertain,
   type FailureDeps,
+  handleSendError,
   isKeyForgotten,
-  mayRepeat,
-  recover,
+  recoverPart,
 } from './after-failure.ts';
-import { patientOutbox } from './patient-outbox.ts';
+import { createPatientOutbox } from './patient-outbox.ts';
 
 export interface DeliveryDeps extends FailureDeps {
   readonly capabilities: FailureDeps['capabilities'] & Pick<Capabilities, 'rates'>;
@@ -62,8 +62,8 @@ export async function deliverChat(
   signal: AbortSignal,
   fresh?: FreshParts,
 ): Promise<number | null> {
-  const deps = { ...services, outbox: patientOutbox(services.outbox, signal) };
-  let known = fresh && dueParts(fresh);
+  const deps = { ...services, outbox: createPatientOutbox(services.outbox, signal) };
+  let known = fresh && toDueParts(fresh);
   while (!mustStopDelivery(deps, signal)) {
     const parts = known ?? (await deps.outbox.unfinished(chat, AT_ONCE));
     known = undefined;
@@ -74,7 +74,7 @@ export async function deliverChat(
   return null;
 }
 
-function dueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
+function toDueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
   const state = 'pending';
   return parts.map((part) => ({
     part,
@@ -93,7 +93,10 @@ function dueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[] {
  * gateways send for an account, sending a part twice does no harm, so it does not matter if the
  * other one is wrongly taken for dead.
  */
-function othersTime({ othersSend, clock }: DeliveryDeps, { sendingAt }: DuePart): number {
+function getOthersRemainingTime(
+  { othersSend, clock }: DeliveryDeps,
+  { sendingAt }: DuePart,
+): number {
   if (othersSend !== true) return 0;
   const sinceMs = Math.abs(clock() - (sendingAt ?? 0));
   return sinceMs < OTHERS_SEND_MS ? RECHECK_MS : 0;
@@ -119,20 +122,21 @@ async function deliverInOrder(
     if (sendingAt === null) {
       if (mustStopDelivery(deps, signal)) return 'look-again';
       if (due.state === 'sending') {
-        const left = othersTime(deps, due) || (await recover(deps, due));
+        const left = getOthersRemainingTime(deps, due) || (await recoverPart(deps, due));
         if (left > 0) return left;
         deps.notes?.remove(part.id);
         return 'look-again';
       }
-      const wait = waitFor(deps, due);
+      const wait = computePartDelay(deps, due);
       if (wait > 0) return wait;
       sendingAt = deps.clock();
       noteMarked(deps, part, sendingAt);
-      if (!(await deps.outbox.markSending(part.id, sendingAt))) return forgetUnmarked(deps, part);
+      if (!(await deps.outbox.markSending(part.id, sendingAt)))
+        return forgetUnmarkedPart(deps, part);
     }
     if (isKeyForgotten(deps, due)) {
       await endUncertain(deps, due);
-      return forgetUnmarked(deps, part);
+      return forgetUnmarkedPart(deps, part);
     }
     const following = parts[index + 1];
     const sent = await sendTraced(deps, { due: { ...due, sendingAt }, following }, signal);
@@ -144,35 +148,39 @@ async function deliverInOrder(
 }
 
 /** The part is no longer pending. */
-function forgetUnmarked({ notes }: DeliveryDeps, part: OutboundPart): 'look-again' {
+function forgetUnmarkedPart({ notes }: DeliveryDeps, part: OutboundPart): 'look-again' {
   notes?.remove(part.id);
   return 'look-again';
 }
 
 function noteMarked(deps: DeliveryDeps, part: OutboundPart, at: number): void {
-  if (!mayRepeat(deps, part)) deps.notes?.write({ partId: part.id, at }, { kind: 'marked' });
+  if (!canRepeatSend(deps, part)) deps.notes?.write({ partId: part.id, at }, { kind: 'marked' });
 }
 
 /**
  * How long this part has to wait: until it is due and the platform and account permit it. In ms.
  */
-function waitFor({ pacer, clock, monotonic }: DeliveryDeps, due: DuePart): number {
+function computePartDelay({ pacer, clock, monotonic }: DeliveryDeps, due: DuePart): number {
   return untilDue(due, clock()) || pacer.take(due.part.route, monotonic());
 }
 
 /** A part that is marked as being sent, and the next one. */
-interface Marked {
+interface MarkedPart {
   readonly due: DuePart;
   readonly following: DuePart | undefined;
 }
 
 /** `followingAt`: when the next part was marked as being sent; null when it was not. */
-type Sent =
+type SendResult =
   | { readonly kind: 'sent'; readonly followingAt: number | null }
   | { readonly kind: 'not-sent' };
 
 /** Sends a part, as a span of its trace. */
-function sendTraced(deps: DeliveryDeps, marked: Marked, signal: AbortSignal): Promise<Sent> {
+function sendTraced(
+  deps: DeliveryDeps,
+  marked: MarkedPart,
+  signal: AbortSignal,
+): Promise<SendResult> {
   const { due } = marked;
   const { tracer = silentTracer, clock, meter } = deps;
   const { channel } = due.part.route;
@@ -185,23 +193,23 @@ function sendTraced(deps: DeliveryDeps, marked: Marked, signal: AbortSignal): Pr
 
 async function sendPart(
   deps: DeliveryDeps,
-  { due, following }: Marked,
+  { due, following }: MarkedPart,
   signal: AbortSignal,
-): Promise<Sent> {
+): Promise<SendResult> {
   const { part } = due;
   const { tracer = silentTracer } = deps;
   const startedAt = deps.monotonic();
-  const notes = mayRepeat(deps, part) ? undefined : deps.notes;
+  const notes = canRepeatSend(deps, part) ? undefined : deps.notes;
   const attempt = { partId: part.id, at: due.sendingAt ?? deps.clock() };
   const onStart = () => notes?.write(attempt, { kind: 'started' });
   deps.checkpoint('part-sending');
   let receipt: Receipt;
   try {
     receipt = await tracer.span('parley.send', {}, () =>
-      withinLimit(part, [signal, deps.lost], (limited) => deps.send(part, limited, onStart)),
+      runWithinLimit(part, [signal, deps.lost], (limited) => deps.send(part, limited, onStart)),
     );
   } catch (thrown) {
-    await afterThrow(deps, due, thrown);
+    await handleSendError(deps, due, thrown);
     return { kind: 'not-sent' };
   }
   const { platformMessageId } = receipt;
@@ -215,7 +223,7 @@ async function sendPart(
 }
 
 /** Runs a send that is aborted by any of these signals, or when it takes too long. */
-async function withinLimit<T>(
+async function runWithinLimit<T>(
   { file }: OutboundPart,
   signals: readonly (AbortSignal | undefined)[],
   send: (limited: AbortSignal) => Promise<T>,
@@ -245,7 +253,7 @@ async function recordSent(
     following,
   }: { part: OutboundPart; receipt: Receipt; following: DuePart | undefined },
   signal: AbortSignal,
-): Promise<Sent> {
+): Promise<SendResult> {
   const { channel } = part.route;
   const at = deps.clock();
   const next =
@@ -261,5 +269,5 @@ async function recordSent(
 }
 
 function isReady(deps: DeliveryDeps, due: DuePart): boolean {
-  return due.state === 'pending' && waitFor(deps, due) === 0;
+  return due.state === 'pending' && computePartDelay(deps, due) === 0;
 }

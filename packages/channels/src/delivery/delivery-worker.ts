@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   type FreshParts,
   type LiveBus,
-  literal,
   type OutboundPart,
   type RenderedPart,
-  visibleLine,
+  toLiteralMarkdown,
+  toVisibleLine,
 } from '@parley/core';
 import { render } from '@parley/markup';
 import { type StartSweep, startKeyedWork } from '@parley/queue';
@@ -117,9 +117,11 @@ export function scrubPart(part: OutboundPart, scrub: Scrub): OutboundPart {
   return {
     ...part,
     body,
-    ...(file !== undefined && { file: { ...file, name: visibleLine(scrub(file.name)) || 'file' } }),
+    ...(file !== undefined && {
+      file: { ...file, name: toVisibleLine(scrub(file.name)) || 'file' },
+    }),
     ...(buttons !== undefined && {
-      buttons: buttons.map((button) => ({ ...button, label: visibleLine(scrub(button.label)) })),
+      buttons: buttons.map((button) => ({ ...button, label: toVisibleLine(scrub(button.label)) })),
     }),
   };
 }
@@ -127,14 +129,17 @@ export function scrubPart(part: OutboundPart, scrub: Scrub): OutboundPart {
 function scrubBody({ body, route }: OutboundPart, scrub: Scrub): RenderedPart {
   const plain = scrub(body.plain);
   // Markup may split a secret; such a text is rendered again, without markup.
-  if (plain !== body.plain) return printed(plain, route.target) ?? { text: plain, plain };
+  if (plain !== body.plain) return printPlainText(plain, route.target) ?? { text: plain, plain };
   const text = scrub(body.text);
   const rich = body.rich === undefined ? undefined : scrub(body.rich);
   if (text === body.text && rich === body.rich) return body;
   return { text, plain, ...(rich !== undefined && { rich }) };
 }
 
-function printed(plain: string, target: OutboundPart['route']['target']): RenderedPart | undefined {
-  const [first, ...more] = render(literal(plain), target);
+function printPlainText(
+  plain: string,
+  target: OutboundPart['route']['target'],
+): RenderedPart | undefined {
+  const [first, ...more] = render(toLiteralMarkdown(plain), target);
   return more.length === 0 ? first : undefined;
 }

@@ -1,5 +1,5 @@
 import type { ChatType, Rate } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createPacer } from './pacer.ts';
@@ -106,7 +106,7 @@ describe('the pacing of sends', () => {
           }
         }
       }),
-      runs(300),
+      toRunOptions(300),
     );
   });
 });

@@ -46,12 +46,12 @@ export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
     const ofChat = rateOf(chat);
     const fullAt = chats.get(chatId) ?? 0;
     const wait = Math.max(
-      waitOf(account, ofAccount, keep.account, now),
-      waitOf(fullAt, ofChat, keep.chat, now),
+      computeWait(account, ofAccount, keep.account, now),
+      computeWait(fullAt, ofChat, keep.chat, now),
     );
     if (wait > 0) return wait;
-    account = afterTake(account, ofAccount, now);
-    if (ofChat !== UNLIMITED) keepChat(chats, chatId, afterTake(fullAt, ofChat, now), now);
+    account = takeToken(account, ofAccount, now);
+    if (ofChat !== UNLIMITED) keepChat(chats, chatId, takeToken(fullAt, ofChat, now), now);
     return 0;
   };
   return {
@@ -63,11 +63,11 @@ export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
       }) === 0,
     pause(now, forMs, chat) {
       if (chat === undefined)
-        account = Math.max(account, bucketWithOneToken(ofAccount, now + forMs));
+        account = Math.max(account, createBucketWithOneToken(ofAccount, now + forMs));
       else {
         const fullAt = Math.max(
           chats.get(chat.chatId) ?? 0,
-          bucketWithOneToken(rateOf(chat), now + forMs),
+          createBucketWithOneToken(rateOf(chat), now + forMs),
         );
         keepChat(chats, chat.chatId, fullAt, now);
       }
@@ -80,17 +80,17 @@ export function createPacer(rates: Capabilities['rates'] = {}): Pacer {
  * algorithm, which needs one number and no timer.
  * @returns ms until it has one token more than it has to keep.
  */
-function waitOf(fullAt: number, rate: Rate, keep: number, now: number): number {
+function computeWait(fullAt: number, rate: Rate, keep: number, now: number): number {
   return Math.max(0, Math.ceil(fullAt - (rate.burst - 1 - keep) * rate.everyMs - now));
 }
 
 /** The bucket after one token was taken. */
-function afterTake(fullAt: number, rate: Rate, now: number): number {
+function takeToken(fullAt: number, rate: Rate, now: number): number {
   return Math.max(fullAt, now) + rate.everyMs;
 }
 
 /** A bucket that has exactly one token at that time. */
-function bucketWithOneToken(rate: Rate, at: number): number {
+function createBucketWithOneToken(rate: Rate, at: number): number {
   return at + (rate.burst - 1) * rate.everyMs;
 }
 

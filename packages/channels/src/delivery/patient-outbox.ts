@@ -12,16 +12,19 @@ const MAX_UNEXPLAINED = 50;
  * any other database error, and once a query has failed for ten seconds for no known reason: the
  * part then stays in `sending`, as after a crash.
  */
-export function patientOutbox(outbox: OutboxRepository, signal: AbortSignal): OutboxRepository {
+export function createPatientOutbox(
+  outbox: OutboxRepository,
+  signal: AbortSignal,
+): OutboxRepository {
   return {
     ...outbox,
-    markSent: (...sent) => untilStored(signal, () => outbox.markSent(...sent)),
-    retryLater: (...retry) => untilStored(signal, () => outbox.retryLater(...retry)),
-    markFailed: (...failure) => untilStored(signal, () => outbox.markFailed(...failure)),
+    markSent: (...sent) => retryUntilStored(signal, () => outbox.markSent(...sent)),
+    retryLater: (...retry) => retryUntilStored(signal, () => outbox.retryLater(...retry)),
+    markFailed: (...failure) => retryUntilStored(signal, () => outbox.markFailed(...failure)),
   };
 }
 
-async function untilStored<T>(signal: AbortSignal, store: () => Promise<T>): Promise<T> {
+async function retryUntilStored<T>(signal: AbortSignal, store: () => Promise<T>): Promise<T> {
   for (let unexplained = 0; ; ) {
     try {
       return await store();

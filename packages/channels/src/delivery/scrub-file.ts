@@ -16,21 +16,21 @@ const MAX_MEMBERS = 10_000;
  */
 export async function scrubFile(name: string, bytes: Uint8Array, scrub: Scrub) {
   let left = MAX_UNPACKED;
-  for (const unpack of compressedParts(bytes)) {
+  for (const unpack of listCompressedParts(bytes)) {
     const part = left <= 0 ? null : await unpack(left).catch(() => null);
     if (part === null) continue; // Damaged, or too large.
     left -= part.byteLength;
-    if (scrubBytes(part, scrub) !== part) throw secretInFileError(name);
+    if (scrubBytes(part, scrub) !== part) throw createSecretInFileError(name);
   }
   return scrubBytes(bytes, scrub);
 }
 
-function secretInFileError(name: string): ChannelError {
+function createSecretInFileError(name: string): ChannelError {
   const text = `${name} contains a secret from the settings in a compressed part, so it was not sent. Remove the secret, or send the text.`;
   return new ChannelError({ kind: 'refused' }, text);
 }
 
-type Unpack = (maxBytes: number) => Promise<Uint8Array>;
+type UnpackPart = (maxBytes: number) => Promise<Uint8Array>;
 
 const GZIP = Buffer.of(0x1f, 0x8b);
 const ZIP_MEMBER = Buffer.from('PK\u0003\u0004', 'latin1');
@@ -45,7 +45,7 @@ const DEFLATE = 8;
  * Parts are found by their signatures, so that what is inspected does not depend on the archive's
  * directory. Raw deflate data marks its own end.
  */
-function* compressedParts(bytes: Uint8Array): Generator<Unpack> {
+function* listCompressedParts(bytes: Uint8Array): Generator<UnpackPart> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.subarray(0, GZIP.length).equals(GZIP)) {
     yield async (maxOutputLength) => {

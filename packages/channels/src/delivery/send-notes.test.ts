@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openSendNotes, type SendNotes } from './send-notes.ts';
 
@@ -23,7 +23,7 @@ afterEach(() => {
 
 /** The notes as the next process finds them after a kill, which closes nothing. */
 function open(boot = 'boot', at = path, now = NOW): SendNotes {
-  const { log } = recordingLogger();
+  const { log } = createRecordingLogger();
   const notes = openSendNotes(at, boot, { now, log });
   opened.push(notes);
   return notes;

@@ -1,5 +1,5 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
-import { countFromNewest, type Logger, reasonOf } from '@parley/core';
+import { type Logger, reasonOf, resolveFileAgingStart } from '@parley/core';
 import { z } from 'zod';
 
 /**
@@ -26,12 +26,12 @@ export interface SendNotes {
   close(): void;
 }
 
-const Line = z.union([
+const NoteLine = z.union([
   z.tuple([z.string(), z.number(), z.enum(['marked', 'started'])]),
   z.tuple([z.string(), z.number(), z.literal('arrived'), z.string()]),
   z.tuple([z.string()]),
 ]);
-type Line = z.infer<typeof Line>;
+type NoteLine = z.infer<typeof NoteLine>;
 
 /** Beyond this size the file is rewritten with only the pending sends, in bytes. */
 const LARGEST_FILE = 1_000_000;
@@ -84,7 +84,7 @@ export function openSendNotes(
   } catch (error) {
     log.warn({ path, reason: reasonOf(error) }, 'notes about sends are off');
   }
-  const put = (partId: string, line: Line): void => {
+  const put = (partId: string, line: NoteLine): void => {
     if (file === undefined) return;
     lines.set(partId, line);
     append(`${JSON.stringify(line)}\n`);
@@ -108,7 +108,7 @@ export function openSendNotes(
   };
 }
 
-function toSendNote(line: Line | undefined, at: number): SendNote | undefined {
+function toSendNote(line: NoteLine | undefined, at: number): SendNote | undefined {
   const [, of, kind, platformMessageId] = line ?? [];
   if (of !== at || kind === undefined) return undefined;
   if (kind !== 'arrived') return { kind };
@@ -119,17 +119,17 @@ function toSendNote(line: Line | undefined, at: number): SendNote | undefined {
  * Reads the last line about each part from this boot. A truncated or unknown line invalidates all
  * later ones.
  */
-function* readLines(path: string, boot: string, now: number): Iterable<[string, Line]> {
+function* readLines(path: string, boot: string, now: number): Iterable<[string, NoteLine]> {
   const [of, ...texts] = readNotesFile(path).split('\n');
   if (of !== boot) return;
-  const last = new Map<string, Line>();
+  const last = new Map<string, NoteLine>();
   for (const text of texts.filter((each) => each !== '')) {
     const line = parseNoteLine(text);
     if (line === undefined) return;
     last.set(line[0], line);
   }
   const times = [...last.values()].flatMap(([, at]) => at ?? []);
-  const countFrom = countFromNewest(now, times.length === 0 ? null : Math.max(...times));
+  const countFrom = resolveFileAgingStart(now, times.length === 0 ? null : Math.max(...times));
   for (const [partId, line] of last) {
     if (line[1] !== undefined && countFrom - line[1] < KEPT_MS) yield [partId, line];
   }
@@ -143,15 +143,15 @@ function readNotesFile(path: string): string {
   }
 }
 
-function parseNoteLine(text: string): Line | undefined {
+function parseNoteLine(text: string): NoteLine | undefined {
   try {
-    return Line.safeParse(JSON.parse(text)).data;
+    return NoteLine.safeParse(JSON.parse(text)).data;
   } catch {
     return undefined;
   }
 }
 
 /** Identifies the current boot of this machine; undefined when the system does not provide it. */
-export function bootOfMachine(): string | undefined {
+export function getBootId(): string | undefined {
   return readNotesFile('/proc/sys/kernel/random/boot_id').trim() || undefined;
 }

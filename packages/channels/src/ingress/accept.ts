@@ -1,8 +1,8 @@
-import { busyIn, silentTracer } from '@parley/core';
+import { resolveBusyMode, silentTracer } from '@parley/core';
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
-import { earlierMessages, keepAsContext, takeContextAlong } from './group-context.ts';
-import type { Identified } from './identify.ts';
+import { keepAsContext, listEarlierMessages, takeContextAlong } from './group-context.ts';
+import type { IdentifiedMessage } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import type { BacklogLimit } from './limits.ts';
 import type { IngressMemory } from './memory.ts';
@@ -14,7 +14,7 @@ import { recordRefusal } from './refuse.ts';
  */
 export async function acceptInGroup(
   deps: IngressDeps,
-  identified: Identified,
+  identified: IdentifiedMessage,
   memory: IngressMemory,
 ): Promise<IngressOutcome> {
   const { admitted, facts, rules } = identified;
@@ -22,7 +22,7 @@ export async function acceptInGroup(
     await acceptPicture(deps, picture, identified, memory);
   }
   if (facts.opensThread) await takeContextAlong(deps, admitted);
-  for (const message of await earlierMessages(deps, admitted, rules, facts)) {
+  for (const message of await listEarlierMessages(deps, admitted, rules, facts)) {
     await keepAsContext(deps, { ...admitted, message });
   }
   return accept(deps, identified, memory);
@@ -35,7 +35,7 @@ export async function acceptInGroup(
 async function acceptPicture(
   deps: IngressDeps,
   picture: AdmittedMessage,
-  identified: Identified,
+  identified: IdentifiedMessage,
   memory: IngressMemory,
 ): Promise<void> {
   const { channel, account, chat, messageId } = picture.message;
@@ -54,7 +54,7 @@ async function acceptPicture(
  */
 export async function accept(
   deps: IngressDeps,
-  identified: Identified,
+  identified: IdentifiedMessage,
   memory: IngressMemory,
 ): Promise<IngressOutcome> {
   const { admitted, rules, rights } = identified;
@@ -63,7 +63,7 @@ export async function accept(
   const from = { person: rights.person, isOwner: rights.isOwner };
   const room = await backlog.reserve(from);
   let replaced: readonly string[] | undefined;
-  let stored: Stored | undefined;
+  let stored: StoreResult | undefined;
   try {
     // Called even when the limit is reached, because a message that is already known is never
     // refused.
@@ -82,19 +82,19 @@ export async function accept(
   await deps.lanes.wake(conversationId);
   if (stored === 'duplicate') return { kind: 'duplicate' };
   deps.bus.publish({ type: 'inbox-changed', isLocal: true });
-  if (busyIn(rules.busy ?? 'collect', message) === 'interrupt') {
+  if (resolveBusyMode(rules.busy ?? 'collect', message) === 'interrupt') {
     deps.bus.publish({ type: 'message-waiting', conversationId });
   }
   return { kind: 'accepted', conversationId, ...(replaced && { replaced }) };
 }
 
-type Stored = 'stored' | 'duplicate' | 'full';
+type StoreResult = 'stored' | 'duplicate' | 'full';
 
 /** Storing is a span of the message's trace. */
 function storeTraced(
   { monotonic, meter, tracer = silentTracer }: IngressDeps,
-  store: () => Promise<Stored>,
-): Promise<Stored> {
+  store: () => Promise<StoreResult>,
+): Promise<StoreResult> {
   const startedAt = monotonic();
   return tracer.span('parley.inbox', {}, async (span) => {
     const outcome = await store();
@@ -104,21 +104,21 @@ function storeTraced(
   });
 }
 
-type Room = Awaited<ReturnType<BacklogLimit['reserve']>>;
+type BacklogReservation = Awaited<ReturnType<BacklogLimit['reserve']>>;
 
 const BOUND_OF = { room: 'conversation', share: 'person', full: 'all' } as const;
 
 async function refuseFull(
   { meter }: IngressDeps,
-  { admitted, rules: { limits } }: Pick<Identified, 'admitted' | 'rules'>,
-  room: Room,
+  { admitted, rules: { limits } }: Pick<IdentifiedMessage, 'admitted' | 'rules'>,
+  room: BacklogReservation,
   { explain }: IngressMemory,
 ): Promise<IngressOutcome> {
   const bound = BOUND_OF[room];
   meter.count('parley_overflow_total', { channel: admitted.message.channel, bound });
   if (room === 'room') await explain.overflow(admitted, limits.waitingPerConversation);
   else await explain.noRoom(admitted);
-  const reasons: Readonly<Record<Room, string>> = {
+  const reasons: Readonly<Record<BacklogReservation, string>> = {
     room: `${limits.waitingPerConversation} messages of this conversation wait already`,
     share: 'many messages of all chats wait, and of these this person has a share already',
     full: `${limits.totalWaiting} messages of all chats wait already`,

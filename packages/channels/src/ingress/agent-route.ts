@@ -1,7 +1,7 @@
-import { agentOfConversation, type InboundMessage } from '@parley/core';
+import { getConversationAgent, type InboundMessage } from '@parley/core';
 import type { PairingRequest } from '@parley/store';
 import type { AgentRoute, DecisionRules } from './rules.ts';
-import { personId } from './sender.ts';
+import { toPersonId } from './sender.ts';
 
 /** The answering agent, and the reason as a text for `why`. */
 export interface RoutedAgent {
@@ -21,7 +21,7 @@ const SPECIFIC = ['person', 'chat', 'account', 'channel'] as const;
 export function routeAgent(place: Place, routes: readonly AgentRoute[]): RoutedAgent {
   const { channel, account, chat } = place;
   const facts = {
-    person: [personId(place)],
+    person: [toPersonId(place)],
     chat: [chat.id, chat.movedTo, chat.within]
       .filter((id) => id !== undefined)
       .map((id) => `${channel}:${id}`),
@@ -34,19 +34,19 @@ export function routeAgent(place: Place, routes: readonly AgentRoute[]): RoutedA
       const wanted = route[key];
       return wanted === undefined || facts[key].includes(wanted);
     });
-    if (fits && (best === undefined || weightOf(route) > weightOf(best))) best = route;
+    if (fits && (best === undefined || weighRoute(route) > weighRoute(best))) best = route;
   }
-  return best === undefined ? BY_DEFAULT : { agent: best.agent, rule: ruleText(best) };
+  return best === undefined ? BY_DEFAULT : { agent: best.agent, rule: describeRule(best) };
 }
 
 const BY_DEFAULT: RoutedAgent = { agent: undefined, rule: 'the default agent' };
 
 /** A condition outweighs all less specific ones combined. */
-function weightOf(route: AgentRoute): number {
+function weighRoute(route: AgentRoute): number {
   return SPECIFIC.reduce((sum, key) => 2 * sum + (route[key] === undefined ? 0 : 1), 0);
 }
 
-function ruleText(route: AgentRoute): string {
+function describeRule(route: AgentRoute): string {
   // Members of a group may read this, and some platforms hide the ids of people and chats from
   // them.
   const named = SPECIFIC.flatMap((key) => {
@@ -77,7 +77,9 @@ const LOCAL_CHANNELS: ReadonlySet<string> = new Set(['web', 'terminal', 'api']);
  */
 export function resolveAgent(place: Place, rules: DecisionRules): ResolvedAgent {
   const { agents } = rules;
-  const chosen = LOCAL_CHANNELS.has(place.channel) ? agentOfConversation(place.chat.id) : undefined;
+  const chosen = LOCAL_CHANNELS.has(place.channel)
+    ? getConversationAgent(place.chat.id)
+    : undefined;
   if (agents === undefined) {
     return { agent: undefined, rules, why: null, unknown: chosen !== undefined };
   }
@@ -86,7 +88,7 @@ export function resolveAgent(place: Place, rules: DecisionRules): ResolvedAgent 
       ? routeAgent(place, agents.routes)
       : { agent: chosen === agents.id ? undefined : chosen, rule: 'the chat is one with it' };
   const { agent, rule } = routed;
-  const own = rulesOfAgent(rules, agent);
+  const own = getAgentRules(rules, agent);
   const why = `answered by ${agent ?? agents.id} (${rule})`;
   return { agent, rules: own ?? rules, why, unknown: own === undefined };
 }
@@ -95,7 +97,7 @@ export function resolveAgent(place: Place, rules: DecisionRules): ResolvedAgent 
  * The rules of an account with the owners and approvers of an agent; undefined when that agent does
  * not exist.
  */
-export function rulesOfAgent(
+export function getAgentRules(
   rules: DecisionRules,
   agent: string | undefined,
 ): DecisionRules | undefined {
@@ -105,7 +107,7 @@ export function rulesOfAgent(
 }
 
 /** The owner lists of all agents, when there are several. */
-export function ownersOfAgents({ agents }: DecisionRules): readonly (readonly string[])[] {
+export function listAgentOwners({ agents }: DecisionRules): readonly (readonly string[])[] {
   return [...(agents?.rights.values() ?? [])].map(({ owners }) => owners);
 }
 
@@ -113,7 +115,7 @@ export function ownersOfAgents({ agents }: DecisionRules): readonly (readonly st
  * Whether an owner may decide about a stranger: only if they own the agent that the stranger wrote
  * to (F05).
  */
-export function mayAllow(
+export function canAllowStranger(
   rules: DecisionRules,
   asker: Place,
   {
@@ -128,6 +130,6 @@ export function mayAllow(
   const theirs = resolveAgent({ channel, account, chat, sender }, rules);
   return (
     theirs.agent === resolveAgent(asker, rules).agent ||
-    theirs.rules.owners.includes(personId(asker))
+    theirs.rules.owners.includes(toPersonId(asker))
   );
 }

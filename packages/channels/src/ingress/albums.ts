@@ -15,7 +15,7 @@ export interface Albums {
   release(message: InboundMessage): readonly AdmittedMessage[];
 }
 
-interface Album {
+interface AlbumMemory {
   readonly since: number;
   addressed: boolean;
   held: readonly AdmittedMessage[];
@@ -28,13 +28,13 @@ const MAX_HELD = 32;
 
 /** Creates the album memory of one account. */
 export function createAlbums(monotonic: Monotonic): Albums {
-  const albums = new BoundedMap<string, Album>(MAX_ALBUMS);
-  const albumOf = ({ albumId, chat, sender }: InboundMessage): Album | null => {
+  const albums = new BoundedMap<string, AlbumMemory>(MAX_ALBUMS);
+  const albumOf = ({ albumId, chat, sender }: InboundMessage): AlbumMemory | null => {
     if (albumId === undefined || chat.type === 'direct') return null;
     const key = JSON.stringify([chat.id, sender.id, albumId]);
     const known = albums.get(key);
     if (known !== undefined && monotonic() - known.since < ALBUM_LIFETIME_MS) return known;
-    const album: Album = { since: monotonic(), addressed: false, held: [] };
+    const album: AlbumMemory = { since: monotonic(), addressed: false, held: [] };
     albums.set(key, album);
     return album;
   };
@@ -68,7 +68,7 @@ const NEARLY_FULL = 0.9;
  * The time (ms) until which more of the same burst may arrive, so that no turn starts with only the
  * beginning (F08); undefined for all other messages, which are never delayed.
  */
-export function settlesAt(
+export function computeSettleTime(
   { albumId, text }: Pick<InboundMessage, 'albumId' | 'text'>,
   { maxLength }: Pick<RenderTarget, 'maxLength'>,
   receivedAt: number,

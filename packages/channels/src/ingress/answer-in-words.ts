@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type InboundMessage, readYesOrNo, typedText } from '@parley/core';
+import { getTypedText, type InboundMessage, readYesOrNo } from '@parley/core';
 import type { ShownQuestion } from '@parley/store';
 import { approve } from '../commands/approve.ts';
 import type { TypedCommand } from '../commands/command.ts';
 import { deny } from '../commands/deny.ts';
-import type { Identified } from './identify.ts';
+import type { IdentifiedMessage } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
-import { APPROVAL_CODE_LENGTH, typedCode } from './one-time-code.ts';
-import { ownershipOf } from './sender.ts';
+import { APPROVAL_CODE_LENGTH, parseTypedCode } from './one-time-code.ts';
+import { findOwnership } from './sender.ts';
 
-type Said = Pick<
+type TypedReply = Pick<
   InboundMessage,
   'replyTo' | 'sentAt' | 'attachments' | 'chat' | 'addressed' | 'mentions'
 >;
@@ -21,28 +21,28 @@ type Said = Pick<
  * could be answered was said since (or they replied to it). In all other cases the answer shows
  * which button to press; it is never silence.
  */
-function decideWords(
+function decideTypedReply(
   text: string,
-  said: Said,
+  said: TypedReply,
   questions: readonly ShownQuestion[],
 ): TypedCommand | null {
   if (questions.length === 0) return null;
-  const { words, named } = withoutCode(text, questions);
+  const { words, named } = stripQuestionCode(text, questions);
   const meaning = named !== undefined && words === '' ? 'unclear' : readYesOrNo(words);
   if (meaning === null) return null;
   if (meaning === 'unclear' || said.attachments !== undefined || mayMeanOthers(said)) {
-    return showWaiting(words === '' ? 'only' : 'kept');
+    return createShowWaitingCommand(words === '' ? 'only' : 'kept');
   }
   const meant = named ?? findQuestion(said, questions);
-  if (meant === undefined) return showWaiting('only');
+  if (meant === undefined) return createShowWaitingCommand('only');
   const { code } = meant.approval;
   if (meaning === 'no') return { command: deny, argument: code };
   const isRead = wasRead(meant, said, named !== undefined);
-  return isRead ? { command: approve, argument: code } : showWaiting('only');
+  return isRead ? { command: approve, argument: code } : createShowWaitingCommand('only');
 }
 
 /** Shows the sender which button to press. */
-function showWaiting(spoken: 'kept' | 'only'): TypedCommand {
+function createShowWaitingCommand(spoken: 'kept' | 'only'): TypedCommand {
   return { command: approve, argument: '', spoken };
 }
 
@@ -51,7 +51,7 @@ function showWaiting(spoken: 'kept' | 'only'): TypedCommand {
  * another message is not an answer to a question.
  */
 function findQuestion(
-  { replyTo }: Said,
+  { replyTo }: TypedReply,
   questions: readonly ShownQuestion[],
 ): ShownQuestion | undefined {
   if (replyTo === undefined) return questions.length === 1 ? questions[0] : undefined;
@@ -62,7 +62,7 @@ function findQuestion(
  * In a group where the bot answers without being addressed, a yes is usually meant for someone
  * else, and so is one that names another person.
  */
-function mayMeanOthers({ chat, addressed, mentions }: Said): boolean {
+function mayMeanOthers({ chat, addressed, mentions }: TypedReply): boolean {
   return chat.type !== 'direct' && (!addressed || mentions.length > 1);
 }
 
@@ -70,7 +70,11 @@ function mayMeanOthers({ chat, addressed, mentions }: Said): boolean {
 const SECOND_MS = 1_000;
 
 /** Whether the question was visible in the chat, as Parley sent it, when the sender wrote. */
-function wasRead({ shown }: ShownQuestion, { replyTo, sentAt }: Said, isNamed: boolean): boolean {
+function wasRead(
+  { shown }: ShownQuestion,
+  { replyTo, sentAt }: TypedReply,
+  isNamed: boolean,
+): boolean {
   if (shown === undefined || shown.state !== 'sent' || shown.changed !== null) return false;
   if (shown.sendingAt === null) return false;
   const sentUntil = sentAt % SECOND_MS === 0 ? sentAt + SECOND_MS - 1 : sentAt;
@@ -80,14 +84,14 @@ function wasRead({ shown }: ShownQuestion, { replyTo, sentAt }: Said, isNamed: b
 }
 
 /** Removes the code of a pending question from the text: "yes ABC234" names that question. */
-function withoutCode(
+function stripQuestionCode(
   text: string,
   questions: readonly ShownQuestion[],
 ): { readonly words: string; readonly named: ShownQuestion | undefined } {
   let named: ShownQuestion | undefined;
   // Line breaks are kept, because they end a quotation.
   const words = text.replace(/\S+/g, (word) => {
-    const code = typedCode(word, APPROVAL_CODE_LENGTH);
+    const code = parseTypedCode(word, APPROVAL_CODE_LENGTH);
     const found = code === null ? undefined : questions.find((one) => one.approval.code === code);
     named ??= found;
     return found === undefined ? word : '';
@@ -120,24 +124,25 @@ export interface SpokenCommand {
  */
 export async function answerInWords(
   deps: IngressDeps,
-  { admitted: { message, conversationId }, rights, rules }: Identified,
+  { admitted: { message, conversationId }, rights, rules }: IdentifiedMessage,
 ): Promise<SpokenCommand | null> {
-  const text = spokenText(message);
+  const text = getSpokenText(message);
   if (message.replaces !== undefined || text === '' || text.length > MAX_TEXT) return null;
-  if (readYesOrNo(text) === null && typedCode(text, APPROVAL_CODE_LENGTH) === null) return null;
+  if (readYesOrNo(text) === null && parseTypedCode(text, APPROVAL_CODE_LENGTH) === null)
+    return null;
   // In a direct chat, the sender's linked accounts have already been looked up.
   const isOwner =
     rights.isOwner ||
     (message.chat.type !== 'direct' &&
-      (await ownershipOf(deps.store.links, rules.owners, rights.person)).isOwner);
+      (await findOwnership(deps.store.links, rules.owners, rights.person)).isOwner);
   if (!isOwner && rules.approvers?.includes(rights.person) !== true) return null;
-  const questions = await questionsFor(deps, conversationId, message);
-  const command = decideWords(text, message, questions);
+  const questions = await listQuestions(deps, conversationId, message);
+  const command = decideTypedReply(text, message, questions);
   return command === null ? null : { command, isOwner };
 }
 
 /** The pending questions of a chat; waits for one that is still being sent. */
-async function questionsFor(
+async function listQuestions(
   { store, clock }: Pick<IngressDeps, 'store' | 'clock'>,
   conversationId: string,
   message: InboundMessage,
@@ -151,8 +156,8 @@ async function questionsFor(
 }
 
 /** The typed text without the mention that groups need to address the bot. */
-function spokenText(message: InboundMessage): string {
-  const typed = typedText(message).trim();
+function getSpokenText(message: InboundMessage): string {
+  const typed = getTypedText(message).trim();
   if (message.mentions.length === 0) return typed;
   // Removes only one mention: a second one names another person, and platforms do not always list
   // those.

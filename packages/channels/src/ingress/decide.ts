@@ -2,7 +2,7 @@ import type { InboundMessage } from '@parley/core';
 import type { TypedCommand } from '../commands/command.ts';
 import { splitCommand } from '../commands/typed-command.ts';
 import type { AccountPolicy, DecisionRules, DirectMode, GroupMode } from './rules.ts';
-import type { Authored, SenderRights } from './sender.ts';
+import type { AuthorInChat, SenderRights } from './sender.ts';
 
 /** The decision of ingress about a message and its reason, derived from facts alone. */
 export type IngressDecision = { readonly reason: string } & (
@@ -73,7 +73,7 @@ export type StrangerNotice = 'stranger' | 'pairing';
  * refused.
  */
 export function decideAccess(
-  message: Pick<Authored, 'chat' | 'sender'>,
+  message: Pick<AuthorInChat, 'chat' | 'sender'>,
   { access }: Pick<AccountPolicy, 'access'>,
   rights: Pick<SenderRights, 'isOwner' | 'isAllowed'>,
 ): AccessDecision {
@@ -89,7 +89,7 @@ export function decideAccess(
     return { kind: 'refused', reason: 'the sender has none of the allowed roles', notice: null };
   }
   if (rights.isOwner) return { kind: 'allowed', reason: 'written by an owner' };
-  return ofSender(access.direct, access.allow.includes(sender.id), rights.isAllowed);
+  return decideSenderAccess(access.direct, access.allow.includes(sender.id), rights.isAllowed);
 }
 
 /** Whether a group is served, whoever the sender is. */
@@ -98,7 +98,7 @@ export function decideGroup(
   { groups, allowGroups }: AccountPolicy['access'],
 ): AccessDecision {
   const ids = [chat.id, chat.movedTo, chat.within].filter((id) => id !== undefined);
-  return ofGroup(
+  return decideGroupAccess(
     groups,
     ids.some((id) => allowGroups.includes(id)),
   );
@@ -108,7 +108,7 @@ export function decideGroup(
  * In a group that is not served, an explanation would be noise and would reveal the presence of a
  * bot.
  */
-function ofGroup(mode: GroupMode, isNamed: boolean): AccessDecision {
+function decideGroupAccess(mode: GroupMode, isNamed: boolean): AccessDecision {
   if (mode === 'open') return { kind: 'allowed', reason: 'all groups are served' };
   if (mode === 'allowlist' && isNamed) {
     return { kind: 'allowed', reason: 'the group is on the allow list' };
@@ -118,7 +118,11 @@ function ofGroup(mode: GroupMode, isNamed: boolean): AccessDecision {
     : { kind: 'refused', reason: 'groups are disabled', notice: null };
 }
 
-function ofSender(mode: DirectMode, isNamed: boolean, isAllowed: boolean): AccessDecision {
+function decideSenderAccess(
+  mode: DirectMode,
+  isNamed: boolean,
+  isAllowed: boolean,
+): AccessDecision {
   switch (mode) {
     case 'open':
       return { kind: 'allowed', reason: 'direct chats are open to everyone' };

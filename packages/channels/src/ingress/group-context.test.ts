@@ -1,8 +1,8 @@
 import type { InboundMessage } from '@parley/core';
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
-import { conversationIdOf } from './route.ts';
+import { createMessage, IngressScene, POLICY } from '../testing/ingress-scene.ts';
+import { toConversationId } from './route.ts';
 
 let scene: IngressScene;
 beforeEach(async () => {
@@ -13,9 +13,9 @@ afterEach(() => scene.store.close());
 
 describe('what a group said before the bot was first addressed there', () => {
   const group = { id: '-9', type: 'group' } as const;
-  const conversationId = conversationIdOf(aMessage({ chat: group }));
-  const said = (messageId: string, more: Parameters<typeof aMessage>[0] = {}) =>
-    aMessage({ chat: group, messageId, text: `text ${messageId}`, ...more });
+  const conversationId = toConversationId(createMessage({ chat: group }));
+  const said = (messageId: string, more: Parameters<typeof createMessage>[0] = {}) =>
+    createMessage({ chat: group, messageId, text: `text ${messageId}`, ...more });
   const asked = async (
     earlier: () => Promise<readonly InboundMessage[]>,
     { policy = {}, message = said('99', { addressed: true }) } = {},
@@ -53,7 +53,7 @@ describe('what a group said before the bot was first addressed there', () => {
     const opens = async (id: string) => {
       const message = said(id, { chat: thread(id), addressed: true });
       await receive(message, CAPABILITIES, { opensThread: true });
-      const work = { conversationId: conversationIdOf(message), owner: 'w', leaseMs: 10_000 };
+      const work = { conversationId: toConversationId(message), owner: 'w', leaseMs: 10_000 };
       const started = await scene.store.lanes.begin(work, 'collect', `turn-${id}`, scene.now);
       return started.kind === 'turn' ? started.turn.groupContext.map(({ text }) => text) : null;
     };
@@ -71,7 +71,7 @@ describe('what a group said before the bot was first addressed there', () => {
       const chat = { id: chatId, type: 'group' } as const;
       for (const id of ['1', '2', '3']) await receive(said(id, { chat }), CAPABILITIES);
       await receive(said('4', { chat, addressed: true }), CAPABILITIES);
-      const lane = conversationIdOf(aMessage({ chat }));
+      const lane = toConversationId(createMessage({ chat }));
       const work = { conversationId: lane, owner: 'w', leaseMs: 10_000 };
       const started = await scene.store.lanes.begin(work, 'collect', `turn${chatId}`, scene.now);
       return started.kind === 'turn' ? started.turn.groupContext.map(({ text }) => text) : null;
@@ -102,7 +102,7 @@ describe('what a group said before the bot was first addressed there', () => {
       count += 1;
       return [];
     };
-    const direct = aMessage({ messageId: '100' });
+    const direct = createMessage({ messageId: '100' });
     await asked(earlier, { message: direct });
     await asked(earlier, { message: said('101') });
     expect(count).toBe(0);
@@ -112,9 +112,9 @@ describe('what a group said before the bot was first addressed there', () => {
 
 describe('what a served group says without addressing the bot', () => {
   const group = { id: '-9', type: 'group' } as const;
-  const conversationId = conversationIdOf(aMessage({ chat: group }));
+  const conversationId = toConversationId(createMessage({ chat: group }));
   const heardByNextTurn = async () => {
-    await scene.receive(aMessage({ chat: group, messageId: '99', addressed: true }));
+    await scene.receive(createMessage({ chat: group, messageId: '99', addressed: true }));
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
     const started = await scene.store.lanes.begin(work, 'collect', 'turn-1', scene.now);
     return started.kind === 'turn' ? started.turn.groupContext : [];
@@ -122,14 +122,16 @@ describe('what a served group says without addressing the bot', () => {
 
   it('[F06] is kept for the next turn, with the kinds of its files, and wakes no conversation', async () => {
     const photo = { kind: 'image', ref: 'x' } as const;
-    await scene.receive(aMessage({ chat: group, messageId: '1', text: 'pizza?' }));
-    await scene.receive(aMessage({ chat: group, messageId: '2', text: '', attachments: [photo] }));
+    await scene.receive(createMessage({ chat: group, messageId: '1', text: 'pizza?' }));
+    await scene.receive(
+      createMessage({ chat: group, messageId: '2', text: '', attachments: [photo] }),
+    );
     expect(scene.happened).toEqual(['received', 'received']);
     expect((await heardByNextTurn()).map(({ text }) => text)).toEqual(['pizza?', '[image]']);
   });
 
   it('[F06] [F16] is kept with the names of files and the message it answers, even after an edit', async () => {
-    const message = aMessage({
+    const message = createMessage({
       chat: group,
       messageId: '1',
       text: 'yes',
@@ -150,7 +152,10 @@ describe('what a served group says without addressing the bot', () => {
   it('[F05] is not kept for a chat that is refused', async () => {
     const access = { ...POLICY.access, groups: 'allowlist' as const };
     expect(
-      await scene.ingressWith({ access })(aMessage({ chat: group, text: 'secret' }), CAPABILITIES),
+      await scene.ingressWith({ access })(
+        createMessage({ chat: group, text: 'secret' }),
+        CAPABILITIES,
+      ),
     ).toMatchObject({
       kind: 'refused',
     });

@@ -14,7 +14,7 @@ import type { Store } from '@parley/store';
 import type {
   ChatCommand,
   CommandServices,
-  Situation,
+  GatewaySituation,
   SkillCommands,
 } from '../commands/command.ts';
 import type { DecisionRules } from './rules.ts';
@@ -44,7 +44,7 @@ export interface IngressDeps {
   readonly bus: LiveBus;
   /** Read for each message, because they change with the settings. */
   readonly rules: DecisionRules;
-  readonly situation: (agent: string | undefined) => Situation;
+  readonly situation: (agent: string | undefined) => GatewaySituation;
   /** The built-in commands when absent. */
   readonly commands?: readonly ChatCommand[] | undefined;
   /** For `/help`; absent when there are no skills. */

@@ -1,7 +1,7 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
-import { conversationIdOf } from './route.ts';
+import { createMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
+import { toConversationId } from './route.ts';
 
 let scene: IngressScene;
 beforeEach(async () => {
@@ -12,7 +12,7 @@ afterEach(() => scene.store.close());
 
 describe('ingress', () => {
   it('[D01] says "accepted" only when the message is stored, and wakes its lane after that', async () => {
-    const outcome = await scene.receive(aMessage());
+    const outcome = await scene.receive(createMessage());
     expect(outcome).toEqual({ kind: 'accepted', conversationId: 'telegram:default:42' });
     expect(await scene.inbox()).toEqual(['hello']);
     expect(scene.happened).toEqual([
@@ -25,21 +25,21 @@ describe('ingress', () => {
 
   it('[D01] rejects when the message cannot be stored, so that the platform delivers it again', async () => {
     await scene.store.close();
-    await expect(scene.receive(aMessage())).rejects.toMatchObject({ name: 'StoreError' });
+    await expect(scene.receive(createMessage())).rejects.toMatchObject({ name: 'StoreError' });
     expect(scene.happened).toEqual(['received']);
     await scene.open();
   });
 
   it('[F08] accepts a message once when it is delivered twice, and wakes its lane both times', async () => {
-    await scene.receive(aMessage());
-    expect(await scene.receive(aMessage())).toEqual({ kind: 'duplicate' });
+    await scene.receive(createMessage());
+    expect(await scene.receive(createMessage())).toEqual({ kind: 'duplicate' });
     expect(await scene.inbox()).toEqual(['hello']);
     expect(scene.happened.filter((line) => line.startsWith('wake'))).toHaveLength(2);
   });
 
   it('[F11] stores the reply route with the message', async () => {
     const chat = { id: '-9', type: 'thread', threadId: '5' } as const;
-    await scene.receive(aMessage({ chat, addressed: true, messageId: '77' }));
+    await scene.receive(createMessage({ chat, addressed: true, messageId: '77' }));
     const [row] = await scene.store.inbox.recent({ ...OWNER_CHAT, chatId: '-9' }, 1);
     expect(row?.route).toEqual({
       channel: 'telegram',
@@ -53,9 +53,9 @@ describe('ingress', () => {
   });
 
   it('[W08] does not let a platform impersonate Parley', async () => {
-    await scene.receive(aMessage({ trigger: 'boot' }));
+    await scene.receive(createMessage({ trigger: 'boot' }));
     const [row] = await scene.store.inbox.recent(OWNER_CHAT, 1);
-    expect(row?.message).toEqual(aMessage());
+    expect(row?.message).toEqual(createMessage());
   });
 
   it('[F05] requests roles that a message does not contain, and refuses when the platform does not answer', async () => {
@@ -67,7 +67,7 @@ describe('ingress', () => {
       messages += 1;
       const place = isDirect ? {} : { chat };
       const about = { ...place, addressed: true, sender: { id: '9' }, messageId: `m${messages}` };
-      return (await receive(aMessage(about), CAPABILITIES, { roles })).kind;
+      return (await receive(createMessage(about), CAPABILITIES, { roles })).kind;
     };
     expect(await kindWith(async () => ['r1'])).toBe('accepted');
     expect(await kindWith(async () => ['r2'])).toBe('refused');
@@ -77,7 +77,7 @@ describe('ingress', () => {
   });
 
   it('[F01] refuses an invalid message, and reports which adapter has the bug', async () => {
-    const broken = { ...aMessage(), messageId: '' };
+    const broken = { ...createMessage(), messageId: '' };
     await expect(scene.receive(broken)).rejects.toMatchObject({
       code: 'inbound-invalid',
       retryable: false,
@@ -87,7 +87,7 @@ describe('ingress', () => {
 
 describe('a stranger in a direct chat', () => {
   const stranger = (id = '9', messageId = '1') =>
-    aMessage({ chat: { id }, sender: { id, name: 'Eve' }, messageId, text: 'my secret' });
+    createMessage({ chat: { id }, sender: { id, name: 'Eve' }, messageId, text: 'my secret' });
 
   it('[F05] is refused, and nothing of the message is kept', async () => {
     expect((await scene.receive(stranger())).kind).toBe('refused');
@@ -122,10 +122,12 @@ describe('an album in a group', () => {
   it('[F06] [F08] is one turn with all its pictures, though only the first has text, and none before', async () => {
     const chat = { id: '-9', type: 'group' } as const;
     const picture = { chat, albumId: 'a', attachments: [{ kind: 'sticker' as const, ref: 'x' }] };
-    await scene.receive(aMessage({ ...picture, messageId: '1', text: 'look', addressed: true }));
+    await scene.receive(
+      createMessage({ ...picture, messageId: '1', text: 'look', addressed: true }),
+    );
     scene.now += 400;
-    await scene.receive(aMessage({ ...picture, messageId: '2', text: '' }));
-    const conversationId = conversationIdOf(aMessage({ chat }));
+    await scene.receive(createMessage({ ...picture, messageId: '2', text: '' }));
+    const conversationId = toConversationId(createMessage({ chat }));
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
     const claim = () => scene.store.lanes.begin(work, 'collect', 'turn-1', scene.now);
     expect(await claim()).toEqual({ kind: 'settling', retryInMs: 1_000 });
@@ -138,9 +140,11 @@ describe('an album whose text comes last', () => {
   it('[F08] is one turn with all its pictures, none of which becomes group context', async () => {
     const chat = { id: '-9', type: 'group' } as const;
     const picture = { chat, albumId: 'a', attachments: [{ kind: 'sticker' as const, ref: 'x' }] };
-    await scene.receive(aMessage({ ...picture, messageId: '1', text: '' }));
-    await scene.receive(aMessage({ ...picture, messageId: '2', text: 'look', addressed: true }));
-    const conversationId = conversationIdOf(aMessage({ chat }));
+    await scene.receive(createMessage({ ...picture, messageId: '1', text: '' }));
+    await scene.receive(
+      createMessage({ ...picture, messageId: '2', text: 'look', addressed: true }),
+    );
+    const conversationId = toConversationId(createMessage({ chat }));
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
     const started = await scene.store.lanes.begin(work, 'followup', 'turn-1', scene.now + 60_000);
     const turn = started.kind === 'turn' ? started.turn : undefined;
@@ -152,8 +156,8 @@ describe('an album whose text comes last', () => {
 describe('the limits of what is accepted', () => {
   it('[F07] stops answering automatic replies, and gives the reason', async () => {
     const text = 'I am away. I am away.';
-    for (let i = 1; i <= 5; i += 1) await scene.receive(aMessage({ messageId: `${i}`, text }));
-    expect((await scene.receive(aMessage({ messageId: '6', text }))).kind).toBe('ignored');
+    for (let i = 1; i <= 5; i += 1) await scene.receive(createMessage({ messageId: `${i}`, text }));
+    expect((await scene.receive(createMessage({ messageId: '6', text }))).kind).toBe('ignored');
     const stories = await scene.store.decisions.stories(OWNER_CHAT, 9);
     expect(stories.map(({ reason }) => reason)).toContainEqual(
       expect.stringContaining('automatic reply'),
@@ -161,7 +165,7 @@ describe('the limits of what is accepted', () => {
   });
 
   it('[D07] reports that a message is too long, and a flood of them once a minute', async () => {
-    const long = (messageId: string) => aMessage({ messageId, text: 'x'.repeat(31) });
+    const long = (messageId: string) => createMessage({ messageId, text: 'x'.repeat(31) });
     expect(await scene.receive(long('1'))).toMatchObject({ kind: 'refused' });
     await scene.receive(long('2'));
     expect(await scene.inbox()).toEqual([]);
@@ -176,11 +180,13 @@ describe('the limits of what is accepted', () => {
 
   it('[D07] accepts no more than may wait, and reports a flood once', async () => {
     for (let i = 1; i <= 8; i += 1)
-      await scene.receive(aMessage({ messageId: `${i}`, text: `text ${i}` }));
+      await scene.receive(createMessage({ messageId: `${i}`, text: `text ${i}` }));
     expect(await scene.inbox()).toEqual(['text 1', 'text 2', 'text 3']);
     expect(await scene.told()).toHaveLength(1);
     scene.now += 60_000;
-    expect(await scene.receive(aMessage({ messageId: '9' }))).toMatchObject({ kind: 'refused' });
+    expect(await scene.receive(createMessage({ messageId: '9' }))).toMatchObject({
+      kind: 'refused',
+    });
     expect(await scene.told()).toHaveLength(2);
   });
 
@@ -190,7 +196,7 @@ describe('the limits of what is accepted', () => {
     const chat = (nth: number) => ({ id: `${nth}`, type: 'direct' }) as const;
     const write = (nth: number) =>
       receive(
-        aMessage({ messageId: `${nth}`, chat: chat(nth), text: `text ${nth}` }),
+        createMessage({ messageId: `${nth}`, chat: chat(nth), text: `text ${nth}` }),
         CAPABILITIES,
       );
     expect((await write(1)).kind).toBe('accepted');
@@ -216,7 +222,7 @@ describe('the limits of what is accepted', () => {
       const from = { id: sender, name: sender, isBot: false };
       const id = `${nth}`;
       return receive(
-        aMessage({
+        createMessage({
           messageId: id,
           chat,
           text: `text ${id}`,
@@ -241,7 +247,7 @@ describe('the limits of what is accepted', () => {
   it('[D03] [D07] reports that a message waits where it may end a turn, but only if it was accepted', async () => {
     const receive = scene.ingressWith({}, {}, { busy: { direct: 'interrupt' } });
     const write = (messageId: string, change = {}) =>
-      receive(aMessage({ messageId, text: messageId, ...change }), CAPABILITIES);
+      receive(createMessage({ messageId, text: messageId, ...change }), CAPABILITIES);
     for (const nth of ['1', '2', '3', '4', '3']) await write(nth);
     await write('5', { chat: { id: '-9', type: 'group' }, addressed: true });
     const said = scene.events.filter(({ type }) => type === 'message-waiting');
@@ -249,10 +255,12 @@ describe('the limits of what is accepted', () => {
   });
 
   it('[D07] counts each conversation separately, and lets commands through', async () => {
-    for (let i = 1; i <= 4; i += 1) await scene.receive(aMessage({ messageId: `${i}` }));
+    for (let i = 1; i <= 4; i += 1) await scene.receive(createMessage({ messageId: `${i}` }));
     const group = { id: '-9', type: 'group' } as const;
-    expect((await scene.receive(aMessage({ chat: group, addressed: true }))).kind).toBe('accepted');
-    expect(await scene.receive(aMessage({ messageId: '9', text: '/stop' }))).toEqual({
+    expect((await scene.receive(createMessage({ chat: group, addressed: true }))).kind).toBe(
+      'accepted',
+    );
+    expect(await scene.receive(createMessage({ messageId: '9', text: '/stop' }))).toEqual({
       kind: 'command',
       name: 'stop',
     });
@@ -261,26 +269,26 @@ describe('the limits of what is accepted', () => {
 
 describe('a command', () => {
   it('[F09] is answered without lane or model, in the transaction that stores it', async () => {
-    await scene.receive(aMessage({ text: '/whoami' }));
+    await scene.receive(createMessage({ text: '/whoami' }));
     expect(await scene.told()).toEqual([expect.stringContaining('telegram:42')]);
     expect(scene.happened).toEqual(['received', 'inbox-committed', 'deliver 42']);
     expect(await scene.store.lanes.withWork(9, 10_000)).toEqual([]);
   });
 
   it('[F08] runs once, however often it is delivered', async () => {
-    await scene.receive(aMessage({ text: '/new' }));
-    expect(await scene.receive(aMessage({ text: '/new' }))).toEqual({ kind: 'duplicate' });
+    await scene.receive(createMessage({ text: '/new' }));
+    expect(await scene.receive(createMessage({ text: '/new' }))).toEqual({ kind: 'duplicate' });
     expect(await scene.told()).toHaveLength(1);
   });
 
   it('[F09] /stop ends the running turn, drops waiting messages and reports that', async () => {
-    await scene.receive(aMessage({ messageId: '1' }));
-    const conversationId = conversationIdOf(aMessage());
+    await scene.receive(createMessage({ messageId: '1' }));
+    const conversationId = toConversationId(createMessage());
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
     const held = await scene.store.lanes.begin(work, 'collect', 'turn-1', scene.now);
     if (held.kind !== 'turn') throw new Error(`no turn: ${held.kind}`);
-    await scene.receive(aMessage({ messageId: '2' }));
-    await scene.receive(aMessage({ messageId: '3', text: '/stop' }));
+    await scene.receive(createMessage({ messageId: '2' }));
+    await scene.receive(createMessage({ messageId: '3', text: '/stop' }));
     expect(await scene.told()).toEqual([
       'Stopped. One message that waited is set aside unanswered.',
     ]);
@@ -290,13 +298,13 @@ describe('a command', () => {
   });
 
   it('[F09] /stop that is delivered twice stops nothing that was asked after it', async () => {
-    await scene.receive(aMessage({ messageId: '1', text: '/stop' }));
-    await scene.receive(aMessage({ messageId: '2' }));
-    expect(await scene.receive(aMessage({ messageId: '1', text: '/stop' }))).toEqual({
+    await scene.receive(createMessage({ messageId: '1', text: '/stop' }));
+    await scene.receive(createMessage({ messageId: '2' }));
+    expect(await scene.receive(createMessage({ messageId: '1', text: '/stop' }))).toEqual({
       kind: 'duplicate',
     });
     expect(scene.events).toHaveLength(1);
-    expect(await scene.store.inbox.waiting(conversationIdOf(aMessage()))).toBe(1);
+    expect(await scene.store.inbox.waiting(toConversationId(createMessage()))).toBe(1);
   });
 
   it.each([
@@ -305,31 +313,31 @@ describe('a command', () => {
     ['/new', ['fresh start']],
     ['/stop', ['Nothing was running.']],
   ])('[F09] %s answers in sentences for people', async (text, words) => {
-    await scene.receive(aMessage({ text }));
+    await scene.receive(createMessage({ text }));
     const [answer] = await scene.told();
     for (const word of words) expect(answer).toContain(word);
   });
 
   it("[G12] /status shows the progress of the session's to-dos", async () => {
-    const conversationId = conversationIdOf(aMessage());
-    await scene.receive(aMessage({ text: 'hello' }));
+    const conversationId = toConversationId(createMessage());
+    await scene.receive(createMessage({ text: 'hello' }));
     const todos = [
       { text: 'Ask\nBo', state: 'done' },
       { text: 'Book', state: 'open' },
     ] as const;
     await scene.store.todos.replace({ conversationId, session: 0 }, todos, 0);
-    await scene.receive(aMessage({ messageId: 's', text: '/status' }));
+    await scene.receive(createMessage({ messageId: 's', text: '/status' }));
     const [answer] = await scene.told();
     expect(answer).toContain('To-dos, 1 of 2 done:');
     expect(answer).toMatch(/✅ Ask Bo\n.*⬜ Book/);
-    await scene.receive(aMessage({ messageId: 'n', text: '/new' }));
-    await scene.receive(aMessage({ messageId: 't', text: '/status' }));
+    await scene.receive(createMessage({ messageId: 'n', text: '/new' }));
+    await scene.receive(createMessage({ messageId: 't', text: '/status' }));
     expect((await scene.told()).at(-1)).not.toContain('To-dos');
   });
 
   it('[F09] /status shows only the owner which model answers, and where', async () => {
     const chat = { id: '-100', type: 'group' } as const;
-    await scene.receive(aMessage({ text: '/status', chat, addressed: true }));
+    await scene.receive(createMessage({ text: '/status', chat, addressed: true }));
     const [answer] = await scene.told('-100');
     expect(answer).toContain('Polly is here.');
     expect(answer).not.toContain('Model');

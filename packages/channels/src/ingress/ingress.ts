@@ -1,12 +1,12 @@
 import {
   type Capabilities,
-  type FatalEnds,
+  type CrashableWork,
+  type CrashCounts,
+  decideNextAttempt,
+  describeCrashes,
   type InboundMessage,
-  nextAttempt,
   noWorkRecord,
-  reasonToGiveUp,
   silentTracer,
-  type Work,
 } from '@parley/core';
 import type { IngressOutcome, SenderFacts } from '../adapter.ts';
 import { runCommand } from '../commands/run-command.ts';
@@ -14,12 +14,12 @@ import { accept, acceptInGroup } from './accept.ts';
 import { answerInWords } from './answer-in-words.ts';
 import { decideIngress, type IngressDecision } from './decide.ts';
 import { keepAsContext } from './group-context.ts';
-import { type Arrived, type Identified, identify } from './identify.ts';
+import { type ArrivedMessage, type IdentifiedMessage, identifyMessage } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import { createMemory, type IngressMemory } from './memory.ts';
 import { recordRefusal, refuseMessage } from './refuse.ts';
-import { answerRoute, conversationOf } from './route.ts';
-import { senderRights } from './sender.ts';
+import { resolveConversation, resolveReplyRoute } from './route.ts';
+import { findSenderRights } from './sender.ts';
 
 /**
  * Receives one message of one account. Resolves when it is durable or permanently refused (D01).
@@ -51,31 +51,31 @@ export function createIngress(deps: IngressDeps): Receive {
     });
   };
   return (message, capabilities, facts, files) => {
-    const taken = ingressWork(message);
+    const taken = toIngressWork(message);
     const ends = work.endsOf(taken);
     return work.run(taken, () =>
-      nextAttempt(ends) === 'run'
+      decideNextAttempt(ends) === 'run'
         ? receive(message, capabilities, facts, files)
         : refuseFatal(deps, { message, capabilities, ends }, memory),
     );
   };
 }
 
-function ingressWork({ channel, account, chat, messageId }: InboundMessage): Work {
+function toIngressWork({ channel, account, chat, messageId }: InboundMessage): CrashableWork {
   return { kind: 'ingress', key: [channel, account, chat.id, messageId].join(' ') };
 }
 
 async function receiveOne(
   deps: IngressDeps,
-  arrived: Arrived,
+  arrived: ArrivedMessage,
   memory: IngressMemory,
 ): Promise<IngressOutcome> {
-  const identified = await identify(deps, arrived, memory.albums);
+  const identified = await identifyMessage(deps, arrived, memory.albums);
   const decision = await decideMessage(deps, identified, memory);
   const { agentReason } = identified;
   const reason = agentReason === null ? decision.reason : `${decision.reason}; ${agentReason}`;
   const admitted = { ...identified.admitted, reason };
-  const outcome = await carryOut(
+  const outcome = await carryOutDecision(
     deps,
     { ...identified, admitted },
     { ...decision, reason },
@@ -97,7 +97,7 @@ async function receiveOne(
  */
 async function decideMessage(
   deps: IngressDeps,
-  identified: Identified,
+  identified: IdentifiedMessage,
   { isLoop }: IngressMemory,
 ): Promise<IngressDecision> {
   const { admitted, command, rules, rights, isAgentKnown } = identified;
@@ -122,9 +122,9 @@ const NO_AGENT: IngressDecision = {
   notice: null,
 };
 
-async function carryOut(
+async function carryOutDecision(
   deps: IngressDeps,
-  identified: Identified,
+  identified: IdentifiedMessage,
   decision: IngressDecision,
   memory: IngressMemory,
 ): Promise<IngressOutcome> {
@@ -151,7 +151,7 @@ async function carryOut(
 interface FatalMessage {
   readonly message: InboundMessage;
   readonly capabilities: Capabilities;
-  readonly ends: FatalEnds;
+  readonly ends: CrashCounts;
 }
 
 /**
@@ -163,18 +163,18 @@ async function refuseFatal(
   { message, capabilities, ends }: FatalMessage,
   { explain }: IngressMemory,
 ): Promise<IngressOutcome> {
-  const reason = `taking it in: ${reasonToGiveUp(ends)}`;
+  const reason = `taking it in: ${describeCrashes(ends)}`;
   const outcome = { kind: 'refused', reason } as const;
   deps.log.error({ message: message.messageId, chat: message.chat.id, reason }, 'message given up');
   deps.meter.count('parley_ingress_total', { channel: message.channel, outcome: 'refused' });
-  if (nextAttempt(ends) === 'drop') return outcome;
-  const conversationId = conversationOf(message, null, undefined);
-  const route = answerRoute(message, capabilities, deps.rules.policy.answers);
+  if (decideNextAttempt(ends) === 'drop') return outcome;
+  const conversationId = resolveConversation(message, null, undefined);
+  const route = resolveReplyRoute(message, capabilities, deps.rules.policy.answers);
   const refused = { conversationId, message, route, receivedAt: deps.clock() };
   await recordRefusal(deps, refused, outcome);
   // Only people who would get an answer get a notice. The text is replaced, because it may be the
   // cause of the crashes.
-  const rights = await senderRights(deps, message, false);
+  const rights = await findSenderRights(deps, message, false);
   const decided = decideIngress({ ...message, text: '?' }, null, deps.rules, rights);
   if (decided.kind === 'turn') await explain.givenUp(refused);
   return outcome;

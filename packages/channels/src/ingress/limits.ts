@@ -8,13 +8,13 @@ export interface BacklogLimit {
    * `room`: one more message of this person may wait, and `release` must follow. `share`: this
    * person has used up their share, but others may still add messages.
    */
-  reserve(from: Waiting): Promise<'room' | 'share' | 'full'>;
+  reserve(from: WaitingSender): Promise<'room' | 'share' | 'full'>;
   /** `stays`: the message was stored and is waiting now. */
-  release(from: Waiting, stays: boolean): void;
+  release(from: WaitingSender, stays: boolean): void;
 }
 
 /** The sender of a waiting message. */
-interface Waiting {
+interface WaitingSender {
   /** `telegram:42`. */
   readonly person: string;
   readonly isOwner: boolean;
@@ -52,7 +52,7 @@ export function createBacklogLimit(
   const isFull = (isOwner: boolean): boolean =>
     waiting() >= limit() - (isOwner ? 0 : Math.floor(limit() * OWNERS_SHARE));
   /** Whether one person has used up their share of the remaining places. */
-  const hasShare = ({ person, isOwner }: Waiting): boolean => {
+  const hasShare = ({ person, isOwner }: WaitingSender): boolean => {
     if (waiting() < limit() * CROWDED) {
       taken.clear();
       return false;
@@ -118,7 +118,7 @@ const MAX_REPEATS = 5;
 const MIN_SENTENCE_CHARACTERS = 20;
 
 /** Counts one more message of a sender. Pure. Times in ms. */
-export function repetitionAfter(
+export function countRepetition(
   before: Repetition | undefined,
   { digest, messageId }: Pick<Repetition, 'digest' | 'messageId'>,
   now: number,
@@ -143,14 +143,14 @@ export function createLoopGuard(
     if (text.length < MIN_SENTENCE_CHARACTERS || replaces !== undefined) return false;
     const key = JSON.stringify([chat.id, chat.threadId, sender.id]);
     const said = { digest: hash('sha256', text), messageId };
-    const next = repetitionAfter(senders.get(key), said, monotonic());
+    const next = countRepetition(senders.get(key), said, monotonic());
     senders.set(key, next);
     return next.count > MAX_REPEATS;
   };
 }
 
 /** True once per key and interval: an explanation helps once and is spam the tenth time. */
-export function oncePerInterval(
+export function createIntervalGate(
   intervalMs: number,
   monotonic: Monotonic,
   capacity = 1_000,

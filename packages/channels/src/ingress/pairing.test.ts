@@ -1,7 +1,7 @@
 import { CAPABILITIES } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
-import { CODE_LENGTH, oneTimeCode, typedCode } from './one-time-code.ts';
+import { createMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
+import { CODE_LENGTH, createOneTimeCode, parseTypedCode } from './one-time-code.ts';
 import type { AccountPolicy } from './rules.ts';
 
 let scene: IngressScene;
@@ -14,12 +14,12 @@ afterEach(() => scene.store.close());
 describe('a stranger when direct chats use pairing', () => {
   const pairing = { access: { ...POLICY.access, direct: 'pairing' as const } };
   const stranger = (id: string, messageId = '1') =>
-    aMessage({ chat: { id }, sender: { id, name: 'E`v`e' }, messageId, text: 'my secret' });
+    createMessage({ chat: { id }, sender: { id, name: 'E`v`e' }, messageId, text: 'my secret' });
   const toldTo = (chatId: string) => scene.told(chatId);
   const write = (id: string, messageId?: string) =>
     scene.ingressWith(pairing)(stranger(id, messageId), CAPABILITIES);
   const ownerSays = (text: string, messageId: string) =>
-    scene.receive(aMessage({ text, messageId }));
+    scene.receive(createMessage({ text, messageId }));
 
   it('[F05] gets a code once while it is valid, and nothing from the message is kept', async () => {
     expect((await write('9')).kind).toBe('refused');
@@ -103,9 +103,11 @@ describe('a stranger when direct chats use pairing', () => {
     await ownerSays('/pair', '50');
     expect((await scene.told()).at(-1)).toContain('Eve (telegram:9): /pair AAAA2222');
     const group = { id: '-9', type: 'group' } as const;
-    await scene.receive(aMessage({ chat: group, addressed: true, text: '/pair', messageId: '51' }));
     await scene.receive(
-      aMessage({
+      createMessage({ chat: group, addressed: true, text: '/pair', messageId: '51' }),
+    );
+    await scene.receive(
+      createMessage({
         chat: group,
         addressed: true,
         text: '/pair',
@@ -157,7 +159,7 @@ describe('a group that is not on the allow list', () => {
     policy: Pick<AccountPolicy, 'access'> = listed,
   ) =>
     scene.ingressWith(policy)(
-      aMessage({
+      createMessage({
         chat: { id, type: 'group', ...(title === undefined ? {} : { title }) },
         messageId,
         text: 'my secret',
@@ -180,7 +182,7 @@ describe('a group that is not on the allow list', () => {
   it('[F05] causes at most one write every five minutes', async () => {
     const receive = scene.ingressWith(listed);
     const say = (messageId: string, title: string) =>
-      receive(aMessage({ chat: { id: '-9', type: 'group', title }, messageId }), CAPABILITIES);
+      receive(createMessage({ chat: { id: '-9', type: 'group', title }, messageId }), CAPABILITIES);
     await say('1', 'Family');
     await say('2', 'Friends');
     expect(await seen()).toEqual(['Family']);
@@ -192,7 +194,10 @@ describe('a group that is not on the allow list', () => {
   it('[F05] is not recorded when groups are disabled or the group is allowed', async () => {
     await write('-9', '1', 'Family', { access: { ...POLICY.access, groups: 'disabled' } });
     await write('-8', '2', 'Mine', { access: { ...listed.access, allowGroups: ['-8'] } });
-    await scene.ingressWith(listed)(aMessage({ chat: { id: '9' }, messageId: '3' }), CAPABILITIES);
+    await scene.ingressWith(listed)(
+      createMessage({ chat: { id: '9' }, messageId: '3' }),
+      CAPABILITIES,
+    );
     expect(await seen()).toEqual([]);
   });
 });
@@ -200,9 +205,9 @@ describe('a group that is not on the allow list', () => {
 describe('a one-time code', () => {
   it('[F05] has 8 characters, each equally likely, none of which looks like another', () => {
     const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
-    const signs = Array.from(all, (byte) => oneTimeCode(Uint8Array.of(byte))).join('');
+    const signs = Array.from(all, (byte) => createOneTimeCode(Uint8Array.of(byte))).join('');
     expect(CODE_LENGTH).toBe(8);
-    expect(oneTimeCode(all)).toHaveLength(8);
+    expect(createOneTimeCode(all)).toHaveLength(8);
     expect(new Set(signs).size).toBe(32);
     expect(signs).not.toMatch(/[01OI]/);
     for (const sign of new Set(signs)) expect(signs.split(sign)).toHaveLength(9);
@@ -218,6 +223,6 @@ describe('a one-time code', () => {
     ['ABCD2340', null],
     ['', null],
   ])('[F05] is read from %j as %j', (text, code) => {
-    expect(typedCode(text)).toBe(code);
+    expect(parseTypedCode(text)).toBe(code);
   });
 });

@@ -1,8 +1,8 @@
 import type { InboundReaction } from '@parley/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { aMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
-import { reactionText } from './reactions.ts';
-import { conversationIdOf } from './route.ts';
+import { createMessage, IngressScene, OWNER_CHAT, POLICY } from '../testing/ingress-scene.ts';
+import { describeReaction } from './reactions.ts';
+import { toConversationId } from './route.ts';
 
 let scene: IngressScene;
 beforeEach(async () => {
@@ -19,16 +19,16 @@ type Change = Partial<Omit<InboundReaction, 'sender'>> & {
 
 /** The owner's thumbs-up in the direct chat. */
 function aReaction({ sender, ...change }: Change = {}): InboundReaction {
-  const { channel, account, chat, sender: owner } = aMessage();
+  const { channel, account, chat, sender: owner } = createMessage();
   const place = { channel, account, chat, messageId: '7', emojis: ['👍'], sentAt: 1_000 };
   return { ...place, ...change, sender: { ...owner, ...sender } };
 }
 
 /** The context that the next turn of a chat gets with its message. */
 async function heardByNextTurn(chat: Partial<InboundReaction['chat']> = {}) {
-  const message = aMessage({ chat, messageId: '99', addressed: true });
+  const message = createMessage({ chat, messageId: '99', addressed: true });
   await scene.receive(message);
-  const work = { conversationId: conversationIdOf(message), owner: 'w', leaseMs: 10_000 };
+  const work = { conversationId: toConversationId(message), owner: 'w', leaseMs: 10_000 };
   const started = await scene.store.lanes.begin(work, 'collect', 'turn-1', scene.now);
   if (started.kind !== 'turn') throw new Error(`no turn: ${started.kind}`);
   return started.turn.groupContext.map(({ text }) => text);
@@ -75,7 +75,7 @@ describe('a reaction of a person', () => {
   it('[F06] in a topic goes to the conversation of the message, because only the message names the topic', async () => {
     const topic = { ...GROUP, threadId: '5' };
     await botSaid('in the topic', '7', '5');
-    await scene.receive(aMessage({ chat: topic, messageId: '8', text: 'pizza?' }));
+    await scene.receive(createMessage({ chat: topic, messageId: '8', text: 'pizza?' }));
     const reacted = scene.reactedWith();
     await reacted(aReaction({ chat: GROUP, sender: { id: '43' } }));
     await reacted(aReaction({ chat: GROUP, messageId: '8', sender: { id: '43' } }));
@@ -89,7 +89,7 @@ describe('a reaction of a person', () => {
 
   it('[F06] [F17] in a topic of a direct chat goes to the conversation of that topic', async () => {
     const topic = { id: '42', type: 'direct', threadId: '5', separate: true } as const;
-    await scene.receive(aMessage({ chat: topic, messageId: '8', text: 'pizza?' }));
+    await scene.receive(createMessage({ chat: topic, messageId: '8', text: 'pizza?' }));
     await scene.reactedWith()(aReaction({ messageId: '8' }));
     expect(await heardByNextTurn(topic)).toEqual([
       '[reacted with 👍 to their own message "pizza?"]',
@@ -133,8 +133,8 @@ describe('the line of a reaction', () => {
     [{ by: 'agent', text: 'a\n\nb' } as const, '[reacted with 👍 to your message "a b"]'],
     [null, '[reacted with 👍 to a message "of the event"]'],
   ])('names the author of the message: %#', (found, line) => {
-    expect(reactionText(aReaction(found === null ? { quoted: 'of the event' } : {}), found)).toBe(
-      line,
-    );
+    expect(
+      describeReaction(aReaction(found === null ? { quoted: 'of the event' } : {}), found),
+    ).toBe(line);
   });
 });

@@ -1,14 +1,14 @@
 import type { AdmittedMessage } from '@parley/store';
 import type { IngressOutcome } from '../adapter.ts';
 import type { IngressDecision } from './decide.ts';
-import type { Identified } from './identify.ts';
+import type { IdentifiedMessage } from './identify.ts';
 import type { IngressDeps } from './ingress-deps.ts';
 import type { IngressMemory } from './memory.ts';
 
 /** Refuses a message, with a notice if its sender gets one. Its text is not stored. */
 export async function refuseMessage(
   deps: IngressDeps,
-  { admitted, rules }: Pick<Identified, 'admitted' | 'rules'>,
+  { admitted, rules }: Pick<IdentifiedMessage, 'admitted' | 'rules'>,
   { notice, reason }: Extract<IngressDecision, { kind: 'refuse' }>,
   memory: IngressMemory,
 ): Promise<IngressOutcome> {

@@ -1,4 +1,4 @@
-import { type InboundMessage, type Logger, reasonOf, visibleLine } from '@parley/core';
+import { type InboundMessage, type Logger, reasonOf, toVisibleLine } from '@parley/core';
 import type { LinkRepository, PairingRepository } from '@parley/store';
 import type { DecisionRules } from './rules.ts';
 
@@ -6,7 +6,7 @@ import type { DecisionRules } from './rules.ts';
  * For example `telegram:42`: the form in which the settings name owners and the runtime facts name
  * people.
  */
-export function personId(message: Pick<InboundMessage, 'channel' | 'sender'>): string {
+export function toPersonId(message: Pick<InboundMessage, 'channel' | 'sender'>): string {
   return `${message.channel}:${message.sender.id}`;
 }
 
@@ -14,8 +14,8 @@ export function personId(message: Pick<InboundMessage, 'channel' | 'sender'>): s
  * A name that a person chose, formatted as code in Markdown, so that it cannot be mistaken for
  * Parley's own text.
  */
-export function quotedName(name: string): string {
-  const plain = visibleLine(name).replaceAll('`', '').trim();
+export function formatQuotedName(name: string): string {
+  const plain = toVisibleLine(name).replaceAll('`', '').trim();
   return plain === '' ? 'A person' : `\`${plain.slice(0, 80).toWellFormed()}\``;
 }
 
@@ -32,7 +32,7 @@ export interface SenderRights {
 }
 
 /** The author of something, and its chat. */
-export type Authored = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
+export type AuthorInChat = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 
 export interface SenderRightsDeps {
   readonly store: {
@@ -47,20 +47,20 @@ export interface SenderRightsDeps {
  * rights of a command. Rejects when the database does not answer, so that access is never granted
  * by mistake.
  */
-export async function senderRights(
+export async function findSenderRights(
   deps: SenderRightsDeps,
-  message: Authored,
+  message: AuthorInChat,
   isCommand: boolean,
 ): Promise<SenderRights> {
   const { store, rules } = deps;
   const { chat, sender } = message;
-  const person = personId(message);
+  const person = toPersonId(message);
   const isDirect = chat.type === 'direct';
   if (sender.isBot || (!isDirect && !isCommand)) {
     const isOwner = rules.owners.includes(person);
     return { person, isOwner, isAllowed: false, mainConversation: null };
   }
-  const { isOwner, mainConversation } = await ownershipOf(store.links, rules.owners, person);
+  const { isOwner, mainConversation } = await findOwnership(store.links, rules.owners, person);
   return {
     person,
     isOwner,
@@ -73,7 +73,7 @@ export async function senderRights(
  * Whether an account currently belongs to an owner, and the conversation shared by its linked
  * accounts.
  */
-export async function ownershipOf(
+export async function findOwnership(
   links: LinkRepository,
   owners: readonly string[],
   person: string,
@@ -87,7 +87,10 @@ export async function ownershipOf(
   };
 }
 
-async function isAllowed({ store, rules }: SenderRightsDeps, message: Authored): Promise<boolean> {
+async function isAllowed(
+  { store, rules }: SenderRightsDeps,
+  message: AuthorInChat,
+): Promise<boolean> {
   const { channel, account, sender } = message;
   const { direct, allow } = rules.policy.access;
   if (direct !== 'pairing' || allow.includes(sender.id)) return false;

@@ -1,5 +1,5 @@
 import type { LiveEvent } from '@parley/core';
-import { CAPABILITIES, recordingLogger } from '@parley/core/testing';
+import { CAPABILITIES, createRecordingLogger } from '@parley/core/testing';
 import { createLocalBus } from '@parley/queue';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type {
@@ -21,7 +21,7 @@ const ended = (outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome']): 
   outcome,
 });
 
-const { log, lines } = recordingLogger();
+const { log, lines } = createRecordingLogger();
 const bus = createLocalBus(log);
 let shown: string[];
 let typed: ChatAddress[];

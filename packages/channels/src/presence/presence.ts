@@ -42,35 +42,36 @@ const MAX_TURN_MS = 20 * 60_000;
 type Delta = Pick<Extract<LiveEvent, { type: 'turn-delta' }>, 'text' | 'step' | 'replyToMessageId'>;
 
 /** What is shown of one turn in its chat. */
-interface Sign {
+interface PresenceSign {
   /** The answer has grown; in a later step it starts again. */
   grow(delta: Delta): void;
   /** A tool call has started or completed. */
   call(call: LiveToolCall): void;
-  end(comes: Comes): void;
+  end(comes: FollowUpKind): void;
 }
 
 /** What follows the shown part of a turn. */
-type Comes = Parameters<StreamingCapability['end']>[2];
+type FollowUpKind = Parameters<StreamingCapability['end']>[2];
 
-const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome'], Comes>> = {
-  answered: 'answer',
-  failed: 'answer',
-  silent: 'nothing',
-  stopped: 'nothing',
-  // The next answer covers more than what was shown.
-  interrupted: 'nothing',
-  fenced: 'later',
-  'handed-back': 'later',
-  suspended: 'later',
-  // Nothing unfinished stays visible while the model is unavailable.
-  'put-off': 'nothing',
-};
+const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome'], FollowUpKind>> =
+  {
+    answered: 'answer',
+    failed: 'answer',
+    silent: 'nothing',
+    stopped: 'nothing',
+    // The next answer covers more than what was shown.
+    interrupted: 'nothing',
+    fenced: 'later',
+    'handed-back': 'later',
+    suspended: 'later',
+    // Nothing unfinished stays visible while the model is unavailable.
+    'put-off': 'nothing',
+  };
 
 /** Shows typing and growing answers for every turn whose chat this process serves. */
 export function startPresence(deps: PresenceDeps): Presence {
-  const signs = new Map<string, Sign>();
-  const end = (turnId: string, comes: Comes = 'later'): void => {
+  const signs = new Map<string, PresenceSign>();
+  const end = (turnId: string, comes: FollowUpKind = 'later'): void => {
     signs.get(turnId)?.end(comes);
     signs.delete(turnId);
   };
@@ -81,7 +82,7 @@ export function startPresence(deps: PresenceDeps): Presence {
     const adapter = deps.adapterOf(route.channel, route.account);
     if (!adapter) return;
     const { channel, account, chatId } = route;
-    const address = routeAddress(route);
+    const address = toChatAddress(route);
     const owes = () => deps.owes({ channel, account, chatId });
     const mayPreview = () => deps.mayPreview?.(route) ?? true;
     const leastMs = deps.updateEveryMs?.(route) ?? 0;
@@ -93,14 +94,14 @@ export function startPresence(deps: PresenceDeps): Presence {
         ? showReaction((emoji) => react(address, messageId, emoji), route.acknowledge, deps.log)
         : () => {};
     const timer = setTimeout(() => end(turnId), MAX_TURN_MS).unref();
-    const endAll = (comes: Comes): void => {
+    const endAll = (comes: FollowUpKind): void => {
       clearTimeout(timer);
       endReaction();
       sign.end(comes);
       if (comes === 'later') return;
       for (const other of alsoAnswered) {
         adapter.streaming
-          ?.end(routeAddress(other), turnId, 'nothing')
+          ?.end(toChatAddress(other), turnId, 'nothing')
           .catch(logNotShown(deps.log, turnId));
       }
     };
@@ -121,7 +122,7 @@ export function startPresence(deps: PresenceDeps): Presence {
   };
 }
 
-function routeAddress({ chatId, threadId, replyToMessageId, response }: ReplyRoute): ChatAddress {
+function toChatAddress({ chatId, threadId, replyToMessageId, response }: ReplyRoute): ChatAddress {
   return { chatId, threadId, replyToMessageId, response };
 }
 
@@ -131,7 +132,7 @@ function logNotShown(log: Logger, turnId: string) {
 }
 
 /** The turn that is shown, and its chat. */
-interface Shown {
+interface ShownTurn {
   readonly address: ChatAddress;
   readonly turnId: string;
   readonly target: RenderTarget;
@@ -140,7 +141,11 @@ interface Shown {
   readonly leastMs: number;
 }
 
-function showSign({ typing, streaming }: ChannelAdapter, shown: Shown, log: Logger): Sign {
+function showSign(
+  { typing, streaming }: ChannelAdapter,
+  shown: ShownTurn,
+  log: Logger,
+): PresenceSign {
   const stopTyping = typing ? keepTyping(typing, shown.address, log) : () => {};
   const stream = streaming ? streamAnswer(streaming, shown, log) : null;
   return {
@@ -166,9 +171,9 @@ const MAX_SHOWN_MESSAGES = 20;
 
 function streamAnswer(
   streaming: StreamingCapability,
-  shown: Shown,
+  shown: ShownTurn,
   log: Logger,
-): Pick<Sign, 'grow' | 'end'> {
+): Pick<PresenceSign, 'grow' | 'end'> {
   const { turnId, target, owes, mayPreview, leastMs } = shown;
   let { address } = shown;
   let isItsTurn = false;
@@ -190,7 +195,7 @@ function streamAnswer(
       if (isItsTurn && mayPreview()) await streaming.update(address, turnId, answer);
     },
   );
-  const endStream = async (comes: Comes): Promise<void> => {
+  const endStream = async (comes: FollowUpKind): Promise<void> => {
     // Otherwise an update in progress would be shown after the end.
     await updates.cancel();
     await streaming.end(address, turnId, comes);

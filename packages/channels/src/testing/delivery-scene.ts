@@ -67,7 +67,7 @@ export async function openDeliveryScene(clock: () => number): Promise<DeliverySc
   };
 }
 
-interface TurnOf {
+interface TurnSpec {
   readonly turnId: string;
   readonly chatId: string;
   readonly texts: readonly string[];
@@ -77,7 +77,7 @@ interface TurnOf {
 /** Parts get into the outbox as they do in production: by committing a turn. */
 async function commitTurn(
   store: Store,
-  { turnId, chatId, texts, at }: TurnOf,
+  { turnId, chatId, texts, at }: TurnSpec,
 ): Promise<FreshParts | undefined> {
   const place = { channel: 'test', account: 'default' } as const;
   const route = { ...place, chatId, target: CAPABILITIES.target };

@@ -1,11 +1,11 @@
 import { InboundMessage, type LiveEvent, silentMeter } from '@parley/core';
-import { CAPABILITIES, recordingLogger } from '@parley/core/testing';
+import { CAPABILITIES, createRecordingLogger } from '@parley/core/testing';
 import { isOwnMessage, type Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import type { IngressOutcome } from '../adapter.ts';
 import { createIngress, type Receive } from '../ingress/ingress.ts';
 import type { IngressDeps } from '../ingress/ingress-deps.ts';
-import { createReacted } from '../ingress/reactions.ts';
+import { createReactionReceiver } from '../ingress/reactions.ts';
 import type { AccountPolicy } from '../ingress/rules.ts';
 
 /** The direct chat of the owner, `telegram:42`. */
@@ -40,7 +40,7 @@ export class IngressScene {
   #receive: Receive = () => Promise.reject(new Error('Open the scene first.'));
 
   constructor() {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     this.lines = lines;
     this.#deps = {
       lanes: { wake: async (key) => void this.happened.push(`wake ${key}`) },
@@ -93,8 +93,8 @@ export class IngressScene {
   }
 
   /** The account's handling of reactions. */
-  reactedWith(policy: Partial<AccountPolicy> = {}): ReturnType<typeof createReacted> {
-    return createReacted(this.#depsWith(policy));
+  reactedWith(policy: Partial<AccountPolicy> = {}): ReturnType<typeof createReactionReceiver> {
+    return createReactionReceiver(this.#depsWith(policy));
   }
 
   #depsWith(policy: Partial<AccountPolicy>, rule: Partial<IngressDeps['rules']> = {}): IngressDeps {
@@ -129,7 +129,7 @@ export class IngressScene {
 }
 
 /** A plain direct message for tests, with the fields that a test overrides. */
-export function aMessage(
+export function createMessage(
   change: Partial<Omit<InboundMessage, 'chat' | 'sender'>> & {
     chat?: Partial<InboundMessage['chat']>;
     sender?: Partial<InboundMessage['sender']>;

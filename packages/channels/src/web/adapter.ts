@@ -6,7 +6,13 @@ import type {
   SecretDoor,
   StreamingCapability,
 } from '../adapter.ts';
-import { createEventHub, type EventHub, followingHub, sentFile, shownEntry } from './events.ts';
+import {
+  createEventHub,
+  createFollowingHub,
+  type EventHub,
+  toWebFile,
+  toWebHistoryEntry,
+} from './events.ts';
 import type { WebFront } from './front.ts';
 
 /**
@@ -25,15 +31,15 @@ export function createWebAdapter(
   context: ChannelContext<unknown>,
   front: WebFront,
 ): ChannelAdapter {
-  const hub = hubOf(context);
+  const hub = createHub(context);
   const closing = new AbortController();
   const underWay = new Set<Promise<Response>>();
-  const answer = lazyRoutes(async () => {
+  const answer = createLazyRoutes(async () => {
     const { createRoutes } = await import('./routes.ts');
     return createRoutes({ context, hub, channel: front.channel, closing: closing.signal });
   });
   return {
-    capabilities: capabilitiesOf(front),
+    capabilities: getFrontCapabilities(front),
     async start() {
       context.report({ kind: 'connected', as: front.as });
     },
@@ -48,7 +54,7 @@ export function createWebAdapter(
         type: 'part',
         ...shown,
         ...(front.buttons && buttons && { buttons }),
-        ...(file && { file: sentFile(file) }),
+        ...(file && { file: toWebFile(file) }),
       });
       return { platformMessageId: id };
     },
@@ -68,14 +74,15 @@ export function createWebAdapter(
 }
 
 /** The event hub, for a single gateway or for one among several. */
-function hubOf(context: ChannelContext<unknown>): EventHub {
+function createHub(context: ChannelContext<unknown>): EventHub {
   const hub = createEventHub();
   if (!context.isShared) return hub;
   const followers = new Map<string, EventHub>();
   const follow = (chatId: string): EventHub => {
-    const newest = async () => (await context.history(chatId, FOLLOWED_ENTRIES)).map(shownEntry);
+    const newest = async () =>
+      (await context.history(chatId, FOLLOWED_ENTRIES)).map(toWebHistoryEntry);
     const follower =
-      followers.get(chatId) ?? followingHub(hub, { chatId, newest, log: context.log });
+      followers.get(chatId) ?? createFollowingHub(hub, { chatId, newest, log: context.log });
     followers.set(chatId, follower);
     return follower;
   };
@@ -86,15 +93,15 @@ function hubOf(context: ChannelContext<unknown>): EventHub {
   };
 }
 
-interface Routes {
+interface LoadedRoutes {
   fetch(request: Request, env?: object): Response | Promise<Response>;
 }
 
 /** The first request loads the web framework, so that a gateway without visitors does not. */
-export function lazyRoutes(
-  load: () => Promise<Routes>,
+export function createLazyRoutes(
+  load: () => Promise<LoadedRoutes>,
 ): (request: Request, door?: SecretDoor) => Promise<Response> {
-  let routes: Promise<Routes> | undefined;
+  let routes: Promise<LoadedRoutes> | undefined;
   return async (request, door) => {
     routes ??= load();
     return (await routes).fetch(request, { door });
@@ -104,7 +111,7 @@ export function lazyRoutes(
 /** The largest file that the database accepts, in bytes. */
 const MAX_BYTES = 50 * 1_024 * 1_024;
 
-function capabilitiesOf({ target, buttons }: WebFront): Capabilities {
+function getFrontCapabilities({ target, buttons }: WebFront): Capabilities {
   return {
     target,
     // A page recognizes each part by its id and shows it once, however often it arrives.

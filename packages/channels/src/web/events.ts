@@ -101,7 +101,7 @@ export interface WebReceipt {
 }
 
 /** A line of the history as pages and terminals receive it. */
-export function shownEntry(entry: HistoryEntry): WebHistoryEntry {
+export function toWebHistoryEntry(entry: HistoryEntry): WebHistoryEntry {
   if (entry.kind === 'inbound') {
     const { messageId, text, at, outcome, turnId = null } = entry;
     const files = (entry.files ?? []).map(({ kind, name, size, isKept }) => {
@@ -113,12 +113,12 @@ export function shownEntry(entry: HistoryEntry): WebHistoryEntry {
   if (entry.kind === 'replaced') return { type: 'replaced', id: entry.id };
   const { partId, turnId, answers, body, buttons, file, at } = entry;
   const of = { turnId, ...(answers !== undefined && { answers }) };
-  const more = { ...(buttons && { buttons }), ...(file && { file: sentFile(file) }) };
+  const more = { ...(buttons && { buttons }), ...(file && { file: toWebFile(file) }) };
   return { type: 'part', partId, ...of, text: body.text, ...more, at };
 }
 
 /** A sent file, as pages show it. */
-export function sentFile({ kind, name, size }: OutboundFile): WebFile {
+export function toWebFile({ kind, name, size }: OutboundFile): WebFile {
   return { kind, name, size: size ?? null, isKept: true };
 }
 
@@ -185,7 +185,7 @@ const POLL_INTERVAL_MS = 1_000;
  * they handle. These are in the shared history, which is read while there are viewers. Anything
  * that a viewer receives twice has the same id.
  */
-export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
+export function createFollowingHub(hub: EventHub, deps: FollowDeps): EventHub {
   const { chatId, newest, log, everyMs = POLL_INTERVAL_MS } = deps;
   /** Undefined until the first read: a new viewer reads the history itself. */
   let known: Set<string> | undefined;
@@ -193,9 +193,9 @@ export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
   const look = async (): Promise<void> => {
     const entries = await newest();
     for (const entry of entries) {
-      if (known !== undefined && !known.has(entryId(entry))) hub.publish(chatId, entry);
+      if (known !== undefined && !known.has(getEntryId(entry))) hub.publish(chatId, entry);
     }
-    known = new Set(entries.map(entryId));
+    known = new Set(entries.map(getEntryId));
   };
   const follow = async (): Promise<void> => {
     try {
@@ -211,7 +211,7 @@ export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
   return {
     ...hub,
     publish(to, event) {
-      if (to === chatId && isEntry(event)) known?.add(entryId(event));
+      if (to === chatId && isEntry(event)) known?.add(getEntryId(event));
       hub.publish(to, event);
     },
     watch(watched, listener) {
@@ -224,13 +224,13 @@ export function followingHub(hub: EventHub, deps: FollowDeps): EventHub {
   };
 }
 
-type Entry = Extract<WebEvent, { type: 'inbound' | 'part' | 'replaced' }>;
+type WebEntry = Extract<WebEvent, { type: 'inbound' | 'part' | 'replaced' }>;
 
-function isEntry(event: WebEvent): event is Entry {
+function isEntry(event: WebEvent): event is WebEntry {
   return event.type === 'inbound' || event.type === 'part' || event.type === 'replaced';
 }
 
-function entryId(entry: Entry): string {
+function getEntryId(entry: WebEntry): string {
   if (entry.type === 'replaced') return `gone ${entry.id}`;
   return entry.type === 'inbound' ? `in ${entry.messageId}` : `out ${entry.partId}`;
 }
@@ -273,7 +273,7 @@ const HEADERS = {
 /**
  * Live events of a chat for one viewer, as server-sent events, until either side ends the stream.
  */
-export function eventStream(options: EventStreamOptions): Response {
+export function createEventStream(options: EventStreamOptions): Response {
   let end = (): void => undefined;
   const body = new ReadableStream<Uint8Array>(
     {

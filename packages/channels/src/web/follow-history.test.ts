@@ -2,8 +2,8 @@ import { silentLogger } from '@parley/core';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   createEventHub,
+  createFollowingHub,
   type EventHub,
-  followingHub,
   type WebEvent,
   type WebHistoryEntry,
 } from './events.ts';
@@ -30,7 +30,12 @@ describe('a chat that several gateways serve', () => {
       if (looks === 2) throw new Error('the database is away for a moment');
       return [...history];
     };
-    hub = followingHub(createEventHub(), { chatId: 'main', newest, log: silentLogger, everyMs: 5 });
+    hub = createFollowingHub(createEventHub(), {
+      chatId: 'main',
+      newest,
+      log: silentLogger,
+      everyMs: 5,
+    });
   });
   const watch = () => hub.watch('main', (event) => void seen.push(event));
   const looked = (times: number) => vi.waitFor(() => expect(looks).toBeGreaterThan(times), 30_000);

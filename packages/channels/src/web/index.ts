@@ -1,4 +1,4 @@
-import { bareId, type ChannelIds } from '@parley/core';
+import { type ChannelIds, trimCopiedId } from '@parley/core';
 import { z } from 'zod';
 import type { ChannelDefinition } from '../adapter.ts';
 import { CHAT_ID, ChatId, OWNER_ID, TERMINAL, WEB, type WebFront } from './front.ts';
@@ -21,25 +21,25 @@ const WEB_IDS: ChannelIds = {
   person: {
     expected: `the only person there: ${OWNER_ID}`,
     howToFind: WHO_WRITES,
-    normalize: (written) => (bareId(written).toLowerCase() === OWNER_ID ? OWNER_ID : null),
+    normalize: (written) => (trimCopiedId(written).toLowerCase() === OWNER_ID ? OWNER_ID : null),
   },
   group: null,
   direct: {
     expected: `a chat such as ${CHAT_ID}`,
     howToFind: 'The address of the page names the chat that is open',
-    normalize: (written) => ChatId.safeParse(bareId(written)).data ?? null,
+    normalize: (written) => ChatId.safeParse(trimCopiedId(written)).data ?? null,
   },
   role: null,
   thread: null,
 };
 
 /** Chat in the browser. */
-export const web = definition(WEB);
+export const web = defineFront(WEB);
 
 /** Chat in the terminal. */
-export const terminal = definition(TERMINAL);
+export const terminal = defineFront(TERMINAL);
 
-function definition(front: WebFront): ChannelDefinition {
+function defineFront(front: WebFront): ChannelDefinition {
   return {
     id: front.channel,
     settings: z.strictObject({}).describe(front.about).meta({ title: front.title }),

@@ -1,11 +1,11 @@
 import { type InboundMessage, type Logger, ParleyError, systemTime } from '@parley/core';
-import { memoryValues } from '@parley/core/testing';
+import { createMemoryValues } from '@parley/core/testing';
 import { describe, expect, it, vi } from 'vitest';
 import type { ChannelAdapter, IngressOutcome } from '../adapter.ts';
 import { COMMANDS } from '../commands/list.ts';
 import type { HistoryEntry } from '../shown-chats.ts';
 import { createWebAdapter } from './adapter.ts';
-import { createEventHub, eventStream } from './events.ts';
+import { createEventHub, createEventStream } from './events.ts';
 import { WEB } from './front.ts';
 
 const silent: Logger = {
@@ -45,7 +45,7 @@ function webFront(
     reacted: async () => {},
     message: async () => null,
     commands: COMMANDS,
-    values: memoryValues(),
+    values: createMemoryValues(),
     receive: async (message: InboundMessage) => {
       received.push(message);
       return receive(message);
@@ -285,7 +285,7 @@ describe('the shutdown of the gateway', () => {
 function scene() {
   const hub = createEventHub();
   const closing = new AbortController();
-  const open = () => eventStream({ hub, chatId: 'main', closing: closing.signal });
+  const open = () => createEventStream({ hub, chatId: 'main', closing: closing.signal });
   return { hub, closing, open };
 }
 const stream = (size: number) => ({ type: 'stream' as const, turnId: 't', text: 'x'.repeat(size) });

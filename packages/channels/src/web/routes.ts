@@ -1,14 +1,14 @@
-import { type InboundMessage, visibleLine, withoutAgent } from '@parley/core';
+import { type InboundMessage, removeAgentPrefix, toVisibleLine } from '@parley/core';
 import { type Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { ChannelContext } from '../adapter.ts';
-import { attachmentKind, fileResponse } from '../attachments/file-response.ts';
+import { toAttachmentKind, toFileResponse } from '../attachments/file-response.ts';
 import { parseJson, readBody, readUpTo } from '../bounded-body.ts';
 import type { ChatsCapability } from '../shown-chats.ts';
 import {
+  createEventStream,
   type EventHub,
-  eventStream,
-  shownEntry,
+  toWebHistoryEntry,
   type WebChat,
   type WebFile,
   type WebHistory,
@@ -59,7 +59,7 @@ export function createRoutes(deps: RouteDeps): Hono {
     const turns = entries.flatMap((one) => (one.kind === 'replaced' ? [] : (one.turnId ?? [])));
     const calls = await context.chats?.calls([...new Set(turns)]);
     const history: WebHistory = {
-      entries: entries.map(shownEntry),
+      entries: entries.map(toWebHistoryEntry),
       commands: context.commands,
       ...(calls && { calls }),
       ...(media && { limits: { file: media.fileBytes, message: media.messageBytes } }),
@@ -70,7 +70,7 @@ export function createRoutes(deps: RouteDeps): Hono {
     c.header('cache-control', 'no-store');
     const chats = (await context.chats?.list()) ?? [];
     return c.json(
-      chats.map(({ first, ...chat }): WebChat => ({ ...chat, title: firstWords(first) })),
+      chats.map(({ first, ...chat }): WebChat => ({ ...chat, title: getFirstWords(first) })),
     );
   });
   app.get('/files/:message/:index', async (c) => {
@@ -81,12 +81,12 @@ export function createRoutes(deps: RouteDeps): Hono {
         ? null
         : await context.chats?.file(readChatId(c) ?? CHAT_ID, message, place);
     if (!file) return c.json({ error: 'That file is no longer kept.' }, 404);
-    return fileResponse(file);
+    return toFileResponse(file);
   });
   app.get('/sent/:part', async (c) => {
     const file = await context.chats?.sentFile(readChatId(c) ?? CHAT_ID, c.req.param('part'));
     if (!file) return c.json({ error: 'That file is no longer kept.' }, 404);
-    return fileResponse(file);
+    return toFileResponse(file);
   });
   app.post('/messages', async (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
@@ -111,7 +111,7 @@ export function createRoutes(deps: RouteDeps): Hono {
     if (c.req.method === 'HEAD') return c.body(null);
     // A terminal shows nothing but its chat.
     const onChange = channel === 'web' ? context.chats?.onChange : undefined;
-    return eventStream({ hub, chatId: readChatId(c) ?? CHAT_ID, closing, onChange });
+    return createEventStream({ hub, chatId: readChatId(c) ?? CHAT_ID, closing, onChange });
   });
   app.notFound((c) => c.json({ error: `There is no ${c.req.path} here.` }, 404));
   app.onError((error, c) => {
@@ -125,8 +125,8 @@ export function createRoutes(deps: RouteDeps): Hono {
 /** The longest title, in characters. */
 const TITLE_LENGTH = 60;
 
-function firstWords(text: string): string {
-  const line = visibleLine(text).replaceAll(/\s+/g, ' ').trim();
+function getFirstWords(text: string): string {
+  const line = toVisibleLine(text).replaceAll(/\s+/g, ' ').trim();
   return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH).toWellFormed()}…`;
 }
 
@@ -146,12 +146,12 @@ async function takePostedMessage(
   // Read before the message is stored: a quick answer may be published first, and the message must
   // not look newer than it.
   const at = deps.context.clock();
-  const message = inbound(deps, chatId, { ...posted, at, files });
+  const message = toInboundMessage(deps, chatId, { ...posted, at, files });
   const bytes = await Promise.all(files.map((file) => file.bytes()));
   const outcome = await deps.context.receive(message, undefined, bytes);
   if (outcome.kind === 'accepted' || outcome.kind === 'command') {
     const sent = files.map((file): WebFile => {
-      return { kind: attachmentKind(file), name: file.name, size: file.size, isKept: true };
+      return { kind: toAttachmentKind(file), name: file.name, size: file.size, isKept: true };
     });
     const event = { type: 'inbound', messageId: id, text, at } as const;
     deps.hub.publish(chatId, { ...event, ...(sent.length > 0 && { files: sent }) });
@@ -163,14 +163,14 @@ async function takePostedMessage(
   return c.json(receipt);
 }
 
-function inbound(
+function toInboundMessage(
   { context, channel }: RouteDeps,
   chatId: string,
   said: z.infer<typeof Posted> & { readonly at: number; readonly files: readonly File[] },
 ): InboundMessage {
   const { id, text, at: sentAt, files, replaces } = said;
   const attachments = files.map((file, index) => ({
-    kind: attachmentKind(file),
+    kind: toAttachmentKind(file),
     name: file.name,
     size: file.size,
     ...(file.type !== '' && { mimeType: file.type }),
@@ -183,7 +183,7 @@ function inbound(
     chat: {
       id: chatId,
       type: 'direct',
-      ...(withoutAgent(chatId) !== CHAT_ID && { separate: true }),
+      ...(removeAgentPrefix(chatId) !== CHAT_ID && { separate: true }),
     },
     sender: { id: OWNER_ID, name: 'Owner', isBot: false },
     text,
@@ -216,7 +216,7 @@ const MB = 1_024 * 1_024;
 async function readForm(chats: ChatsCapability | undefined, request: Request): Promise<Form> {
   if (chats === undefined) return { error: 'Files cannot be sent here.', status: 400 };
   const { fileBytes, messageBytes } = chats.media;
-  const all = `The files of one message can have up to ${megabytes(messageBytes)} in total.`;
+  const all = `The files of one message can have up to ${formatMegabytes(messageBytes)} in total.`;
   const limit = messageBytes + LARGEST_BODY + FRAME;
   const isTooLarge = Number(request.headers.get('content-length') ?? 0) > limit;
   const body = isTooLarge ? undefined : await readUpTo(request.body ?? new ReadableStream(), limit);
@@ -233,7 +233,7 @@ async function readForm(chats: ChatsCapability | undefined, request: Request): P
   const large = files.find(({ size }) => size > fileBytes);
   const size = files.reduce((sum, file) => sum + file.size, 0);
   if (large !== undefined) {
-    const error = `"${large.name}" is larger than ${megabytes(fileBytes)}, the limit for one file.`;
+    const error = `"${large.name}" is larger than ${formatMegabytes(fileBytes)}, the limit for one file.`;
     return { error, status: 413 };
   }
   if (size > messageBytes) return { error: all, status: 413 };
@@ -249,6 +249,6 @@ async function readForm(chats: ChatsCapability | undefined, request: Request): P
   return { posted: posted.data, files };
 }
 
-function megabytes(bytes: number): string {
+function formatMegabytes(bytes: number): string {
   return `${Math.round((bytes / MB) * 10) / 10} MB`;
 }

@@ -1,5 +1,5 @@
 import { decodeAs, type Encoding } from './labels.ts';
-import { plausibility } from './plausible.ts';
+import { computePlausibility } from './plausible.ts';
 
 /** The number of bytes of a file that are examined. */
 const SAMPLE_BYTES = 32_768;
@@ -75,5 +75,7 @@ function isDamagedAscii(bytes: Uint8Array, encoding: Encoding): boolean {
 
 function decodesToText(bytes: Uint8Array, encoding: Encoding, least: number): boolean {
   const text = decodeAs(encoding, bytes, true);
-  return !text.includes('\uFFFD') && !text.includes('\0') && plausibility(text, encoding) >= least;
+  return (
+    !text.includes('\uFFFD') && !text.includes('\0') && computePlausibility(text, encoding) >= least
+  );
 }

@@ -1,9 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { isStateful, readUnmarkedUnicode } from './bare-unicode.ts';
-import { declaredInside, fitsDeclared } from './declared.ts';
+import { findDeclaredEncoding, fitsDeclared } from './declared.ts';
 import { guessEncoding } from './guess.ts';
-import { decodeAs, type Encoding, encodingOf, nameForPeople } from './labels.ts';
-import { plausibility } from './plausible.ts';
+import { decodeAs, type Encoding, findEncoding, getEncodingDisplayName } from './labels.ts';
+import { computePlausibility } from './plausible.ts';
 import { countSequences } from './utf8-sequences.ts';
 
 export { decodeInPieces } from './labels.ts';
@@ -23,7 +23,7 @@ interface DetectedEncoding {
  */
 export function decodeBytes(bytes: Uint8Array, hints: EncodingHints = {}): DecodedText {
   const { encoding, certainty, content } = detectEncoding(bytes, hints);
-  const appended = appendedUtf8At(content, encoding);
+  const appended = findAppendedUtf8(content, encoding);
   if (appended !== null) return decodeAppended(content, encoding, appended);
   const text = decodeAs(encoding, content, hints.isCut);
   return { text, encoding, certainty, replaced: countReplaced(text, content, encoding) };
@@ -39,20 +39,20 @@ function decodeAppended(content: Uint8Array, encoding: Encoding, at: number): De
 export function detectEncoding(bytes: Uint8Array, hints: EncodingHints = {}): DetectedEncoding {
   const marked = detectMarked(bytes);
   if (marked !== null) return marked;
-  const content = hints.isCut === true ? withoutCutCharacter(bytes) : bytes;
+  const content = hints.isCut === true ? trimIncompleteCharacter(bytes) : bytes;
   return { content, ...detectUnmarked(content, hints) };
 }
 
-type Detected = Omit<DetectedEncoding, 'content'>;
+type DetectionResult = Omit<DetectedEncoding, 'content'>;
 
-function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): Detected {
+function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): DetectionResult {
   const isValid = isUtf8(bytes);
   if (isValid && !hasOddControls(bytes)) {
-    const utf8: Detected = {
+    const utf8: DetectionResult = {
       encoding: 'utf-8',
       certainty: isUnlikelyUtf8(bytes) ? 'guess' : 'sure',
     };
-    return legacyThatLooksLikeUtf8(bytes, hints) ?? utf8;
+    return detectLegacyLikeUtf8(bytes, hints) ?? utf8;
   }
   if (isStateful(bytes)) return detectStateful(bytes);
   const unicode = readUnmarkedUnicode(bytes);
@@ -61,7 +61,7 @@ function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): Detected {
   }
   if (isValid) return { encoding: 'utf-8', certainty: 'sure' };
   return (
-    detectDeclared(bytes, hints) ?? detectNearlyUtf8(bytes, hints) ?? guessDetected(bytes, hints)
+    detectDeclared(bytes, hints) ?? detectNearlyUtf8(bytes, hints) ?? guessEncodingOf(bytes, hints)
   );
 }
 
@@ -93,10 +93,10 @@ export interface EncodingHints {
 }
 
 /** A warning about the decoding, as a sentence; null when the bytes are valid and beyond doubt. */
-export function warningOf(decoded: DecodedText): string | null {
+export function getDecodingWarning(decoded: DecodedText): string | null {
   const { certainty, encoding, replaced } = decoded;
   if (certainty === 'none') return 'Its encoding is unknown, so it cannot be read as text.';
-  const name = nameForPeople(encoding);
+  const name = getEncodingDisplayName(encoding);
   const lost = replaced === 1 ? '1 character' : `${replaced} characters`;
   const damage = replaced === 0 ? '' : ` ${lost} could not be read and became U+FFFD.`;
   if (certainty === 'guess') {
@@ -132,11 +132,11 @@ function detectMarked(bytes: Uint8Array): DetectedEncoding | null {
  * The declared encoding of text that looks like UTF-8: it counts when it is a multi-byte encoding
  * that decodes the bytes just as well.
  */
-function legacyThatLooksLikeUtf8(
+function detectLegacyLikeUtf8(
   bytes: Uint8Array,
   { declared, isCut = false }: EncodingHints,
-): Detected | null {
-  const encoding = declared === undefined ? null : encodingOf(declared);
+): DetectionResult | null {
+  const encoding = declared === undefined ? null : findEncoding(declared);
   if (encoding === null || !MULTI_BYTE.has(encoding)) return null;
   const { good } = countSequences(bytes);
   if (good === 0 || good > FEW_SEQUENCES || !fitsDeclared(bytes, encoding, isCut)) return null;
@@ -151,7 +151,7 @@ function isUnlikelyUtf8(bytes: Uint8Array): boolean {
   if (bytes.length > A_FEW_WORDS) return false;
   const { good, replacements } = countSequences(bytes);
   if (good === 0 || good > FEW_SEQUENCES || replacements > 0) return false;
-  return plausibility(decodeAs('utf-8', bytes), 'utf-8') < 0.5;
+  return computePlausibility(decodeAs('utf-8', bytes), 'utf-8') < 0.5;
 }
 
 /** In bytes. */
@@ -167,15 +167,15 @@ const MULTI_BYTE: ReadonlySet<Encoding> = new Set([
 /** More valid UTF-8 sequences than this are no accident. */
 const FEW_SEQUENCES = 6;
 
-function detectStateful(bytes: Uint8Array): Detected {
+function detectStateful(bytes: Uint8Array): DetectionResult {
   const encoding = 'iso-2022-jp';
   return { encoding, certainty: isMostlyReplaced(bytes, encoding) ? 'none' : 'sure' };
 }
 
-function detectDeclared(bytes: Uint8Array, hints: EncodingHints): Detected | null {
+function detectDeclared(bytes: Uint8Array, hints: EncodingHints): DetectionResult | null {
   const { declared, isCut = false } = hints;
-  for (const label of [declared, declaredInside(bytes)]) {
-    const encoding = label === undefined ? null : encodingOf(label);
+  for (const label of [declared, findDeclaredEncoding(bytes)]) {
+    const encoding = label === undefined ? null : findEncoding(label);
     if (encoding === null || !fitsDeclared(bytes, encoding, isCut)) continue;
     if (encoding === 'windows-1252' && isOfAnotherScript(bytes, isCut)) continue;
     return { encoding, certainty: 'sure' };
@@ -201,17 +201,20 @@ const OTHER_SCRIPTS: ReadonlySet<Encoding> = new Set([
 /**
  * UTF-8 with a few bytes that were damaged or written by another program: the rest stays as it is.
  */
-function detectNearlyUtf8(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected | null {
+function detectNearlyUtf8(
+  bytes: Uint8Array,
+  { isCut = false }: EncodingHints,
+): DetectionResult | null {
   const { good, bad } = countSequences(bytes);
   if (good === 0) return null;
   if (good <= bad) return detectHalfUtf8(bytes, isCut);
   const isClear = good >= 4 && good >= 4 * bad;
   const sample = decodeAs('utf-8', bytes.subarray(0, SAMPLE_BYTES), true);
-  if (isClear && plausibility(sample, 'utf-8') >= 0.55) {
+  if (isClear && computePlausibility(sample, 'utf-8') >= 0.55) {
     return { encoding: 'utf-8', certainty: 'sure' };
   }
   // In a word or two of another encoding, more than half may be valid by accident.
-  const isAccident = plausibility(sample.replaceAll('\uFFFD', ''), 'utf-8') < 0.55;
+  const isAccident = computePlausibility(sample.replaceAll('\uFFFD', ''), 'utf-8') < 0.55;
   if (isAccident && bytes.length <= A_FEW_WORDS) return null;
   const guess = guessEncoding(bytes, isCut);
   return { encoding: guess.isSure ? guess.encoding : 'utf-8', certainty: 'guess' };
@@ -222,14 +225,14 @@ function detectNearlyUtf8(bytes: Uint8Array, { isCut = false }: EncodingHints): 
  * have symbols within words, whereas bytes that are UTF-8 by accident rarely form letters that
  * people write.
  */
-function detectHalfUtf8(bytes: Uint8Array, isCut: boolean): Detected | null {
+function detectHalfUtf8(bytes: Uint8Array, isCut: boolean): DetectionResult | null {
   const guess = guessEncoding(bytes, isCut);
   if (guess.isSure || !LATIN.has(guess.encoding)) return null;
   const undamaged = decodeAs('utf-8', bytes.subarray(0, SAMPLE_BYTES), true).replaceAll(
     '\uFFFD',
     '',
   );
-  if (plausibility(undamaged, 'utf-8') < 0.9) return null;
+  if (computePlausibility(undamaged, 'utf-8') < 0.9) return null;
   return { encoding: 'utf-8', certainty: 'guess' };
 }
 
@@ -238,7 +241,7 @@ const LATIN: ReadonlySet<Encoding> = new Set([
   ...['iso-8859-2', 'iso-8859-15', 'macintosh'],
 ]);
 
-function guessDetected(bytes: Uint8Array, { isCut = false }: EncodingHints): Detected {
+function guessEncodingOf(bytes: Uint8Array, { isCut = false }: EncodingHints): DetectionResult {
   const { encoding, isText, isSure } = guessEncoding(bytes, isCut);
   return { encoding, certainty: !isText ? 'none' : isSure ? 'sure' : 'guess' };
 }
@@ -279,7 +282,7 @@ function hasOddControls(bytes: Uint8Array): boolean {
 const PLAIN_CONTROLS = [8, 9, 10, 11, 12, 13, 26].reduce((bits, code) => bits | (1 << code), 0);
 
 /** Removes the last character when it is an incomplete UTF-8 sequence. */
-function withoutCutCharacter(bytes: Uint8Array): Uint8Array {
+function trimIncompleteCharacter(bytes: Uint8Array): Uint8Array {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
     const byte = bytes[bytes.length - back] ?? 0;
     if (byte < 0x80) return bytes;
@@ -300,7 +303,7 @@ const MIN_BYTES = 8;
  * agent has appended to it since. Decoded as UTF-16 these lines would be ideographs that no one
  * wrote, although all of their bytes are valid. Null when it does not continue in UTF-8.
  */
-function appendedUtf8At(content: Uint8Array, encoding: Encoding): number | null {
+function findAppendedUtf8(content: Uint8Array, encoding: Encoding): number | null {
   if (encoding !== 'utf-16le' && encoding !== 'utf-16be') return null;
   // Lines in UTF-16 end with a NUL or have one just before their end.
   const after = content.lastIndexOf(0) + 1;
@@ -310,6 +313,6 @@ function appendedUtf8At(content: Uint8Array, encoding: Encoding): number | null 
   const text = decodeAs('utf-8', tail);
   const ascii = text.match(/[\n\r\t -~]/g)?.length ?? 0;
   const isProse = ascii * 2 > text.length && /[ \n]/.test(text);
-  if (!isProse || plausibility(text, 'utf-8') < 0.9) return null;
-  return plausibility(decodeAs(encoding, tail), encoding) < 0.7 ? start : null;
+  if (!isProse || computePlausibility(text, 'utf-8') < 0.9) return null;
+  return computePlausibility(decodeAs(encoding, tail), encoding) < 0.7 ? start : null;
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import iconv from 'iconv-lite';
 import { describe, expect, it } from 'vitest';
-import { runs } from '../testing/test-length.ts';
-import { decodeText, encodingWarning } from './decode-text.ts';
+import { toRunOptions } from '../testing/test-length.ts';
+import { decodeText, describeEncodingWarning } from './decode-text.ts';
 
 const RUSSIAN = 'Сегодня хорошая погода, поэтому мы пойдём гулять в парк после обеда.';
 const CHINESE = '今天天气很好，我们一起去公园散步吧。请记得带上雨伞。';
@@ -68,7 +68,9 @@ describe('the text of bytes', () => {
     const decoded = decodeText(bytes);
     expect(decoded).toMatchObject({ encoding: 'utf-8', replaced: 1, certainty: 'sure' });
     expect(decoded.text.endsWith('\n\uFFFDStraße\n')).toBe(true);
-    expect(encodingWarning(decoded)).toMatch(/^It is UTF-8 with invalid bytes: 1 character could/);
+    expect(describeEncodingWarning(decoded)).toMatch(
+      /^It is UTF-8 with invalid bytes: 1 character could/,
+    );
   });
 
   it('[W10] does not count a character truncated by a bounded read, in any encoding', () => {
@@ -83,7 +85,7 @@ describe('the text of bytes', () => {
   it('[W10] keeps a U+FFFD that someone wrote', () => {
     const decoded = decodeText(Buffer.from('a \uFFFD b'));
     expect(decoded).toMatchObject({ replaced: 0, certainty: 'sure' });
-    expect(encodingWarning(decoded)).toBeNull();
+    expect(describeEncodingWarning(decoded)).toBeNull();
   });
 
   it.each([
@@ -120,7 +122,7 @@ describe('the text of bytes', () => {
   it('[W10] is not found in a program or a picture', () => {
     const noise = Uint8Array.from({ length: 4_096 }, (_, at) => (at * 7919 + (at >> 3) * 31) % 256);
     expect(decodeText(noise).certainty).toBe('none');
-    expect(encodingWarning(decodeText(noise))).toContain('cannot be read');
+    expect(describeEncodingWarning(decodeText(noise))).toContain('cannot be read');
   });
 
   it.each([
@@ -191,7 +193,7 @@ describe('the text of bytes', () => {
   it('[W10] of one word is a guess, and is marked as one', () => {
     const decoded = decodeText(iconv.encode('测试', 'gb18030'));
     expect(decoded).toMatchObject({ text: '测试', certainty: 'guess' });
-    expect(encodingWarning(decoded)).toContain('guessed (GB18030, Simplified Chinese)');
+    expect(describeEncodingWarning(decoded)).toContain('guessed (GB18030, Simplified Chinese)');
   });
 });
 
@@ -242,7 +244,7 @@ describe('text that people write in any encoding', () => {
         const decoded = decodeText(iconv.encode(text, saved));
         expect([saved, decoded.certainty === 'sure' ? decoded.text : text]).toEqual([saved, text]);
       }),
-      runs(300),
+      toRunOptions(300),
     );
   });
 
@@ -258,7 +260,7 @@ describe('text that people write in any encoding', () => {
         expect(decoded.encoding).toBe('utf-8');
         expect(kept).toBeGreaterThanOrEqual([...text].length - 2);
       }),
-      runs(200),
+      toRunOptions(200),
     );
   });
 });

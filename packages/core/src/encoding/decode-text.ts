@@ -17,16 +17,16 @@ export function decodeText(bytes: Uint8Array, hints: EncodingHints = {}): Decode
     const isPlain = !CLOSER_LOOK.test(text);
     if (isPlain) return { text, encoding: 'utf-8', replaced: 0, certainty: 'sure' };
   }
-  return decodeModule().decodeBytes(bytes, hints);
+  return loadDecodeModule().decodeBytes(bytes, hints);
 }
 
 /** A warning about the decoding, as a sentence; null when the bytes are valid and beyond doubt. */
-export function encodingWarning(decoded: DecodedText): string | null {
+export function describeEncodingWarning(decoded: DecodedText): string | null {
   if (decoded.certainty === 'sure' && decoded.replaced === 0) return null;
-  return decodeModule().warningOf(decoded);
+  return loadDecodeModule().getDecodingWarning(decoded);
 }
 
-function decodeModule(): typeof DecodeBytes {
+function loadDecodeModule(): typeof DecodeBytes {
   return require('./decode-bytes.ts');
 }
 

@@ -6,9 +6,9 @@ import type { Encoding } from './labels.ts';
  * what people write: this distinguishes Chinese, Korean and Japanese within a line or two. In other
  * scripts, words have more than one letter.
  */
-export function familiarity(text: string, encoding: Encoding): number {
+export function computeFamiliarity(text: string, encoding: Encoding): number {
   const pattern = FAMILIAR[encoding];
-  if (pattern === undefined) return areSingle(findTellingWords(text)) ? ALONE : 1;
+  if (pattern === undefined) return areSingleCharacters(findDistinctiveWords(text)) ? ALONE : 1;
   const runs = text.match(RUNS) ?? [];
   const all = runs.join('');
   const count = [...all].length;
@@ -16,12 +16,12 @@ export function familiarity(text: string, encoding: Encoding): number {
   const share = (all.match(pattern)?.length ?? 0) / count;
   // For example a degree sign before a C, or an accent among capitals: a byte on its own, whose
   // letter belongs to the next word.
-  if (areSingle(runs) && share < 0.5) return ALONE;
+  if (areSingleCharacters(runs) && share < 0.5) return ALONE;
   const least = Math.max(MIN_SHARE, MIN_OF_NONE - MIN_PER_CHARACTER * count);
   return least + (1 - least) * Math.min(1, share / USUAL_SHARE) ** 2;
 }
 
-function areSingle(runs: readonly string[]): boolean {
+function areSingleCharacters(runs: readonly string[]): boolean {
   return runs.length > 0 && runs.every((run) => [...run].length === 1);
 }
 
@@ -29,7 +29,7 @@ function areSingle(runs: readonly string[]): boolean {
  * Words in scripts other than Latin, and those with a letter that only Central European languages
  * use.
  */
-function findTellingWords(text: string): readonly string[] {
+function findDistinctiveWords(text: string): readonly string[] {
   const latin = text.match(/\p{Script=Latin}+/gu) ?? [];
   return [
     ...(text.match(WORDS) ?? []),

@@ -39,7 +39,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 };
 
 /** The encoding that a label names, in any spelling; null if Parley cannot decode it. */
-export function encodingOf(label: string): Encoding | null {
+export function findEncoding(label: string): Encoding | null {
   const plain = label.trim().toLowerCase().replaceAll('_', '-');
   const known = ALIASES[plain] ?? ALIASES[plain.replaceAll('-', '')];
   if (known !== undefined) return known;
@@ -56,7 +56,7 @@ export function encodingOf(label: string): Encoding | null {
 }
 
 /** The display name of an encoding. */
-export function nameForPeople(encoding: Encoding): string {
+export function getEncodingDisplayName(encoding: Encoding): string {
   return (
     NAMES[encoding] ?? encoding.replace(/^(utf|iso|koi8|euc|ibm)/, (part) => part.toUpperCase())
   );

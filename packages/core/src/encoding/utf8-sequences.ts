@@ -21,7 +21,7 @@ export function countSequences(bytes: Uint8Array): Utf8Sequences {
       at += 1;
       continue;
     }
-    const length = sequenceLength(bytes, at);
+    const length = getSequenceLength(bytes, at);
     if (length === 0) {
       // The remaining bytes of a character whose first byte is damaged belong to the same damage.
       if (!wasBad || byte >= 0xc0) bad += 1;
@@ -38,7 +38,7 @@ export function countSequences(bytes: Uint8Array): Utf8Sequences {
 }
 
 /** The length of the valid character that begins here; 0 when there is none. */
-function sequenceLength(bytes: Uint8Array, at: number): number {
+function getSequenceLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
   if (first < 0xc2 || first > 0xf4) return 0;

@@ -6,14 +6,14 @@ import {
   SLOW_PATTERN,
   SLOW_SCHEMAS,
 } from '../testing/hostile-schemas.ts';
-import { isOfDay, isWholeRun, shareOfRun } from '../testing/test-length.ts';
+import { isDueToday, isFullRun, scaleRuns } from '../testing/test-length.ts';
 import { ResponseFormat } from './answer-check.ts';
 import { CheckError, createCheckRunner } from './check-runner.ts';
 import { findPatternRisk } from './pattern-risk.ts';
 import { measureSchema } from './schema-risk.ts';
 
 /** More slow checks than may run concurrently, ahead of a fast one. */
-const SLOW_AHEAD = isWholeRun() ? 10 : 3;
+const SLOW_AHEAD = isFullRun() ? 10 : 3;
 
 const named = (all: readonly HostileSchema[]) => all.map((one) => [one.what, one] as const);
 
@@ -83,10 +83,10 @@ describe('a check in a thread', () => {
 
   it.each(
     named([
-      ...SLOW_SCHEMAS.filter((_, nth) => isOfDay(nth, 2)),
+      ...SLOW_SCHEMAS.filter((_, nth) => isDueToday(nth, 2)),
       ...HOSTILE_SCHEMAS.filter(({ value }) => Object.keys(Object(value)).length > 0).slice(
         0,
-        shareOfRun(12),
+        scaleRuns(12),
       ),
     ]),
   )('[D13] is terminated, and the event loop never stalls: %s', async (_what, one) => {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { ParleyError } from '../errors.ts';
-import { moduleUrl } from '../installation.ts';
+import { resolveModuleUrl } from '../installation.ts';
 import { type CheckedJson, checkAnswer, type ResponseFormat } from './answer-check.ts';
 import type { CheckOrder, ThreadMessage } from './check-thread.ts';
 import type { JsonSchema } from './schema-risk.ts';
@@ -58,56 +58,60 @@ export class CheckError extends ParleyError {
   }
 }
 
-interface Job {
+interface CheckJob {
   readonly order: CheckOrder;
   readonly timeoutMs: number;
   readonly settle: (result: ThreadMessage | Error) => void;
 }
 
-interface Thread {
+interface CheckThread {
   readonly worker: Worker;
   isReady: boolean;
-  job: Job | null;
+  job: CheckJob | null;
   timer: NodeJS.Timeout | undefined;
 }
 
 /** Creates a runner. Starts no thread yet. */
 export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner {
   const { timeoutMs = TIMEOUT_MS } = options;
-  const submit = createThreads(options.idleMs ?? IDLE_MS);
+  const submit = createCheckThreads(options.idleMs ?? IDLE_MS);
   return {
     async checkAnswer(text, format, stop) {
       // Any object matches, so nothing from outside takes part in this check.
       if (format === 'json') return checkAnswer(text, format);
       const said = await submit({ kind: 'answer', text, format }, timeoutMs, stop);
-      if (said.kind !== 'answer') throw checkErrorFrom(said);
+      if (said.kind !== 'answer') throw toCheckError(said);
       return said.result;
     },
     async tryValue(value, schema, stop) {
       const said = await submit({ kind: 'value', value, schema }, timeoutMs, stop);
-      if (said.kind !== 'value') throw checkErrorFrom(said);
-      if (said.ms > MAX_VALUE_MS) throw tooSlow(MAX_VALUE_MS);
+      if (said.kind !== 'value') throw toCheckError(said);
+      if (said.ms > MAX_VALUE_MS) throw createTimeoutError(MAX_VALUE_MS);
     },
     async testPatterns(patterns, text, stop) {
       const said = await submit({ kind: 'patterns', patterns, text }, timeoutMs, stop);
-      if (said.kind !== 'patterns') throw checkErrorFrom(said);
+      if (said.kind !== 'patterns') throw toCheckError(said);
       return said.matches;
     },
   };
 }
 
-function checkErrorFrom(said: ThreadMessage): CheckError {
+function toCheckError(said: ThreadMessage): CheckError {
   const reason = said.kind === 'failed' ? said.reason : `it answered with ${said.kind}`;
   return new CheckError('check-failed', `The check cannot be run: ${reason}.`);
 }
 
-type Submit = (order: CheckOrder, timeoutMs: number, stop?: AbortSignal) => Promise<ThreadMessage>;
+type SubmitCheck = (
+  order: CheckOrder,
+  timeoutMs: number,
+  stop?: AbortSignal,
+) => Promise<ThreadMessage>;
 
-function createThreads(idleMs: number): Submit {
-  const threads = new Set<Thread>();
-  const waiting: Job[] = [];
+function createCheckThreads(idleMs: number): SubmitCheck {
+  const threads = new Set<CheckThread>();
+  const waiting: CheckJob[] = [];
 
-  const end = (thread: Thread, why: Error): void => {
+  const end = (thread: CheckThread, why: Error): void => {
     if (!threads.delete(thread)) return;
     clearTimeout(thread.timer);
     void thread.worker.terminate();
@@ -116,12 +120,12 @@ function createThreads(idleMs: number): Submit {
     assign();
   };
 
-  const start = (): Thread => {
-    const worker = new Worker(moduleUrl('check-thread', SOURCE), {
+  const start = (): CheckThread => {
+    const worker = new Worker(resolveModuleUrl('check-thread', SOURCE), {
       name: 'parley-check',
       resourceLimits: MEMORY,
     });
-    const thread: Thread = { worker, isReady: false, job: null, timer: undefined };
+    const thread: CheckThread = { worker, isReady: false, job: null, timer: undefined };
     threads.add(thread);
     worker.on('message', (message: ThreadMessage) => {
       // A result may arrive after its thread was terminated.
@@ -133,8 +137,8 @@ function createThreads(idleMs: number): Submit {
       }
       carryOn(thread);
     });
-    worker.on('error', (cause) => end(thread, crashError(cause.message)));
-    worker.on('exit', () => end(thread, crashError('its thread ended')));
+    worker.on('error', (cause) => end(thread, createCrashError(cause.message)));
+    worker.on('exit', () => end(thread, createCrashError('its thread ended')));
     return thread;
   };
 
@@ -142,18 +146,21 @@ function createThreads(idleMs: number): Submit {
    * Posts the next order to a thread and starts its timeout; without an order, the thread is idle
    * for a while.
    */
-  const carryOn = (thread: Thread): void => {
+  const carryOn = (thread: CheckThread): void => {
     clearTimeout(thread.timer);
     thread.job ??= waiting.shift() ?? null;
     const { job, worker } = thread;
     if (job === null) {
       worker.unref();
-      thread.timer = setTimeout(() => end(thread, crashError('its thread ended')), idleMs).unref();
+      thread.timer = setTimeout(
+        () => end(thread, createCrashError('its thread ended')),
+        idleMs,
+      ).unref();
       return;
     }
     worker.ref();
     const ms = thread.isReady ? job.timeoutMs : START_MS;
-    thread.timer = setTimeout(() => end(thread, tooSlow(ms)), ms);
+    thread.timer = setTimeout(() => end(thread, createTimeoutError(ms)), ms);
     if (thread.isReady) worker.postMessage(job.order);
   };
 
@@ -172,13 +179,13 @@ function createThreads(idleMs: number): Submit {
       if (result instanceof Error) reject(result);
       else resolve(result);
     };
-    const job: Job = { order, timeoutMs, settle };
+    const job: CheckJob = { order, timeoutMs, settle };
     const cancel = (): void => {
       const running = [...threads].find((thread) => thread.job === job);
       const place = waiting.indexOf(job);
       if (place !== -1) waiting.splice(place, 1);
       reject(stop?.reason);
-      if (running !== undefined) end(running, crashError('it was stopped'));
+      if (running !== undefined) end(running, createCrashError('it was stopped'));
     };
     stop?.addEventListener('abort', cancel, { once: true });
     waiting.push(job);
@@ -187,14 +194,14 @@ function createThreads(idleMs: number): Submit {
   };
 }
 
-function crashError(reason: string): CheckError {
+function createCrashError(reason: string): CheckError {
   return new CheckError(
     'check-failed',
     `The check used too much memory or could not run: ${reason}.`,
   );
 }
 
-function tooSlow(ms: number): CheckError {
+function createTimeoutError(ms: number): CheckError {
   return new CheckError(
     'check-timeout',
     `The check took longer than ${ms / 1_000} s and was terminated.`,

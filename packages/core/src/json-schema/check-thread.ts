@@ -26,7 +26,7 @@ function runCheck(order: CheckOrder): ThreadMessage {
       case 'answer':
         return { kind: 'answer', result: checkAnswer(order.text, order.format) };
       case 'value':
-        return { kind: 'value', ms: timeToCheck(order.value, order.schema) };
+        return { kind: 'value', ms: measureCheckTime(order.value, order.schema) };
       case 'patterns':
         return {
           kind: 'patterns',
@@ -41,7 +41,7 @@ function runCheck(order: CheckOrder): ThreadMessage {
 /**
  * Null when zod cannot read its own output with a plugin's additions; then nothing can be tested.
  */
-function checkOf(schema: JsonSchema): z.ZodType | null {
+function compileCheck(schema: JsonSchema): z.ZodType | null {
   try {
     return z.fromJSONSchema({ ...schema });
   } catch {
@@ -49,8 +49,8 @@ function checkOf(schema: JsonSchema): z.ZodType | null {
   }
 }
 
-function timeToCheck(value: unknown, schema: JsonSchema): number {
-  const check = checkOf(schema);
+function measureCheckTime(value: unknown, schema: JsonSchema): number {
+  const check = compileCheck(schema);
   if (check === null) return 0;
   const before = process.threadCpuUsage();
   check.safeParse(value);

@@ -69,10 +69,15 @@ export function measureSchema(schema: JsonSchema): SchemaSize {
       `at most ${MAX_LENGTH.toLocaleString('en-US')} characters are allowed; it has ${length.toLocaleString('en-US')}`,
     );
   }
-  const found: Found = { schemas: 0, patterns: new Set(), isRecursive: false };
+  const found: SchemaFindings = { schemas: 0, patterns: new Set(), isRecursive: false };
   countSchemas(schema, found, 0);
   assertPatterns(found.patterns);
-  const expanded = expandedSize(schema, { root: schema, sizes: new Map(), open: new Set(), found });
+  const expanded = computeExpandedSize(schema, {
+    root: schema,
+    sizes: new Map(),
+    open: new Set(),
+    found,
+  });
   return { expanded, isPredictable: found.patterns.size === 0 && !found.isRecursive };
 }
 
@@ -87,22 +92,22 @@ function assertShallow(schema: unknown): void {
   }
 }
 
-interface Found {
+interface SchemaFindings {
   schemas: number;
   readonly patterns: Set<string>;
   isRecursive: boolean;
 }
 
-interface Measure {
+interface SchemaMeasure {
   readonly root: JsonSchema;
   /** The expanded size of each definition, by reference. */
   readonly sizes: Map<string, number>;
   /** The references being followed, to the same value and to parts of it. */
   readonly open: Set<string>;
-  readonly found: Found;
+  readonly found: SchemaFindings;
 }
 
-function countSchemas(schema: JsonSchema, found: Found, depth: number): void {
+function countSchemas(schema: JsonSchema, found: SchemaFindings, depth: number): void {
   if (depth > MAX_DEPTH) throw new Error(`it is nested more than ${MAX_DEPTH} deep`);
   found.schemas += 1;
   if (found.schemas > MAX_SCHEMAS) {
@@ -117,7 +122,7 @@ function countSchemas(schema: JsonSchema, found: Found, depth: number): void {
   if ($ref !== undefined) assertReference($ref);
   if (typeof pattern === 'string') found.patterns.add(pattern);
   for (const name of Object.keys(asSchema(patternProperties) ?? {})) found.patterns.add(name);
-  for (const { child } of childrenOf(schema)) countSchemas(child, found, depth + 1);
+  for (const { child } of listChildSchemas(schema)) countSchemas(child, found, depth + 1);
 }
 
 /**
@@ -152,15 +157,15 @@ function assertPatterns(patterns: ReadonlySet<string>): void {
  * A reference to an enclosing schema counts once, because validation then goes as deep as the
  * value. It must apply to a part of the value; otherwise validation would never end.
  */
-function expandedSize(schema: JsonSchema, measure: Measure): number {
+function computeExpandedSize(schema: JsonSchema, measure: SchemaMeasure): number {
   let size = 1;
   const reference = schema.$ref;
-  if (typeof reference === 'string') size += referredSize(reference, measure);
-  for (const { child, keyword } of childrenOf(schema)) {
+  if (typeof reference === 'string') size += computeReferenceSize(reference, measure);
+  for (const { child, keyword } of listChildSchemas(schema)) {
     if (DEFINITIONS.has(keyword)) continue;
     size += SAME_VALUE.has(keyword)
-      ? expandedSize(child, measure)
-      : expandedSize(child, { ...measure, open: insideValue(measure.open) });
+      ? computeExpandedSize(child, measure)
+      : computeExpandedSize(child, { ...measure, open: enterValue(measure.open) });
   }
   if (size > MAX_EXPANDED) {
     throw new Error(
@@ -173,11 +178,11 @@ function expandedSize(schema: JsonSchema, measure: Measure): number {
 const INSIDE = ' inside';
 
 /** The open references, as seen from a part of the value. */
-function insideValue(open: ReadonlySet<string>): Set<string> {
+function enterValue(open: ReadonlySet<string>): Set<string> {
   return new Set([...open].map((one) => (one.endsWith(INSIDE) ? one : `${one}${INSIDE}`)));
 }
 
-function referredSize(reference: string, measure: Measure): number {
+function computeReferenceSize(reference: string, measure: SchemaMeasure): number {
   const { root, sizes, open } = measure;
   const known = sizes.get(reference);
   if (known !== undefined) return known;
@@ -188,14 +193,14 @@ function referredSize(reference: string, measure: Measure): number {
     measure.found.isRecursive = true;
     return 1;
   }
-  const target = definitionOf(reference, root);
+  const target = findDefinition(reference, root);
   if (target === null) throw new Error(`its reference ${reference} leads nowhere`);
-  const size = expandedSize(target, { ...measure, open: new Set([...open, reference]) });
+  const size = computeExpandedSize(target, { ...measure, open: new Set([...open, reference]) });
   sizes.set(reference, size);
   return size;
 }
 
-function definitionOf(reference: string, root: JsonSchema): JsonSchema | null {
+function findDefinition(reference: string, root: JsonSchema): JsonSchema | null {
   const [, folder, name] = reference.split('/');
   if (folder === undefined || name === undefined) return root;
   const definitions = asSchema(root[folder]) ?? {};
@@ -204,12 +209,12 @@ function definitionOf(reference: string, root: JsonSchema): JsonSchema | null {
   return typeof found === 'boolean' ? {} : asSchema(found);
 }
 
-interface Child {
+interface SchemaChild {
   readonly keyword: string;
   readonly child: JsonSchema;
 }
 
-function childrenOf(schema: JsonSchema): readonly Child[] {
+function listChildSchemas(schema: JsonSchema): readonly SchemaChild[] {
   return Object.entries(schema).flatMap(([keyword, value]) => {
     const isList = SCHEMA_LISTS.has(keyword) || (keyword === 'items' && Array.isArray(value));
     const isNamed = SCHEMAS_BY_NAME.has(keyword) && typeof value === 'object' && value !== null;

@@ -1,7 +1,7 @@
 import { type Monotonic, systemTime } from '../time.ts';
 
 /** Writes a line. */
-type Write = (level: 'info' | 'warn', facts: object, message: string) => void;
+type WriteLine = (level: 'info' | 'warn', facts: object, message: string) => void;
 
 interface Outage {
   readonly since: number;
@@ -40,10 +40,10 @@ const MAX_REASONS = 50;
  */
 export class OutageGate {
   readonly #outages = new Map<string, Outage>();
-  readonly #write: Write;
+  readonly #write: WriteLine;
   readonly #monotonic: Monotonic;
 
-  constructor(write: Write, monotonic: Monotonic = systemTime.monotonic) {
+  constructor(write: WriteLine, monotonic: Monotonic = systemTime.monotonic) {
     this.#write = write;
     this.#monotonic = monotonic;
   }
@@ -55,7 +55,7 @@ export class OutageGate {
       this.#endSoon(recovered, SETTLED_MS);
       return false;
     }
-    const reason = reasonIn(facts);
+    const reason = getLoggedReason(facts);
     if (outage !== undefined) return this.#failed(outage, reason);
     if (reason === '' || this.#outages.size === 0) return true;
     const of = [...this.#outages].find(([, { reasons }]) =>
@@ -82,9 +82,9 @@ export class OutageGate {
     outage.errors += 1;
     outage.lastAt = now;
     if (now - outage.saidAt < REPEAT_MS) return;
-    const [errors, seconds] = [outage.errors - outage.saidErrors, inSeconds(now - outage.saidAt)];
+    const [errors, seconds] = [outage.errors - outage.saidErrors, toSeconds(now - outage.saidAt)];
     Object.assign(outage, { saidAt: now, saidErrors: outage.errors });
-    const lasts = inSeconds(now - outage.since);
+    const lasts = toSeconds(now - outage.since);
     const facts = { server: name, errors, lastsSeconds: lasts };
     this.#write('warn', facts, `${name}: still failing, ${errors} errors in ${seconds} s`);
   }
@@ -100,7 +100,7 @@ export class OutageGate {
     this.#outages.delete(name);
     // A single error was only an incident, and is in the log already.
     if (isGuess && errors === 1) return;
-    const seconds = inSeconds((isGuess ? lastAt : this.#monotonic() - SETTLED_MS) - since);
+    const seconds = toSeconds((isGuess ? lastAt : this.#monotonic() - SETTLED_MS) - since);
     const how = isGuess ? 'no more errors' : 'works again';
     this.#write(
       'info',
@@ -122,7 +122,7 @@ function startOutage(now: number): Outage {
   };
 }
 
-function inSeconds(ms: number): number {
+function toSeconds(ms: number): number {
   return Math.max(0, Math.round(ms / 1_000));
 }
 
@@ -135,7 +135,7 @@ function readOutageNames(facts: object): { readonly outage?: string; readonly re
 }
 
 /** The reason of a line: its own, or that of its error. */
-function reasonIn(facts: object): string {
+function getLoggedReason(facts: object): string {
   if ('reason' in facts && typeof facts.reason === 'string') return facts.reason;
   const error = 'error' in facts ? facts.error : 'err' in facts ? facts.err : undefined;
   return error instanceof Error ? error.message : '';

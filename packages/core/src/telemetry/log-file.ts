@@ -11,7 +11,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { countFromNewest } from '../aging.ts';
+import { resolveFileAgingStart } from '../aging.ts';
 import { systemTime } from '../time.ts';
 import type { LogDestination } from './logger.ts';
 
@@ -72,7 +72,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
   };
   const taken = (): Buffer | null => {
     if (file === null || waiting === '') return null;
-    if (lost > 0) waiting += lostLine(lost);
+    if (lost > 0) waiting += formatLostLines(lost);
     const bytes = Buffer.from(waiting);
     waiting = '';
     lost = 0;
@@ -133,7 +133,7 @@ export function openKeptLog(options: KeptLogOptions): KeptLog {
   };
 }
 
-function lostLine(lines: number): string {
+function formatLostLines(lines: number): string {
   const time = new Date(systemTime.clock()).toISOString();
   return `${JSON.stringify({ time, level: 'warn', lines, msg: 'lines of the log were not kept' })}\n`;
 }
@@ -157,7 +157,7 @@ function removeOldLogs({ folder, name, bytes, now }: KeptLogOptions): void {
       return { path, size, at, isOwn: file.startsWith(`${name}.log`) };
     })
     .toSorted((a, b) => b.at - a.at);
-  const countFrom = countFromNewest(now, files[0]?.at ?? null);
+  const countFrom = resolveFileAgingStart(now, files[0]?.at ?? null);
   // This process may fill two more files.
   let left = bytes - 2 * Math.floor(bytes / SHARE);
   for (const { path, size, at, isOwn } of files) {

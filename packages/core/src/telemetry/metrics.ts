@@ -38,7 +38,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
 
   function find(kind: 'counter' | 'histogram', name: string, labels: Labels, amount: number) {
     const set = sets.get(name);
-    const mistake = mistakeIn(set, kind, name, labels, amount);
+    const mistake = findSeriesMistake(set, kind, name, labels, amount);
     if (mistake !== undefined) onMistake(mistake);
     if (mistake !== undefined || set === undefined) return undefined;
     return { set, series: set.at(set.definition.labels.map((label) => labels[label] ?? '')) };
@@ -64,17 +64,17 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     render: (gauges = []) => {
       const recorded = [...sets].flatMap(([name, set]) => exposeSeries(name, set));
       const read = gauges.flatMap((reading) => {
-        const mistake = mistakeInGauge(table[reading.name], reading);
+        const mistake = findGaugeMistake(table[reading.name], reading);
         if (mistake !== undefined) onMistake(mistake);
         const help = table[reading.name]?.help ?? '';
         return mistake === undefined ? exposeValues({ ...reading, kind: 'gauge', help }) : [];
       });
-      return `${[...recorded, ...read, ...processSamples().flatMap(exposeValues)].join('\n')}\n`;
+      return `${[...recorded, ...read, ...readProcessSamples().flatMap(exposeValues)].join('\n')}\n`;
     },
   };
 }
 
-function mistakeInGauge(
+function findGaugeMistake(
   definition: MetricDefinition | undefined,
   { name, values }: GaugeReading,
 ): string | undefined {
@@ -88,7 +88,7 @@ function mistakeInGauge(
 
 type Labels = Readonly<Record<string, string>>;
 
-function mistakeIn(
+function findSeriesMistake(
   set: SeriesSet | undefined,
   kind: 'counter' | 'histogram',
   name: string,
@@ -179,23 +179,31 @@ interface Sample extends GaugeReading {
 /** A recorded metric in Prometheus's text format, with its HELP and TYPE lines. */
 function exposeSeries(name: string, set: SeriesSet): string[] {
   const { definition } = set;
-  const lines = metricHeader(name, definition.kind, definition.help);
+  const lines = formatMetricHeader(name, definition.kind, definition.help);
   for (const series of set.all()) {
-    const labels = definition.labels.map((label, i) => labelPair(label, series.values[i] ?? ''));
+    const labels = definition.labels.map((label, i) =>
+      formatLabelPair(label, series.values[i] ?? ''),
+    );
     if (definition.kind === 'counter') {
-      lines.push(sampleLine(name, labels, series.count));
+      lines.push(formatSample(name, labels, series.count));
       continue;
     }
     let cumulative = 0;
     for (const [index, bound] of definition.buckets.entries()) {
       cumulative += series.buckets[index] ?? 0;
       lines.push(
-        sampleLine(`${name}_bucket`, [...labels, labelPair('le', String(bound))], cumulative),
+        formatSample(
+          `${name}_bucket`,
+          [...labels, formatLabelPair('le', String(bound))],
+          cumulative,
+        ),
       );
     }
-    lines.push(sampleLine(`${name}_bucket`, [...labels, labelPair('le', '+Inf')], series.count));
-    lines.push(sampleLine(`${name}_sum`, labels, series.sum));
-    lines.push(sampleLine(`${name}_count`, labels, series.count));
+    lines.push(
+      formatSample(`${name}_bucket`, [...labels, formatLabelPair('le', '+Inf')], series.count),
+    );
+    lines.push(formatSample(`${name}_sum`, labels, series.sum));
+    lines.push(formatSample(`${name}_count`, labels, series.count));
   }
   return lines;
 }
@@ -204,23 +212,23 @@ function exposeSeries(name: string, set: SeriesSet): string[] {
 function exposeValues({ name, kind, help, values }: Sample): string[] {
   if (values.length === 0) return [];
   const lines = values.map(({ value, labels = {} }) => {
-    const pairs = Object.entries(labels).map(([label, text]) => labelPair(label, text));
-    return sampleLine(name, pairs, value);
+    const pairs = Object.entries(labels).map(([label, text]) => formatLabelPair(label, text));
+    return formatSample(name, pairs, value);
   });
-  return [...metricHeader(name, kind, help), ...lines];
+  return [...formatMetricHeader(name, kind, help), ...lines];
 }
 
-function metricHeader(name: string, kind: string, help: string): string[] {
+function formatMetricHeader(name: string, kind: string, help: string): string[] {
   const text = help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
   return [`# HELP ${name} ${text}`, `# TYPE ${name} ${kind}`];
 }
 
-function labelPair(label: string, value: string): string {
+function formatLabelPair(label: string, value: string): string {
   const text = value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('"', '\\"');
   return `${label}="${text}"`;
 }
 
-function sampleLine(name: string, labels: readonly string[], value: number): string {
+function formatSample(name: string, labels: readonly string[], value: number): string {
   return `${name}${labels.length === 0 ? '' : `{${labels.join(',')}}`} ${value}`;
 }
 
@@ -228,7 +236,7 @@ function sampleLine(name: string, labels: readonly string[], value: number): str
  * The state of the process under the names that every Prometheus dashboard knows. Read only when a
  * client scrapes, so no timer is needed.
  */
-export function processSamples(): Sample[] {
+export function readProcessSamples(): Sample[] {
   const { user, system } = process.cpuUsage();
   const memory = process.memoryUsage();
   const sample = (kind: Sample['kind'], name: string, help: string, value: number): Sample => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { runs } from '../testing/test-length.ts';
+import { toRunOptions } from '../testing/test-length.ts';
 import { openSecrets } from './scrubber.ts';
 
 const TOKEN = '123456789:AAHdqTcvCH1vGWJxfSeofSAs0K5PALDsaw';
@@ -124,7 +124,7 @@ describe('a text that arrives in chunks', () => {
         }
         expect(shown.join('') + stream.end()).toBe(clean);
       }),
-      runs(2_000),
+      toRunOptions(2_000),
     );
   });
 

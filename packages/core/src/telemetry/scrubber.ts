@@ -63,7 +63,7 @@ const REMEMBERED = 1_000_000;
 /** Scanning fewer characters costs no more than a lookup. */
 const SHORT = 32;
 
-interface Span {
+interface TextSpan {
   readonly start: number;
   readonly end: number;
   readonly instead: string;
@@ -71,16 +71,16 @@ interface Span {
 
 /**
  * Creates the list of secrets. Values too short to distinguish from ordinary text are left out
- * (`secretForms`).
+ * (`listSecretForms`).
  */
 export function openSecrets(first: Iterable<string> = []): Secrets {
   const forms = new Set<string>();
-  let matcher = compile([]);
+  let matcher = compileMatcher([]);
   const add = (secrets: Iterable<string>): void => {
     const before = forms.size;
-    for (const form of secretForms(secrets)) forms.add(form);
+    for (const form of listSecretForms(secrets)) forms.add(form);
     if (forms.size === before) return;
-    matcher = compile([...forms]);
+    matcher = compileMatcher([...forms]);
     known.clear();
   };
   const find: Scrub = (text) => replaceSpans(text, matcher.find(text));
@@ -89,14 +89,14 @@ export function openSecrets(first: Iterable<string> = []): Secrets {
   const scrub: Scrub = (text) => (text.length < SHORT ? find(text) : known(text));
   return {
     scrub,
-    scrubLog: (text) => replaceSpans(text, [...matcher.find(text), ...patternSpans(text)]),
+    scrubLog: (text) => replaceSpans(text, [...matcher.find(text), ...findPatternSpans(text)]),
     add,
     stream() {
       let open = '';
       return {
         push(piece) {
           open += piece;
-          const settled = settledLength(open, matcher);
+          const settled = findSettledLength(open, matcher);
           const passed = find(open.slice(0, settled));
           open = open.slice(settled);
           return passed;
@@ -111,9 +111,9 @@ export function openSecrets(first: Iterable<string> = []): Secrets {
   };
 }
 
-interface Matcher {
+interface SecretMatcher {
   /** All occurrences of a form, in text order; they may overlap. */
-  find(text: string): readonly Span[];
+  find(text: string): readonly TextSpan[];
   /** The position of an unfinished form at the end of the text, or the length of the text. */
   openAt(text: string): number;
 }
@@ -125,15 +125,15 @@ const KEY = 4;
  * Scans the text once, whatever the number of forms: a rolling hash of the last four characters
  * shows where a form may begin.
  */
-function compile(forms: readonly string[]): Matcher {
+function compileMatcher(forms: readonly string[]): SecretMatcher {
   const longest = Math.max(0, ...forms.map((form) => form.length));
-  const byHash = groupBy(forms, (form) => hashOf(form));
+  const byHash = groupBy(forms, (form) => hashForm(form));
   const byFirst = groupBy(forms, (form) => form.charCodeAt(0));
   const mayBegin = new Uint8Array(0x1_0000);
   for (const hash of byHash.keys()) mayBegin[hash] = 1;
   return {
     find(text) {
-      const spans: Span[] = [];
+      const spans: TextSpan[] = [];
       let hash = 0;
       for (let at = 0; at < text.length; at += 1) {
         hash = ((hash << 4) ^ text.charCodeAt(at)) & 0xffff;
@@ -158,7 +158,7 @@ function compile(forms: readonly string[]): Matcher {
   };
 }
 
-function hashOf(form: string): number {
+function hashForm(form: string): number {
   let hash = 0;
   for (let at = 0; at < KEY; at += 1) hash = ((hash << 4) ^ form.charCodeAt(at)) & 0xffff;
   return hash;
@@ -174,7 +174,7 @@ function groupBy(forms: readonly string[], keyOf: (form: string) => number) {
  * The length of a growing text that can be forwarded: no complete or started secret crosses its
  * end.
  */
-function settledLength(text: string, matcher: Matcher): number {
+function findSettledLength(text: string, matcher: SecretMatcher): number {
   const across = matcher.find(text).toReversed();
   return across.reduce(
     (settled, { start, end }) => (start < settled && settled < end ? start : settled),
@@ -182,7 +182,7 @@ function settledLength(text: string, matcher: Matcher): number {
   );
 }
 
-function patternSpans(text: string): Span[] {
+function findPatternSpans(text: string): TextSpan[] {
   if (!MAY_MATCH.test(text)) return [];
   return PATTERNS.flatMap(({ look, instead }) =>
     [...text.matchAll(look)].map((match) => ({
@@ -197,10 +197,10 @@ function patternSpans(text: string): Span[] {
  * Overlapping matches are merged: replacing them one after another would leave the rest of the
  * second.
  */
-function replaceSpans(text: string, spans: readonly Span[]): string {
+function replaceSpans(text: string, spans: readonly TextSpan[]): string {
   let clean = '';
   let done = 0;
-  let open: Span | undefined;
+  let open: TextSpan | undefined;
   for (const span of spans.toSorted((a, b) => a.start - b.start)) {
     if (open !== undefined && span.start < open.end) {
       const instead = span.instead === open.instead ? open.instead : HIDDEN;
@@ -230,29 +230,34 @@ const WORD = /^[a-z]{1,8}$/i;
  * shorter than 6 characters and single words of at most 8 letters (`postgres`) are not treated as
  * secrets.
  */
-function secretForms(secrets: Iterable<string>): string[] {
+function listSecretForms(secrets: Iterable<string>): string[] {
   const forms = new Set<string>();
   for (const secret of secrets) {
     if (secret.length < MIN_SECRET || WORD.test(secret)) continue;
-    const inJson = jsonEscaped(secret);
+    const inJson = escapeJson(secret);
     const inUrl = encodeURIComponent(secret.toWellFormed());
-    const escaped = [inJson, jsonEscaped(inJson), htmlEscaped(secret)];
-    const encoded = [inUrl, lowerCaseEscapes(inUrl), ...hexForms(secret), ...base64Forms(secret)];
-    for (const form of [secret, ...escaped, ...encoded]) forms.add(form).add(asBytes(form));
+    const escaped = [inJson, escapeJson(inJson), escapeHtml(secret)];
+    const encoded = [
+      inUrl,
+      lowerCaseEscapes(inUrl),
+      ...listHexForms(secret),
+      ...listBase64Forms(secret),
+    ];
+    for (const form of [secret, ...escaped, ...encoded]) forms.add(form).add(toByteString(form));
   }
   return [...forms];
 }
 
 /** A UTF-8 text as one character per byte, the form in which arbitrary bytes are scanned. */
-function asBytes(text: string): string {
+function toByteString(text: string): string {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
-function jsonEscaped(text: string): string {
+function escapeJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
-function htmlEscaped(text: string): string {
+function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
@@ -261,7 +266,7 @@ function lowerCaseEscapes(inUrl: string): string {
   return inUrl.replaceAll(/%[0-9A-F]{2}/g, (code) => code.toLowerCase());
 }
 
-function hexForms(secret: string): string[] {
+function listHexForms(secret: string): string[] {
   const hex = Buffer.from(secret, 'utf8').toString('hex');
   return [hex, hex.toUpperCase()];
 }
@@ -270,7 +275,7 @@ function hexForms(secret: string): string[] {
  * Base64 encodes three bytes as four characters, so a secret within a longer text (`user:password`)
  * has three spellings. Characters at the edges that also contain bits of neighbors are omitted.
  */
-function base64Forms(secret: string): string[] {
+function listBase64Forms(secret: string): string[] {
   const bytes = Buffer.from(secret, 'utf8');
   const forms = [0, 1, 2].map((shift) => {
     const text = Buffer.concat([Buffer.alloc(shift), bytes]).toString('base64');

@@ -81,7 +81,7 @@ const PLACES: readonly ((pattern: HostilePattern) => Omit<HostileSchema, 'what'>
 ];
 
 /** Each definition refers to the next one twice. */
-function doubling(how: (next: object) => object): Readonly<Record<string, unknown>> {
+function createDoublingSchema(how: (next: object) => object): Readonly<Record<string, unknown>> {
   const names = Array.from({ length: 40 }, (_, nth) => `d${nth}`);
   const last = { type: 'object', required: ['missing'] };
   const definitions = names.map((name, nth) => {
@@ -95,7 +95,7 @@ function doubling(how: (next: object) => object): Readonly<Record<string, unknow
   };
 }
 
-function nested(depth: number, inner: object, around: (inner: object) => object): object {
+function nestSchema(depth: number, inner: object, around: (inner: object) => object): object {
   let schema = inner;
   for (let level = 0; level < depth; level += 1) schema = around(schema);
   return schema;
@@ -108,17 +108,17 @@ const INSIDE = inA({ type: 'string' });
 const EXPLODING: readonly HostileSchema[] = [
   ...['allOf', 'anyOf', 'oneOf'].map((keyword) => ({
     what: `references doubled by ${keyword}`,
-    schema: doubling((next) => ({ [keyword]: [next, next] })),
+    schema: createDoublingSchema((next) => ({ [keyword]: [next, next] })),
     value: { a: {} },
   })),
   {
     what: 'references doubled by two properties',
-    schema: doubling((next) => ({ type: 'object', properties: { b: next, c: next } })),
+    schema: createDoublingSchema((next) => ({ type: 'object', properties: { b: next, c: next } })),
     value: { a: {} },
   },
   {
     what: 'types named twice at each level',
-    schema: inA(nested(40, INSIDE, (a) => ({ type: ['object', 'object'], properties: { a } }))),
+    schema: inA(nestSchema(40, INSIDE, (a) => ({ type: ['object', 'object'], properties: { a } }))),
     value: {},
   },
   {
@@ -140,12 +140,12 @@ const EXPLODING: readonly HostileSchema[] = [
   },
   {
     what: 'deep nesting of schemas',
-    schema: inA(nested(1_000, { type: 'string' }, (a) => inA(a))),
+    schema: inA(nestSchema(1_000, { type: 'string' }, (a) => inA(a))),
     value: {},
   },
   {
     what: 'deep nesting of other values',
-    schema: inA({ enum: [nested(1_500, {}, (a) => ({ a }))] }),
+    schema: inA({ enum: [nestSchema(1_500, {}, (a) => ({ a }))] }),
     value: { a: 1 },
   },
   {
@@ -178,6 +178,6 @@ export const SLOW_SCHEMAS: readonly HostileSchema[] = [
       ...inA({ $ref: '#/$defs/d' }),
       $defs: { d: { allOf: [inNext({ $ref: '#/$defs/d' }), inNext({ $ref: '#/$defs/d' })] } },
     },
-    value: { a: nested(60, { next: 5 }, (next) => ({ next })) },
+    value: { a: nestSchema(60, { next: 5 }, (next) => ({ next })) },
   },
 ];

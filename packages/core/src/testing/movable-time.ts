@@ -14,7 +14,7 @@ export interface MovableTime {
  * @param startsAt the first time of the wall clock; monotonic time starts at another number on
  * purpose.
  */
-export function movableTime(startsAt = Date.UTC(2026, 10, 21, 13, 5)): MovableTime {
+export function createMovableTime(startsAt = Date.UTC(2026, 10, 21, 13, 5)): MovableTime {
   let wall = startsAt;
   let passed = 1_000;
   return {

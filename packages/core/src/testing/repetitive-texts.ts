@@ -1,4 +1,4 @@
-import { isOfDay, shareOfRun } from './test-length.ts';
+import { isDueToday, scaleRuns } from './test-length.ts';
 
 /** Symbols and words that regular expressions repeat, and pairs of them. */
 const PIECES = [
@@ -45,10 +45,10 @@ const MS_A_CHARACTER = 1 / 150;
  */
 export function findSlowText(
   read: (text: string) => unknown,
-  length = shareOfRun(LENGTH),
-  isDue: (nth: number) => boolean = (nth) => isOfDay(nth, 2),
+  length = scaleRuns(LENGTH),
+  isDue: (nth: number) => boolean = (nth) => isDueToday(nth, 2),
 ): string | undefined {
-  for (const [piece, text] of repetitiveTexts(length, isDue)) {
+  for (const [piece, text] of listRepetitiveTexts(length, isDue)) {
     const before = process.threadCpuUsage();
     read(text);
     const { user, system } = process.threadCpuUsage(before);
@@ -58,7 +58,7 @@ export function findSlowText(
 }
 
 /** Texts that contain one piece again and again. */
-function repetitiveTexts(
+function listRepetitiveTexts(
   length: number,
   isDue: (nth: number) => boolean,
 ): readonly (readonly [piece: string, text: string])[] {

@@ -1,8 +1,8 @@
-import { runs, shareOfRun } from '@parley/core/testing';
+import { scaleRuns, toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import type { Nodes } from 'mdast';
 import { describe, expect, it } from 'vitest';
-import { quickTree } from './fast-parser.ts';
+import { parseQuickTree } from './fast-parser.ts';
 import { parseSyntax } from './parse.ts';
 
 const USUAL = [
@@ -101,23 +101,23 @@ describe('Simple Markdown', () => {
     for (const other of OTHER) {
       fc.assert(
         fc.property(textWith(other), (markdown) => {
-          const tree = quickTree(markdown);
+          const tree = parseQuickTree(markdown);
           if (tree === undefined) return;
           read += 1;
           expect(tree).toEqual(withoutInlinePositions(parseSyntax(markdown)));
         }),
-        runs(300),
+        toRunOptions(300),
       );
     }
-    expect(read).toBeGreaterThan(shareOfRun(1_000));
+    expect(read).toBeGreaterThan(scaleRuns(1_000));
   });
 
   it('includes typical chat answers from a model', () => {
     for (const answer of ANSWERS) {
-      const tree = quickTree(answer);
+      const tree = parseQuickTree(answer);
       expect(tree).toEqual(withoutInlinePositions(parseSyntax(answer)));
     }
-    expect(quickTree('See www.example.org')).toBeUndefined();
+    expect(parseQuickTree('See www.example.org')).toBeUndefined();
   });
 });
 

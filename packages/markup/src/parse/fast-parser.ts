@@ -26,7 +26,7 @@ const OPENS = new RegExp(`^(?:\\s?[${LETTER}\`]|\\([${LETTER}])$`);
 const CLOSES = new RegExp(`^(?:[${LETTER}][\\s.,:;!?)]?|[.,:;!?%)\`]\\s?)$`);
 
 /** The tree of simple Markdown; undefined for any other. Only blocks have positions. */
-export function quickTree(markdown: string): Root | undefined {
+export function parseQuickTree(markdown: string): Root | undefined {
   return ODD.test(markdown) ? undefined : new QuickReader(markdown).root();
 }
 
@@ -98,13 +98,13 @@ class QuickReader {
     const children: ListItem[] = [];
     let spread = false;
     let line: string | undefined = first;
-    while (line !== undefined && markerOf(line) === marker) {
+    while (line !== undefined && readMarker(line) === marker) {
       const item = this.#item(line);
       if (item === undefined) return undefined;
       children.push(item);
       const isApart = this.#lines[this.#at] === '';
       line = this.#nextFull();
-      const goesOn = line !== undefined && markerOf(line) === marker;
+      const goesOn = line !== undefined && readMarker(line) === marker;
       if (line !== undefined && !isApart && !goesOn) return undefined;
       spread ||= isApart && goesOn;
     }
@@ -166,7 +166,7 @@ function endsParagraph(line: string): boolean {
   return item !== null && (item[1] ?? '1') === '1';
 }
 
-function markerOf(line: string): string | undefined {
+function readMarker(line: string): string | undefined {
   const [item, number] = ITEM.exec(line) ?? [];
   return number === undefined ? item?.[0] : '.';
 }

@@ -3,10 +3,10 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { describe, expect, it } from 'vitest';
 import { render } from '../render.ts';
-import { quickAddresses } from './inline-syntax.ts';
+import { createQuickAddresses } from './inline-syntax.ts';
 
 const GFM = gfm();
-const quick = quickAddresses(GFM);
+const quick = createQuickAddresses(GFM);
 // Without the transforms, which search for URLs a second time.
 const mdastExtensions = gfmFromMarkdown().map(({ transforms: _again, ...extension }) => extension);
 const parse = (markdown: string, extension: typeof GFM) =>

@@ -1,6 +1,6 @@
 import type { Literal } from 'mdast';
 import type { Options } from 'mdast-util-from-markdown';
-import { literalSigns } from './literal-signs.ts';
+import { findLiteralSigns } from './literal-signs.ts';
 
 /**
  * New syntax for the parser: its constructs, by their position and the code with which they begin.
@@ -18,10 +18,10 @@ export type Construct = Exclude<
 >;
 type Tokenizer = Construct['tokenize'];
 /** The context of a state machine in the text. */
-export type Context = ThisParameterType<Tokenizer>;
-export type Next = Parameters<Tokenizer>[1];
+export type TokenizerContext = ThisParameterType<Tokenizer>;
+export type TokenizerState = Parameters<Tokenizer>[1];
 /** A UTF-16 unit; negative for tabs and line breaks, null at the end. */
-type Code = Parameters<Next>[0];
+type CharacterCode = Parameters<TokenizerState>[0];
 
 /** Text that is shown exactly as written and not parsed any further. */
 interface LiteralText extends Literal {
@@ -38,7 +38,10 @@ declare module 'mdast' {
 }
 
 /** Adds such a token to the tree as literal text. */
-function literal(token: 'maths' | 'escapedBar', shown: (source: string) => string): TreeExtension {
+function createLiteralExtension(
+  token: 'maths' | 'escapedBar',
+  shown: (source: string) => string,
+): TreeExtension {
   return {
     enter: {
       [token](own) {
@@ -54,7 +57,7 @@ function literal(token: 'maths' | 'escapedBar', shown: (source: string) => strin
 }
 
 /** Whether the code ends a line or the text. */
-function endsLine(code: Code): code is null | -5 | -4 | -3 {
+function endsLineAt(code: CharacterCode): code is null | -5 | -4 | -3 {
   return code === null || (code < -2 && code > -6);
 }
 
@@ -74,36 +77,38 @@ export const emphasis: Construct = {
   tokenize(effects, ok, nok) {
     const { previous } = this;
     return effects.attempt(
-      ownEmphasis(this),
+      getOwnEmphasis(this),
       (code) => {
         const token = this.events.at(-1)?.[1];
         if (token !== undefined) {
           const length = token.end.offset - token.start.offset;
-          const flanked = { before: characterOf(previous), after: characterOf(code) };
-          token._open = (token._open || mayOpen(flanked)) && !isOperator(flanked, length);
-          token._close = (token._close || mayClose(flanked, length)) && !isInWord(flanked, length);
+          const flanked = { before: toCharacter(previous), after: toCharacter(code) };
+          token._open =
+            (token._open || canOpenEmphasis(flanked)) && !isOperatorSign(flanked, length);
+          token._close =
+            (token._close || canCloseEmphasis(flanked, length)) && !isInsideWord(flanked, length);
         }
         return ok(code);
       },
       nok,
     );
   },
-  resolveAll: (events, context) => ownEmphasis(context).resolveAll?.(events, context) ?? events,
+  resolveAll: (events, context) => getOwnEmphasis(context).resolveAll?.(events, context) ?? events,
 };
 
 /** The characters on both sides of a run of `*`. */
-interface Flanked {
+interface FlankingCharacters {
   readonly before: string;
   readonly after: string;
 }
 
 /** Whether `*` opens where it would not in CommonMark. */
-function mayOpen({ before, after }: Flanked): boolean {
+function canOpenEmphasis({ before, after }: FlankingCharacters): boolean {
   return after.trim() !== '' && CJK.test(before + after);
 }
 
 /** Whether `*` closes where it would not in CommonMark. */
-function mayClose({ before, after }: Flanked, length: number): boolean {
+function canCloseEmphasis({ before, after }: FlankingCharacters, length: number): boolean {
   if (before.trim() === '') return false;
   if (CJK.test(before + after)) return true;
   return length === 2 && ENDS_PHRASE.test(before) && /[\p{L}\p{N}]/u.test(after);
@@ -113,9 +118,9 @@ function mayClose({ before, after }: Flanked, length: number): boolean {
  * Whether `*` is in a position where no phrase begins: after a letter, a number or a bracket and
  * before another one, as in `5*3 cm` and `(a)*(b)`, or before what ends phrases, as in `*.ts`.
  */
-function isOperator({ before, after }: Flanked, length: number): boolean {
+function isOperatorSign({ before, after }: FlankingCharacters, length: number): boolean {
   if (CJK.test(before + after)) return false;
-  if (isQuoted({ before, after })) return true;
+  if (isQuotedSign({ before, after })) return true;
   const isWithin = /[\p{L}\p{N})\]}]/u.test(before) && /[\p{L}\p{N}([{]/u.test(after);
   // A masked password: `****, then`; emphasis never has that many.
   if (length > 3 && !/[\p{L}\p{N}]/u.test(after)) return true;
@@ -127,25 +132,25 @@ function isOperator({ before, after }: Flanked, length: number): boolean {
 /**
  * Whether `*` is between letters or numbers, where no phrase ends: `**2*3**` is bold as a whole.
  */
-function isInWord({ before, after }: Flanked, length: number): boolean {
+function isInsideWord({ before, after }: FlankingCharacters, length: number): boolean {
   if (CJK.test(before + after)) return false;
-  if (isQuoted({ before, after })) return true;
+  if (isQuotedSign({ before, after })) return true;
   const isWithin = /^[\p{L}\p{N}]{2}$/u.test(before + after);
   return isWithin && (length === 1 || /\p{N}/u.test(before + after));
 }
 
 /** Whether `*` is meant literally, alone in quotation marks or brackets: `'*'`, `count(*)`. */
-function isQuoted({ before, after }: Flanked): boolean {
+function isQuotedSign({ before, after }: FlankingCharacters): boolean {
   return /^(?:''|""|‘’|“”|\(\)|\[\])$/.test(before + after);
 }
 
 /** A line break and the beginning or end of the text count as a space, as in CommonMark. */
-function characterOf(code: Code): string {
-  return endsLine(code) || code < 0 ? ' ' : String.fromCharCode(code);
+function toCharacter(code: CharacterCode): string {
+  return endsLineAt(code) || code < 0 ? ' ' : String.fromCharCode(code);
 }
 
 /** The parser's own construct for emphasis. */
-function ownEmphasis({ parser }: Context): Construct {
+function getOwnEmphasis({ parser }: TokenizerContext): Construct {
   const constructs = [parser.constructs.text[ASTERISK] ?? []].flat();
   const own = constructs.find(({ name }) => name === 'attention');
   if (own === undefined) throw new Error('The Markdown parser has no emphasis.');
@@ -196,13 +201,13 @@ export const ampersand: Construct = {
 };
 
 /** The tree extension for an escaped bar. */
-export const escapedBarTree: TreeExtension = literal('escapedBar', () => '|');
+export const escapedBarTree: TreeExtension = createLiteralExtension('escapedBar', () => '|');
 
 /**
  * GFM looks for email addresses at every word, which takes a quarter of the time. This is the same
  * syntax, without that search in text without an `@`.
  */
-export function quickAddresses(gfm: SyntaxExtension): (markdown: string) => SyntaxExtension {
+export function createQuickAddresses(gfm: SyntaxExtension): (markdown: string) => SyntaxExtension {
   const text: Record<string, Construct[]> = {};
   for (const [code, constructs] of Object.entries(gfm.text ?? {})) {
     text[code] = [constructs ?? []].flat().filter(({ name }) => name !== 'emailAutolink');
@@ -242,13 +247,13 @@ declare module 'micromark-util-types' {
   }
 }
 
-/** The syntax of the math in this Markdown, and of what `literalSigns` finds. */
-export function mathsIn(markdown: string): Construct {
+/** The syntax of the math in this Markdown, and of what `findLiteralSigns` finds. */
+export function createMathsSyntax(markdown: string): Construct {
   const ends = new Map<number, number>();
   for (const { index, 0: text } of markdown.matchAll(MATHS)) {
     if (!PROSE.test(text)) ends.set(index, index + text.length);
   }
-  for (const { start, end } of literalSigns(markdown)) ends.set(start, end);
+  for (const { start, end } of findLiteralSigns(markdown)) ends.set(start, end);
   return {
     name: 'maths',
     tokenize(effects, ok, nok) {
@@ -259,14 +264,14 @@ export function mathsIn(markdown: string): Construct {
         if (inLine) effects.exit('mathsLine');
         inLine = false;
       };
-      const inside: Next = (code) => {
+      const inside: TokenizerState = (code) => {
         if (this.now().offset >= end) {
           exitLine();
           effects.exit('maths');
           return ok(code);
         }
         if (code === null) return nok(code);
-        const isEnd = endsLine(code);
+        const isEnd = endsLineAt(code);
         if (isEnd) exitLine();
         if (isEnd) effects.enter('lineEnding');
         else if (!inLine) effects.enter('mathsLine');
@@ -282,4 +287,4 @@ export function mathsIn(markdown: string): Construct {
 }
 
 /** The tree extension for math. */
-export const mathsTree: TreeExtension = literal('maths', (source) => source);
+export const mathsTree: TreeExtension = createLiteralExtension('maths', (source) => source);

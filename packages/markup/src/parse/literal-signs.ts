@@ -4,7 +4,7 @@
  */
 
 /** A range of the source, in UTF-16 units. */
-interface Stretch {
+interface SourceRange {
   readonly start: number;
   readonly end: number;
 }
@@ -46,7 +46,7 @@ const SLASH = /(?<!\\)\\\//;
 // A negated class, `[^\]]`, and a substitution, `s/\*/\_/g`.
 const OTHER_PATTERN = /\[\^\\.[^\]]*\]|^['"]?(?:s|y|tr)\/[^/]+\/[^/]*\/[a-z]*['"]?[,.;]?$/;
 
-function isPattern(word: string): boolean {
+function isPatternWord(word: string): boolean {
   if (CLASS.test(word) || SLASH.test(word) || OTHER_PATTERN.test(word)) return true;
   return word.includes('\\.') && SYNTAX.test(word);
 }
@@ -55,15 +55,15 @@ function isPattern(word: string): boolean {
  * The ranges in which special characters are meant literally, from the first such character of
  * each.
  */
-export function literalSigns(markdown: string): readonly Stretch[] {
-  const found: Stretch[] = [];
+export function findLiteralSigns(markdown: string): readonly SourceRange[] {
+  const found: SourceRange[] = [];
   for (const { index, 0: text } of markdown.matchAll(NAMES)) {
     found.push({ start: index + Math.max(0, text.search(SIGN)), end: index + text.length });
   }
   if (!markdown.includes('\\')) return found;
   for (const { index, 0: text } of markdown.matchAll(/[^\s`]+/g)) {
     const start = text.indexOf('\\');
-    if (start < 0 || !isPattern(text)) continue;
+    if (start < 0 || !isPatternWord(text)) continue;
     const marks = /^[*_]*/.exec(text)?.[0].length ?? 0;
     found.push({ start: index + start, end: index + text.length - marks });
   }

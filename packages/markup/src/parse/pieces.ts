@@ -1,7 +1,7 @@
-import { type Steps, stepEvery } from '../steps.ts';
+import { createStepCounter, type Steps } from '../steps.ts';
 
 /** A stretch of the source: for the parser, a whole code block, or text to show as written. */
-export type Piece =
+export type SourcePiece =
   | { readonly type: 'markdown'; readonly text: string }
   | ({ readonly type: 'code' } & FencedCode)
   | { readonly type: 'literal'; readonly text: string };
@@ -16,23 +16,23 @@ const LINE = 50;
  * becomes literal text.
  * @param markdown with `\n` line breaks.
  */
-export function* cutIntoPieces(markdown: string): Steps<Piece[]> {
-  const isStep = stepEvery(STEP);
-  const pieces: Piece[] = [];
+export function* cutIntoPieces(markdown: string): Steps<SourcePiece[]> {
+  const isStep = createStepCounter(STEP);
+  const pieces: SourcePiece[] = [];
   // The blocks that are parsed together, and what the parser receives of the document before this
   // block.
   let joined: string[] = [];
   let risk = NO_RISK;
   let document = NO_RISK;
-  let block: Block = newBlock();
+  let block: SourceBlock = createBlock();
   const flush = () => {
     if (joined.length > 0) pieces.push({ type: 'markdown', text: joined.join('\n') });
     joined = [];
     risk = NO_RISK;
   };
   const endBlock = () => {
-    const kind = pieceTypeOf(block, document);
-    if (kind !== 'markdown' || !isSafe(addRisk(risk, block.risk))) flush();
+    const kind = getPieceType(block, document);
+    if (kind !== 'markdown' || !isSafeToParse(addRisk(risk, block.risk))) flush();
     if (kind !== 'markdown') {
       pieces.push(toPiece(kind, block.lines));
       return;
@@ -45,7 +45,7 @@ export function* cutIntoPieces(markdown: string): Steps<Piece[]> {
     if (isStep(line.length + LINE)) yield;
     if (block.lines.length > 0 && beginsBlock(block, line)) {
       endBlock();
-      block = newBlock();
+      block = createBlock();
     }
     addLine(block, line);
   }
@@ -55,21 +55,21 @@ export function* cutIntoPieces(markdown: string): Steps<Piece[]> {
 }
 
 /** The smallest stretch that has the same meaning when parsed alone. */
-interface Block {
+interface SourceBlock {
   readonly lines: string[];
-  risk: Risk;
+  risk: ParseRisk;
   /** Whether it has a list item that is not indented. */
   hasItem: boolean;
   /** The fence of a code block, and whether its closing line has not been reached. */
-  fence: Fence | undefined;
+  fence: OpeningFence | undefined;
   isOpen: boolean;
 }
 
-function newBlock(): Block {
+function createBlock(): SourceBlock {
   return { lines: [], risk: NO_RISK, hasItem: false, fence: undefined, isOpen: false };
 }
 
-function addLine(block: Block, line: string): void {
+function addLine(block: SourceBlock, line: string): void {
   if (block.lines.length === 0) {
     block.fence = readOpeningFence(line);
     block.isOpen = block.fence !== undefined;
@@ -77,7 +77,7 @@ function addLine(block: Block, line: string): void {
     block.isOpen = !closesFence(line, block.fence);
   }
   block.lines.push(line);
-  block.risk = addRisk(block.risk, riskOfLine(line));
+  block.risk = addRisk(block.risk, assessLineRisk(line));
   block.hasItem ||= interruptsParagraph(line);
 }
 
@@ -85,41 +85,41 @@ function addLine(block: Block, line: string): void {
  * Whether a cut before this line is safe: around a code block, or not indented and after an empty
  * line or as a list item.
  */
-function beginsBlock({ lines, fence, isOpen, hasItem }: Block, line: string): boolean {
+function beginsBlock({ lines, fence, isOpen, hasItem }: SourceBlock, line: string): boolean {
   if (fence !== undefined) return !isOpen;
   if (readOpeningFence(line) !== undefined) return true;
   const before = lines.at(-1) ?? '';
   if (line === '' || line.startsWith(' ') || line.startsWith('\t')) return false;
   if (before.trim() === '') return true;
-  if (line.startsWith('>') || markerLength(line, 0) === 0) return false;
-  return hasItem || markerLength(before.trimStart(), 0) > 0;
+  if (line.startsWith('>') || measureMarker(line, 0) === 0) return false;
+  return hasItem || measureMarker(before.trimStart(), 0) > 0;
 }
 
-function toPiece(type: Piece['type'], lines: readonly string[]): Piece {
+function toPiece(type: SourcePiece['type'], lines: readonly string[]): SourcePiece {
   const code = type === 'code' ? readFenced(lines) : undefined;
   if (code !== undefined) return { type: 'code', ...code };
   return { type: type === 'markdown' ? type : 'literal', text: lines.join('\n') };
 }
 
-function pieceTypeOf({ risk, fence }: Block, document: Risk): Piece['type'] {
+function getPieceType({ risk, fence }: SourceBlock, document: ParseRisk): SourcePiece['type'] {
   const isCode = fence !== undefined;
-  if (!isSafe(addRisk(document, risk), DOCUMENT)) return isCode ? 'code' : 'literal';
-  if (isCode) return isSafe(risk) ? 'markdown' : 'code';
-  return isSafe(risk, BLOCK) ? 'markdown' : 'literal';
+  if (!isSafeToParse(addRisk(document, risk), DOCUMENT)) return isCode ? 'code' : 'literal';
+  if (isCode) return isSafeToParse(risk) ? 'markdown' : 'code';
+  return isSafeToParse(risk, BLOCK) ? 'markdown' : 'literal';
 }
 
 /**
  * Whether the line is an item that needs no empty line before it: a bullet or number 1, with text.
  */
 function interruptsParagraph(line: string): boolean {
-  const length = markerLength(line, 0);
+  const length = measureMarker(line, 0);
   return (
     length > 0 && /^(?:[-*+]|1[.)])$/.test(line.slice(0, length)) && line.trim().length > length
   );
 }
 
 /** The features that make a stretch of Markdown slow to parse, counted without parsing it. */
-interface Risk {
+interface ParseRisk {
   readonly length: number;
   readonly lines: number;
   /** `*`, `_` and `~`: the parser compares every closer with every opener. */
@@ -140,7 +140,7 @@ interface Risk {
  * The limits for one parser call. Measured on two cores at these limits: 10–50 ms a call, while 80
  * kB of `a**b` in one call take 10–68 s and 500 list levels 5 s.
  */
-const SAFE: Risk = {
+const SAFE: ParseRisk = {
   length: 16_000,
   lines: 1_000,
   marks: 1_000,
@@ -152,9 +152,9 @@ const SAFE: Risk = {
 };
 
 /** One block may contain more than joined blocks, because it cannot be cut: up to 100 ms a call. */
-const BLOCK: Risk = { ...SAFE, length: 32_000, brackets: 1_500, cells: 4_000, markers: 800 };
+const BLOCK: ParseRisk = { ...SAFE, length: 32_000, brackets: 1_500, cells: 4_000, markers: 800 };
 /** The limits for one document; the rest is shown as written. No chat answer is this long. */
-const DOCUMENT: Risk = {
+const DOCUMENT: ParseRisk = {
   length: 200_000,
   lines: 8_000,
   marks: 16_000,
@@ -169,7 +169,7 @@ const DOCUMENT: Risk = {
 const SUMS = ['length', 'lines', 'marks', 'brackets', 'references', 'cells', 'markers'] as const;
 
 /** The initial value of a sum. */
-const NO_RISK: Risk = {
+const NO_RISK: ParseRisk = {
   length: 0,
   lines: 0,
   marks: 0,
@@ -181,19 +181,19 @@ const NO_RISK: Risk = {
 };
 
 /** Whether the parser can process this in one call. */
-function isSafe(risk: Risk, limit: Risk = SAFE): boolean {
+function isSafeToParse(risk: ParseRisk, limit: ParseRisk = SAFE): boolean {
   return risk.depth <= limit.depth && SUMS.every((kind) => risk[kind] <= limit[kind]);
 }
 
 /** The risk of two stretches parsed together. */
-function addRisk(a: Risk, b: Risk): Risk {
+function addRisk(a: ParseRisk, b: ParseRisk): ParseRisk {
   const both = { ...a, depth: Math.max(a.depth, b.depth) };
   for (const kind of SUMS) both[kind] += b[kind];
   return both;
 }
 
 /** The risk of one line, given without its line break. */
-function riskOfLine(line: string): Risk {
+function assessLineRisk(line: string): ParseRisk {
   let marks = 0;
   let brackets = 0;
   let references = 0;
@@ -205,7 +205,7 @@ function riskOfLine(line: string): Risk {
     else if (character === '&') references += 1;
     else if (character === '|') cells += 1;
   }
-  const { depth, marker } = nestingOf(line);
+  const { depth, marker } = measureNesting(line);
   const markers = marker ? 1 : 0;
   return { length: line.length + 1, lines: 1, marks, brackets, references, cells, markers, depth };
 }
@@ -214,7 +214,7 @@ function riskOfLine(line: string): Risk {
  * The maximum depth to which a line may nest: its own markers, and two columns of indent for each
  * list above it.
  */
-function nestingOf(line: string): { depth: number; marker: boolean } {
+function measureNesting(line: string): { depth: number; marker: boolean } {
   let indent = 0;
   let own = 0;
   let at = 0;
@@ -223,7 +223,7 @@ function nestingOf(line: string): { depth: number; marker: boolean } {
     if (character === ' ') indent += own === 0 ? 1 : 0;
     else if (character === '\t') indent += own === 0 ? 4 : 0;
     else {
-      const length = markerLength(line, at);
+      const length = measureMarker(line, at);
       if (length === 0) break;
       own += 1;
       at += length - 1;
@@ -234,7 +234,7 @@ function nestingOf(line: string): { depth: number; marker: boolean } {
 }
 
 /** The length of the quote or list marker at `at`; 0 when there is none. */
-function markerLength(line: string, at: number): number {
+function measureMarker(line: string, at: number): number {
   const character = line[at];
   if (character === '>') return 1;
   let end = at;
@@ -253,14 +253,14 @@ function isDigit(character: string | undefined): boolean {
 }
 
 /** The opening line of a fenced code block. */
-interface Fence {
+interface OpeningFence {
   readonly indent: number;
   readonly character: string;
   readonly length: number;
 }
 
 /** Reads the opening line of a fenced block at the top level, as CommonMark defines it. */
-function readOpeningFence(line: string): Fence | undefined {
+function readOpeningFence(line: string): OpeningFence | undefined {
   const trimmed = line.trimStart();
   const indent = line.length - trimmed.length;
   const character = trimmed[0];
@@ -272,7 +272,7 @@ function readOpeningFence(line: string): Fence | undefined {
 }
 
 /** Whether the line ends the fenced block. */
-function closesFence(line: string, fence: Fence): boolean {
+function closesFence(line: string, fence: OpeningFence): boolean {
   const trimmed = line.trim();
   if (line.length - line.trimStart().length > 3) return false;
   const length = countLeading(trimmed, fence.character);
@@ -297,11 +297,11 @@ function readFenced(lines: readonly string[]): FencedCode | undefined {
   // The line break before the closing line, or at the end of the text, is not part of the code.
   const body = lines.slice(1, closed || lines.at(-1) === '' ? -1 : undefined);
   const info = opening.trim().slice(fence.length).trim();
-  const text = body.map((line) => withoutIndent(line, fence.indent)).join('\n');
+  const text = body.map((line) => removeIndent(line, fence.indent)).join('\n');
   return { language: info.split(' ')[0] || undefined, text };
 }
 
-function withoutIndent(line: string, indent: number): string {
+function removeIndent(line: string, indent: number): string {
   let at = 0;
   while (at < indent && line[at] === ' ') at += 1;
   return line.slice(at);

@@ -1,5 +1,5 @@
-import type { Run } from '../document.ts';
-import { linkOf, showsAddress } from '../transform/runs.ts';
+import type { TextRun } from '../document.ts';
+import { findLink, showsAddress } from '../transform/runs.ts';
 
 /** A URL with each of these characters percent-encoded. */
 export function percentEncode(url: string, characters: RegExp): string {
@@ -15,15 +15,15 @@ export function percentEncode(url: string, characters: RegExp): string {
  * the URL.
  */
 export function spellOutLinksUnless(
-  runs: readonly Run[],
+  runs: readonly TextRun[],
   isFit: (text: string, url: string) => boolean,
-): readonly Run[] {
-  if (!runs.some((run) => linkOf(run) !== undefined)) return runs;
-  const out: Run[] = [];
+): readonly TextRun[] {
+  if (!runs.some((run) => findLink(run) !== undefined)) return runs;
+  const out: TextRun[] = [];
   for (let at = 0; at < runs.length; ) {
-    const link = linkOf(runs[at]);
+    const link = findLink(runs[at]);
     let end = at + 1;
-    while (end < runs.length && linkOf(runs[end]) === link) end += 1;
+    while (end < runs.length && findLink(runs[end]) === link) end += 1;
     const own = runs.slice(at, end);
     const text = own.map((run) => run.text).join('');
     if (link === undefined || isFit(text, link.url)) out.push(...own);
@@ -37,7 +37,7 @@ export function spellOutLinksUnless(
 }
 
 /** The URL is a link to itself. */
-function formatInParentheses(url: string): Run[] {
+function formatInParentheses(url: string): TextRun[] {
   return [
     { text: ' (', marks: [] },
     { text: url, marks: [{ type: 'link', url }] },

@@ -1,17 +1,17 @@
 import type {
   CodeLeaf,
-  Container,
   GridLeaf,
+  ItemMarker,
   Leaf,
-  Marker,
-  Run,
+  LeafContainer,
   TableLeaf,
   TextLeaf,
+  TextRun,
 } from '../document.ts';
 import { type InlineSyntax, writeInlines } from './common-mark-text.ts';
-import { languageClass } from './html.ts';
+import { getLanguageClass } from './html.ts';
 import { ZERO_WIDTH_SPACE } from './invisible.ts';
-import { commonStart, fixedText, markerText, type Printed } from './lines.ts';
+import { findCommonStart, formatFixed, formatMarker, type PrintedPart } from './lines.ts';
 
 /** The differences between platforms that take Markdown. */
 export interface CommonMarkDialect extends InlineSyntax {
@@ -25,7 +25,7 @@ export interface CommonMarkDialect extends InlineSyntax {
 }
 
 /** Prints leaves as Markdown. */
-export function printCommonMark(leaves: readonly Leaf[], dialect: CommonMarkDialect): Printed {
+export function printCommonMark(leaves: readonly Leaf[], dialect: CommonMarkDialect): PrintedPart {
   const layout: Layout = { lists: new Map(), last: new Map(), items: new Map() };
   let text = '';
   let before: Leaf | undefined;
@@ -37,8 +37,8 @@ export function printCommonMark(leaves: readonly Leaf[], dialect: CommonMarkDial
   return { text, counted: text, entities: 0 };
 }
 
-type ListContainer = Container & { readonly type: 'list' };
-type ItemContainer = Container & { readonly type: 'item' };
+type ListContainer = LeafContainer & { readonly type: 'list' };
+type ItemContainer = LeafContainer & { readonly type: 'item' };
 
 /** The lists and items of a message so far; those begun in an earlier one are not among them. */
 interface Layout {
@@ -109,16 +109,16 @@ function isTask(leaf: Leaf, index: number): boolean {
   return leaf.kind === 'text' && leaf.heading === undefined && index === leaf.within.length - 1;
 }
 
-function itemMarker({ number }: Marker, style: Style): string {
+function itemMarker({ number }: ItemMarker, style: Style): string {
   return number === undefined ? BULLETS[style] : `${number}${AFTER_NUMBER[style]}`;
 }
 
 /** What precedes the content of an item besides its bullet: a checkbox or the name of a footnote. */
-function formatLabel({ label, done }: Marker, isNative: boolean, syntax: InlineSyntax): string {
-  if (label !== undefined) return syntax.escape(markerText({ label }), '');
+function formatLabel({ label, done }: ItemMarker, isNative: boolean, syntax: InlineSyntax): string {
+  if (label !== undefined) return syntax.escape(formatMarker({ label }), '');
   if (done === undefined) return '';
   if (isNative) return done ? '[x] ' : '[ ] ';
-  return markerText({ done });
+  return formatMarker({ done });
 }
 
 /**
@@ -147,7 +147,7 @@ function chooseStyle(list: ListContainer, prefix: string, { lists, last }: Layou
 function gapBefore(before: Leaf, leaf: Leaf, layout: Layout): string {
   if (leaf.gap === 1 && followsDirectly(before, leaf, layout)) return '\n';
   let prefix = '';
-  for (const container of commonStart(before.within, leaf.within)) {
+  for (const container of findCommonStart(before.within, leaf.within)) {
     if (container.type === 'quote') prefix += '> ';
     if (container.type === 'item') prefix += ' '.repeat(layout.items.get(container) ?? 0);
   }
@@ -206,7 +206,7 @@ function textLines(leaf: TextLeaf, hasMarker: boolean, dialect: CommonMarkDialec
 }
 
 function codeLines(leaf: CodeLeaf | GridLeaf, { longFences }: CommonMarkDialect): string[] {
-  const text = fixedText(leaf);
+  const text = formatFixed(leaf);
   const language = leaf.kind === 'code' ? formatLanguage(leaf) : '';
   if (longFences) {
     let fence = '```';
@@ -220,14 +220,14 @@ function codeLines(leaf: CodeLeaf | GridLeaf, { longFences }: CommonMarkDialect)
 }
 
 function formatLanguage({ language }: CodeLeaf): string {
-  return languageClass(language)?.replace(/^language-/, '') ?? '';
+  return getLanguageClass(language)?.replace(/^language-/, '') ?? '';
 }
 
 const RULES = { left: ':--', center: ':-:', right: '--:' } as const;
 
 function tableLines({ header, rows, align }: TableLeaf, dialect: CommonMarkDialect): string[] {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  const row = (cells: readonly (readonly Run[])[]) =>
+  const row = (cells: readonly (readonly TextRun[])[]) =>
     line(cells.map((cell) => writeInlines(cell, dialect, 'cell')));
   const rules = header.map((_, column) => {
     const side = align[column];

@@ -1,5 +1,5 @@
-import type { Mark, Run } from '../document.ts';
-import { linkOf } from '../transform/runs.ts';
+import type { RunMark, TextRun } from '../document.ts';
+import { findLink } from '../transform/runs.ts';
 import { percentEncode } from './addresses.ts';
 import { type Delimiter, writeDelimiters } from './flanking.ts';
 import { ZERO_WIDTH_SPACE } from './invisible.ts';
@@ -24,12 +24,12 @@ export type InlinePlace = 'block' | 'heading' | 'cell';
  * hard line break.
  */
 export function writeInlines(
-  runs: readonly Run[],
+  runs: readonly TextRun[],
   syntax: InlineSyntax,
   place: InlinePlace = 'block',
 ): string {
   const shown = moveSpaceOutside(runs);
-  const bare = syntax.autolinks ? findBareLinks(shown) : new Set<Mark>();
+  const bare = syntax.autolinks ? findBareLinks(shown) : new Set<RunMark>();
   const writer = new InlineWriter(syntax, place);
   walkRuns(shown, {
     open: (mark) => {
@@ -40,7 +40,7 @@ export function writeInlines(
     },
     text: (text, index) => {
       const run = shown[index];
-      const link = linkOf(run);
+      const link = findLink(run);
       if (run !== undefined && isCode(run)) writer.code(text);
       else if (link !== undefined && bare.has(link)) writer.markup(`<${text}>`);
       else writer.text(text);
@@ -50,10 +50,10 @@ export function writeInlines(
 }
 
 /** The links that can be written as a URL, or an address, in angle brackets. */
-function findBareLinks(runs: readonly Run[]): ReadonlySet<Mark> {
-  const texts = new Map<Mark & { type: 'link' }, string[]>();
+function findBareLinks(runs: readonly TextRun[]): ReadonlySet<RunMark> {
+  const texts = new Map<RunMark & { type: 'link' }, string[]>();
   for (const run of runs) {
-    const link = linkOf(run);
+    const link = findLink(run);
     if (link === undefined) continue;
     const own = texts.get(link) ?? [];
     own.push(run.text);
@@ -86,12 +86,12 @@ class InlineWriter {
     this.#place = place;
   }
 
-  open(mark: Mark): void {
+  open(mark: RunMark): void {
     if (mark.type === 'link') this.#openLink();
     else if (isDelimited(mark.type)) this.#opening.push(DELIMITERS[mark.type]);
   }
 
-  close(mark: Mark): void {
+  close(mark: RunMark): void {
     if (mark.type === 'link') this.markup(`](${formatLinkTarget(mark.url)})`);
     else if (isDelimited(mark.type)) this.#closing.push(DELIMITERS[mark.type]);
   }
@@ -168,7 +168,7 @@ function trimSpaceEnd(text: string): string {
   return text.slice(0, end);
 }
 
-function isDelimited(type: Mark['type']): type is keyof typeof DELIMITERS {
+function isDelimited(type: RunMark['type']): type is keyof typeof DELIMITERS {
   return type in DELIMITERS;
 }
 

@@ -1,14 +1,14 @@
 import type { Leaf } from '../document.ts';
 import { type CommonMarkDialect, printCommonMark } from './common-mark-blocks.ts';
 import { ZERO_WIDTH_SPACE } from './invisible.ts';
-import { type Printed, RULE } from './lines.ts';
+import { type PrintedPart, RULE } from './lines.ts';
 
 /**
  * Prints GitHub Flavored Markdown as GitHub and Linear understand it: headings, tables, tasks and
  * code with a language stay what they are. Line breaks are written so that they are breaks in every
  * Markdown, and no HTML is used but `<br>` in tables.
  */
-export function printGfm(leaves: readonly Leaf[]): Printed {
+export function printGfm(leaves: readonly Leaf[]): PrintedPart {
   return printCommonMark(leaves, GFM);
 }
 
@@ -16,7 +16,7 @@ export function printGfm(leaves: readonly Leaf[]): Printed {
  * Prints the Markdown of a text message in Teams (`textFormat: markdown`). Rules observed here: no
  * headings, tables, tasks and rules; HTML is interpreted; words with underscores are.
  */
-export function printTeams(leaves: readonly Leaf[]): Printed {
+export function printTeams(leaves: readonly Leaf[]): PrintedPart {
   return printCommonMark(leaves, TEAMS);
 }
 

@@ -1,5 +1,5 @@
-import type { Mark, Run } from '../document.ts';
-import { commonMarks, linkOf, showsAddress } from '../transform/runs.ts';
+import type { RunMark, TextRun } from '../document.ts';
+import { findCommonMarks, findLink, showsAddress } from '../transform/runs.ts';
 import { percentEncode } from './addresses.ts';
 import { isCode, moveSpaceOutside } from './outer-space.ts';
 
@@ -7,7 +7,7 @@ import { isCode, moveSpaceOutside } from './outer-space.ts';
  * Discord's marks for each format. Italic never uses underscores, which work only at word
  * boundaries.
  */
-export const SIGNS: Readonly<Record<Exclude<Mark['type'], 'link'>, string>> = {
+export const SIGNS: Readonly<Record<Exclude<RunMark['type'], 'link'>, string>> = {
   code: '`',
   bold: '**',
   italic: '*',
@@ -23,26 +23,26 @@ export const SIGNS: Readonly<Record<Exclude<Mark['type'], 'link'>, string>> = {
  * whitespace is outside the marks that begin or end there, and no mark surrounds text that would
  * end it too early.
  */
-export function discordRuns(runs: readonly Run[]): Run[] {
-  const shown: Run[] = [];
+export function toDiscordRuns(runs: readonly TextRun[]): TextRun[] {
+  const shown: TextRun[] = [];
   let at = 0;
   while (at < runs.length) {
-    const link = linkOf(runs[at]);
+    const link = findLink(runs[at]);
     let end = at + 1;
-    while (link !== undefined && linkOf(runs[end]) === link) end += 1;
+    while (link !== undefined && findLink(runs[end]) === link) end += 1;
     const own = runs.slice(at, end);
-    shown.push(...(link === undefined ? plainRuns(own) : linkRuns(link, own)));
+    shown.push(...(link === undefined ? toPlainRuns(own) : toLinkRuns(link, own)));
     at = end;
   }
   return moveSpaceOutside(shown);
 }
 
 /** Backslashes have no effect in code or a URL, so these must not end the marks around them. */
-function marksAround(text: string, marks: readonly Mark[]): readonly Mark[] {
+function keepMarksAround(text: string, marks: readonly RunMark[]): readonly RunMark[] {
   return marks.filter(({ type }) => !endsMark(text, type));
 }
 
-function endsMark(text: string, type: Mark['type']): boolean {
+function endsMark(text: string, type: RunMark['type']): boolean {
   if (type === 'code' || type === 'link') return false;
   const sign = SIGNS[type];
   const knowsBackslash = type !== 'strike' && type !== 'spoiler';
@@ -55,19 +55,19 @@ function endsMark(text: string, type: Mark['type']): boolean {
  * A link as Discord shows it: the URL itself, or a text that links to it; when the text or the URL
  * does not allow that, both next to each other.
  */
-function linkRuns({ url }: { readonly url: string }, linked: readonly Run[]): Run[] {
+function toLinkRuns({ url }: { readonly url: string }, linked: readonly TextRun[]): TextRun[] {
   const runs = linked.map(({ text, marks }) => ({
     text,
     marks: marks.filter(({ type }) => type !== 'link'),
   }));
   const text = joinRunTexts(runs);
   const outer = runs
-    .map(({ marks }): readonly Mark[] => marks.filter(({ type }) => type !== 'code'))
-    .reduce(commonMarks);
-  if (text === url) return [address(url, outer)];
-  const target = maskable(url);
-  if (isReadable(target) && isFit(runs)) {
-    const link: Mark = { type: 'link', url: target };
+    .map(({ marks }): readonly RunMark[] => marks.filter(({ type }) => type !== 'code'))
+    .reduce(findCommonMarks);
+  if (text === url) return [createAddressRun(url, outer)];
+  const target = toMaskable(url);
+  if (isReadableAddress(target) && canBeLinkText(runs)) {
+    const link: RunMark = { type: 'link', url: target };
     const keepsMarks = hasSafeMarks(runs, outer.length);
     return runs.map((run) => {
       const inner = run.marks.slice(outer.length);
@@ -75,28 +75,28 @@ function linkRuns({ url }: { readonly url: string }, linked: readonly Run[]): Ru
       return { text: run.text.replaceAll(/\s/g, ' '), marks: [...outer, link, ...kept] };
     });
   }
-  const shown = plainRuns(runs);
+  const shown = toPlainRuns(runs);
   if (showsAddress(text, url)) return shown;
-  return [...shown, { text: ' (', marks: [] }, address(url, []), { text: ')', marks: [] }];
+  return [...shown, { text: ' (', marks: [] }, createAddressRun(url, []), { text: ')', marks: [] }];
 }
 
-function joinRunTexts(runs: readonly Run[]): string {
+function joinRunTexts(runs: readonly TextRun[]): string {
   return runs.map(({ text }) => text).join('');
 }
 
-function address(url: string, marks: readonly Mark[]): Run {
+function createAddressRun(url: string, marks: readonly RunMark[]): TextRun {
   // Discord would also find the end of a link earlier in this text.
-  if (!isReadable(url) || url.includes('](')) return { text: url, marks };
-  return { text: url, marks: [...marksAround(url, marks), { type: 'link', url: '' }] };
+  if (!isReadableAddress(url) || url.includes('](')) return { text: url, marks };
+  return { text: url, marks: [...keepMarksAround(url, marks), { type: 'link', url: '' }] };
 }
 
 /** Nothing separates mark characters in a link's text, and backslashes do not work there. */
-function hasSafeMarks(runs: readonly Run[], outer: number): boolean {
+function hasSafeMarks(runs: readonly TextRun[], outer: number): boolean {
   const text = joinRunTexts(runs);
   const inner = runs.map(({ marks }) => marks.slice(outer).filter(({ type }) => type !== 'code'));
   const touches = inner.some((marks, index) => {
     const before = inner[index - 1] ?? [];
-    const common = commonMarks(before, marks).length;
+    const common = findCommonMarks(before, marks).length;
     return common < before.length && common < marks.length;
   });
   return !touches && !/[_~|]/.test(text);
@@ -115,7 +115,7 @@ const UNFIT =
 const UNFIT_CODE = /[`*~|<>@#[\]\\:]|_(?![0-9A-Za-z])/;
 
 /** Whether these runs can be the text of a link. */
-function isFit(runs: readonly Run[]): boolean {
+function canBeLinkText(runs: readonly TextRun[]): boolean {
   const text = joinRunTexts(runs);
   return (
     // Excludes a lone bracket that remains of a URL after a cut.
@@ -128,33 +128,33 @@ function isFit(runs: readonly Run[]): boolean {
 const BARE_ADDRESS = /https?:\/\/[^\s<]+[^<.,:;"'\]\s]/g;
 
 /** Code and text, with the URLs in it that Discord links; backslashes do not work in those. */
-function plainRuns(runs: readonly Run[]): Run[] {
+function toPlainRuns(runs: readonly TextRun[]): TextRun[] {
   return runs.flatMap((run) => {
     const { text, marks } = run;
-    if (isCode(run)) return { text, marks: marksAround(`\`${text}\``, marks) };
+    if (isCode(run)) return { text, marks: keepMarksAround(`\`${text}\``, marks) };
     return text.includes('://') ? markBareAddresses(run) : run;
   });
 }
 
-function markBareAddresses({ text, marks }: Run): Run[] {
-  const runs: Run[] = [];
+function markBareAddresses({ text, marks }: TextRun): TextRun[] {
+  const runs: TextRun[] = [];
   let from = 0;
   for (const { index, 0: found } of text.matchAll(BARE_ADDRESS)) {
-    const url = withoutUnpaired(found);
-    runs.push({ text: text.slice(from, index), marks }, address(url, marks));
+    const url = trimUnpaired(found);
+    runs.push({ text: text.slice(from, index), marks }, createAddressRun(url, marks));
     from = index + url.length;
   }
   return [...runs, { text: text.slice(from), marks }].filter((run) => run.text !== '');
 }
 
 /** Whether Discord finds exactly this URL in this text. */
-export function isFoundIn(url: string, text: string): boolean {
+export function isFoundInText(url: string, text: string): boolean {
   const [found = ''] = text.match(BARE_ADDRESS) ?? [];
-  return withoutUnpaired(found) === url;
+  return trimUnpaired(found) === url;
 }
 
 /** A closing parenthesis at the end belongs to a URL only if an opening one does. */
-function withoutUnpaired(found: string): string {
+function trimUnpaired(found: string): string {
   let from = 0;
   for (let last = found.length - 1; found[last] === ')'; last -= 1) {
     const opening = found.indexOf('(', from);
@@ -165,14 +165,14 @@ function withoutUnpaired(found: string): string {
 }
 
 /** Whether Discord shows a link for this URL at all. */
-function isReadable(url: string): boolean {
+function isReadableAddress(url: string): boolean {
   if (/[\p{Cf}\p{Z}\p{Cc}<>]/u.test(url) || !URL.canParse(url)) return false;
   const [scheme = '', empty, host = ''] = url.split('/');
   return /^https?:$/.test(scheme) && empty === '' && host !== '' && !host.includes('%');
 }
 
 /** The URL with every character encoded that would end it, or a mark around it, too early. */
-function maskable(url: string): string {
+function toMaskable(url: string): string {
   // Browsers treat a backslash in a URL as a slash. Discord's servers also look for mentions here.
   const encoded = percentEncode(
     url.replaceAll('\\', '/'),

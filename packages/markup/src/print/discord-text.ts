@@ -1,12 +1,12 @@
-import type { Mark, Run } from '../document.ts';
-import { commonMarks, linkOf } from '../transform/runs.ts';
-import { discordRuns, isFoundIn, SIGNS } from './discord-links.ts';
+import type { RunMark, TextRun } from '../document.ts';
+import { findCommonMarks, findLink } from '../transform/runs.ts';
+import { isFoundInText, SIGNS, toDiscordRuns } from './discord-links.ts';
 import { ZERO_WIDTH_SPACE } from './invisible.ts';
 import { walkRuns } from './lines.ts';
 import { isCode } from './outer-space.ts';
 
 /** A message that is being written. */
-export interface Page {
+export interface DiscordPage {
   text: string;
   /** The number of nodes in Discord's parser: marks, links, code, lists, emoji. */
   nodes: number;
@@ -27,7 +27,7 @@ export interface Page {
   endsLink: boolean;
 }
 
-export function newPage(texts: readonly string[], live: boolean): Page {
+export function createPage(texts: readonly string[], live: boolean): DiscordPage {
   const escaped = new Set<string>();
   // An underscore ends italic text only when no letter or digit follows.
   if (texts.some((text) => /_(?![0-9A-Za-z])/.test(text))) escaped.add('_');
@@ -57,7 +57,7 @@ export interface LineStart {
  * A line break and the prefix of the next line. For Discord an empty line would end a list item or
  * its text; a line with a space does not.
  */
-export function newLine(page: Page, { prefix, inItem }: LineStart): void {
+export function startNewLine(page: DiscordPage, { prefix, inItem }: LineStart): void {
   if (inItem && page.text.endsWith(`\n${prefix}`)) page.text += ' ';
   page.text += `\n${prefix}`;
   page.startsLine = true;
@@ -66,7 +66,7 @@ export function newLine(page: Page, { prefix, inItem }: LineStart): void {
 }
 
 /** Writes markup, or text in which nothing is escaped. */
-export function writeMarkup(page: Page, text: string, after?: Page['after']): void {
+export function writeMarkup(page: DiscordPage, text: string, after?: DiscordPage['after']): void {
   page.text += page.joins ? ZERO_WIDTH_SPACE + text : text;
   page.joins = false;
   page.startsLine = false;
@@ -75,36 +75,36 @@ export function writeMarkup(page: Page, text: string, after?: Page['after']): vo
 }
 
 /** Writes code or a URL, whatever it contains. */
-export function putRaw(page: Page, text: string): void {
+export function putRaw(page: DiscordPage, text: string): void {
   const breaks = (start: string) => start.replaceAll('](', `]${ZERO_WIDTH_SPACE}(`);
   writeMarkup(page, page.endsLink ? text.replace(/^[^[]*/, breaks) : text, 'end');
   page.nodes += 1;
 }
 
-export function putRuns(page: Page, all: readonly Run[], line: LineStart): void {
-  const runs = discordRuns(all);
+export function putRuns(page: DiscordPage, all: readonly TextRun[], line: LineStart): void {
+  const runs = toDiscordRuns(all);
   walkRuns(runs, {
-    open: (mark) => (isWhole(mark) ? undefined : openMark(page, mark)),
-    close: (mark) => (isWhole(mark) ? undefined : closeMark(page, mark)),
+    open: (mark) => (isWholeMark(mark) ? undefined : openMark(page, mark)),
+    close: (mark) => (isWholeMark(mark) ? undefined : closeMark(page, mark)),
     text: (text, index) => {
       const run = runs[index];
-      const link = linkOf(run);
+      const link = findLink(run);
       const marks = run?.marks ?? [];
       if (run !== undefined && isCode(run)) putCode(page, text);
-      else if (link?.url === '') putAddress(page, text, wordAfter(runs, index));
+      else if (link?.url === '') putAddress(page, text, getWordAfter(runs, index));
       else if (link !== undefined) writeMarkup(page, text, 'end');
-      else putText(page, { text, marks, behind: followingCharacter(runs, index) }, line);
+      else putText(page, { text, marks, behind: getFollowingText(runs, index) }, line);
     },
   });
 }
 
 /** Code and URLs are written as a whole. */
-function isWhole(mark: Mark): boolean {
+function isWholeMark(mark: RunMark): boolean {
   return mark.type === 'code' || (mark.type === 'link' && mark.url === '');
 }
 
 /** Begins a mark, separated from the end of another one with which it would merge. */
-function openMark(page: Page, mark: Mark): void {
+function openMark(page: DiscordPage, mark: RunMark): void {
   page.nodes += 1;
   if (mark.type === 'link') {
     writeMarkup(page, '[');
@@ -123,7 +123,7 @@ function openMark(page: Page, mark: Mark): void {
  * Ends a mark. Backslashes do not work for bars and tildes, so a zero-width space separates the
  * mark from the same character in the text.
  */
-function closeMark(page: Page, mark: Mark): void {
+function closeMark(page: DiscordPage, mark: RunMark): void {
   if (mark.type === 'link') {
     writeMarkup(page, `](${mark.url})`);
     page.endsLink = !mark.url.includes('[');
@@ -135,7 +135,7 @@ function closeMark(page: Page, mark: Mark): void {
 }
 
 /** Whether this character would merge with the mark or code directly before it. */
-function touchesSign({ text, after }: Page, sign: string): boolean {
+function touchesSign({ text, after }: DiscordPage, sign: string): boolean {
   const before = text.at(-1);
   return after !== undefined && (before === sign || (before === '~' && sign === '_'));
 }
@@ -143,7 +143,7 @@ function touchesSign({ text, after }: Page, sign: string): boolean {
 /**
  * Uses the same number of backticks on both sides; for Discord three start a block, so one or two.
  */
-function putCode(page: Page, code: string): void {
+function putCode(page: DiscordPage, code: string): void {
   const text = code.replaceAll('\n', ' ');
   const hasTick = /(?<!`)`(?!`)/.test(text);
   const tick = hasTick ? '``' : '`';
@@ -157,42 +157,42 @@ function putCode(page: Page, code: string): void {
  * Written bare if Discord finds exactly this address; otherwise in angle brackets, which disable
  * the preview.
  */
-function putAddress(page: Page, url: string, following: string): void {
+function putAddress(page: DiscordPage, url: string, following: string): void {
   // The backslash before it would become part of the URL.
-  const isBare = !following.includes('<') && isFoundIn(url, url + following);
+  const isBare = !following.includes('<') && isFoundInText(url, url + following);
   putRaw(page, isBare ? url : `<${url}>`);
 }
 
 /** The text after a run, if no mark ends between them; an asterisk stands for anything but text. */
-function followingCharacter(runs: readonly Run[], index: number): string {
+function getFollowingText(runs: readonly TextRun[], index: number): string {
   const marks = runs[index]?.marks.filter(({ type }) => type !== 'link') ?? [];
   const next = runs[index + 1];
-  if (next === undefined || commonMarks(marks, next.marks).length < marks.length) return '';
+  if (next === undefined || findCommonMarks(marks, next.marks).length < marks.length) return '';
   const isText = !isCode(next) && next.marks.length === marks.length;
   return isText ? next.text : '*';
 }
 
 /** The text after a run, up to whitespace. */
-function wordAfter(runs: readonly Run[], index: number): string {
-  const text = followingCharacter(runs, index);
+function getWordAfter(runs: readonly TextRun[], index: number): string {
+  const text = getFollowingText(runs, index);
   const space = text.search(/\s/);
   return space < 0 && text !== ''
-    ? `${text}${followingCharacter(runs, index + 1)}`
+    ? `${text}${getFollowingText(runs, index + 1)}`
     : text.slice(0, space);
 }
 
 /** Literal text, with its marks and what follows it before the end of a mark. */
-interface Literal {
+interface LiteralRun {
   readonly text: string;
-  readonly marks: readonly Mark[];
+  readonly marks: readonly RunMark[];
   readonly behind: string;
 }
 
-function putText(page: Page, { text, marks, behind }: Literal, line: LineStart): void {
+function putText(page: DiscordPage, { text, marks, behind }: LiteralRun, line: LineStart): void {
   const lines = text.split('\n');
   for (const [index, own] of lines.entries()) {
     const isEnd = index === lines.length - 1;
-    if (index > 0) newLine(page, line);
+    if (index > 0) startNewLine(page, line);
     const shown = page.joins ? own.trimStart() : own;
     putLiteral(page, {
       text: isEnd && behind !== '' ? shown : shown.trimEnd(),
@@ -224,7 +224,7 @@ const MENTION =
 const PING = /<@(?=[!&]?\d+>)/g;
 
 /** Writes one line of text so that it is shown literally. */
-export function putLiteral(page: Page, literal: Literal): void {
+export function putLiteral(page: DiscordPage, literal: LiteralRun): void {
   if (literal.text === '') return;
   const { startsLine, joins } = page;
   const text = page.live ? literal.text : literal.text.replaceAll(PING, `<@${ZERO_WIDTH_SPACE}`);
@@ -234,7 +234,7 @@ export function putLiteral(page: Page, literal: Literal): void {
     inItalic: literal.marks.some(({ type }) => type === 'italic'),
   };
   const escaped = text.replaceAll(/[\\*_~|`<[:(]/g, (sign, at: number) =>
-    isMarkup(page, sign, at, place) ? `\\${sign}` : sign,
+    isMarkupSign(page, sign, at, place) ? `\\${sign}` : sign,
   );
   page.joins &&= ENDS_TEXT.test(text + literal.behind);
   writeMarkup(page, startsLine && !joins ? escaped.replace(BLOCK, '$&\\') : escaped);
@@ -252,7 +252,7 @@ interface SignLocation {
 }
 
 /** Whether Discord may read the sign at this place as markup. */
-function isMarkup(page: Page, sign: string, at: number, place: SignLocation): boolean {
+function isMarkupSign(page: DiscordPage, sign: string, at: number, place: SignLocation): boolean {
   const { text, inItalic } = place;
   const before = text[at - 1] ?? '';
   const after = text[at + 1] ?? '';

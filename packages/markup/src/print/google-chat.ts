@@ -1,7 +1,7 @@
-import type { Leaf, Run } from '../document.ts';
+import type { Leaf, TextRun } from '../document.ts';
 import { percentEncode, spellOutLinksUnless } from './addresses.ts';
 import { WORD_JOINER, ZERO_WIDTH_SPACE } from './invisible.ts';
-import type { Printed } from './lines.ts';
+import type { PrintedPart } from './lines.ts';
 import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
 
 const GOOGLE_CHAT: MarkerDialect = {
@@ -25,7 +25,7 @@ const LIVE: MarkerDialect = {
  * no numbers, no code in quotes, code without a language, no escape characters.
  * @param mentions `live`: tokens such as `<users/all>` remain mentions.
  */
-export function printGoogleChat(leaves: readonly Leaf[], mentions?: 'live'): Printed {
+export function printGoogleChat(leaves: readonly Leaf[], mentions?: 'live'): PrintedPart {
   return printMarkerBlocks(leaves, mentions === 'live' ? LIVE : GOOGLE_CHAT);
 }
 
@@ -55,7 +55,7 @@ const UNFIT_IN_TOKEN = /[\s<>|\p{Cc}\p{Cf}]/gu;
 const UNFIT_IN_TEXT = /[<>|]/;
 
 /** A bare URL becomes text, which Google Chat links by itself. */
-function prepareLinks(runs: readonly Run[]): readonly Run[] {
+function prepareLinks(runs: readonly TextRun[]): readonly TextRun[] {
   const fit = spellOutLinksUnless(runs, (text) => !UNFIT_IN_TEXT.test(text));
   return spellOutLinksUnless(fit, (text, url) => text !== url);
 }

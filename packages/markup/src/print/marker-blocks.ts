@@ -1,6 +1,6 @@
-import type { Container, Leaf, Marker, Run } from '../document.ts';
+import type { ItemMarker, Leaf, LeafContainer, TextRun } from '../document.ts';
 import { WORD_JOINER } from './invisible.ts';
-import { fixedText, isFixedWidth, markerText, type Printed, RULE } from './lines.ts';
+import { formatFixed, formatMarker, isFixedWidth, type PrintedPart, RULE } from './lines.ts';
 import { guardMarkers, type MarkerSyntax, markedLines } from './marker-text.ts';
 
 /**
@@ -9,7 +9,7 @@ import { guardMarkers, type MarkerSyntax, markedLines } from './marker-text.ts';
  */
 export interface MarkerDialect extends MarkerSyntax {
   /** Prepares inline content, such as for links that the dialect cannot show. */
-  readonly prepare?: (runs: readonly Run[]) => readonly Run[];
+  readonly prepare?: (runs: readonly TextRun[]) => readonly TextRun[];
   /** The bullet of an item at the start of a line; all others are written as `•`. */
   readonly bullet: '-' | '•';
   /** A written line that the platform would take for a quote or an item. */
@@ -21,7 +21,7 @@ export interface MarkerDialect extends MarkerSyntax {
 }
 
 /** Prints leaves in such a dialect. */
-export function printMarkerBlocks(leaves: readonly Leaf[], dialect: MarkerDialect): Printed {
+export function printMarkerBlocks(leaves: readonly Leaf[], dialect: MarkerDialect): PrintedPart {
   let text = '';
   let before: Leaf | undefined;
   for (const leaf of leaves) {
@@ -53,13 +53,13 @@ function printLeaf(leaf: Leaf, dialect: MarkerDialect): string {
   const quoted = isShownQuoted(leaf, dialect);
   const position = { ...positionOf(leaf, dialect), quoted };
   const lines = isFixedWidth(leaf)
-    ? monospaceLines(position, fixedText(leaf), dialect)
+    ? monospaceLines(position, formatFixed(leaf), dialect)
     : textLines(position, leaf.kind === 'rule' ? [RULE] : writeLines(leaf.runs, dialect), dialect);
   const shown = quoted ? lines.map(quoteLine) : lines;
   return (position.above === '' ? shown : [position.above, ...shown]).join('\n');
 }
 
-function writeLines(runs: readonly Run[], dialect: MarkerDialect): string[] {
+function writeLines(runs: readonly TextRun[], dialect: MarkerDialect): string[] {
   return markedLines(dialect.prepare?.(runs) ?? runs, dialect);
 }
 
@@ -114,10 +114,10 @@ interface Position {
 function positionOf(leaf: Leaf, dialect: MarkerDialect): Omit<Position, 'quoted'> {
   const quote = findQuote(leaf);
   const begins = (index: number) => index >= leaf.fresh;
-  const write = (marker: Marker, isNative: boolean) =>
+  const write = (marker: ItemMarker, isNative: boolean) =>
     marker.label === undefined
-      ? markerText(marker, isNative ? dialect.bullet : '•')
-      : dialect.escape(guardMarkers(markerText(marker), dialect), 'text', '');
+      ? formatMarker(marker, isNative ? dialect.bullet : '•')
+      : dialect.escape(guardMarkers(formatMarker(marker), dialect), 'text', '');
   const outer = itemPrefix(leaf.within.slice(0, Math.max(quote, 0)), begins, (marker) =>
     write(marker, false),
   );
@@ -130,9 +130,9 @@ function positionOf(leaf: Leaf, dialect: MarkerDialect): Omit<Position, 'quoted'
 }
 
 function itemPrefix(
-  within: readonly Container[],
+  within: readonly LeafContainer[],
   begins: (index: number) => boolean,
-  write: (marker: Marker, level: number) => string,
+  write: (marker: ItemMarker, level: number) => string,
 ): { first: string; rest: string; hasMarker: boolean } {
   let first = '';
   let levels = 0;

@@ -1,5 +1,5 @@
-import type { Mark, Run } from '../document.ts';
-import { linkOf } from '../transform/runs.ts';
+import type { RunMark, TextRun } from '../document.ts';
+import { findLink } from '../transform/runs.ts';
 import { WORD_JOINER } from './invisible.ts';
 import { walkRuns } from './lines.ts';
 import {
@@ -33,7 +33,7 @@ export type TextPlace = 'text' | 'code' | 'code-beside-ticks';
  * line and start again on the next, inside words they are omitted, and text that only looks like a
  * mark is kept from becoming one.
  */
-export function markedLines(runs: readonly Run[], syntax: MarkerSyntax): string[] {
+export function markedLines(runs: readonly TextRun[], syntax: MarkerSyntax): string[] {
   return plainLines(runs).map((line) => markLine(line, syntax));
 }
 
@@ -53,11 +53,11 @@ function newPlainLine(): PlainLine {
   return { text: '', stretches: [], links: [] };
 }
 
-function plainLines(runs: readonly Run[]): PlainLine[] {
+function plainLines(runs: readonly TextRun[]): PlainLine[] {
   let line = newPlainLine();
   const lines = [line];
-  const open: { mark: Mark; from: number; index: number }[] = [];
-  const begin = (mark: Mark) => {
+  const open: { mark: RunMark; from: number; index: number }[] = [];
+  const begin = (mark: RunMark) => {
     open.push({ mark, from: line.text.length, index: line.stretches.length });
     // Reserves the position of the mark until its end is known, so that outer marks come first.
     if (isMarker(mark.type)) line.stretches.push({ type: mark.type, from: 0, to: 0 });
@@ -75,7 +75,7 @@ function plainLines(runs: readonly Run[]): PlainLine[] {
     close: end,
     text: (text, at) => {
       // A link must stay on one line to be one link.
-      const shown = linkOf(runs[at]) === undefined ? text : text.replaceAll(/\s*\n\s*/g, ' ');
+      const shown = findLink(runs[at]) === undefined ? text : text.replaceAll(/\s*\n\s*/g, ' ');
       for (const [index, piece] of shown.split('\n').entries()) {
         if (index > 0) {
           const marks = open.map(({ mark }) => mark);
@@ -91,7 +91,7 @@ function plainLines(runs: readonly Run[]): PlainLine[] {
   return lines;
 }
 
-function isMarker(type: Mark['type']): type is keyof typeof MARKER {
+function isMarker(type: RunMark['type']): type is keyof typeof MARKER {
   return type in MARKER;
 }
 

@@ -1,28 +1,28 @@
-import type { Mark, Run } from '../document.ts';
-import { commonMarks, joinEqual } from '../transform/runs.ts';
+import type { RunMark, TextRun } from '../document.ts';
+import { findCommonMarks, joinEqualRuns } from '../transform/runs.ts';
 
 /** Rewrites runs so that no mark begins or ends with whitespace, except code. */
-export function moveSpaceOutside(runs: readonly Run[]): Run[] {
+export function moveSpaceOutside(runs: readonly TextRun[]): TextRun[] {
   const cut = runs.flatMap(cutSpace);
-  if (!cut.some(isSpace)) return joinEqual(cut);
-  return joinEqual(spaceOutside(spaceOutside(cut).toReversed()).toReversed());
+  if (!cut.some(isSpace)) return joinEqualRuns(cut);
+  return joinEqualRuns(spaceOutside(spaceOutside(cut).toReversed()).toReversed());
 }
 
-export function isCode({ marks }: Run): boolean {
+export function isCode({ marks }: TextRun): boolean {
   return marks.some(({ type }) => type === 'code');
 }
 
 /** Whitespace keeps only the marks of the text before it. */
-function spaceOutside(runs: readonly Run[]): Run[] {
-  let before: readonly Mark[] = [];
+function spaceOutside(runs: readonly TextRun[]): TextRun[] {
+  let before: readonly RunMark[] = [];
   return runs.map((run) => {
-    const marks = isSpace(run) ? commonMarks(run.marks, before) : run.marks;
+    const marks = isSpace(run) ? findCommonMarks(run.marks, before) : run.marks;
     before = marks;
     return marks === run.marks ? run : { ...run, marks };
   });
 }
 
-function cutSpace(run: Run): Run | Run[] {
+function cutSpace(run: TextRun): TextRun | TextRun[] {
   if (run.marks.length === 0 || isCode(run)) return run;
   const core = run.text.trim();
   if (core === run.text || core === '') return [run];
@@ -31,6 +31,6 @@ function cutSpace(run: Run): Run | Run[] {
   return texts.filter((text) => text !== '').map((text) => ({ ...run, text }));
 }
 
-function isSpace(run: Run): boolean {
+function isSpace(run: TextRun): boolean {
   return !isCode(run) && run.text.trim() === '';
 }

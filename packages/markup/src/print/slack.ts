@@ -1,7 +1,7 @@
 import type { Leaf } from '../document.ts';
 import { percentEncode, spellOutLinksUnless } from './addresses.ts';
 import { WORD_JOINER, ZERO_WIDTH_SPACE } from './invisible.ts';
-import type { Printed } from './lines.ts';
+import type { PrintedPart } from './lines.ts';
 import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
 import type { TextPlace } from './marker-text.ts';
 
@@ -29,7 +29,7 @@ const LIVE: MarkerDialect = { ...SLACK, escape: escapeAroundMentions };
  * code without a language; marks and emoji names have no escape character.
  * @param mentions `live`: Slack's tokens for mentions, and names after `@`, remain mentions.
  */
-export function printSlack(leaves: readonly Leaf[], mentions?: 'live'): Printed {
+export function printSlack(leaves: readonly Leaf[], mentions?: 'live'): PrintedPart {
   return printMarkerBlocks(leaves, mentions === 'live' ? LIVE : SLACK);
 }
 

@@ -1,7 +1,7 @@
-import type { Leaf, Mark, Run } from '../document.ts';
-import { sameMark } from '../transform/runs.ts';
+import type { Leaf, RunMark, TextRun } from '../document.ts';
+import { isSameMark } from '../transform/runs.ts';
 import { WORD_JOINER } from './invisible.ts';
-import type { Printed } from './lines.ts';
+import type { PrintedPart } from './lines.ts';
 import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
 
 const WHATSAPP: MarkerDialect = {
@@ -10,7 +10,7 @@ const WHATSAPP: MarkerDialect = {
   prepare: withBars,
   bullet: '-',
   blockStart: /^(?:[>*-]|\d{1,2}\.)[^\S\n]/,
-  monospace,
+  monospace: toMonospace,
   quotesMonospace: true,
 };
 
@@ -19,14 +19,14 @@ const WHATSAPP: MarkerDialect = {
  * a line, one quote level, one native list level, monospace without a language, no escape
  * character.
  */
-export function printWhatsApp(leaves: readonly Leaf[]): Printed {
+export function printWhatsApp(leaves: readonly Leaf[]): PrintedPart {
   return printMarkerBlocks(leaves, WHATSAPP);
 }
 
 const FENCE = '```';
 
 /** No line breaks inside the fences, because WhatsApp would show them as empty lines. */
-function monospace(text: string): string {
+function toMonospace(text: string): string {
   if (text.trim() === '') return text;
   const start = text.startsWith('`') ? WORD_JOINER : '';
   const end = text.endsWith('`') ? WORD_JOINER : '';
@@ -40,14 +40,14 @@ const BARS = '||';
  * Spoiler marks as text, because WhatsApp's own spoilers are written that way; the bars have the
  * marks that both sides share.
  */
-function withBars(runs: readonly Run[]): readonly Run[] {
+function withBars(runs: readonly TextRun[]): readonly TextRun[] {
   if (!runs.some(isSpoiler)) return runs;
-  const out: Run[] = [];
+  const out: TextRun[] = [];
   for (const [index, run] of runs.entries()) {
     const before = runs[index - 1];
     if (isSpoiler(run) !== isSpoiler(before)) {
       const marks = run.marks.filter((mark) =>
-        before?.marks.some((other) => sameMark(mark, other)),
+        before?.marks.some((other) => isSameMark(mark, other)),
       );
       out.push({ text: BARS, marks: marks.filter(isNoSpoiler) });
     }
@@ -56,10 +56,10 @@ function withBars(runs: readonly Run[]): readonly Run[] {
   return isSpoiler(runs.at(-1)) ? [...out, { text: BARS, marks: [] }] : out;
 }
 
-function isSpoiler(run: Run | undefined): boolean {
+function isSpoiler(run: TextRun | undefined): boolean {
   return run !== undefined && !run.marks.every(isNoSpoiler);
 }
 
-function isNoSpoiler({ type }: Mark): boolean {
+function isNoSpoiler({ type }: RunMark): boolean {
   return type !== 'spoiler';
 }

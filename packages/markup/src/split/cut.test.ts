@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { largestWithinLoad } from './cut.ts';
+import { findLargestWithinLoad } from './cut.ts';
 
 const growing = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 60 });
 
@@ -11,7 +11,7 @@ it('finds the largest count that fits, however unevenly the load grows', () => {
         steps.slice(0, count).reduce((sum, step) => sum + step, 0) / room;
       let expected = 0;
       while (expected < steps.length && load(expected + 1) <= 1) expected += 1;
-      expect(largestWithinLoad(steps.length, load)).toBe(expected);
+      expect(findLargestWithinLoad(steps.length, load)).toBe(expected);
     }),
   );
 });
@@ -26,6 +26,6 @@ it.each([
     looked += 1;
     return count / (answer + 0.5);
   };
-  expect(largestWithinLoad(max, load)).toBe(answer);
+  expect(findLargestWithinLoad(max, load)).toBe(answer);
   expect(looked).toBeLessThan(30);
 });

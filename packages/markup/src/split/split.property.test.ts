@@ -1,15 +1,15 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CAPABILITIES, type PrintedTarget } from '../capabilities.ts';
 import {
-  type Cell,
-  type Container,
-  isVisible,
+  isVisibleLeaf,
   type Leaf,
-  leafTexts,
-  type Mark,
-  type Run,
+  type LeafContainer,
+  listLeafTexts,
+  type RunMark,
+  type TableCell,
+  type TextRun,
 } from '../document.ts';
 import { PartPrinter } from '../part-printer.ts';
 import { runAllSteps } from '../steps.ts';
@@ -27,22 +27,22 @@ const word = fc.oneof(
   fc.integer({ min: 20, max: 90 }).map((length) => 'x'.repeat(length)),
 );
 const line = fc.array(word, { minLength: 1, maxLength: 12 }).map((words) => words.join(' '));
-const mark: fc.Arbitrary<Mark> = fc.oneof(
+const mark: fc.Arbitrary<RunMark> = fc.oneof(
   fc.constantFrom('bold', 'italic', 'strike', 'spoiler', 'code').map((type) => ({ type })),
   fc.constant({ type: 'link' as const }).map(({ type }) => ({ type, url: ADDRESS })),
 );
 const marks = fc.uniqueArray(mark, { maxLength: 2, selector: ({ type }) => type });
-const run: fc.Arbitrary<Run> = fc.record({ text: line, marks });
+const run: fc.Arbitrary<TextRun> = fc.record({ text: line, marks });
 const texts = fc
   .array(run, { minLength: 1, maxLength: 5 })
   .map((all) => all.map(({ text, marks: own }) => ({ text: `${text} `, marks: own })));
-const cell: fc.Arbitrary<Cell> = fc.array(run, { minLength: 1, maxLength: 2 });
+const cell: fc.Arbitrary<TableCell> = fc.array(run, { minLength: 1, maxLength: 2 });
 const header = fc.integer({ min: 1, max: 30 }).map((length) => HEADER.repeat(8).slice(0, length));
 
-const containers: fc.Arbitrary<Container[]> = fc
+const containers: fc.Arbitrary<LeafContainer[]> = fc
   .array(fc.constantFrom('quote', 'bullet', 'number'), { maxLength: 4 })
   .map((kinds) =>
-    kinds.flatMap((kind): Container[] => {
+    kinds.flatMap((kind): LeafContainer[] => {
       if (kind === 'quote') return [{ type: 'quote' }];
       if (kind === 'bullet')
         return [
@@ -107,7 +107,7 @@ function essence(leaves: readonly Leaf[]): string {
 
 /** For tests: the text of a leaf as one string. */
 function textOf(leaf: Leaf): string {
-  return [...leafTexts(leaf)].join(leaf.kind === 'text' ? '' : '\n');
+  return [...listLeafTexts(leaf)].join(leaf.kind === 'text' ? '' : '\n');
 }
 
 function onlyLetters(random: string): string {
@@ -119,7 +119,7 @@ const targets: fc.Arbitrary<PrintedTarget> = fc.record({
   maxLength: fc.oneof(fc.integer({ min: 16, max: 64 }), fc.integer({ min: 16, max: 600 })),
   unit: fc.constantFrom('utf16', 'codepoint', 'byte'),
 });
-const RUNS = runs(150);
+const RUNS = toRunOptions(150);
 
 const split = (leaves: readonly Leaf[], target: PrintedTarget) =>
   runAllSteps(splitLeaves(leaves, new PartPrinter(target)));
@@ -145,7 +145,7 @@ describe('splitting any document for any target', () => {
       fc.property(anyLeaves, targets, (leaves, target) => {
         for (const part of split(leaves, target)) {
           expect(new PartPrinter(target).load(part)).toBeLessThanOrEqual(1);
-          expect(part.some(isVisible)).toBe(true);
+          expect(part.some(isVisibleLeaf)).toBe(true);
         }
       }),
       RUNS,

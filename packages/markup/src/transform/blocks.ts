@@ -1,19 +1,19 @@
-import { type RenderTarget, shownLiteral, visibleText } from '@parley/core';
+import { type RenderTarget, restoreLiteral, toVisibleText } from '@parley/core';
 import type { Nodes, Root, RootContent } from 'mdast';
 import type { DialectCapabilities } from '../capabilities.ts';
-import type { Container, Leaf, Marker, Run, TableLeaf } from '../document.ts';
-import type { Parsed } from '../parse/parse.ts';
-import { type Steps, stepEvery } from '../steps.ts';
-import { type InlineContext, isBreak, markAll, toRuns } from './inlines.ts';
-import { deadenMentions, deadenPlain, joinEqual } from './runs.ts';
+import type { ItemMarker, Leaf, LeafContainer, TableLeaf, TextRun } from '../document.ts';
+import type { ParsedStretch } from '../parse/parse.ts';
+import { createStepCounter, type Steps } from '../steps.ts';
+import { type InlineContext, isLineBreak, markAll, toRuns } from './inlines.ts';
+import { deadenMentions, deadenPlain, joinEqualRuns } from './runs.ts';
 import {
-  headerText,
+  chooseRowGap,
+  createRowContainers,
+  formatHeader,
+  formatRowTexts,
   isEmptyCell,
   layOutGrid,
   readTable,
-  rowContainers,
-  rowGap,
-  rowTexts,
 } from './tables.ts';
 
 /**
@@ -29,7 +29,7 @@ const PIECE = 100;
  * @param mentions `live` keeps text that would notify people unchanged.
  */
 export function* toLeaves(
-  pieces: readonly Parsed[],
+  pieces: readonly ParsedStretch[],
   capabilities: DialectCapabilities,
   mentions?: RenderTarget['mentions'],
 ): Steps<Leaf[]> {
@@ -38,7 +38,7 @@ export function* toLeaves(
   );
   const pings = mentions === 'live' ? undefined : capabilities.pings;
   const context = { ...references, capabilities, pings };
-  const isStep = stepEvery(STEP);
+  const isStep = createStepCounter(STEP);
   const leaves: Leaf[] = [];
   for (const [index, piece] of pieces.entries()) {
     if (piece.type === 'tree' || isStep(piece.text.length + PIECE)) yield;
@@ -51,7 +51,11 @@ export function* toLeaves(
   return leaves;
 }
 
-function draftPiece(piece: Parsed, gap: 1 | 2, context: Omit<BlockContext, 'source'>): Draft[] {
+function draftPiece(
+  piece: ParsedStretch,
+  gap: 1 | 2,
+  context: Omit<BlockContext, 'source'>,
+): Draft[] {
   if (piece.type === 'literal') return draftLiteral(piece.text, gap);
   if (piece.type === 'code') {
     if (piece.text.trim() === '') return [];
@@ -63,8 +67,8 @@ function draftPiece(piece: Parsed, gap: 1 | 2, context: Omit<BlockContext, 'sour
 }
 
 /** Determines which containers begin with which leaf; those in `before` began earlier. */
-function findBeginnings(drafts: readonly Draft[], before: readonly Container[] = []): Leaf[] {
-  const seen = new Set<Container>(before);
+function findBeginnings(drafts: readonly Draft[], before: readonly LeafContainer[] = []): Leaf[] {
+  const seen = new Set<LeafContainer>(before);
   return drafts.map((draft) => {
     const first = draft.within.findIndex((container) => !seen.has(container));
     for (const container of draft.within) seen.add(container);
@@ -117,18 +121,22 @@ interface BlockContext extends InlineContext {
 }
 
 /** The position of the next leaf. */
-interface Place {
-  readonly within: readonly Container[];
+interface DraftPlace {
+  readonly within: readonly LeafContainer[];
   readonly gap: 1 | 2;
 }
 
 /** The leaves of sibling blocks. Empty lines stay where the author put them. */
-function draftBlocks(nodes: readonly RootContent[], place: Place, context: BlockContext): Draft[] {
+function draftBlocks(
+  nodes: readonly RootContent[],
+  place: DraftPlace,
+  context: BlockContext,
+): Draft[] {
   const drafts: Draft[] = [];
   // A block without visible content passes its empty line on to what follows.
   let left: 1 | 2 = 1;
   for (const [index, node] of nodes.entries()) {
-    const between: 1 | 2 = sourceGap(nodes[index - 1], node) === 2 ? 2 : left;
+    const between: 1 | 2 = getSourceGap(nodes[index - 1], node) === 2 ? 2 : left;
     const gap = drafts.length === 0 ? place.gap : between;
     const own = draftBlock(node, { within: place.within, gap }, context);
     for (const draft of own) drafts.push(draft);
@@ -137,17 +145,17 @@ function draftBlocks(nodes: readonly RootContent[], place: Place, context: Block
   return drafts;
 }
 
-function sourceGap(before: Nodes | undefined, node: Nodes): 1 | 2 | undefined {
+function getSourceGap(before: Nodes | undefined, node: Nodes): 1 | 2 | undefined {
   if (before === undefined) return undefined;
   const start = node.position?.start.line ?? 0;
-  return start - lastLine(before) > 1 ? 2 : 1;
+  return start - getLastLine(before) > 1 ? 2 : 1;
 }
 
 /**
  * The parser ends a list in a quote with the empty line after it; its last child has the correct
  * end.
  */
-function lastLine(node: Nodes): number {
+function getLastLine(node: Nodes): number {
   let last = node;
   while (last.type === 'list' || last.type === 'listItem') {
     const child: Nodes | undefined = last.children.at(-1);
@@ -157,8 +165,8 @@ function lastLine(node: Nodes): number {
   return last.position?.end.line ?? 0;
 }
 
-function draftBlock(node: RootContent, place: Place, context: BlockContext): Draft[] {
-  const text = (runs: readonly Run[]): Draft[] =>
+function draftBlock(node: RootContent, place: DraftPlace, context: BlockContext): Draft[] {
+  const text = (runs: readonly TextRun[]): Draft[] =>
     runs.length === 0 ? [] : [{ kind: 'text', runs, ...place }];
   switch (node.type) {
     case 'paragraph':
@@ -172,7 +180,7 @@ function draftBlock(node: RootContent, place: Place, context: BlockContext): Dra
     case 'thematicBreak':
       return [{ kind: 'rule', ...place }];
     case 'blockquote':
-      return draftBlocks(node.children, inQuote(place, context), context);
+      return draftBlocks(node.children, enterQuotePlace(place, context), context);
     case 'list':
       return draftList(node, place, context);
     case 'table':
@@ -180,19 +188,19 @@ function draftBlock(node: RootContent, place: Place, context: BlockContext): Dra
     case 'footnoteDefinition':
       return draftFootnote(node, place, context);
     case 'html':
-      return isBreak(node.value.trim()) ? [] : text([{ text: node.value, marks: [] }]);
+      return isLineBreak(node.value.trim()) ? [] : text([{ text: node.value, marks: [] }]);
     case 'definition':
-      return context.used.has(node.identifier) ? [] : text(asWritten(node, context));
+      return context.used.has(node.identifier) ? [] : text(draftAsWritten(node, context));
     default:
-      return text(asWritten(node, context));
+      return text(draftAsWritten(node, context));
   }
 }
 
-function asWritten(node: Nodes, context: BlockContext): Run[] {
-  return [{ text: shownLiteral(sourceOf(node, context)), marks: [] }];
+function draftAsWritten(node: Nodes, context: BlockContext): TextRun[] {
+  return [{ text: restoreLiteral(getSource(node, context)), marks: [] }];
 }
 
-function sourceOf({ position }: Nodes, { source }: BlockContext): string {
+function getSource({ position }: Nodes, { source }: BlockContext): string {
   return source.slice(position?.start.offset ?? 0, position?.end.offset ?? 0);
 }
 
@@ -202,7 +210,7 @@ const MIN_RULE = 3;
  * The line below a text that turns it into a heading unintentionally: a rule after several lines or
  * a whole sentence, or one or two characters (`--` of a signature, `=` of a sum).
  */
-function accidentalUnderline(heading: string): string | undefined {
+function findAccidentalUnderline(heading: string): string | undefined {
   const lastLine = heading.lastIndexOf('\n');
   if (lastLine < 0) return undefined;
   const above = heading.slice(0, lastLine);
@@ -214,14 +222,14 @@ function accidentalUnderline(heading: string): string | undefined {
 
 function draftHeading(
   node: Extract<RootContent, { type: 'heading' }>,
-  place: Place,
+  place: DraftPlace,
   context: BlockContext,
 ): Draft[] {
   const runs = toRuns(node.children, context);
   if (runs.length === 0) return [];
-  const underline = accidentalUnderline(sourceOf(node, context));
+  const underline = findAccidentalUnderline(getSource(node, context));
   if (underline !== undefined) {
-    const below: Place = { within: place.within, gap: 1 };
+    const below: DraftPlace = { within: place.within, gap: 1 };
     const rule: Draft =
       underline.length < MIN_RULE
         ? { kind: 'text', runs: [{ text: underline, marks: [] }], ...below }
@@ -235,7 +243,7 @@ function draftHeading(
   return [{ kind: 'text', runs: shown, heading: node.depth, ...place }];
 }
 
-function inQuote({ within, gap }: Place, { capabilities }: BlockContext): Place {
+function enterQuotePlace({ within, gap }: DraftPlace, { capabilities }: BlockContext): DraftPlace {
   const quoted = within.some(({ type }) => type === 'quote');
   return {
     within: quoted && !capabilities.nestedQuotes ? within : [...within, { type: 'quote' }],
@@ -245,22 +253,22 @@ function inQuote({ within, gap }: Place, { capabilities }: BlockContext): Place 
 
 function draftList(
   list: Extract<RootContent, { type: 'list' }>,
-  place: Place,
+  place: DraftPlace,
   context: BlockContext,
 ): Draft[] {
-  const numbers = list.ordered ? numbersOf(list, context) : [];
-  let inside: Container[] = [...place.within, { type: 'list', start: numbers[0] }];
+  const numbers = list.ordered ? listNumbers(list, context) : [];
+  let inside: LeafContainer[] = [...place.within, { type: 'list', start: numbers[0] }];
   return list.children.flatMap((item, index): Draft[] => {
     const number = numbers[index];
     const isJump = number !== undefined && index > 0 && number !== (numbers[index - 1] ?? 0) + 1;
     // Platforms number lists themselves.
     if (isJump) inside = [...place.within, { type: 'list', start: number }];
-    const marker: Marker = {
+    const marker: ItemMarker = {
       ...(number === undefined ? {} : { number }),
       ...(typeof item.checked === 'boolean' ? { done: item.checked } : {}),
     };
-    const gap = sourceGap(list.children[index - 1], item) ?? place.gap;
-    const itemPlace: Place = { within: [...inside, { type: 'item', marker }], gap };
+    const gap = getSourceGap(list.children[index - 1], item) ?? place.gap;
+    const itemPlace: DraftPlace = { within: [...inside, { type: 'item', marker }], gap };
     return draftItem(item.children, itemPlace, context);
   });
 }
@@ -269,7 +277,7 @@ function draftList(
  * The numbers of a list. Markdown counts from the first one; when the written numbers increase, or
  * count down, they refer to certain questions, or are dates or a ranking, and are kept.
  */
-function numbersOf(
+function listNumbers(
   { children, start }: Extract<RootContent, { type: 'list' }>,
   { source }: BlockContext,
 ): readonly number[] {
@@ -285,25 +293,29 @@ function numbersOf(
 const MAX_NUMBER = 9;
 
 /** An item shows its marker even if it has no other content. */
-function draftItem(children: readonly RootContent[], place: Place, context: BlockContext): Draft[] {
+function draftItem(
+  children: readonly RootContent[],
+  place: DraftPlace,
+  context: BlockContext,
+): Draft[] {
   const drafts = draftBlocks(children, place, context);
   return drafts.length === 0 ? [{ kind: 'text', runs: [], ...place }] : drafts;
 }
 
 function draftFootnote(
   node: Extract<RootContent, { type: 'footnoteDefinition' }>,
-  { within, gap }: Place,
+  { within, gap }: DraftPlace,
   context: BlockContext,
 ): Draft[] {
-  const list: Container = { type: 'list', start: undefined };
+  const list: LeafContainer = { type: 'list', start: undefined };
   const label = deadenPlain(node.label ?? node.identifier, context.pings);
-  const item: Container = { type: 'item', marker: { label } };
+  const item: LeafContainer = { type: 'item', marker: { label } };
   return draftItem(node.children, { within: [...within, list, item], gap }, context);
 }
 
 function draftTable(
   node: Extract<RootContent, { type: 'table' }>,
-  place: Place,
+  place: DraftPlace,
   context: BlockContext,
 ): Draft[] {
   const table = readTable(node, context);
@@ -314,17 +326,17 @@ function draftTable(
 
 function draftWithoutTable(
   table: Pick<TableLeaf, 'align' | 'header' | 'rows'>,
-  place: Place,
+  place: DraftPlace,
   gridColumns: number,
 ): Draft[] {
   const rows = table.rows.filter((row) => !row.every(isEmptyCell));
   if (rows.length === 0 && table.header.every(isEmptyCell)) return [];
   const grid = layOutGrid({ ...table, rows }, gridColumns);
   if (grid !== undefined) return [{ kind: 'grid', ...grid, ...place }];
-  if (rows.length === 0) return [{ kind: 'text', runs: headerText(table.header), ...place }];
-  const paths = rowContainers(place.within, rows.length);
-  const texts = rowTexts(table.header, rows);
-  const gap = rowGap(texts);
+  if (rows.length === 0) return [{ kind: 'text', runs: formatHeader(table.header), ...place }];
+  const paths = createRowContainers(place.within, rows.length);
+  const texts = formatRowTexts(table.header, rows);
+  const gap = chooseRowGap(texts);
   return texts.map((runs, index) => ({
     kind: 'text',
     runs,
@@ -346,31 +358,31 @@ export function simplifyLeaf(leaf: Leaf, capabilities: DialectCapabilities): rea
     return findBeginnings(drafts, within.slice(0, fresh));
   }
   if (leaf.kind !== 'text') return [leaf];
-  const runs = withoutFormulas(leaf.runs);
+  const runs = removeFormulas(leaf.runs);
   if (leaf.heading === undefined) return runs === leaf.runs ? [leaf] : [{ ...leaf, runs }];
   return [
     { ...leaf, runs: markAll(runs, { type: 'bold' }, { capabilities, addresses: new Map() }) },
   ];
 }
 
-function withoutFormulas(runs: readonly Run[]): readonly Run[] {
+function removeFormulas(runs: readonly TextRun[]): readonly TextRun[] {
   if (!runs.some(({ marks }) => marks.some(({ type }) => type === 'math'))) return runs;
-  return joinEqual(
+  return joinEqualRuns(
     runs.map(({ text, marks }) => ({ text, marks: marks.filter(({ type }) => type !== 'math') })),
   );
 }
 
-type Pings = DialectCapabilities['pings'];
+type PingRules = DialectCapabilities['pings'];
 
 /** Finishes the text of a document: removes unprintable characters and defuses mentions. */
-function finishLeaf(leaf: Leaf, pings: Pings): Leaf {
+function finishLeaf(leaf: Leaf, pings: PingRules): Leaf {
   switch (leaf.kind) {
     case 'text':
       return { ...leaf, runs: finishRuns(leaf.runs, pings) };
     case 'code':
-      return { ...leaf, text: visibleText(leaf.text) };
+      return { ...leaf, text: toVisibleText(leaf.text) };
     case 'table': {
-      const finish = (row: readonly (readonly Run[])[]) =>
+      const finish = (row: readonly (readonly TextRun[])[]) =>
         row.map((cell) => finishRuns(cell, pings));
       return { ...leaf, header: finish(leaf.header), rows: leaf.rows.map(finish) };
     }
@@ -380,9 +392,9 @@ function finishLeaf(leaf: Leaf, pings: Pings): Leaf {
   }
 }
 
-function finishRuns(runs: readonly Run[], pings: Pings): readonly Run[] {
+function finishRuns(runs: readonly TextRun[], pings: PingRules): readonly TextRun[] {
   const clean = runs.map((run) => {
-    const text = visibleText(run.text);
+    const text = toVisibleText(run.text);
     return text === run.text ? run : { ...run, text };
   });
   return deadenMentions(clean, pings);

@@ -1,10 +1,10 @@
-import { literal } from '@parley/core';
+import { toLiteralMarkdown } from '@parley/core';
 import { describe, expect, it } from 'vitest';
 import { render } from '../render.ts';
-import { textWidth } from './tables.ts';
+import { measureTextWidth } from './tables.ts';
 
 /** Whitespace that Markdown itself would drop. */
-const TAB = literal('\t');
+const TAB = toLiteralMarkdown('\t');
 
 const show = (dialect: 'telegram' | 'html') => (markdown: string) =>
   render(markdown, { dialect, maxLength: 4096, unit: 'utf16' })
@@ -180,5 +180,5 @@ it.each([
   ['\u200b', 0],
   ['שלום', 4],
 ])('takes the columns of a fixed-width font: %j', (text, columns) => {
-  expect(textWidth(text)).toBe(columns);
+  expect(measureTextWidth(text)).toBe(columns);
 });

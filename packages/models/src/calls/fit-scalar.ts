@@ -10,7 +10,7 @@ export type FittedScalar =
 const SHOWN = 80;
 
 /** A value as truncated JSON for a message. */
-export function shortJson(value: unknown): string {
+export function formatShortJson(value: unknown): string {
   const text = JSON.stringify(value) ?? 'undefined';
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN).toWellFormed()}…`;
 }
@@ -21,20 +21,20 @@ export function fitScalar(
   schema: Readonly<Record<string, unknown>>,
   types: readonly string[],
 ): FittedScalar {
-  const allowed = allowedValues(schema);
+  const allowed = describeAllowedValues(schema);
   if (allowed !== null) return fitAllowed(value, allowed);
   for (const type of types) {
-    if (isOf(value, type))
+    if (isOfType(value, type))
       return type === 'string' ? fitText(String(value), schema) : { ok: true, value };
   }
-  const meanings = types.flatMap((type) => convert(value, type));
+  const meanings = types.flatMap((type) => listConversions(value, type));
   const [only] = meanings;
   if (meanings.length === 1)
     return typeof only === 'string' ? fitText(only, schema) : { ok: true, value: only };
-  return { ok: false, expected: types.map(typeName).join(' or ') };
+  return { ok: false, expected: types.map(getTypeName).join(' or ') };
 }
 
-function typeName(type: string): string {
+function getTypeName(type: string): string {
   switch (type) {
     case 'integer':
       return 'a whole number';
@@ -51,7 +51,7 @@ function typeName(type: string): string {
   }
 }
 
-function allowedValues({ enum: values, const: one }: Readonly<Record<string, unknown>>) {
+function describeAllowedValues({ enum: values, const: one }: Readonly<Record<string, unknown>>) {
   if (one !== undefined) return [one];
   return Array.isArray(values) ? (values as readonly unknown[]) : null;
 }
@@ -64,9 +64,9 @@ function fitAllowed(value: unknown, allowed: readonly unknown[]): FittedScalar {
   if (allowed.some(isSame)) return { ok: true, value };
   const written = Array.isArray(value) && value.length === 1 ? value[0] : value;
   const alike = isScalar(written)
-    ? allowed.filter((one) => isScalar(one) && fold(one) === fold(written))
+    ? allowed.filter((one) => isScalar(one) && foldValue(one) === foldValue(written))
     : [];
-  if (alike.length === 1 && fold(String(written)) !== '') return { ok: true, value: alike[0] };
+  if (alike.length === 1 && foldValue(String(written)) !== '') return { ok: true, value: alike[0] };
   const shown = allowed
     .slice(0, 20)
     .map((one) => JSON.stringify(one))
@@ -78,14 +78,14 @@ function isScalar(value: unknown): value is string | number | boolean {
   return ['string', 'number', 'boolean'].includes(typeof value);
 }
 
-function fold(value: string | number | boolean): string {
+function foldValue(value: string | number | boolean): string {
   return String(value)
     .toLowerCase()
     .replace(/^["'\s]+|["'\s]+$/g, '')
     .replace(/[\s_-]+/g, '-');
 }
 
-function isOf(value: unknown, type: string): boolean {
+function isOfType(value: unknown, type: string): boolean {
   switch (type) {
     case 'integer':
       return Number.isInteger(value);
@@ -105,7 +105,10 @@ const YES: ReadonlySet<string> = new Set(['true', 'yes', 'on', '1']);
 const NO: ReadonlySet<string> = new Set(['false', 'no', 'off', '0']);
 
 /** The possible readings of a value as another type; empty if there are none. */
-function convert(value: unknown, type: string): readonly (string | number | boolean | null)[] {
+function listConversions(
+  value: unknown,
+  type: string,
+): readonly (string | number | boolean | null)[] {
   switch (type) {
     case 'integer':
     case 'number': {

@@ -1,12 +1,12 @@
 import { isPlaceholder } from '@parley/core';
 import { isObject, type JsonObject } from '../json-object.ts';
-import { fitScalar, shortJson } from './fit-scalar.ts';
+import { fitScalar, formatShortJson } from './fit-scalar.ts';
 import { readLenientJson } from './lenient-json.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
 /** A value whose form matches a schema, or the first place where it does not. */
-export type Fitted =
+export type FitResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: Misfit };
 
@@ -30,13 +30,13 @@ const MAX_DEPTH = 40;
  */
 const MAX_STEPS = 20_000;
 
-interface Place {
+interface FitPosition {
   readonly root: Schema;
   readonly path: readonly string[];
   readonly budget: { left: number };
 }
 
-class OutOfSteps extends Error {}
+class OutOfStepsError extends Error {}
 
 /**
  * Fits a value to a JSON Schema when the schema allows only one reading: a number written as text,
@@ -45,23 +45,23 @@ class OutOfSteps extends Error {}
  * Patterns, lengths and ranges are left to the tool's own validation: some take long, and none of
  * them tells what else was meant. A value that takes too many steps is left to it as well.
  */
-export function fitValue(value: unknown, schema: unknown, root: Schema): Fitted {
+export function fitValue(value: unknown, schema: unknown, root: Schema): FitResult {
   try {
-    return fit(value, schema, { root, path: [], budget: { left: MAX_STEPS } });
+    return fitAt(value, schema, { root, path: [], budget: { left: MAX_STEPS } });
   } catch (error) {
-    if (error instanceof OutOfSteps) return { ok: true, value };
+    if (error instanceof OutOfStepsError) return { ok: true, value };
     throw error;
   }
 }
 
-function fit(value: unknown, given: unknown, place: Place): Fitted {
+function fitAt(value: unknown, given: unknown, place: FitPosition): FitResult {
   place.budget.left -= 1;
-  if (place.budget.left < 0) throw new OutOfSteps();
+  if (place.budget.left < 0) throw new OutOfStepsError();
   const schema = resolveReference(given, place.root);
   if (schema === null || place.path.length > MAX_DEPTH) return { ok: true, value };
   let current = value;
   for (const part of toList(schema.allOf)) {
-    const fitted = fit(current, part, place);
+    const fitted = fitAt(current, part, place);
     if (!fitted.ok) return fitted;
     current = fitted.value;
   }
@@ -92,8 +92,8 @@ function resolveReference(given: unknown, root: Schema): Schema | null {
  * Fits one of several schemas: the first that accepts the value unchanged, otherwise the only
  * reading that they allow.
  */
-function fitChoice(value: unknown, choices: readonly unknown[], place: Place): Fitted {
-  const fitted = choices.map((choice) => fit(value, choice, place));
+function fitChoice(value: unknown, choices: readonly unknown[], place: FitPosition): FitResult {
+  const fitted = choices.map((choice) => fitAt(value, choice, place));
   if (fitted.some((one) => one.ok && one.value === value)) return { ok: true, value };
   const meanings = new Map(
     fitted.flatMap((one) => (one.ok ? [[JSON.stringify(one.value), one]] : [])),
@@ -112,11 +112,11 @@ function fitChoice(value: unknown, choices: readonly unknown[], place: Place): F
     meanings.size > 1
       ? `one of several meanings (${[...meanings.keys()].join(' or ')})`
       : [...new Set(failed.map((one) => one.expected))].join(' or ');
-  return misfitProblem(place, expected, value);
+  return createMisfit(place, expected, value);
 }
 
-function fitTyped(value: unknown, schema: Schema, place: Place): Fitted {
-  const types = typesOf(schema);
+function fitTyped(value: unknown, schema: Schema, place: FitPosition): FitResult {
+  const types = listTypes(schema);
   if (schema.enum === undefined && schema.const === undefined) {
     if (isObject(value) && (types.length === 0 || types.includes('object')))
       return fitObject(value, schema, place);
@@ -127,7 +127,7 @@ function fitTyped(value: unknown, schema: Schema, place: Place): Fitted {
   const scalar = fitScalar(value, schema, types);
   if (scalar.ok) return scalar;
   const structure = fitStructure(value, schema, types, place);
-  return structure ?? misfitProblem(place, scalar.expected, value);
+  return structure ?? createMisfit(place, scalar.expected, value);
 }
 
 /**
@@ -138,8 +138,8 @@ function fitStructure(
   value: unknown,
   schema: Schema,
   types: readonly string[],
-  place: Place,
-): Fitted | null {
+  place: FitPosition,
+): FitResult | null {
   const wantsObject = types.includes('object');
   const wantsList = types.includes('array');
   if (typeof value === 'string' && (wantsObject || wantsList) && /^\s*(?:[[{]|`{3})/.test(value)) {
@@ -155,7 +155,7 @@ function fitStructure(
 }
 
 /** A single item instead of a list; text with commas only where an item cannot have any. */
-function fitOneItem(value: unknown, schema: Schema, place: Place): Fitted | null {
+function fitOneItem(value: unknown, schema: Schema, place: FitPosition): FitResult | null {
   if (typeof value === 'string') {
     if (value.trim() === '') return null;
     const parts = value.split(/[,;\n]/).map((part) => part.trim());
@@ -169,19 +169,19 @@ function fitOneItem(value: unknown, schema: Schema, place: Place): Fitted | null
     );
     if (several.ok && !whole.ok) return several;
     return several.ok
-      ? misfitProblem(place, 'a list: whether this is one item or several cannot be seen', value)
+      ? createMisfit(place, 'a list: whether this is one item or several cannot be seen', value)
       : whole;
   }
   return fitItems([value], schema, place);
 }
 
-function fitItems(value: readonly unknown[], schema: Schema, place: Place): Fitted {
+function fitItems(value: readonly unknown[], schema: Schema, place: FitPosition): FitResult {
   const { items } = schema;
   if (!isObject(items) || schema.prefixItems !== undefined) return { ok: true, value };
   let isSame = true;
   const fitted: unknown[] = [];
   for (const [index, item] of value.entries()) {
-    const one = fit(item, items, descend(place, String(index)));
+    const one = fitAt(item, items, descendInto(place, String(index)));
     if (!one.ok) return one;
     isSame &&= one.value === item;
     fitted.push(one.value);
@@ -189,10 +189,10 @@ function fitItems(value: readonly unknown[], schema: Schema, place: Place): Fitt
   return { ok: true, value: isSame ? value : fitted };
 }
 
-function fitObject(value: JsonObject, schema: Schema, place: Place): Fitted {
+function fitObject(value: JsonObject, schema: Schema, place: FitPosition): FitResult {
   const properties = isObject(schema.properties) ? schema.properties : {};
   const required = toList(schema.required);
-  const renamed = withDeclaredNames(value, schema, properties);
+  const renamed = restoreDeclaredNames(value, schema, properties);
   let isSame = renamed === value;
   const entries: [string, unknown][] = [];
   for (const [key, given] of Object.entries(renamed)) {
@@ -204,7 +204,7 @@ function fitObject(value: JsonObject, schema: Schema, place: Place): Fitted {
       isSame &&= extra.value === given;
       continue;
     }
-    const one = fit(given, properties[key], descend(place, key));
+    const one = fitAt(given, properties[key], descendInto(place, key));
     if (!one.ok && (required.includes(key) || !isPlaceholder(given))) return one;
     isSame &&= one.ok && one.value === given;
     if (one.ok) entries.push([key, one.value]);
@@ -215,8 +215,8 @@ function fitObject(value: JsonObject, schema: Schema, place: Place): Fitted {
     return {
       ok: false,
       problem: {
-        path: dottedPath(descend(place, missing)),
-        expected: expectedOf(properties[missing], place),
+        path: formatPath(descendInto(place, missing)),
+        expected: describeExpected(properties[missing], place),
       },
     };
   }
@@ -226,18 +226,22 @@ function fitObject(value: JsonObject, schema: Schema, place: Place): Fitted {
 const ABSENT = Symbol('absent');
 
 /** A property that the schema does not name. */
-function fitExtra(key: string, given: unknown, schema: Schema, place: Place): Fitted {
+function fitExtra(key: string, given: unknown, schema: Schema, place: FitPosition): FitResult {
   const { additionalProperties: rest } = schema;
-  if (isObject(rest)) return fit(given, rest, descend(place, key));
+  if (isObject(rest)) return fitAt(given, rest, descendInto(place, key));
   if (rest !== false || schema.patternProperties !== undefined) return { ok: true, value: given };
   if (isPlaceholder(given)) return { ok: true, value: ABSENT };
   const names = isObject(schema.properties) ? Object.keys(schema.properties) : [];
   const known = names.length === 0 ? 'it takes none' : `there are ${names.join(', ')}`;
-  return misfitProblem(descend(place, key), `no such property (${known})`, given);
+  return createMisfit(descendInto(place, key), `no such property (${known})`, given);
 }
 
 /** With the declared names of properties that were written in another case or with other separators. */
-function withDeclaredNames(value: JsonObject, schema: Schema, properties: JsonObject): JsonObject {
+function restoreDeclaredNames(
+  value: JsonObject,
+  schema: Schema,
+  properties: JsonObject,
+): JsonObject {
   const { additionalProperties: rest = false, patternProperties } = schema;
   if (rest !== false || patternProperties !== undefined) return value;
   const free = Object.keys(properties).filter((name) => !Object.hasOwn(value, name));
@@ -258,7 +262,7 @@ function foldName(name: string): string {
   return name.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase();
 }
 
-function typesOf({ type, properties, items }: Schema): readonly string[] {
+function listTypes({ type, properties, items }: Schema): readonly string[] {
   if (typeof type === 'string') return [type];
   const types = toList(type).filter((one) => typeof one === 'string');
   if (types.length > 0) return types;
@@ -266,29 +270,32 @@ function typesOf({ type, properties, items }: Schema): readonly string[] {
   return isObject(items) ? ['array'] : [];
 }
 
-function expectedOf(given: unknown, { root }: Place): string {
+function describeExpected(given: unknown, { root }: FitPosition): string {
   const schema = resolveReference(given, root) ?? {};
-  const types = typesOf(schema);
-  const kind = types.length === 0 ? 'a value' : types.map(withArticle).join(' or ');
+  const types = listTypes(schema);
+  const kind = types.length === 0 ? 'a value' : types.map(addArticle).join(' or ');
   const values = toList(schema.enum);
   const among =
     values.length === 0 ? '' : `, one of ${values.map((one) => JSON.stringify(one)).join(', ')}`;
   return `${kind}${among}; it is required`;
 }
 
-function withArticle(type: string): string {
+function addArticle(type: string): string {
   return /^[aeiou]/.test(type) ? `an ${type}` : `a ${type}`;
 }
 
-function misfitProblem(place: Place, expected: string, value: unknown): Fitted {
-  return { ok: false, problem: { path: dottedPath(place), expected, found: shortJson(value) } };
+function createMisfit(place: FitPosition, expected: string, value: unknown): FitResult {
+  return {
+    ok: false,
+    problem: { path: formatPath(place), expected, found: formatShortJson(value) },
+  };
 }
 
-function descend(place: Place, step: string): Place {
+function descendInto(place: FitPosition, step: string): FitPosition {
   return { ...place, path: [...place.path, step] };
 }
 
-function dottedPath({ path }: Place): string {
+function formatPath({ path }: FitPosition): string {
   return path.join('.');
 }
 

@@ -34,17 +34,17 @@ export function readLenientJson(text: string): ReadJson {
   const again = readLenientJson(rest);
   const isSame = again.ok && JSON.stringify(again.value) === JSON.stringify(read.value);
   if (isSame) return { ok: true, value: read.value };
-  return { ok: false, problem: `something follows the end of the JSON: ${quoteStart(rest)}` };
+  return { ok: false, problem: `something follows the end of the JSON: ${quoteBeginning(rest)}` };
 }
 
 /** Parses the value at the beginning of a text. */
 export function readJsonValue(text: string): ReadJsonValue {
-  const reader = new Reader(text);
+  const reader = new JsonReader(text);
   try {
     const value = reader.value(0);
     return { ok: true, value, end: reader.at };
   } catch (error) {
-    if (error instanceof Mistake) return { ok: false, problem: error.message };
+    if (error instanceof JsonMistake) return { ok: false, problem: error.message };
     throw error;
   }
 }
@@ -58,9 +58,9 @@ function stripFence(text: string): string {
   return body ?? framed ?? inline ?? text;
 }
 
-class Mistake extends Error {}
+class JsonMistake extends Error {}
 
-function quoteStart(text: string): string {
+function quoteBeginning(text: string): string {
   const piece = text.slice(0, SHOWN).toWellFormed();
   return JSON.stringify(text.length > SHOWN ? `${piece}…` : piece);
 }
@@ -95,7 +95,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** Parses one value from left to right. */
-class Reader {
+class JsonReader {
   readonly text: string;
   at = 0;
 
@@ -104,7 +104,7 @@ class Reader {
   }
 
   value(depth: number): unknown {
-    if (depth > MAX_DEPTH) throw new Mistake('it is nested too deep');
+    if (depth > MAX_DEPTH) throw new JsonMistake('it is nested too deep');
     this.skip();
     const sign = this.text[this.at];
     if (sign === '{') return this.object(depth);
@@ -129,7 +129,7 @@ class Reader {
       const key = this.key();
       this.skip();
       if (this.text[this.at] !== ':') {
-        throw new Mistake(
+        throw new JsonMistake(
           `a colon is missing behind ${JSON.stringify(key)}, before ${this.next()}`,
         );
       }
@@ -168,11 +168,11 @@ class Reader {
     if (sign === undefined) {
       // A number may be incomplete; if only brackets are missing, nothing is lost.
       if (/[\d.eE+-]$/.test(this.text.trimEnd()))
-        throw new Mistake('it stops in the middle, behind a number');
+        throw new JsonMistake('it stops in the middle, behind a number');
       return;
     }
     if (sign !== bracket)
-      throw new Mistake(`a comma or ${bracket} is missing before ${this.next()}`);
+      throw new JsonMistake(`a comma or ${bracket} is missing before ${this.next()}`);
   }
 
   private key(): string {
@@ -181,7 +181,7 @@ class Reader {
     const name = /[\p{L}_$][\p{L}\p{N}_$.-]*/uy;
     name.lastIndex = this.at;
     const [found] = name.exec(this.text) ?? [];
-    if (found === undefined) throw new Mistake(`a name is missing before ${this.next()}`);
+    if (found === undefined) throw new JsonMistake(`a name is missing before ${this.next()}`);
     this.at += found.length;
     return found;
   }
@@ -198,7 +198,7 @@ class Reader {
       }
       out += sign === '\\' ? this.escape() : sign;
     }
-    throw new Mistake(`it stops in the middle of the text ${quoteStart(out)}`);
+    throw new JsonMistake(`it stops in the middle of the text ${quoteBeginning(out)}`);
   }
 
   /**
@@ -210,7 +210,7 @@ class Reader {
     const sign = this.text[this.at] ?? '';
     if (sign !== 'u') return ESCAPES[sign] ?? sign;
     const code = this.text.slice(this.at + 1, this.at + 5);
-    if (!/^[\da-f]{4}$/i.test(code)) throw new Mistake(`\\u${code} is no character`);
+    if (!/^[\da-f]{4}$/i.test(code)) throw new JsonMistake(`\\u${code} is no character`);
     this.at += 4;
     return String.fromCharCode(Number.parseInt(code, 16));
   }
@@ -219,9 +219,9 @@ class Reader {
     const word = /[+-]?(?:\d[\d_]*(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?(?![\w.])|[a-z]+(?![\w.])/iy;
     word.lastIndex = this.at;
     const [found] = word.exec(this.text) ?? [];
-    if (found === undefined) throw new Mistake(`no value can be read at ${this.next()}`);
+    if (found === undefined) throw new JsonMistake(`no value can be read at ${this.next()}`);
     if (/^[a-z]/i.test(found) && !Object.hasOwn(WORDS, found)) {
-      throw new Mistake(`the word ${JSON.stringify(found)} is no value; texts need quotes`);
+      throw new JsonMistake(`the word ${JSON.stringify(found)} is no value; texts need quotes`);
     }
     this.at += found.length;
     return Object.hasOwn(WORDS, found) ? WORDS[found] : Number(found.replaceAll('_', ''));
@@ -229,6 +229,6 @@ class Reader {
 
   private next(): string {
     const rest = this.text.slice(this.at);
-    return rest === '' ? 'the end' : quoteStart(rest);
+    return rest === '' ? 'the end' : quoteBeginning(rest);
   }
 }

@@ -2,12 +2,12 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Meter } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEFAULT_ANSWER_BOUNDS } from '../answer-bounds.ts';
 import type { ModelEvent, ModelRequest } from '../chat-model.ts';
 import { ModelTimeouts, type ProviderChoice } from '../model-settings.ts';
-import { providerModel } from '../provider-model.ts';
+import { createProviderModel } from '../provider-model.ts';
 import { reportOddities } from './report-oddities.ts';
 
 async function serve(answer: RequestListener): Promise<string> {
@@ -37,7 +37,7 @@ interface Asking {
 }
 
 async function ask(baseUrl: string, { timeouts = {}, choice = {}, signal }: Asking = {}) {
-  const model = providerModel({
+  const model = createProviderModel({
     id: 'openai-compatible/m',
     server: 'api',
     choice: { provider: 'openai-compatible', baseUrl, model: 'm', ...choice },
@@ -145,7 +145,7 @@ describe('what was skipped', () => {
       count: (...one) => void counted.push(one),
       observe() {},
     };
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     let now = 0;
     const report = reportOddities('openai-compatible/m', {
       logger: log,

@@ -77,12 +77,12 @@ export function repairJson(text: string): string {
 }
 
 /** A text that is not empty; null for any other value. */
-export function nonEmptyText(value: unknown): string | null {
+export function toNonEmptyText(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null;
 }
 
 /** A number, even one written as text. */
-export function lenientNumber(value: unknown): number | null {
+export function toLenientNumber(value: unknown): number | null {
   const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
   return typeof number === 'number' && Number.isFinite(number) ? number : null;
 }

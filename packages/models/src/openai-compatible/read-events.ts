@@ -58,7 +58,7 @@ export class EventReader {
       this.#rest = lines.pop() ?? '';
       for (const line of lines) this.#readLine(line);
     }
-    if (this.#rest.length > MAX_EVENT) throw eventTooLargeError();
+    if (this.#rest.length > MAX_EVENT) throw createEventTooLargeError();
     if (this.#rest.length < 40 && DONE_AT_END.test(this.#rest)) {
       this.#readLine(this.#rest);
       this.#rest = '';
@@ -183,7 +183,7 @@ export class EventReader {
     value.text += piece.slice(0, at);
     value.scan = scan;
     value.isDivided = false;
-    if (value.text.length > MAX_EVENT) throw eventTooLargeError();
+    if (value.text.length > MAX_EVENT) throw createEventTooLargeError();
     if (!scan.isClosed) return '';
     this.#open = null;
     const parsed = parseJson(value.text) ?? parseJson(repairJson(value.text));
@@ -205,6 +205,6 @@ function replacesOpenValue(open: OpenValue, value: unknown): boolean {
   return isAnswer || open.isDivided;
 }
 
-function eventTooLargeError(): Error {
+function createEventTooLargeError(): Error {
   return new Error(`it sent more than ${MAX_EVENT} bytes at once`);
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ModelRequest } from '../chat-model.ts';
-import { requestWriter } from './write-request.ts';
+import { createRequestWriter } from './write-request.ts';
 
-const write = requestWriter('m');
+const write = createRequestWriter('m');
 const read = (bytes: Uint8Array): Record<string, unknown> =>
   JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
 const bodyOf = (request: Partial<ModelRequest>, writer = write) =>
@@ -99,7 +99,7 @@ describe('a request to an OpenAI-compatible server', () => {
     const usual = { temperature: 0.2, stream_options: { include_usage: false } };
     const options = { ...usual, messages: [], tools: [], model: 'x', stream: false };
     const messages = [{ role: 'user', content: 'hi' }] as const;
-    expect(bodyOf({ messages }, requestWriter('m', options))).toEqual({
+    expect(bodyOf({ messages }, createRequestWriter('m', options))).toEqual({
       ...usual,
       model: 'm',
       stream: true,
@@ -126,12 +126,12 @@ describe('a request to an OpenAI-compatible server', () => {
         { maxLength: 3 },
       ),
     });
-    const kept = requestWriter('m');
+    const kept = createRequestWriter('m');
     fc.assert(
       fc.property(requests, (request) => {
         const first = kept(request);
         expect(kept(request)).toEqual(first);
-        expect(requestWriter('m')(structuredClone(request))).toEqual(first);
+        expect(createRequestWriter('m')(structuredClone(request))).toEqual(first);
         const written = JSON.stringify(read(first));
         for (const token of ['<|im_start|>', '[INST]', '<s>', '\\ud800']) {
           expect(written).not.toContain(token);
@@ -151,7 +151,7 @@ describe('a request to an OpenAI-compatible server', () => {
   });
 
   it('[G20] evicts the oldest layers, and serializes them again', () => {
-    const writer = requestWriter('m');
+    const writer = createRequestWriter('m');
     const ask = (text: string) => bodyOf({ system: [{ text, stable: true }] }, writer).messages;
     for (let nth = 0; nth < 300; nth += 1) ask(`layer ${nth} ${'x'.repeat(20_000)}`);
     expect(ask('layer 0')).toEqual([{ role: 'system', content: 'layer 0' }]);

@@ -1,10 +1,10 @@
-import type { DroppedWhy } from '../answer-parts.ts';
+import type { DropReason } from '../answer-parts.ts';
 import type { ModelTool } from '../chat-model.ts';
 import type { AnswerStart } from './reasoning-habit.ts';
 import type { WrittenCall } from './written-calls.ts';
 
 /** A part of an answer; parts arrive in the order of the answer. */
-export type AnswerPiece =
+export type SeparatedPiece =
   | { readonly kind: 'text' | 'reasoning'; readonly text: string }
   /** All text so far was reasoning; it follows as reasoning. */
   | { readonly kind: 'restart' }
@@ -12,7 +12,7 @@ export type AnswerPiece =
   /** A call in the text that is not run; `call` is absent if it could not be parsed. */
   | {
       readonly kind: 'dropped';
-      readonly why: DroppedWhy;
+      readonly why: DropReason;
       readonly call?: WrittenCall;
       readonly raw: string;
       readonly problem: string;
@@ -38,8 +38,8 @@ export interface SeparatorOptions {
 }
 
 /** Joins adjacent pieces of the same kind. */
-export function joinNeighbors(pieces: readonly AnswerPiece[]): readonly AnswerPiece[] {
-  const out: AnswerPiece[] = [];
+export function joinNeighbors(pieces: readonly SeparatedPiece[]): readonly SeparatedPiece[] {
+  const out: SeparatedPiece[] = [];
   for (const piece of pieces) {
     const last = out.at(-1);
     if (

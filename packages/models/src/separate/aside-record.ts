@@ -1,5 +1,5 @@
 import type { AnswerPart } from '../answer-parts.ts';
-import type { AnswerAside } from '../chat-model.ts';
+import type { AnswerAsides } from '../chat-model.ts';
 
 /** How much of the start and the end of the reasoning is kept, in characters. */
 const [MAX_HEAD, MAX_TAIL] = [3_000, 1_000];
@@ -12,7 +12,7 @@ const MAX_DROPPED = 5;
 export interface AsideRecord {
   add(part: AnswerPart): void;
   /** Null if nothing was separated. */
-  whole(): AnswerAside | null;
+  whole(): AnswerAsides | null;
 }
 
 export function createAsideRecord(): AsideRecord {

@@ -27,7 +27,7 @@ const MAX_HEAD = 300;
  * Python syntax. Such JSON may also be an answer, so it counts as a call only if it makes up the
  * entire answer and names an offered tool. `hold`: it may still become one.
  */
-export function bareCallState(
+export function classifyBareCall(
   text: string,
   offered: readonly ModelTool[],
   ended: boolean,
@@ -38,7 +38,7 @@ export function bareCallState(
     return ended ? 'text' : 'hold';
   const body = fence === null ? start : start.slice(fence[0].length);
   if (!beginsAsCall(body, offered)) return 'text';
-  if (!ended) return behindEnd(body, fence?.[1]) ? 'text' : 'hold';
+  if (!ended) return hasTextBehind(body, fence?.[1]) ? 'text' : 'hold';
   const calls = readWrittenCalls(start);
   const names = offered.map(({ name }) => name);
   const isMeant = calls?.every(({ name }) => resolveToolName(name, names).kind === 'tool') === true;
@@ -63,7 +63,7 @@ function beginsAsCall(body: string, offered: readonly ModelTool[]): boolean {
 }
 
 /** Whether other text already follows the call. */
-function behindEnd(body: string, fence: string | undefined): boolean {
+function hasTextBehind(body: string, fence: string | undefined): boolean {
   if (fence === undefined) return false;
   const end = body.indexOf(`\n${fence}`);
   return end !== -1 && body.slice(end + 1 + fence.length).trim() !== '';

@@ -1,10 +1,15 @@
 import { BARE_CLOSES, END_TOKENS, MARKERS, type Marker } from './markers.ts';
-import { isInInlineCode, isThoughtEnd, mayBeCall, type ShownText } from './shown-text.ts';
+import {
+  decideCallStart,
+  decideThoughtEnd,
+  isInInlineCode,
+  type ShownTextState,
+} from './shown-text.ts';
 
 /** A position in an answer: the text from there on, and what was shown before it. */
 export interface AnswerRange {
   readonly text: string;
-  readonly shown: ShownText;
+  readonly shown: ShownTextState;
   /** Whether nothing follows `text`. */
   readonly ended: boolean;
 }
@@ -25,7 +30,7 @@ export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
     if (marker.where === 'sentence' && (shown.isLineStart || !shown.isSentenceEnd)) continue;
     const head = place.text.slice(0, marker.open.length).toLowerCase();
     if (head === marker.open) {
-      const state = followsOpening(marker, place);
+      const state = matchOpening(marker, place);
       if (state === 'wait') waits = true;
       else if (state === 'yes') return isInInlineCode(shown.line) ? 'none' : marker;
     } else waits ||= !ended && marker.open.startsWith(head);
@@ -34,7 +39,7 @@ export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
 }
 
 /** Whether the text after an opening marker is consistent with it. */
-function followsOpening(
+function matchOpening(
   { kind, open, where }: Marker,
   { text, shown, ended }: AnswerRange,
 ): 'yes' | 'no' | 'wait' {
@@ -51,7 +56,7 @@ function followsOpening(
   if (kind !== 'call' || where !== 'anywhere') return 'yes';
   // An empty opening marker after a call was meant as the end of that call.
   if (ended && rest.trim() === '' && shown.isBehindHidden) return 'yes';
-  return mayBeCall(open, rest, ended);
+  return decideCallStart(open, rest, ended);
 }
 
 function findBareClose({ text, shown, ended }: AnswerRange): FoundMarker | 'wait' | 'none' {
@@ -62,7 +67,7 @@ function findBareClose({ text, shown, ended }: AnswerRange): FoundMarker | 'wait
       waits ||= !ended && close.startsWith(head);
       continue;
     }
-    const verdict = isThoughtEnd(shown, close, text.slice(close.length), ended);
+    const verdict = decideThoughtEnd(shown, close, text.slice(close.length), ended);
     return verdict === 'yes' ? { kind: 'bare', open: close } : verdict === 'wait' ? 'wait' : 'none';
   }
   return waits ? 'wait' : 'none';

@@ -64,24 +64,24 @@ export const END_TOKENS = [
 const HARMONY_ENDS = ['<|end|>', '<|return|>', '<|call|>', '<|start|>', '<|channel|>'];
 
 const REASONING: readonly Marker[] = [
-  ...THOUGHT_TAGS.map((tag) => reasoning(`<${tag}>`, [`</${tag}>`], 'line')),
-  ...THOUGHT_TAGS.map((tag) => reasoning(`<${tag}>`, [`</${tag}>`], 'sentence', true)),
+  ...THOUGHT_TAGS.map((tag) => createReasoningMarker(`<${tag}>`, [`</${tag}>`], 'line')),
+  ...THOUGHT_TAGS.map((tag) => createReasoningMarker(`<${tag}>`, [`</${tag}>`], 'sentence', true)),
   // Magistral; Kimi-VL; Command A; OpenThinker; Gemma 4; MedGemma.
-  reasoning('[think]', ['[/think]'], 'line'),
-  reasoning('◁think▷', ['◁/think▷'], 'anywhere'),
-  reasoning('<|start_thinking|>', ['<|end_thinking|>'], 'anywhere'),
-  reasoning('<|begin_of_thought|>', ['<|end_of_thought|>'], 'anywhere'),
-  reasoning('<|channel>thought', ['<channel|>'], 'anywhere'),
-  reasoning('<unused94>thought', ['<unused95>'], 'anywhere'),
+  createReasoningMarker('[think]', ['[/think]'], 'line'),
+  createReasoningMarker('◁think▷', ['◁/think▷'], 'anywhere'),
+  createReasoningMarker('<|start_thinking|>', ['<|end_thinking|>'], 'anywhere'),
+  createReasoningMarker('<|begin_of_thought|>', ['<|end_of_thought|>'], 'anywhere'),
+  createReasoningMarker('<|channel>thought', ['<channel|>'], 'anywhere'),
+  createReasoningMarker('<unused94>thought', ['<unused95>'], 'anywhere'),
   // Open WebUI and similar proxies.
-  reasoning('<details type="reasoning"', ['</details>'], 'line'),
+  createReasoningMarker('<details type="reasoning"', ['</details>'], 'line'),
   // Granite 3.2; gpt-oss when its special tokens were removed.
-  reasoning('here is my thought process:', ['here is my response:'], 'start', true),
-  reasoning("here's my thought process:", ["here's my response:"], 'start', true),
-  reasoning('analysis', ['assistantfinal', 'assistantcommentary'], 'start', true),
+  createReasoningMarker('here is my thought process:', ['here is my response:'], 'start', true),
+  createReasoningMarker("here's my thought process:", ["here's my response:"], 'start', true),
+  createReasoningMarker('analysis', ['assistantfinal', 'assistantcommentary'], 'start', true),
 ];
 
-function reasoning(
+function createReasoningMarker(
   open: string,
   close: readonly string[],
   where: Marker['where'],
@@ -111,46 +111,49 @@ const CALL_TAGS = [
 const CALLS: readonly Marker[] = [
   // Hermes, Qwen, GLM, MiniMax, Seed-OSS, DeepSeek V3.2, Nemotron, Jamba, Hunyuan. Small models
   // omit the slash, or the end marker before the next call.
-  ...CALL_TAGS.map((tag) => callMarker(`<${tag}>`, [`</${tag}>`, `<${tag}>`])),
+  ...CALL_TAGS.map((tag) => createCallMarker(`<${tag}>`, [`</${tag}>`, `<${tag}>`])),
   // Llama 3, Qwen3-Coder without its outer tag, Anthropic’s format and copies of it.
-  { ...callMarker('<function=', ['</function>']), keepsOpen: true, keepsClose: true },
+  { ...createCallMarker('<function=', ['</function>']), keepsOpen: true, keepsClose: true },
   ...['', 'antml:', '｜dsml｜'].map(
     (space): Marker => ({
-      ...callMarker(`<${space}invoke name=`, [`</${space}invoke>`]),
+      ...createCallMarker(`<${space}invoke name=`, [`</${space}invoke>`]),
       keepsOpen: true,
       keepsClose: true,
     }),
   ),
   // Kimi K2; DeepSeek V3 and R1; Phi-4, Granite; Gemma 4; Command A; InternLM.
-  callMarker('<|tool_calls_section_begin|>', ['<|tool_calls_section_end|>']),
+  createCallMarker('<|tool_calls_section_begin|>', ['<|tool_calls_section_end|>']),
   {
-    ...callMarker('<|tool_call_begin|>', ['<|tool_call_end|>']),
+    ...createCallMarker('<|tool_call_begin|>', ['<|tool_call_end|>']),
     keepsOpen: true,
     keepsClose: true,
   },
-  callMarker('<｜tool▁calls▁begin｜>', ['<｜tool▁calls▁end｜>']),
+  createCallMarker('<｜tool▁calls▁begin｜>', ['<｜tool▁calls▁end｜>']),
   {
-    ...callMarker('<｜tool▁call▁begin｜>', ['<｜tool▁call▁end｜>']),
+    ...createCallMarker('<｜tool▁call▁begin｜>', ['<｜tool▁call▁end｜>']),
     keepsOpen: true,
     keepsClose: true,
   },
-  callMarker('<｜tool_calls_begin｜>', ['<｜tool_calls_end｜>']),
-  callMarker('<|tool_call|>', ['<|/tool_call|>', '</|tool_call|>', '<|tool_call_end|>']),
-  callMarker('<|tool_call>', ['<tool_call|>']),
-  callMarker('<|start_action|>', ['<|end_action|>']),
-  callMarker('<|action_start|>', ['<|action_end|>']),
+  createCallMarker('<｜tool_calls_begin｜>', ['<｜tool_calls_end｜>']),
+  createCallMarker('<|tool_call|>', ['<|/tool_call|>', '</|tool_call|>', '<|tool_call_end|>']),
+  createCallMarker('<|tool_call>', ['<tool_call|>']),
+  createCallMarker('<|start_action|>', ['<|end_action|>']),
+  createCallMarker('<|action_start|>', ['<|action_end|>']),
   // Llama 3.1; Mistral; the default of LM Studio; Phi-4-mini.
-  callMarker('<|python_tag|>', ['<|eom_id|>', '<|eot_id|>']),
-  { ...callMarker('[tool_calls]', []), keepsOpen: true },
-  callMarker('[tool_request]', ['[end_tool_request]']),
-  { ...callMarker('functools[', []), keepsOpen: true, where: 'line' },
+  createCallMarker('<|python_tag|>', ['<|eom_id|>', '<|eot_id|>']),
+  { ...createCallMarker('[tool_calls]', []), keepsOpen: true },
+  createCallMarker('[tool_request]', ['[end_tool_request]']),
+  { ...createCallMarker('functools[', []), keepsOpen: true, where: 'line' },
   // Gemma 3 and others, as a fence with a dedicated language tag.
   ...['tool_call', 'tool_calls', 'tool_code', 'function_call'].map(
-    (language): Marker => ({ ...callMarker(`\`\`\`${language}\n`, ['\n```']), where: 'line' }),
+    (language): Marker => ({
+      ...createCallMarker(`\`\`\`${language}\n`, ['\n```']),
+      where: 'line',
+    }),
   ),
 ];
 
-function callMarker(open: string, close: readonly string[]): Marker {
+function createCallMarker(open: string, close: readonly string[]): Marker {
   return { kind: 'call', open, close, where: 'anywhere' };
 }
 

@@ -1,7 +1,7 @@
 import type { Marker } from './markers.ts';
 
 /** The state of the separator. */
-export type Mode =
+export type SeparatorMode =
   | { readonly kind: 'text' }
   /** The entire answer so far may be a single unmarked call. */
   | { readonly kind: 'bare' }
@@ -30,6 +30,6 @@ export type Mode =
     };
 
 /** Reasoning that starts here, of which nothing has been read yet. */
-export function reasoningMode(marker: Marker, raw: string, isFirst: boolean): Mode {
+export function startReasoning(marker: Marker, raw: string, isFirst: boolean): SeparatorMode {
   return { kind: 'reasoning', marker, raw, content: '', line: '', isFirst };
 }

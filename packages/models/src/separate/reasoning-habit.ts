@@ -85,7 +85,7 @@ const MUSINGS = [
 ];
 
 /** Whether the start of a text sounds like reasoning; null while it is too short to tell. */
-export function soundsLikeReasoning(text: string): boolean | null {
+export function resemblesReasoning(text: string): boolean | null {
   const start = text.trimStart().toLowerCase().replaceAll('’', "'");
   if (MUSINGS.some((words) => start.startsWith(words))) return true;
   return MUSINGS.some((words) => words.startsWith(start)) ? null : false;

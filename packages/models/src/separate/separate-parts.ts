@@ -1,6 +1,6 @@
 import type { AnswerPart } from '../answer-parts.ts';
 import type { ModelRequest } from '../chat-model.ts';
-import type { AnswerPiece, SeparatorOptions } from './answer-piece.ts';
+import type { SeparatedPiece, SeparatorOptions } from './answer-piece.ts';
 import type { AnswerStart, ReasoningHabit } from './reasoning-habit.ts';
 import { AnswerSeparator } from './separator.ts';
 
@@ -17,9 +17,9 @@ export async function* separateParts(
   maxCall: number,
 ): AsyncGenerator<AnswerPart> {
   const start = habit.start();
-  const separator = new AnswerSeparator(optionsFor(request, start, maxCall));
+  const separator = new AnswerSeparator(toSeparatorOptions(request, start, maxCall));
   const seen = { text: false, calls: 0, reasoning: false };
-  function* proxyToOwner(pieces: readonly AnswerPiece[]): Generator<AnswerPart> {
+  function* proxyToOwner(pieces: readonly SeparatedPiece[]): Generator<AnswerPart> {
     for (const piece of pieces) {
       if (piece.kind === 'restart') seen.text = false;
       else if (piece.kind === 'text') seen.text ||= piece.text.trim() !== '';
@@ -41,7 +41,7 @@ export async function* separateParts(
         const isUnanswered = start === 'inside' && seen.calls > 0;
         const last = separator.end(part.reason === 'length' || isUnanswered);
         yield* proxyToOwner(last);
-        if (!seen.text && seen.calls === 0) yield* refusedCalls(last, request);
+        if (!seen.text && seen.calls === 0) yield* listRefusedCalls(last, request);
         if (part.reason !== 'length') {
           habit.learn(separator.sawBareClose && !seen.reasoning ? 'began-inside' : 'began-outside');
         }
@@ -64,33 +64,37 @@ export async function* separateParts(
   }
 }
 
-function optionsFor(request: ModelRequest, start: AnswerStart, maxCall: number): SeparatorOptions {
+function toSeparatorOptions(
+  request: ModelRequest,
+  start: AnswerStart,
+  maxCall: number,
+): SeparatorOptions {
   const { tools: offered = [], format, appendsOnly = false } = request;
   const mayBegin = start === 'unknown' && appendsOnly ? 'inside' : start;
   return {
     offered,
     start: mayBegin,
     wantsJson: format !== undefined,
-    isQuoted: (text) => standsIn(request, text),
+    isQuoted: (text) => isQuotedFromRequest(request, text),
     maxCall,
   };
 }
 
 /** Whether this text was written by the people or the tools in a request. */
-function standsIn({ messages }: ModelRequest, text: string): boolean {
-  const sought = bareText(text);
+function isQuotedFromRequest({ messages }: ModelRequest, text: string): boolean {
+  const sought = trimMarkup(text);
   return messages.some(
-    ({ role, content }) => role !== 'assistant' && bareText(content).includes(sought),
+    ({ role, content }) => role !== 'assistant' && trimMarkup(content).includes(sought),
   );
 }
 
-function bareText(text: string): string {
+function trimMarkup(text: string): string {
   return text
     .replace(/^\s*(?:`{3,}|~{3,})[\w-]*[ \t]*\n|\n[ \t]*(?:`{3,}|~{3,})\s*$/g, '')
     .replace(/\s+/g, '');
 }
 
-function toAnswerPart(piece: AnswerPiece, nth: number): AnswerPart {
+function toAnswerPart(piece: SeparatedPiece, nth: number): AnswerPart {
   switch (piece.kind) {
     case 'call':
       return { type: 'tool-call', call: { id: `written_${nth}`, ...piece.call } };
@@ -104,8 +108,8 @@ function toAnswerPart(piece: AnswerPiece, nth: number): AnswerPart {
 }
 
 /** Calls that are not run, for an answer that contains nothing else. */
-function* refusedCalls(
-  pieces: readonly AnswerPiece[],
+function* listRefusedCalls(
+  pieces: readonly SeparatedPiece[],
   { tools = [] }: ModelRequest,
 ): Generator<AnswerPart> {
   if (tools.length === 0) return;

@@ -1,16 +1,16 @@
-import { type AnswerPiece, joinNeighbors, type SeparatorOptions } from './answer-piece.ts';
-import { bareCallState } from './bare-call.ts';
-import { droppedCall, fitBlock } from './call-block.ts';
-import { closeIn, firstOf, openingsIn } from './find-close.ts';
+import { joinNeighbors, type SeparatedPiece, type SeparatorOptions } from './answer-piece.ts';
+import { classifyBareCall } from './bare-call.ts';
+import { createDroppedCall, fitBlock } from './call-block.ts';
+import { countOpenings, findEndMarker, findFirstMarker } from './find-close.ts';
 import { type FoundMarker, findMarker } from './find-marker.ts';
 import { MAX_HEADER, readHarmonyHeader } from './harmony-header.ts';
 import { BARE_CLOSES, CALL_LINE, type Marker, SIGNS } from './markers.ts';
-import { type Mode, reasoningMode } from './mode.ts';
-import { soundsLikeReasoning } from './reasoning-habit.ts';
-import { ShownText } from './shown-text.ts';
+import { type SeparatorMode, startReasoning } from './mode.ts';
+import { resemblesReasoning } from './reasoning-habit.ts';
+import { ShownTextState } from './shown-text.ts';
 import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
 
-export type { AnswerPiece, SeparatorOptions };
+export type { SeparatedPiece as AnswerPiece, SeparatorOptions };
 
 /**
  * The maximum length of text that may still turn out to be reasoning, in characters; no answer is
@@ -31,12 +31,12 @@ const MAX_MARK = 40;
  */
 export class AnswerSeparator {
   private readonly options: SeparatorOptions;
-  private readonly shown = new ShownText();
+  private readonly shown = new ShownTextState();
   private buffer = '';
-  private mode: Mode = { kind: 'text' };
-  private pieces: AnswerPiece[] = [];
+  private mode: SeparatorMode = { kind: 'text' };
+  private pieces: SeparatedPiece[] = [];
   /** Passed on at the end, because they may still turn out to be inside reasoning. */
-  private calls: AnswerPiece[] = [];
+  private calls: SeparatedPiece[] = [];
   /** Text that may turn out to be reasoning; null while text is passed on. */
   private held: string | null;
   private ended = false;
@@ -55,13 +55,13 @@ export class AnswerSeparator {
     this.held = options.start === 'text' ? null : '';
   }
 
-  push(text: string): readonly AnswerPiece[] {
+  push(text: string): readonly SeparatedPiece[] {
     this.buffer += text;
     return this.advance();
   }
 
   /** `wasCut`: the provider cut the answer off at a limit. */
-  end(wasCut: boolean): readonly AnswerPiece[] {
+  end(wasCut: boolean): readonly SeparatedPiece[] {
     this.ended = true;
     this.wasCut = wasCut;
     const pieces = [...this.advance(), ...this.finish()];
@@ -72,7 +72,7 @@ export class AnswerSeparator {
     return [...pieces, ...this.calls];
   }
 
-  private advance(): readonly AnswerPiece[] {
+  private advance(): readonly SeparatedPiece[] {
     // Each step consumes text or changes the mode; false: more text must arrive first.
     while (this.step());
     const { pieces } = this;
@@ -140,18 +140,17 @@ export class AnswerSeparator {
       return;
     }
     this.held += text;
-    if (this.options.start === 'unknown' && soundsLikeReasoning(this.held) === false)
-      this.release();
+    if (this.options.start === 'unknown' && resemblesReasoning(this.held) === false) this.release();
     if (this.held === null || this.held.length <= MAX_HELD) return;
     this.closeBare(false);
-    this.mode = reasoningMode({ ...NO_MARKER, close: BARE_CLOSES }, '', true);
+    this.mode = startReasoning({ ...NO_MARKER, close: BARE_CLOSES }, '', true);
   }
 
   /**
    * Something else than text comes next, so that no mark goes on behind it. `isOutside`: the server separates reasoning
    * or calls itself, so that the text is neither.
    */
-  interrupt(isOutside: boolean): readonly AnswerPiece[] {
+  interrupt(isOutside: boolean): readonly SeparatedPiece[] {
     if (isOutside) this.release();
     this.ended = true;
     const pieces = this.advance();
@@ -224,7 +223,7 @@ export class AnswerSeparator {
 
   private beginReasoning(marker: Marker, raw: string): void {
     this.release();
-    this.mode = reasoningMode(marker, raw, this.shown.isEmpty);
+    this.mode = startReasoning(marker, raw, this.shown.isEmpty);
   }
 
   // ---- reasoning
@@ -233,11 +232,11 @@ export class AnswerSeparator {
     if (text !== '') this.pieces.push({ kind: 'reasoning', text });
   }
 
-  private stepReasoning(mode: Extract<Mode, { kind: 'reasoning' }>): boolean {
+  private stepReasoning(mode: Extract<SeparatorMode, { kind: 'reasoning' }>): boolean {
     const { marker } = mode;
     // The line before decides whether a mark is within inline code.
     const before = mode.line;
-    const close = closeIn(before + this.buffer, marker.close, this.ended, before.length);
+    const close = findEndMarker(before + this.buffer, marker.close, this.ended, before.length);
     const hide = (length: number): void => {
       const text = this.buffer.slice(0, length);
       mode.content += text;
@@ -251,7 +250,7 @@ export class AnswerSeparator {
       if (marker.needsClose === true) this.addReasoning(mode.content);
       const end = this.buffer.slice(0, close.length).toLowerCase();
       this.hasReasoned = true;
-      if (mode.isFirst) this.openedWithin = openingsIn(mode.content, marker.open);
+      if (mode.isFirst) this.openedWithin = countOpenings(mode.content, marker.open);
       this.shown.hideHere();
       this.triedBare = false;
       if (end !== '<|start|>' && end !== '<|channel|>')
@@ -268,18 +267,18 @@ export class AnswerSeparator {
 
   // ---- calls
 
-  private stepCall(mode: Extract<Mode, { kind: 'call' }>): boolean {
+  private stepCall(mode: Extract<SeparatorMode, { kind: 'call' }>): boolean {
     mode.raw += this.buffer;
     // The whole is not searched with each piece: that would take time with the square of its length.
     mode.tail += this.buffer;
     this.buffer = '';
     if (mode.raw.length > this.options.maxCall) {
-      this.calls.push(droppedCall('too-long', mode.raw, 'it is too long'));
-      this.mode = reasoningMode(mode.marker, '', false);
+      this.calls.push(createDroppedCall('too-long', mode.raw, 'it is too long'));
+      this.mode = startReasoning(mode.marker, '', false);
       return true;
     }
     for (;;) {
-      const found = firstOf(mode.tail, mode.marker.close, 0);
+      const found = findFirstMarker(mode.tail, mode.marker.close, 0);
       if (found === null) {
         mode.tail = mode.tail.slice(-MAX_MARK);
         return false;
@@ -294,7 +293,7 @@ export class AnswerSeparator {
   }
 
   private bodyOf(
-    { marker, raw }: Extract<Mode, { kind: 'call' }>,
+    { marker, raw }: Extract<SeparatorMode, { kind: 'call' }>,
     at: number,
     end: number,
   ): string {
@@ -302,7 +301,7 @@ export class AnswerSeparator {
   }
 
   private closeCall(
-    mode: Extract<Mode, { kind: 'call' }>,
+    mode: Extract<SeparatorMode, { kind: 'call' }>,
     at: number,
     end: number,
     calls: readonly WrittenCall[] | null,
@@ -320,7 +319,7 @@ export class AnswerSeparator {
     }
     const isEmpty = raw.slice(mode.marker.open.length, at).trim() === '';
     if (calls === null && !isEmpty)
-      this.calls.push(droppedCall('unreadable', block, 'it cannot be read'));
+      this.calls.push(createDroppedCall('unreadable', block, 'it cannot be read'));
     this.shown.hideHere();
     this.buffer = (isNext ? raw.slice(at) : raw.slice(end)) + this.buffer;
     return true;
@@ -335,7 +334,7 @@ export class AnswerSeparator {
 
   /** An answer that is nothing but a call of an offered tool, without marks. */
   private stepBare(): boolean {
-    const state = bareCallState(this.buffer, this.options.offered, this.ended);
+    const state = classifyBareCall(this.buffer, this.options.offered, this.ended);
     if (state === 'hold') return false;
     this.mode = { kind: 'text' };
     if (state !== 'text' && this.take(state.calls, this.buffer, false)) {
@@ -347,13 +346,14 @@ export class AnswerSeparator {
 
   // ---- the end
 
-  private finish(): readonly AnswerPiece[] {
+  private finish(): readonly SeparatedPiece[] {
     const { mode } = this;
     if (mode.kind === 'reasoning') this.finishReasoning(mode);
     else if (mode.kind === 'call') {
       const { raw } = mode;
       const calls = readWrittenCalls(this.bodyOf(mode, raw.length, raw.length));
-      const end = calls === null ? firstOf(raw, mode.marker.close, mode.marker.open.length) : null;
+      const end =
+        calls === null ? findFirstMarker(raw, mode.marker.close, mode.marker.open.length) : null;
       this.closeCall(
         mode,
         end?.at ?? raw.length,
@@ -374,7 +374,7 @@ export class AnswerSeparator {
     raw,
     content,
     isFirst,
-  }: Extract<Mode, { kind: 'reasoning' }>): void {
+  }: Extract<SeparatorMode, { kind: 'reasoning' }>): void {
     this.mode = { kind: 'text' };
     if (marker.needsClose === true || (!isFirst && marker.where === 'line' && !this.wasCut)) {
       this.addText(this.shown.add(raw + content + this.buffer));

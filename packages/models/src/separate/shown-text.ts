@@ -2,7 +2,7 @@
 const MAX_LINE = 2_000;
 
 /** The shown text of an answer, as far as it affects whether a marker counts. */
-export class ShownText {
+export class ShownTextState {
   /** The current line so far. */
   line = '';
   private text = '';
@@ -139,8 +139,8 @@ export function isInInlineCode(line: string): boolean {
  * means that it talks about tags. In the middle of a sentence, in code and in quotation marks it is
  * only talk.
  */
-export function isThoughtEnd(
-  shown: ShownText,
+export function decideThoughtEnd(
+  shown: ShownTextState,
   close: string,
   after: string,
   ended: boolean,
@@ -166,7 +166,7 @@ export function isThoughtEnd(
 }
 
 /** Whether the text after an opening marker may be a call; prose about it is not. */
-export function mayBeCall(open: string, rest: string, ended: boolean): 'yes' | 'no' | 'wait' {
+export function decideCallStart(open: string, rest: string, ended: boolean): 'yes' | 'no' | 'wait' {
   if (open.startsWith('<|') || open.startsWith('<｜') || open === '[tool_request]') return 'yes';
   if (open.endsWith('=')) {
     const name = /^\s*["']?[\w.:/-]{1,80}["']?\s*>/;

@@ -3,7 +3,7 @@ import { type ChatModel, ModelError, type ModelEvent, type ModelFailure } from '
 const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, estimated: false };
 
 /** For tests: a model that says `text`. */
-export function fakeModel(id: string, text: string): ChatModel {
+export function createFakeModel(id: string, text: string): ChatModel {
   return {
     id,
     async *stream() {
@@ -14,7 +14,7 @@ export function fakeModel(id: string, text: string): ChatModel {
 }
 
 /** For tests: a model that fails `times` times, after sending `first` if given, and then works. */
-export function brokenModel(
+export function createBrokenModel(
   id: string,
   failure: ModelFailure,
   options: { first?: string; times?: number } = {},
@@ -25,7 +25,7 @@ export function brokenModel(
     async *stream(request, signal) {
       left -= 1;
       if (left < 0) {
-        yield* fakeModel(id, 'works again').stream(request, signal);
+        yield* createFakeModel(id, 'works again').stream(request, signal);
         return;
       }
       if (options.first !== undefined) yield { type: 'text', text: options.first };
@@ -35,7 +35,7 @@ export function brokenModel(
 }
 
 /** For tests: asks a model and returns all the text it streamed. */
-export async function drain(
+export async function drainModel(
   model: ChatModel,
   signal: AbortSignal = new AbortController().signal,
   seen: ModelEvent[] = [],

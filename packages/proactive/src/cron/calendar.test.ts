@@ -1,9 +1,9 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
-import { windowAfter, windowAt, zoneClock } from '../zone-clock.ts';
-import { nextTime, nextTimes, readTimetable } from './timetable.ts';
+import { createZoneClock, findWindowAfter, findWindowAt } from '../zone-clock.ts';
+import { findNextTime, listNextTimes, readTimetable } from './timetable.ts';
 
 const DAY_MS = 86_400_000;
 const at = (iso: string) => Date.parse(iso);
@@ -13,8 +13,8 @@ function localTimes(every: string, timeZone: string, asked: string, count: numbe
   const rules = { timeZone, now: at(asked), leastMs: 300_000 };
   const read = readTimetable({ every }, rules);
   if (typeof read === 'string') throw new Error(read);
-  const clock = zoneClock(timeZone);
-  return nextTimes(read.timetable, rules.now, count).map((moment) =>
+  const clock = createZoneClock(timeZone);
+  return listNextTimes(read.timetable, rules.now, count).map((moment) =>
     new Date(clock.wallAt(moment)).toISOString().slice(0, 16).replace('T', ' '),
   );
 }
@@ -106,7 +106,9 @@ describe('a job in whole days, weeks or months', () => {
     (from) => {
       const expression = '0 9 * * fri';
       const timetable = { kind: 'cron', expression, timeZone: 'Pacific/Apia' } as const;
-      const times = nextTimes(timetable, at(from), 2).map((time) => new Date(time).toISOString());
+      const times = listNextTimes(timetable, at(from), 2).map((time) =>
+        new Date(time).toISOString(),
+      );
       expect(times).toEqual(['2011-12-30T19:00:00.000Z', '2012-01-05T19:00:00.000Z']);
     },
   );
@@ -133,8 +135,8 @@ describe('a job in whole days, weeks or months', () => {
           { timeZone, now, leastMs: 0 },
         );
         if (typeof read === 'string') throw new Error(read);
-        const clock = zoneClock(timeZone);
-        const moments = nextTimes(read.timetable, now, 40);
+        const clock = createZoneClock(timeZone);
+        const moments = listNextTimes(read.timetable, now, 40);
         const first = Math.floor(clock.wallAt(moments[0] ?? 0) / DAY_MS);
         let planned = first;
         for (const [index, moment] of moments.entries()) {
@@ -153,21 +155,21 @@ describe('a job in whole days, weeks or months', () => {
         // The times do not depend on the moment from which they are computed.
         const [, , from = 0, next = 0] = moments;
         const between = from + Math.floor((next - from) / 3);
-        expect(nextTime(read.timetable, between)).toBe(next);
+        expect(findNextTime(read.timetable, between)).toBe(next);
       }),
-      runs(150),
+      toRunOptions(150),
     );
   });
 });
 
 describe('the hours of a standing task', () => {
   it('[H02] occur once for a date that the zone skips', () => {
-    const clock = zoneClock('Pacific/Apia');
+    const clock = createZoneClock('Pacific/Apia');
     const window = { from: 9 * 60, to: 10 * 60 };
     const before = at('2011-12-29T20:30:00Z');
-    const next = windowAfter(clock, window, before);
+    const next = findWindowAfter(clock, window, before);
     expect(new Date(next.start).toISOString()).toBe('2011-12-30T19:00:00.000Z');
-    expect(windowAt(clock, window, at('2011-12-30T10:30:00Z'))).toBeNull();
-    expect(windowAfter(clock, window, next.start).start - next.start).toBe(DAY_MS);
+    expect(findWindowAt(clock, window, at('2011-12-30T10:30:00Z'))).toBeNull();
+    expect(findWindowAfter(clock, window, next.start).start - next.start).toBe(DAY_MS);
   });
 });

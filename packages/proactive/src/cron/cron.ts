@@ -18,7 +18,7 @@ export function createCron(deps: CronServices) {
   let lastLook = Number.POSITIVE_INFINITY;
   let areZonesCompared = false;
   const ask: AskCron = async (order, asker) =>
-    (await import('./service.ts')).askCron(deps, order, asker);
+    (await import('./service.ts')).handleCronOrder(deps, order, asker);
   return {
     /** Handles requests from chats, the command line and the web page. */
     ask,
@@ -46,7 +46,7 @@ export function createCron(deps: CronServices) {
       const ended = await store.cronJobs.unsettled(MAX_SETTLED);
       if (ended.length > 0) await (await runJobs()).settleRuns(deps, ended);
       const due = await store.cronJobs.due(clock(), MAX_STARTED);
-      if (due.length > 0) await (await runJobs()).fireDue(deps, due);
+      if (due.length > 0) await (await runJobs()).fireDueJobs(deps, due);
       return store.cronJobs.nextAt();
     },
   };

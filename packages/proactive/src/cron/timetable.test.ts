@@ -1,11 +1,11 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
-import { wallDayAndMinute, zoneClock } from '../zone-clock.ts';
+import { createZoneClock, formatWallDayAndMinute } from '../zone-clock.ts';
 import { readCronExpression } from './cron-expression.ts';
-import { delayAfter } from './run-jobs.ts';
-import { nextTime, readTimetable, type WrittenTimetable } from './timetable.ts';
+import { computeDelayAfter } from './run-jobs.ts';
+import { findNextTime, readTimetable, type WrittenTimetable } from './timetable.ts';
 
 /** Saturday, 10:05 in Vienna. */
 const NOW = Date.parse('2026-11-21T09:05:00Z');
@@ -13,7 +13,7 @@ const RULES = { timeZone: 'Europe/Vienna', now: NOW, leastMs: 300_000 };
 
 const first = (written: WrittenTimetable) => {
   const read = readTimetable(written, RULES);
-  return typeof read === 'string' ? read : wallDayAndMinute(read.nextAt, 'Europe/Vienna');
+  return typeof read === 'string' ? read : formatWallDayAndMinute(read.nextAt, 'Europe/Vienna');
 };
 
 describe('a written timetable', () => {
@@ -83,7 +83,7 @@ describe('a written timetable', () => {
   ])(
     '[H08] after %d failures in a row waits %d min before the next attempt',
     (failures, minutes) => {
-      expect(delayAfter(failures)).toBe(minutes * 60_000);
+      expect(computeDelayAfter(failures)).toBe(minutes * 60_000);
     },
   );
 });
@@ -95,7 +95,7 @@ function times(expression: string, timeZone: string, from: string, count: number
   const found: string[] = [];
   let now: number | null = at(from);
   for (let index = 0; index < count && now !== null; index += 1) {
-    now = nextTime({ kind: 'cron', expression, timeZone }, now);
+    now = findNextTime({ kind: 'cron', expression, timeZone }, now);
     found.push(now === null ? 'never' : new Date(now).toISOString().slice(5, 16));
   }
   return found;
@@ -103,8 +103,8 @@ function times(expression: string, timeZone: string, from: string, count: number
 
 describe('the next time of a job', () => {
   it('[H08] exists once for a one-off job, and then never again', () => {
-    expect(nextTime({ kind: 'once', at: 5 }, 4)).toBe(5);
-    expect(nextTime({ kind: 'once', at: 5 }, 5)).toBeNull();
+    expect(findNextTime({ kind: 'once', at: 5 }, 4)).toBe(5);
+    expect(findNextTime({ kind: 'once', at: 5 }, 5)).toBeNull();
   });
 
   it.each([
@@ -114,7 +114,7 @@ describe('the next time of a job', () => {
     [110, 120],
     [1005, 1010],
   ])('[H08] of an interval follows without a burst: after %d at %d', (after, next) => {
-    expect(nextTime({ kind: 'every', ms: 10, from: 100 }, after)).toBe(next);
+    expect(findNextTime({ kind: 'every', ms: 10, from: 100 }, after)).toBe(next);
   });
 
   it.each([
@@ -182,7 +182,7 @@ describe('the next time of a job', () => {
     ['0 0 30 2 *', 'day of month'],
   ])('[H08] %j is explained', (expression, why) => {
     expect(readCronExpression(expression)).toEqual(expect.stringContaining(why));
-    expect(nextTime({ kind: 'cron', expression, timeZone: 'UTC' }, 0)).toBeNull();
+    expect(findNextTime({ kind: 'cron', expression, timeZone: 'UTC' }, 0)).toBeNull();
   });
 
   it('[H08] of a daily job occurs once on each day, in every zone', () => {
@@ -191,11 +191,11 @@ describe('the next time of a job', () => {
     const from = fc.integer({ min: at('2020-01-01'), max: at('2030-01-01') });
     fc.assert(
       fc.property(fc.constantFrom(...SOME_ZONES), hour, minute, from, (timeZone, h, m, start) => {
-        const clock = zoneClock(timeZone);
+        const clock = createZoneClock(timeZone);
         let now = start;
         let day: number | null = null;
         for (let count = 0; count < 6; count += 1) {
-          const next = nextTime({ kind: 'cron', expression: `${m} ${h} * * *`, timeZone }, now);
+          const next = findNextTime({ kind: 'cron', expression: `${m} ${h} * * *`, timeZone }, now);
           if (next === null) throw new Error('never');
           expect(next).toBeGreaterThan(now);
           const today = Math.floor(clock.wallAt(next) / 86_400_000);
@@ -203,7 +203,7 @@ describe('the next time of a job', () => {
           [day, now] = [today, next];
         }
       }),
-      runs(60),
+      toRunOptions(60),
     );
   });
 });

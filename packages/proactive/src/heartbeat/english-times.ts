@@ -96,7 +96,7 @@ export const MARKS = /[*]{2}|[_`]|\*(?=\p{L})|(?<=[\p{L}.:!?)])\*/gu;
 const ADDRESS = /(?<=\])\([^)\s]*\)|\b\w+:\/\/\S+/g;
 
 /** Translates the times of a line into the English words that `readTimes` knows. */
-export function inEnglish(line: string): string {
+export function translateToEnglish(line: string): string {
   const words = line
     .replace(ADDRESS, (address) => address.replace(/^(?:\w+:\/\/|\(.*)|[\d:]/g, ''))
     .replace(MARKS, '')

@@ -1,23 +1,23 @@
 import { createHash } from 'node:crypto';
-import { literalLine, reasonOf } from '@parley/core';
+import { reasonOf, toLiteralLine } from '@parley/core';
 import type { HeartbeatOrder, HeartbeatSlot, Store } from '@parley/store';
 import { restrictView, type WorkspaceView } from '@parley/workspace';
 import type { AlertChat } from '../alert-target.ts';
 import { reportFailures } from '../alerts.ts';
-import { wallMinute, zoneClock, zoneDayStart } from '../zone-clock.ts';
-import { languageInProfile, languageOf, typedTexts } from './language.ts';
+import { createZoneClock, findZoneDayStart, formatWallMinute } from '../zone-clock.ts';
+import { detectLanguageName, findProfileLanguage, listTypedTexts } from './language.ts';
 import { readHeartbeatFiles } from './read-files.ts';
-import { groupText, makeReport, reportText, statusLine } from './report.ts';
+import { createReport, formatGroupReport, formatReport, formatStatusLine } from './report.ts';
 import type { HeartbeatAnswer, HeartbeatReport } from './report-shape.ts';
 import {
-  candidatesFor,
+  createRunOrder,
   EXAMPLE_TASK,
-  outlookOfTasks,
-  runOrder,
-  uncheckableProblems,
+  listCandidates,
+  listTaskOutlooks,
+  listUncheckable,
 } from './run.ts';
-import type { HeartbeatServices, HeartbeatStatus, Tasks } from './services.ts';
-import { lastRunsOf } from './state.ts';
+import type { HeartbeatServices, HeartbeatStatus, TasksWithState } from './services.ts';
+import { listLastRuns } from './state.ts';
 import { openStateFile } from './state-file.ts';
 import { HEARTBEAT_READS, OPENCLAW_STATE_FILE, PROFILE_FILE, type StandingTask } from './task.ts';
 
@@ -132,8 +132,8 @@ export class Heartbeat {
     return {
       ...read,
       plan: await store.heartbeats.plan(agent.id),
-      tasks: outlookOfTasks(tasks, lastRunsOf(read.state), at),
-      tokensToday: await tokensToday(this.#deps),
+      tasks: listTaskOutlooks(tasks, listLastRuns(read.state), at),
+      tokensToday: await countTokensToday(this.#deps),
     };
   }
 
@@ -143,12 +143,12 @@ export class Heartbeat {
   }
 
   async report(): Promise<HeartbeatReport> {
-    return makeReport(this.#deps, await this.status());
+    return createReport(this.#deps, await this.status());
   }
 
   /** The line for `/status`. */
   async line(): Promise<string> {
-    return statusLine(this.#deps, await this.status());
+    return formatStatusLine(this.#deps, await this.status());
   }
 
   /** Answers an owner's `/heartbeat` command, in Markdown. Idempotent per message. */
@@ -159,10 +159,10 @@ export class Heartbeat {
     const [, verb = '', name = ''] = /^(\S*)\s*(.*)$/s.exec(argument.trim()) ?? [];
     switch (verb.toLowerCase()) {
       case '':
-        return isGroup ? groupText(await this.report()) : reportText(await this.report());
+        return isGroup ? formatGroupReport(await this.report()) : formatReport(await this.report());
       case 'now': {
         const { task, text } = await this.request(messageId, name === '' ? undefined : name);
-        if (!isGroup) return literalLine(text);
+        if (!isGroup) return toLiteralLine(text);
         return task === null
           ? 'Nothing started; ask me in a direct chat why.'
           : 'It is starting; the result goes to its own chat.';
@@ -175,19 +175,19 @@ export class Heartbeat {
     }
   }
 
-  async #read(): Promise<Tasks> {
+  async #read(): Promise<TasksWithState> {
     const { store, agent, clock, checkForNews, log } = this.#deps;
     const { tasks, ...found } = await readHeartbeatFiles(this.#view, agent);
     const problems = [
       ...found.problems,
-      ...tasks.flatMap((task) => uncheckableProblems(task, checkForNews)),
+      ...tasks.flatMap((task) => listUncheckable(task, checkForNews)),
     ];
     if (problems.length > 0 && problems.join() !== this.#lastProblems) {
       log.warn({ problems }, 'parts of HEARTBEAT.md were not understood');
     }
     this.#lastProblems = problems.join();
     const state = await this.#stateFile.read(await store.heartbeats.lastRuns(agent.id), tasks);
-    const at = { now: clock(), clock: zoneClock(found.zone.timeZone) };
+    const at = { now: clock(), clock: createZoneClock(found.zone.timeZone) };
     return { ...found, tasks, problems, state, at };
   }
 
@@ -202,11 +202,15 @@ export class Heartbeat {
     return outcome;
   }
 
-  async #start(read: Tasks, slot: HeartbeatSlot | null, request?: RunRequest): Promise<RunOutcome> {
+  async #start(
+    read: TasksWithState,
+    slot: HeartbeatSlot | null,
+    request?: RunRequest,
+  ): Promise<RunOutcome> {
     const { store, agent, settings, clock, findTarget, wake } = this.#deps;
     const skipped = (reason: string): RunOutcome => ({ kind: 'skipped', reason });
-    const { candidates, reason } = candidatesFor(read, settings.everyMinutes, request?.task);
-    if (candidates.length > 0 && (await tokensToday(this.#deps)) >= settings.tokensPerDay) {
+    const { candidates, reason } = listCandidates(read, settings.everyMinutes, request?.task);
+    if (candidates.length > 0 && (await countTokensToday(this.#deps)) >= settings.tokensPerDay) {
       return skipped(`the ${settings.tokensPerDay} tokens of today are used up`);
     }
     let { state } = read;
@@ -228,7 +232,7 @@ export class Heartbeat {
         why = `${task.name}: nothing is new`;
         continue;
       }
-      const id = request?.id ?? runId(agent.id, slot?.dueAt ?? now);
+      const id = request?.id ?? toRunId(agent.id, slot?.dueAt ?? now);
       const order = await this.#orderOf(task, target, { ...read, state }, { id, now });
       const started = await store.heartbeats.start(order, slot, now, request?.room);
       if (started !== 'started') return skipped(STOPPED[started]);
@@ -242,14 +246,22 @@ export class Heartbeat {
   async #orderOf(
     task: StandingTask,
     target: AlertChat,
-    { state, context, zone: { timeZone } }: Tasks,
+    { state, context, zone: { timeZone } }: TasksWithState,
     { id, now }: { readonly id: string; readonly now: number },
   ): Promise<HeartbeatOrder> {
     const { id: agent, name: agentName } = this.#deps.agent;
     const { lastRun = null } = state.tasks.get(task.name) ?? {};
-    const last = lastRun === null ? 'never' : wallMinute(lastRun, timeZone);
+    const last = lastRun === null ? 'never' : formatWallMinute(lastRun, timeZone);
     const language = await this.languageOf(target);
-    return runOrder(task, target, { id, agent, agentName, lastRun: last, language, context, now });
+    return createRunOrder(task, target, {
+      id,
+      agent,
+      agentName,
+      lastRun: last,
+      language,
+      context,
+      now,
+    });
   }
 
   /**
@@ -258,10 +270,10 @@ export class Heartbeat {
    */
   async languageOf({ route, isOwners }: AlertChat): Promise<string | undefined> {
     const file = isOwners ? await this.#view.read(PROFILE_FILE) : null;
-    const said = file?.kind === 'file' ? languageInProfile(file.text) : undefined;
+    const said = file?.kind === 'file' ? findProfileLanguage(file.text) : undefined;
     if (said !== undefined) return said;
     const rows = await this.#deps.store.inbox.recent(route, RECENT_MESSAGES);
-    return languageOf(typedTexts(rows.map(({ message }) => message)));
+    return detectLanguageName(listTypedTexts(rows.map(({ message }) => message)));
   }
 
   /**
@@ -272,13 +284,13 @@ export class Heartbeat {
   async preview(choose: (found: AlertChat | null) => AlertChat): Promise<HeartbeatOrder> {
     const { store, agent, settings, clock, findTarget } = this.#deps;
     const read = await this.#read();
-    const { candidates } = candidatesFor(read, settings.everyMinutes, undefined);
+    const { candidates } = listCandidates(read, settings.everyMinutes, undefined);
     const task =
       [...candidates, ...read.tasks].find(({ routine }) => routine === undefined) ?? EXAMPLE_TASK;
     const found = await findTarget(task);
     const plan = await store.heartbeats.plan(agent.id);
     const now = clock();
-    const id = runId(agent.id, plan?.nextAt ?? now);
+    const id = toRunId(agent.id, plan?.nextAt ?? now);
     const target = choose(found.kind === 'chat' ? found : null);
     return this.#orderOf(task, target, read, { id, now });
   }
@@ -302,17 +314,17 @@ export class Heartbeat {
 }
 
 /** Derived from the slot, so that another process with the same slot cannot start a second run. */
-function runId(agent: string, dueAt: number): string {
+function toRunId(agent: string, dueAt: number): string {
   return `beat_${agent}_${dueAt}`;
 }
 
 /** The tokens of all runs since midnight in the agent’s time zone (H05). */
-export function tokensToday({
+export function countTokensToday({
   store,
   agent,
   clock,
 }: Pick<HeartbeatServices, 'agent' | 'clock'> & {
   readonly store: Pick<Store, 'heartbeats'>;
 }): Promise<number> {
-  return store.heartbeats.tokensSince(agent.id, zoneDayStart(clock(), agent.timeZone));
+  return store.heartbeats.tokensSince(agent.id, findZoneDayStart(clock(), agent.timeZone));
 }

@@ -1,4 +1,4 @@
-import { type InboundMessage, typedText } from '@parley/core';
+import { getTypedText, type InboundMessage } from '@parley/core';
 
 /**
  * Scripts that are used mainly by one language. The first one found wins, so kana take precedence
@@ -46,17 +46,17 @@ const MIN_EVIDENCE = 3;
  * The English name of the language in which people wrote; undefined if unclear. It is used for an
  * instruction, for which no answer is better than a wrong one.
  */
-export function languageOf(texts: readonly string[]): string | undefined {
-  const text = texts.map(withoutForeignWords).join('\n').toLowerCase();
+export function detectLanguageName(texts: readonly string[]): string | undefined {
+  const text = texts.map(removeForeignWords).join('\n').toLowerCase();
   const letters = text.match(/\p{L}/gu)?.length ?? 0;
   const inScript = SCRIPTS.find(([script]) => {
     const found = text.match(script)?.length ?? 0;
     return found >= MIN_EVIDENCE && found * 10 >= letters;
   });
-  return inScript?.[1] ?? latinLanguage(text.match(/[\p{L}\p{M}]+/gu) ?? []);
+  return inScript?.[1] ?? detectLatinLanguage(text.match(/[\p{L}\p{M}]+/gu) ?? []);
 }
 
-function latinLanguage(words: readonly string[]): string | undefined {
+function detectLatinLanguage(words: readonly string[]): string | undefined {
   const [first, second] = FREQUENT.map(([language, frequent]) => ({
     language,
     found: words.filter((word) => frequent.has(word)).length,
@@ -68,7 +68,7 @@ function latinLanguage(words: readonly string[]): string | undefined {
 }
 
 /** Removes code, addresses, quotations and commands, which are not in the person's language. */
-function withoutForeignWords(text: string): string {
+function removeForeignWords(text: string): string {
   return text.replace(/```[\s\S]*?(```|(?![\s\S]))|`[^`]*`|https?:\S+|^>.*$|^\/.*$/gm, ' ');
 }
 
@@ -83,7 +83,7 @@ const IN_PROFILE: readonly RegExp[] = [
 ];
 
 /** The owner's language as USER.md states it. */
-export function languageInProfile(text: string): string | undefined {
+export function findProfileLanguage(text: string): string | undefined {
   const found = IN_PROFILE.map((line) => line.exec(text)).find((match) => match !== null);
   const said = found?.[1]?.replace(/[*_`#<>]/g, '').trim();
   return said === undefined || said === ''
@@ -92,6 +92,6 @@ export function languageInProfile(text: string): string | undefined {
 }
 
 /** The texts that people typed themselves. */
-export function typedTexts(messages: readonly InboundMessage[]): readonly string[] {
-  return messages.map(typedText).filter((text) => text !== '');
+export function listTypedTexts(messages: readonly InboundMessage[]): readonly string[] {
+  return messages.map(getTypedText).filter((text) => text !== '');
 }

@@ -101,7 +101,7 @@ const DAY_MS = 24 * 60 * 60_000;
  * Formats a moment (ms) as local time in everyday form: `14:30`, `tomorrow 03:00`, `Mon 23 Nov
  * 03:00`.
  */
-export function momentText(moment: number, clock: ZoneClock, now: number): string {
+export function formatMoment(moment: number, clock: ZoneClock, now: number): string {
   const wall = clock.wallAt(moment);
   const today = clock.wallAt(now);
   const time = new Date(wall).toISOString().slice(11, 16);

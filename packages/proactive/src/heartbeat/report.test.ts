@@ -1,16 +1,16 @@
-import { literal } from '@parley/core';
+import { toLiteralMarkdown } from '@parley/core';
 import type { HeartbeatRun } from '@parley/store';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
-import { zoneClock } from '../zone-clock.ts';
+import { createZoneClock } from '../zone-clock.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import { lastTaskRun } from './report.ts';
-import { momentText } from './report-shape.ts';
+import { describeLastTaskRun } from './report.ts';
+import { formatMoment } from './report-shape.ts';
 import type { HeartbeatServices } from './services.ts';
 
 const moment = (iso: string) => Date.parse(iso);
 /** Half past three on a Saturday afternoon in Berlin. */
-const AT = { now: moment('2026-11-21T14:30:00Z'), clock: zoneClock('Europe/Berlin') };
+const AT = { now: moment('2026-11-21T14:30:00Z'), clock: createZoneClock('Europe/Berlin') };
 const RUN: HeartbeatRun = {
   id: 'beat_main_1',
   agent: 'main',
@@ -27,7 +27,8 @@ const RUN: HeartbeatRun = {
 };
 const CHECK = { kind: 'command', command: 'date' } as const;
 const said = (change: Partial<HeartbeatRun>, tell?: string) =>
-  lastTaskRun(tell === undefined ? {} : { tell }, RUN.startedAt, { ...RUN, ...change }, AT).text;
+  describeLastTaskRun(tell === undefined ? {} : { tell }, RUN.startedAt, { ...RUN, ...change }, AT)
+    .text;
 
 describe('the outcome of the last run', () => {
   it.each<[Partial<HeartbeatRun>, string]>([
@@ -54,17 +55,17 @@ describe('the outcome of the last run', () => {
 
   it('[H02] says that a check found nothing new, if that was after the run', () => {
     const later = moment('2026-11-21T14:00:00Z');
-    expect(lastTaskRun({ check: CHECK }, later, RUN, AT)).toEqual({
+    expect(describeLastTaskRun({ check: CHECK }, later, RUN, AT)).toEqual({
       state: 'nothing-new',
       at: later,
       text: '15:00, nothing new to look at',
     });
-    const noted = lastTaskRun({}, moment('2026-11-12T14:00:00Z'), undefined, AT);
+    const noted = describeLastTaskRun({}, moment('2026-11-12T14:00:00Z'), undefined, AT);
     expect(noted).toMatchObject({ state: 'noted', text: 'Thu 12 Nov 15:00' });
   });
 
   it('[H02] is empty before the first run', () => {
-    expect(lastTaskRun({}, null, undefined, AT)).toEqual({
+    expect(describeLastTaskRun({}, null, undefined, AT)).toEqual({
       state: 'never',
       at: null,
       text: 'never',
@@ -81,7 +82,7 @@ it.each([
   ['2026-03-28T02:00:00Z', 'Sat 28 Mar 03:00'],
 ])('[H02] %s is %s for a person in Berlin on that Saturday', (iso, words) => {
   const now = Date.parse('2026-11-21T14:30:00Z');
-  expect(momentText(Date.parse(iso), zoneClock('Europe/Berlin'), now)).toBe(words);
+  expect(formatMoment(Date.parse(iso), createZoneClock('Europe/Berlin'), now)).toBe(words);
 });
 
 describe('the report as text', () => {
@@ -160,7 +161,9 @@ describe('the report as text', () => {
 
     it('shows the name of a task literally, whatever it contains', async () => {
       const heartbeat = await open('## a* [b](https://c.example)\n- do: Look.\n');
-      expect(await ask(heartbeat)).toContain(`**${literal('a* [b](https://c.example)')}**`);
+      expect(await ask(heartbeat)).toContain(
+        `**${toLiteralMarkdown('a* [b](https://c.example)')}**`,
+      );
     });
 
     it.each(['on', 'off'])('[H01] names the setting that decides about %s', async (verb) => {

@@ -1,10 +1,10 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SOME_ZONES } from '../testing/some-zones.ts';
-import { windowAt, windowOn, type ZoneClock, zoneClock } from '../zone-clock.ts';
-import { dueTasks, nextRun } from './run.ts';
-import { cadenceMinutes, type StandingTask } from './task.ts';
+import { computeWindowOn, createZoneClock, findWindowAt, type ZoneClock } from '../zone-clock.ts';
+import { computeNextRun, listDueTasks } from './run.ts';
+import { getCadenceMinutes, type StandingTask } from './task.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -31,7 +31,7 @@ const tasks = fc.array(fc.record({ cadence, window }), { minLength: 1, maxLength
     }),
   ),
 );
-const zone = fc.constantFrom(...SOME_ZONES).map((name) => ({ name, clock: zoneClock(name) }));
+const zone = fc.constantFrom(...SOME_ZONES).map((name) => ({ name, clock: createZoneClock(name) }));
 /** Often close to a clock change. */
 const start = fc.oneof(
   fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) }),
@@ -59,7 +59,7 @@ function live(
   const lastRuns = new Map<string, number>();
   let now = from;
   for (const minutes of steps) {
-    const [first] = dueTasks(all, lastRuns, { now, clock }).due;
+    const [first] = listDueTasks(all, lastRuns, { now, clock }).due;
     if (first !== undefined) {
       runs.push({ task: first.task, at: now });
       lastRuns.set(first.task.name, now);
@@ -81,7 +81,7 @@ describe('[H02] heartbeats over days', () => {
         const { runs } = live(all, from, clock, distances);
         for (const task of all) {
           const own = runs.filter((run) => run.task === task).map(({ at }) => at);
-          const days = own.map((at) => windowAt(clock, task.window, at)?.day ?? Number.NaN);
+          const days = own.map((at) => findWindowAt(clock, task.window, at)?.day ?? Number.NaN);
           expect(days).not.toContain(Number.NaN);
           for (const [index, at] of own.entries()) {
             if (index === 0) continue;
@@ -90,12 +90,12 @@ describe('[H02] heartbeats over days', () => {
               expect(between).toBeGreaterThanOrEqual(task.cadence.days);
             } else {
               const between = at - (own[index - 1] ?? 0);
-              expect(between).toBeGreaterThanOrEqual(cadenceMinutes(task.cadence) * MINUTE);
+              expect(between).toBeGreaterThanOrEqual(getCadenceMinutes(task.cadence) * MINUTE);
             }
           }
         }
       }),
-      runs(40),
+      toRunOptions(40),
     );
   });
 
@@ -115,15 +115,15 @@ describe('[H02] heartbeats over days', () => {
           clock,
           Array.from({ length: 160 }, () => 30),
         );
-        const ran = new Set(runs.map(({ at }) => windowAt(clock, hours, at)?.day));
+        const ran = new Set(runs.map(({ at }) => findWindowAt(clock, hours, at)?.day));
         expect(ran.size).toBe(runs.length);
         const first = Math.floor(clock.wallAt(from) / DAY);
         for (let day = first; day < first + 4; day += 1) {
-          const { start: opens, end: closes } = windowOn(clock, hours, day);
+          const { start: opens, end: closes } = computeWindowOn(clock, hours, day);
           if (opens >= from && closes <= end && closes - opens >= HOUR) expect(ran).toContain(day);
         }
       }),
-      runs(40),
+      toRunOptions(40),
     );
   });
 
@@ -145,16 +145,16 @@ describe('[H02] heartbeats over days', () => {
                 : [[name, now - minutes * MINUTE]];
             }),
           );
-          const { due, nextAt } = dueTasks(all, lastRuns, { now, clock });
+          const { due, nextAt } = listDueTasks(all, lastRuns, { now, clock });
           if (due.length > 0) return;
           const next = nextAt ?? now;
           expect(next).toBeGreaterThan(now);
           const before = Math.min(now + Math.floor((next - now) * part), next - 1);
-          expect(dueTasks(all, lastRuns, { now: before, clock }).due).toEqual([]);
-          expect(dueTasks(all, lastRuns, { now: next, clock }).due).not.toEqual([]);
+          expect(listDueTasks(all, lastRuns, { now: before, clock }).due).toEqual([]);
+          expect(listDueTasks(all, lastRuns, { now: next, clock }).due).not.toEqual([]);
         },
       ),
-      runs(300),
+      toRunOptions(300),
     );
   });
 
@@ -163,12 +163,12 @@ describe('[H02] heartbeats over days', () => {
     fc.assert(
       fc.property(tasks, start, zone, jump, ([task], now, { clock }, by) => {
         if (task === undefined) return;
-        const next = nextRun(task, now + by, { clock, now });
+        const next = computeNextRun(task, now + by, { clock, now });
         const at = next.kind === 'due' ? now : next.nextAt;
         expect(at).toBeGreaterThanOrEqual(now);
-        expect(at).toBeLessThanOrEqual(now + cadenceMinutes(task.cadence) * MINUTE + 2 * DAY);
+        expect(at).toBeLessThanOrEqual(now + getCadenceMinutes(task.cadence) * MINUTE + 2 * DAY);
       }),
-      runs(300),
+      toRunOptions(300),
     );
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { zoneClock } from '../zone-clock.ts';
+import { createZoneClock } from '../zone-clock.ts';
 import { readTasks } from './read-tasks.ts';
-import { dueTasks, exampleRun, outlookOfTasks } from './run.ts';
+import { createExampleRun, listDueTasks, listTaskOutlooks } from './run.ts';
 
 const at = (iso: string) => Date.parse(iso);
 
@@ -18,13 +18,13 @@ function beat({ file, ran = {}, now, timeZone = 'Europe/Vienna' }: Beat): string
   const { tasks, problems } = readTasks(file);
   expect(problems).toEqual([]);
   const lastRuns = new Map(Object.entries(ran).map(([name, moment]) => [name, at(moment)]));
-  const looking = { now: at(now), clock: zoneClock(timeZone) };
-  const { due, nextAt } = dueTasks(tasks, lastRuns, looking);
+  const looking = { now: at(now), clock: createZoneClock(timeZone) };
+  const { due, nextAt } = listDueTasks(tasks, lastRuns, looking);
   const [first] = due;
   if (first !== undefined) {
     return `${first.task.name} +${Math.floor((looking.now - first.since) / 60_000)}`;
   }
-  const why = outlookOfTasks(tasks, lastRuns, looking).map(({ next }) => next.kind);
+  const why = listTaskOutlooks(tasks, lastRuns, looking).map(({ next }) => next.kind);
   return `none (${why.join(', ')}) until ${nextAt === null ? 'never' : new Date(nextAt).toISOString().slice(0, 16)}`;
 }
 
@@ -40,9 +40,9 @@ it('[H02] a task never runs twice within five minutes, whatever its cadence says
   if (mail === undefined) throw new Error('no task');
   const often = { ...mail, cadence: { kind: 'minutes', minutes: 1 } } as const;
   const due = (now: string) =>
-    dueTasks([often], new Map([['mail', at('2026-11-21T12:00Z')]]), {
+    listDueTasks([often], new Map([['mail', at('2026-11-21T12:00Z')]]), {
       now: at(now),
-      clock: zoneClock('Europe/Vienna'),
+      clock: createZoneClock('Europe/Vienna'),
     }).due.length;
   expect([due('2026-11-21T12:04:59Z'), due('2026-11-21T12:05Z')]).toEqual([0, 1]);
 });
@@ -298,10 +298,10 @@ describe('[H02] the task of a heartbeat run', () => {
 
   it('comes with the reasons why the others wait', () => {
     const { tasks } = readTasks(MAIL + THREE);
-    const looking = { now: at('2026-11-21T12:00Z'), clock: zoneClock('UTC') };
-    const { due } = dueTasks(tasks, new Map(), looking);
+    const looking = { now: at('2026-11-21T12:00Z'), clock: createZoneClock('UTC') };
+    const { due } = listDueTasks(tasks, new Map(), looking);
     expect(due.map(({ task: { name } }) => name)).toEqual(['mail', 'three']);
-    expect(outlookOfTasks(tasks, new Map(), looking)).toMatchObject([
+    expect(listTaskOutlooks(tasks, new Map(), looking)).toMatchObject([
       { task: { name: 'mail' } },
       { task: { name: 'three' }, next: { kind: 'due', neverRan: true } },
     ]);
@@ -326,7 +326,9 @@ it('[F14] a run of a named agent is in a lane of that agent', () => {
     last,
     isOwners: true,
   } as const;
-  const { message } = exampleRun(chat, { agent: 'desk', agentName: 'desk', now: 0 });
+  const { message } = createExampleRun(chat, { agent: 'desk', agentName: 'desk', now: 0 });
   expect(message.conversationId).toBe('@desk/beat:desk');
-  expect(exampleRun(chat, { agent: 'main', now: 0 }).message.conversationId).toBe('beat:main');
+  expect(createExampleRun(chat, { agent: 'main', now: 0 }).message.conversationId).toBe(
+    'beat:main',
+  );
 });

@@ -34,14 +34,14 @@ export interface HeartbeatServices extends Pick<Runtime, 'clock' | 'log'> {
 }
 
 /** The tasks, with past and future runs. */
-export interface HeartbeatStatus extends Omit<Tasks, 'tasks' | 'at'> {
+export interface HeartbeatStatus extends Omit<TasksWithState, 'tasks' | 'at'> {
   readonly plan: HeartbeatPlan | null;
   readonly tasks: readonly TaskOutlook[];
   readonly tokensToday: number;
 }
 
 /** The current content of HEARTBEAT.md and heartbeat-state.json. */
-export interface Tasks extends RunFacts {
+export interface TasksWithState extends RunFacts {
   readonly problems: readonly string[];
   readonly context: string | undefined;
   readonly zone: OwnersZone;

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  heartbeatStateText,
-  lastRunsOf,
+  formatHeartbeatState,
+  importChecks,
+  listLastRuns,
   readHeartbeatState,
-  withChecks,
-  withTask,
+  updateTask,
 } from './state.ts';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
@@ -30,7 +30,7 @@ describe('heartbeat-state.json', () => {
       cadenceMin: 30,
       more: { seen: 1 },
     });
-    expect(heartbeatStateText(state)).toBe(text);
+    expect(formatHeartbeatState(state)).toBe(text);
   });
 
   it.each([
@@ -56,8 +56,8 @@ describe('heartbeat-state.json', () => {
 
   it('[H02] records a run and keeps everything else', () => {
     const { state } = readHeartbeatState('{"tasks":{"a":{"x":1},"b":{}},"c":2}');
-    const next = withTask(state, 'a', { lastRun: NOON, cadenceMin: 5 });
-    expect(JSON.parse(heartbeatStateText(next))).toEqual({
+    const next = updateTask(state, 'a', { lastRun: NOON, cadenceMin: 5 });
+    expect(JSON.parse(formatHeartbeatState(next))).toEqual({
       tasks: {
         a: { lastRun: '2026-11-21T12:00:00.000Z', cadenceMin: 5, x: 1 },
         b: { lastRun: null },
@@ -80,7 +80,7 @@ describe('heartbeat-state.json', () => {
     ['a number for tasks', { tasks: NOON, version: 1 }],
   ])('[H11] with %s loses nothing when a run is recorded', (_what, file) => {
     const { state } = readHeartbeatState(JSON.stringify(file));
-    const text = heartbeatStateText(withTask(state, 'new', { lastRun: NOON, cadenceMin: 5 }));
+    const text = formatHeartbeatState(updateTask(state, 'new', { lastRun: NOON, cadenceMin: 5 }));
     const leaves = (value: unknown): readonly unknown[] =>
       typeof value === 'object' && value !== null ? Object.values(value).flatMap(leaves) : [value];
     const written = leaves(JSON.parse(text));
@@ -91,13 +91,13 @@ describe('heartbeat-state.json', () => {
         true,
       );
     }
-    expect(lastRunsOf(readHeartbeatState(text).state).get('new')).toBe(NOON);
+    expect(listLastRuns(readHeartbeatState(text).state).get('new')).toBe(NOON);
   });
 
   it('[H11] is kept as text when a run is recorded, if it is not JSON', () => {
     const { state, repairs } = readHeartbeatState('{"lastChecks": {"mail": 17');
     expect(repairs).toHaveLength(1);
-    expect(JSON.parse(heartbeatStateText(state))).toMatchObject({
+    expect(JSON.parse(formatHeartbeatState(state))).toMatchObject({
       unread: '{"lastChecks": {"mail": 17',
     });
   });
@@ -120,7 +120,7 @@ describe('heartbeat-state.json', () => {
     fc.assert(
       fc.property(file, (text) => {
         const { state } = readHeartbeatState(text);
-        expect(readHeartbeatState(heartbeatStateText(state))).toEqual({ state, repairs: [] });
+        expect(readHeartbeatState(formatHeartbeatState(state))).toEqual({ state, repairs: [] });
       }),
     );
   });
@@ -177,13 +177,13 @@ describe('heartbeat-state.json', () => {
     const { state, repairs } = readHeartbeatState(JSON.stringify(file));
     expect(repairs).toEqual([]);
     const cadence = { kind: 'days', days: 1 } as const;
-    const taken = withChecks(
+    const taken = importChecks(
       state,
       names.map((name) => ({ name, cadence })),
     );
-    const seconds = [...lastRunsOf(taken)].map(([name, ms]) => [name, ms / 1000]);
+    const seconds = [...listLastRuns(taken)].map(([name, ms]) => [name, ms / 1000]);
     expect(Object.fromEntries(seconds)).toEqual(runs);
     const { tasks: _, ...others } = { tasks: {}, ...file };
-    expect(JSON.parse(heartbeatStateText(taken))).toMatchObject(others);
+    expect(JSON.parse(formatHeartbeatState(taken))).toMatchObject(others);
   });
 });

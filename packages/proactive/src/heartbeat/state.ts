@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { PROSE_TASK } from './read-tasks.ts';
-import { cadenceMinutes, STATE_FILE, type StandingTask } from './task.ts';
+import { getCadenceMinutes, STATE_FILE, type StandingTask } from './task.ts';
 
 interface TaskState {
   /** When the task last started (ms); null before its first run. */
@@ -11,7 +11,7 @@ interface TaskState {
    * Other fields, kept unchanged. `was` holds invalid values that were found in place of the fields
    * above.
    */
-  readonly more: Fields;
+  readonly more: StateFields;
 }
 
 /**
@@ -20,11 +20,11 @@ interface TaskState {
  */
 export interface HeartbeatState {
   readonly tasks: ReadonlyMap<string, TaskState>;
-  readonly more: Fields;
+  readonly more: StateFields;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-const Fields = z.record(z.string(), z.unknown());
+type StateFields = Readonly<Record<string, unknown>>;
+const StateFields = z.record(z.string(), z.unknown());
 /** The file is complete up to this run; later runs were lost with their process. */
 export const NOTED = 'noted';
 /**
@@ -47,29 +47,29 @@ export function readHeartbeatState(text: string): {
   const repairs: string[] = [];
   const bare = text.replace(/^\ufeff/, '').trim();
   const json = bare === '' ? {} : parseLenientJson(bare);
-  const list = z.array(Fields).safeParse(json).data;
-  const parsed = Fields.safeParse(list === undefined ? json : { tasks: list });
+  const list = z.array(StateFields).safeParse(json).data;
+  const parsed = StateFields.safeParse(list === undefined ? json : { tasks: list });
   if (!parsed.success) {
     repairs.push(`${STATE_FILE} is not an object in JSON; it starts again and keeps the old text.`);
   }
   const file = parsed.data ?? { unread: parseLenientJson(bare) ?? bare };
-  const { [tasksKey(file)]: written = {}, ...more } = file;
+  const { [findTasksKey(file)]: written = {}, ...more } = file;
   const tasks = new Map<string, TaskState>();
-  for (const [name, value] of Object.entries(Fields.parse(written))) {
+  for (const [name, value] of Object.entries(StateFields.parse(written))) {
     tasks.set(name, readTask(name, value, repairs));
   }
   return { state: { tasks, more }, repairs };
 }
 
 /** An entry has times itself (`{"lastRun": …}`); only a list of tasks contains further entries. */
-function tasksKey({ tasks = {}, [BESIDE]: beside }: Fields): string {
-  const fields = Fields.safeParse(tasks).data;
+function findTasksKey({ tasks = {}, [BESIDE]: beside }: StateFields): string {
+  const fields = StateFields.safeParse(tasks).data;
   const isEntry = fields === undefined || Object.keys(fields).some((key) => ENTRY_KEY.test(key));
   return isEntry || beside !== undefined ? BESIDE : 'tasks';
 }
 
 /** The content of the file for this state, in readable form: one line per value. */
-export function heartbeatStateText({ tasks, more }: HeartbeatState): string {
+export function formatHeartbeatState({ tasks, more }: HeartbeatState): string {
   const written = [...tasks].map(([name, task]) => {
     const lastRun = task.lastRun === null ? null : new Date(task.lastRun).toISOString();
     const cadence = task.cadenceMin !== null && { cadenceMin: task.cadenceMin };
@@ -81,7 +81,7 @@ export function heartbeatStateText({ tasks, more }: HeartbeatState): string {
 
 const NEVER_RAN: TaskState = { lastRun: null, cadenceMin: null, more: {} };
 
-export function withTask(
+export function updateTask(
   state: HeartbeatState,
   name: string,
   change: Partial<TaskState>,
@@ -95,7 +95,7 @@ export function withTask(
  * that key, for tasks that have no run yet. An entry belongs to a task if the words in its key
  * occur in the task's name, or if no other task has the same cadence.
  */
-export function withChecks(
+export function importChecks(
   state: HeartbeatState,
   tasks: readonly Pick<StandingTask, 'name' | 'cadence'>[],
 ): HeartbeatState {
@@ -103,29 +103,32 @@ export function withChecks(
   // Once Parley has written the file, other entries are former tasks of its own.
   const isForeign = state.more[NOTED] === undefined;
   const others = [...state.tasks].filter(([name]) => isForeign && !names.has(name));
-  const checks = new Map([...checksOf(state.more), ...checksOf(Object.fromEntries(others))]);
+  const checks = new Map([...readChecks(state.more), ...readChecks(Object.fromEntries(others))]);
   let next = state;
   const take = ({ name, cadence }: (typeof tasks)[number], key: string | undefined) => {
     const check = key === undefined ? undefined : checks.get(key);
     if (key === undefined || check === undefined) return;
     checks.delete(key);
-    next = withTask(next, name, { lastRun: check.lastRun, cadenceMin: cadenceMinutes(cadence) });
+    next = updateTask(next, name, {
+      lastRun: check.lastRun,
+      cadenceMin: getCadenceMinutes(cadence),
+    });
   };
   const waiting = () =>
     tasks.filter(({ name }) => (next.tasks.get(name)?.lastRun ?? null) === null);
   for (const task of waiting()) {
-    take(task, task.name === PROSE_TASK ? newestOf(checks) : keyFor(task.name, checks));
+    take(task, task.name === PROSE_TASK ? findNewest(checks) : findKeyFor(task.name, checks));
   }
   for (const task of waiting()) {
-    const minutes = cadenceMinutes(task.cadence);
-    const alike = waiting().filter((one) => cadenceMinutes(one.cadence) === minutes);
+    const minutes = getCadenceMinutes(task.cadence);
+    const alike = waiting().filter((one) => getCadenceMinutes(one.cadence) === minutes);
     const keys = [...checks].filter(([, { cadenceMin }]) => cadenceMin === minutes);
     if (alike.length === 1 && keys.length === 1) take(task, keys[0]?.[0]);
   }
   return next;
 }
 
-interface Check {
+interface ForeignCheck {
   readonly lastRun: number;
   readonly cadenceMin: unknown;
 }
@@ -141,17 +144,18 @@ const MAX_DEPTH = 3;
  * Reads `{"email": 1703275200}` or `{"email": {"lastRun": …}}`, also below keys such as
  * `lastChecks`, or in a list.
  */
-function checksOf({ [NOTED]: _, ...more }: Fields, depth = 1): Map<string, Check> {
+function readChecks({ [NOTED]: _, ...more }: StateFields, depth = 1): Map<string, ForeignCheck> {
   const checks = Object.entries(more)
     .slice(0, MAX_CHECKS)
-    .flatMap(([key, written]): (readonly [string, Check])[] => {
-      const fields = Fields.safeParse(Array.isArray(written) ? { ...written } : written).data ?? {};
+    .flatMap(([key, written]): (readonly [string, ForeignCheck])[] => {
+      const fields =
+        StateFields.safeParse(Array.isArray(written) ? { ...written } : written).data ?? {};
       const time = Object.keys(fields).find((name) => TIME_KEY.test(name));
       const lastRun = readMoment(time === undefined ? written : fields[time]) ?? 0;
       const { name = fields.id ?? fields.task, cadenceMin } = fields;
       const title = typeof name === 'string' ? name : key;
       if (lastRun >= FIRST_CHECK_MS) return [[title, { lastRun, cadenceMin }]];
-      return depth < MAX_DEPTH ? [...checksOf(fields, depth + 1)] : [];
+      return depth < MAX_DEPTH ? [...readChecks(fields, depth + 1)] : [];
     });
   return new Map(checks);
 }
@@ -159,10 +163,10 @@ function checksOf({ [NOTED]: _, ...more }: Fields, depth = 1): Map<string, Check
 /**
  * The key with the same words, otherwise the one with the most words that all occur in the name.
  */
-function keyFor(name: string, checks: ReadonlyMap<string, Check>): string | undefined {
-  const inName = new Set(taskNameWords(name));
+function findKeyFor(name: string, checks: ReadonlyMap<string, ForeignCheck>): string | undefined {
+  const inName = new Set(splitNameWords(name));
   const fitting = [...checks.keys()]
-    .map((key) => ({ key, words: taskNameWords(key) }))
+    .map((key) => ({ key, words: splitNameWords(key) }))
     .filter(({ words }) => words.length > 0 && words.every((word) => inName.has(word)));
   return fitting.toSorted((a, b) => b.words.length - a.words.length)[0]?.key;
 }
@@ -182,7 +186,7 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
  * The words in a name. `memoryReview`, `memory_reviews` and `Memory review` give the same result;
  * `last` and `check` are dropped.
  */
-function taskNameWords(text: string): readonly string[] {
+function splitNameWords(text: string): readonly string[] {
   const spaced = text.replace(/(?<=\p{Ll})(?=\p{Lu})|_/gu, ' ');
   const meant = MEANINGS.reduce((all, [words, meaning]) => all.replace(words, meaning), spaced);
   const words = meant.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
@@ -190,12 +194,12 @@ function taskNameWords(text: string): readonly string[] {
   return plain.filter((word) => !/^(?:last|check(?:ed)?|run|at|time)$/.test(word));
 }
 
-function newestOf(checks: ReadonlyMap<string, Check>): string | undefined {
+function findNewest(checks: ReadonlyMap<string, ForeignCheck>): string | undefined {
   return [...checks].toSorted(([, a], [, b]) => b.lastRun - a.lastRun)[0]?.[0];
 }
 
 /** The last run of each task, by name, without tasks that never ran. */
-export function lastRunsOf({ tasks }: HeartbeatState): ReadonlyMap<string, number> {
+export function listLastRuns({ tasks }: HeartbeatState): ReadonlyMap<string, number> {
   const runs = [...tasks].flatMap(([name, { lastRun }]) =>
     lastRun === null ? [] : [[name, lastRun] as const],
   );
@@ -220,7 +224,7 @@ const TIME_KEY =
 const ENTRY_KEY = new RegExp(`${TIME_KEY.source}|^cadenceMin$`, 'i');
 
 function readTask(name: string, value: unknown, repairs: string[]): TaskState {
-  const fields = Fields.safeParse(value).data ?? { lastRun: value };
+  const fields = StateFields.safeParse(value).data ?? { lastRun: value };
   const time = Object.keys(fields).find((key) => TIME_KEY.test(key));
   const { lastRun: run = time && fields[time], cadenceMin: cadence, ...more } = fields;
   const lastRun = readMoment(run);
@@ -258,7 +262,7 @@ function readMoment(written: unknown): number | null | undefined {
 }
 
 /** Adds runs that started after the last recorded one. */
-export function withLostRuns(
+export function addLostRuns(
   state: HeartbeatState,
   runs: Iterable<readonly [name: string, run: Partial<TaskState>]>,
 ): HeartbeatState {
@@ -268,7 +272,7 @@ export function withLostRuns(
   let next = state;
   for (const [name, { lastRun = null, cadenceMin = null }] of runs) {
     if (lastRun === null || lastRun <= noted) continue;
-    next = withTask(next, name, { lastRun, ...(cadenceMin !== null && { cadenceMin }) });
+    next = updateTask(next, name, { lastRun, ...(cadenceMin !== null && { cadenceMin }) });
   }
   return next;
 }

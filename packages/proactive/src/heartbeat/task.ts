@@ -45,7 +45,7 @@ export interface StandingTask {
 }
 
 /** The cadence in minutes, as heartbeat-state.json stores it. */
-export function cadenceMinutes(cadence: Cadence): number {
+export function getCadenceMinutes(cadence: Cadence): number {
   return cadence.kind === 'minutes' ? cadence.minutes : cadence.days * 24 * 60;
 }
 
@@ -101,13 +101,13 @@ export interface WrittenInterval {
   readonly at?: number;
 }
 
-interface Unit {
+interface IntervalUnit {
   readonly name: RegExp;
   readonly unit: WrittenInterval['unit'];
   readonly count: number;
 }
 
-const UNITS: readonly Unit[] = [
+const UNITS: readonly IntervalUnit[] = [
   { name: /^m(?:ins?|inutes?)?$/, unit: 'minutes', count: 1 },
   { name: /^h(?:rs?|ours?)?$/, unit: 'minutes', count: 60 },
   { name: /^d(?:ays?)?$/, unit: 'days', count: 1 },
@@ -175,14 +175,14 @@ function readLength(written: string): WrittenInterval | null {
       return null;
     sums[found.unit] += (count === '' ? 1 : Number(count)) * found.count;
   }
-  return inOneUnit(sums);
+  return toLargestUnit(sums);
 }
 
 /**
  * Expresses a sum in the largest unit that divides it. A month has no fixed length in days, so it
  * cannot be combined.
  */
-function inOneUnit({ minutes, days, months }: Record<WrittenInterval['unit'], number>) {
+function toLargestUnit({ minutes, days, months }: Record<WrittenInterval['unit'], number>) {
   if (months > 0) {
     const isWhole = Number.isInteger(months) && months <= MAX_MONTHS && minutes + days === 0;
     return isWhole ? ({ unit: 'months', count: months } as const) : null;
@@ -233,26 +233,26 @@ export function describeSchedule({
   cadence,
   window,
 }: Pick<StandingTask, 'cadence' | 'window'>): string {
-  const hours = `${clockOf(window.from)}–${clockOf(window.to)}`;
+  const hours = `${formatClock(window.from)}–${formatClock(window.to)}`;
   const isWholeDay = window.from === 0 && window.to === DAY_MINUTES;
   const isEachDay = cadence.kind === 'days' && cadence.days === 1;
-  const days = window.on && daysText(window.on);
+  const days = window.on && formatDays(window.on);
   const isOneDay = isEachDay && window.on?.of === 'week' && window.on.days.length === 1;
-  const often = isEachDay && days !== undefined ? [] : [oftenText(cadence)];
+  const often = isEachDay && days !== undefined ? [] : [describeCadence(cadence)];
   const on = days === undefined ? [] : [isOneDay ? `every ${days}` : days];
   return [...often, ...on, ...(isWholeDay ? [] : [hours])].join(', ');
 }
 
 const DAY_NAMES = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-function daysText({ of, days }: DayRule): string {
+function formatDays({ of, days }: DayRule): string {
   if (of === 'month') return `on day ${days.join(', ')} of each month`;
   if (days.join() === '1,2,3,4,5') return 'Monday to Friday';
   const names = days.map((day) => DAY_NAMES[day] ?? '');
   return names.length === 1 ? names.join() : names.map((name) => name.slice(0, 3)).join(', ');
 }
 
-function oftenText(cadence: StandingTask['cadence']): string {
+function describeCadence(cadence: StandingTask['cadence']): string {
   if (cadence.kind === 'days')
     return cadence.days === 1 ? 'every day' : `every ${cadence.days} days`;
   const { minutes } = cadence;
@@ -260,7 +260,7 @@ function oftenText(cadence: StandingTask['cadence']): string {
   return minutes === 60 ? 'every hour' : `every ${minutes / 60} h`;
 }
 
-function clockOf(minutes: number): string {
+function formatClock(minutes: number): string {
   const [hour, minute] = [Math.floor(minutes / 60), minutes % 60];
   return `${String(hour).padStart(2, '0')}:${String(minute).padStart(2, '0')}`;
 }

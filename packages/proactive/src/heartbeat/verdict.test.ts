@@ -1,9 +1,9 @@
 import { silentLogger } from '@parley/core';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createJudge } from './judge.ts';
-import { heartbeatVerdict, quietSpellings } from './verdict.ts';
+import { findQuietSpellings, judgeHeartbeatAnswer } from './verdict.ts';
 
 const LONG = 'The disk is full and the backup of this night failed. '.repeat(6).trim();
 
@@ -129,7 +129,7 @@ const UNCLEAR: readonly string[] = [
 describe('the answer of a standing task', () => {
   it('[H03] is quiet with text next to the token up to the length in the settings, and an alert beyond that', async () => {
     const kindOf = (rest: number, length: number) =>
-      heartbeatVerdict(`HEARTBEAT_OK ${'x'.repeat(length)}`, rest).kind;
+      judgeHeartbeatAnswer(`HEARTBEAT_OK ${'x'.repeat(length)}`, rest).kind;
     expect([kindOf(10, 10), kindOf(10, 11)]).toEqual(['quiet', 'alert']);
     expect([kindOf(1_000, 1_000), kindOf(0, 1)]).toEqual(['quiet', 'alert']);
     const judge = createJudge({
@@ -146,15 +146,15 @@ describe('the answer of a standing task', () => {
   });
 
   it.each(QUIET)('[H03] is quiet: %j', (answer) => {
-    expect(heartbeatVerdict(answer).kind).toBe('quiet');
+    expect(judgeHeartbeatAnswer(answer).kind).toBe('quiet');
   });
 
   it.each(ALERTS)('[H03] is an alert: %j', (answer, shown) => {
-    expect(heartbeatVerdict(answer)).toEqual({ kind: 'alert', text: shown });
+    expect(judgeHeartbeatAnswer(answer)).toEqual({ kind: 'alert', text: shown });
   });
 
   it.each(UNCLEAR)('[H03] is unclear, and sent to nobody: %j', (answer) => {
-    expect(heartbeatVerdict(answer).kind).toBe('unclear');
+    expect(judgeHeartbeatAnswer(answer).kind).toBe('unclear');
   });
 
   it('[H03] never shows a spelling of the token, whatever surrounds it', () => {
@@ -190,20 +190,20 @@ describe('the answer of a standing task', () => {
     );
     fc.assert(
       fc.property(fc.array(fc.oneof(piece, piece, fc.string()), { maxLength: 14 }), (pieces) => {
-        const verdict = heartbeatVerdict(pieces.join(''));
+        const verdict = judgeHeartbeatAnswer(pieces.join(''));
         if (verdict.kind !== 'alert') return;
-        expect(quietSpellings(verdict.text)).toEqual([]);
+        expect(findQuietSpellings(verdict.text)).toEqual([]);
         expect(verdict.text).not.toMatch(/HEARTBEAT_OK/i);
         expect(verdict.text.trim()).not.toBe('');
       }),
-      runs(3000),
+      toRunOptions(3000),
     );
   });
 
   it('[H03] is unchanged if it is an alert without the token', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
-        const verdict = heartbeatVerdict(text);
+        const verdict = judgeHeartbeatAnswer(text);
         if (verdict.kind === 'alert') expect(verdict.text).toBe(text.trim());
       }),
     );
@@ -211,8 +211,8 @@ describe('the answer of a standing task', () => {
 
   it('[H03] is judged in bounded time, however long it is', () => {
     const nested = `${'HEARTBEAT_'.repeat(20_000)}${'OK'.repeat(20_000)}`;
-    expect(quietSpellings(heartbeatVerdict(nested).kind)).toEqual([]);
-    expect(heartbeatVerdict('HEARTBEAT_OK '.repeat(20_000)).kind).toBe('quiet');
+    expect(findQuietSpellings(judgeHeartbeatAnswer(nested).kind)).toEqual([]);
+    expect(judgeHeartbeatAnswer('HEARTBEAT_OK '.repeat(20_000)).kind).toBe('quiet');
   });
 });
 

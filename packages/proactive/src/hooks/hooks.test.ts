@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { FindTarget } from '../alerts.ts';
 import { type HeartbeatScene, openHeartbeatScene } from '../testing/heartbeat-scene.ts';
-import { createHooks, eventId, type HookRules } from './hooks.ts';
+import { createEventId, createHooks, type HookRules } from './hooks.ts';
 
 const RULES: HookRules = {
   token: 'secret '.repeat(5),
@@ -127,7 +127,7 @@ describe('a hook', () => {
     fc.assert(
       fc.property(name, key, name, key, (one, its, other, others) => {
         const isSame = one === other && its === others && its !== undefined;
-        expect(eventId(one, its, newId) === eventId(other, others, newId)).toBe(isSame);
+        expect(createEventId(one, its, newId) === createEventId(other, others, newId)).toBe(isSame);
       }),
     );
   });

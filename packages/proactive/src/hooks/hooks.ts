@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto';
 import {
-  conversationOfAgent,
   type Meter,
   type NewId,
   type Runtime,
   type Sender,
+  toAgentConversation,
 } from '@parley/core';
 import { HEARTBEAT_LANE, type HeartbeatOrder, HOOK_AGENT, type Store } from '@parley/store';
 import type { AlertChat } from '../alert-target.ts';
 import type { FindTarget } from '../alerts.ts';
 import type { Heartbeat } from '../heartbeat/heartbeat.ts';
-import { orderIn } from '../heartbeat/run.ts';
-import { eventText, type SentEvent } from './event-text.ts';
+import { createOrderIn } from '../heartbeat/run.ts';
+import { formatEvent, type SentEvent } from './event-text.ts';
 
 /** A hook from the settings (H09). */
 export interface HookRules {
@@ -100,7 +100,7 @@ export function createHooks(deps: HookServices) {
     async take(name: string, event: HookEvent): Promise<HookAnswer> {
       const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
       if (rule === undefined) return { kind: 'nowhere', reason: 'there is no such hook' };
-      const id = eventId(name, event.key, deps.newId);
+      const id = createEventId(name, event.key, deps.newId);
       if (event.key !== undefined && (await store.heartbeats.of(id)) !== null) {
         return { kind: 'taken', id, isNew: false };
       }
@@ -139,18 +139,18 @@ const OUTCOMES = {
 
 const hookAgentName = (name: string) => `${HOOK_AGENT}${name}`;
 const laneOf = (name: string, { agent }: Pick<HookRules, 'agent'>) =>
-  conversationOfAgent(agent, `${HEARTBEAT_LANE}${HOOK_AGENT}${name}`);
+  toAgentConversation(agent, `${HEARTBEAT_LANE}${HOOK_AGENT}${name}`);
 
 /**
  * Derives the id of an event from its key, so that no table of keys is needed. Different hooks and
  * different keys give different ids.
  */
-export function eventId(name: string, key: string | undefined, newId: NewId): string {
+export function createEventId(name: string, key: string | undefined, newId: NewId): string {
   if (key === undefined) return newId(`hook_${name}`);
   return `hook_${name}_${createHash('sha256').update(key).digest('hex').slice(0, 24)}`;
 }
 
-interface Taking {
+interface AcceptedEvent {
   readonly id: string;
   readonly name: string;
   readonly rule: HookRules;
@@ -161,7 +161,7 @@ interface Taking {
 async function startJob(
   deps: HookServices,
   { owners, findTarget, heartbeat }: HookAgent,
-  taking: Taking,
+  taking: AcceptedEvent,
 ): Promise<HookAnswer> {
   const { store, log } = deps;
   const { id, name, rule, now } = taking;
@@ -171,7 +171,7 @@ async function startJob(
     ...(!isOwners && { tell: rule.target }),
   });
   if (target.kind === 'none') return { kind: 'nowhere', reason: target.reason };
-  const order = eventOrder(taking, target, await heartbeat.languageOf(target));
+  const order = createEventOrder(taking, target, await heartbeat.languageOf(target));
   const started = await store.heartbeats.start(order, null, now, MAX_WAITING);
   if (started === 'busy')
     return { kind: 'full', reason: `${MAX_WAITING} events are already waiting` };
@@ -183,7 +183,7 @@ async function startJob(
 async function wakeHeartbeat(
   { store, log }: HookServices,
   { heartbeat }: HookAgent,
-  { id, name, rule, now }: Taking,
+  { id, name, rule, now }: AcceptedEvent,
 ): Promise<HookAnswer> {
   const outcome = await heartbeat.wake(`asked:${id}`, rule.task);
   if (outcome === null) return { kind: 'full', reason: 'too many runs are already waiting' };
@@ -204,16 +204,16 @@ const OPERATOR: Sender = { id: 'operator', name: 'the operator', isBot: false };
  * The message that starts the turn for an event. The event is passed as data; the instruction is
  * not (P18).
  */
-function eventOrder(
-  { id, name, rule, event, now }: Taking,
+function createEventOrder(
+  { id, name, rule, event, now }: AcceptedEvent,
   target: AlertChat,
   language: string | undefined,
 ): HeartbeatOrder {
   const { instruction = '' } = rule;
-  return orderIn(target, {
+  return createOrderIn(target, {
     ...{ id, agent: hookAgentName(name), task: name, lane: laneOf(name, rule), now },
     ...(!target.isOwners && { sender: OPERATOR }),
-    text: `⚙️ An event came from outside: do with it what the heartbeat part of your instructions says. This is the event.\n\n${eventText(event, rule)}`,
+    text: `⚙️ An event came from outside: do with it what the heartbeat part of your instructions says. This is the event.\n\n${formatEvent(event, rule)}`,
     reason: `the hook ${name} got an event`,
     variables: {
       ...{ task: `hook ${name}`, instruction, schedule: 'with each event', hook: name },

@@ -1,6 +1,6 @@
 import type { SenderNow } from '@parley/channels';
 import type { CronAsker, CronFields, InboundMessage, ReplyRoute } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { ClaimedTurn, CronJob, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { createCron } from '../cron/cron.ts';
@@ -10,7 +10,7 @@ const PLACE = { channel: 'test', account: 'default' } as const;
 
 export type CronScene = Awaited<ReturnType<typeof openCronScene>>;
 
-export function writer(id: string, chat = 'c', kind: 'owner' | 'guest' = 'owner'): CronAsker {
+export function createWriter(id: string, chat = 'c', kind: 'owner' | 'guest' = 'owner'): CronAsker {
   const type = chat === 'g' ? ('group' as const) : ('direct' as const);
   const message: InboundMessage = {
     ...PLACE,
@@ -36,10 +36,10 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
   let now = Date.UTC(2026, 10, 21, 9, 0);
   const clock = () => now;
   const store = await openMemoryStore({ clock });
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const woken: string[] = [];
   const told: (readonly [string, string])[] = [];
-  const owner = openOwner();
+  const owner = createOwner();
   const people: { senderNow: (origin: InboundMessage) => SenderNow | null } = {
     senderNow: writerNow,
   };
@@ -86,12 +86,12 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
       now = Date.parse(iso);
     },
     /** Adds a job from the owner’s chat, or as another person. Returns its id, or the refusal. */
-    async add(fields: CronFields, by: CronAsker = writer('1')) {
+    async add(fields: CronFields, by: CronAsker = createWriter('1')) {
       made += 2;
       if (by.kind !== 'chat') throw new Error('somebody has to write');
       const { message } = by;
-      await seen(store, message, now);
-      const route = routeTo(message.chat.id);
+      await storeSeenMessage(store, message, now);
+      const route = createRouteTo(message.chat.id);
       const askedBy = `call:${made}`;
       const answer = await ask({ action: 'add', askedBy, origin: message, route, fields }, by);
       return answer.ok ? `J${made / 2}` : answer.text;
@@ -118,7 +118,7 @@ const writerNow = ({ sender, chat }: InboundMessage): SenderNow => ({
 });
 
 /** The agent's time zone, which tests change, and the questions that its owner received. */
-function openOwner() {
+function createOwner() {
   const asked: OwnerQuestion[] = [];
   const zone = { agent: 'Europe/Berlin', hasOwner: true };
   return {
@@ -133,18 +133,23 @@ function openOwner() {
   };
 }
 
-function routeTo(chatId: string): ReplyRoute {
+function createRouteTo(chatId: string): ReplyRoute {
   return { ...PLACE, chatId, target: { dialect: 'plain', maxLength: 4096, unit: 'utf16' } };
 }
 
 /** Makes the chat known without leaving a message waiting. */
-async function seen(store: Store, message: InboundMessage, now: number): Promise<void> {
+async function storeSeenMessage(store: Store, message: InboundMessage, now: number): Promise<void> {
   const conversationId = `test:default:${message.chat.id}`;
-  const admitted = { conversationId, message, route: routeTo(message.chat.id), receivedAt: now };
+  const admitted = {
+    conversationId,
+    message,
+    route: createRouteTo(message.chat.id),
+    receivedAt: now,
+  };
   await store.inbox.command(admitted, async () => null);
 }
 
-interface Running {
+interface RunNextOptions {
   readonly lane: string;
   readonly turn: string;
   readonly now: number;
@@ -153,7 +158,7 @@ interface Running {
 
 async function runNext(
   store: Store,
-  { lane, turn, now, outcome }: Running,
+  { lane, turn, now, outcome }: RunNextOptions,
 ): Promise<ClaimedTurn | null> {
   const work = { conversationId: lane, owner: 'w', leaseMs: 1_000 };
   const begun = await store.lanes.begin(work, 'followup', turn, now);

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { InboundMessage, ReplyRoute } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { ClaimedTurn, Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 import { openWorkspace } from '@parley/workspace';
@@ -46,7 +46,7 @@ export async function openHeartbeatScene(
   const root = mkdtempSync(join(tmpdir(), 'parley-heartbeat-'));
   const { folder, for: viewOf } = await openWorkspace({ folder: join(root, 'w'), templates: root });
   const store = await openMemoryStore({ clock });
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const woken: string[] = [];
   const delivered: string[] = [];
   let turns = 0;
@@ -99,7 +99,7 @@ export async function openHeartbeatScene(
   };
 }
 
-interface EndingRun {
+interface EndRunOptions {
   readonly turnId: string;
   readonly now: number;
   readonly tokens: number;
@@ -107,7 +107,7 @@ interface EndingRun {
 
 async function endRun(
   store: Store,
-  { turnId: newTurnId, now, tokens }: EndingRun,
+  { turnId: newTurnId, now, tokens }: EndRunOptions,
 ): Promise<ClaimedTurn | null> {
   const work = { conversationId: 'beat:main', owner: 'w', leaseMs: 1_000 };
   const begun = await store.lanes.begin(work, 'collect', newTurnId, now);

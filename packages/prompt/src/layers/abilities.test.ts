@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { LayerOptions, PromptContext, ToolNote } from '../layer.ts';
 import {
-  builtInLayer,
-  contextOf,
+  createContext,
+  createView,
   GUEST,
+  getBuiltInLayer,
   OWNER,
   SKILLS,
   TOOLS,
-  viewOf,
 } from '../testing/example-turn.ts';
-import { abilityLayers } from './abilities.ts';
-import { abilitiesLayer, toolsLayer } from './tools.ts';
+import { createAbilityLayers } from './abilities.ts';
+import { abilitiesLayer, createToolsLayer } from './tools.ts';
 
-const skillsLayer = builtInLayer('skills');
+const skillsLayer = getBuiltInLayer('skills');
 
 interface Told {
   readonly tools?: readonly ToolNote[];
@@ -21,8 +21,8 @@ interface Told {
 }
 
 async function textOf({ tools = TOOLS, file, options = {} }: Told): Promise<string> {
-  const view = viewOf(OWNER, file === undefined ? {} : { 'TOOLS.md': file });
-  const output = await toolsLayer().render(contextOf({ tools, view }), options);
+  const view = createView(OWNER, file === undefined ? {} : { 'TOOLS.md': file });
+  const output = await createToolsLayer().render(createContext({ tools, view }), options);
   return 'text' in output ? output.text : '';
 }
 
@@ -85,7 +85,7 @@ describe('the list of tools', () => {
   });
 });
 
-const skillsPart = (skills = SKILLS) => skillsLayer.render(contextOf({ skills }), {});
+const skillsPart = (skills = SKILLS) => skillsLayer.render(createContext({ skills }), {});
 
 describe('the skills of a session', () => {
   it('[S04] appear as in their catalog, under the rules for using them', () => {
@@ -125,7 +125,7 @@ describe('the skills of a session', () => {
 
 describe('what zeus says of abilities and limits', () => {
   const say = async (context: Partial<PromptContext>): Promise<string> => {
-    const output = await abilitiesLayer.render(contextOf(context), {});
+    const output = await abilitiesLayer.render(createContext(context), {});
     return 'text' in output ? output.text : output.absent.toString();
   };
 
@@ -152,7 +152,7 @@ You cannot do this here; say so instead of promising it:
     const turnLimits = { steps: 7, minutes: 3 };
     const bounds = 'A turn has at most 7 steps and 3 minutes.';
     expect(await say({ tools: TOOLS, turnLimits })).toContain(bounds);
-    const { facts } = contextOf();
+    const { facts } = createContext();
     for (const other of [{ facts: { ...facts, heartbeat: true } }, { mode: 'minimal' as const }])
       expect(await say({ tools: TOOLS, turnLimits, ...other })).not.toContain('A turn has');
   });
@@ -209,8 +209,11 @@ describe('the files of the sandbox', () => {
     context: Partial<PromptContext>,
     options: LayerOptions = { detailed: true },
   ) => {
-    const layer = abilityLayers().find(({ id }) => id === 'sandbox');
-    const output = await layer?.render(contextOf({ sandbox, tools: TOOLS, ...context }), options);
+    const layer = createAbilityLayers().find(({ id }) => id === 'sandbox');
+    const output = await layer?.render(
+      createContext({ sandbox, tools: TOOLS, ...context }),
+      options,
+    );
     return output !== undefined && 'text' in output ? output.text : '';
   };
 

@@ -1,13 +1,19 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LayerPart, PromptContext } from '../layer.ts';
-import { layoutNamed } from '../layouts.ts';
-import { builtInLayer, contextOf, cuttingView, OWNER, viewOf } from '../testing/example-turn.ts';
+import { getLayout } from '../layouts.ts';
+import {
+  createContext,
+  createCuttingView,
+  createView,
+  getBuiltInLayer,
+  OWNER,
+} from '../testing/example-turn.ts';
 
-const workspaceContextLayer = builtInLayer('workspace-context');
+const workspaceContextLayer = getBuiltInLayer('workspace-context');
 
-const entry = layoutNamed('mushroom').layers.find(({ layer }) => layer === 'workspace-context');
+const entry = getLayout('mushroom').layers.find(({ layer }) => layer === 'workspace-context');
 const NAMES = ['AGENTS.md', 'SOUL.md', 'IDENTITY.md'] as const;
 
 async function render(context: PromptContext, options = entry ?? {}): Promise<LayerPart> {
@@ -25,15 +31,15 @@ const filesOf = (sizes: readonly number[]): Record<string, string> =>
 
 describe('the files in layout mushroom', () => {
   it('[P04] have a heading and a purpose each, under the root of the workspace', async () => {
-    const { text } = await render(contextOf({ view: viewOf(OWNER, filesOf([1, 1, 1])) }));
+    const { text } = await render(createContext({ view: createView(OWNER, filesOf([1, 1, 1])) }));
     expect(text).toMatch(/^# Workspace Context\nWorkspace root: ~\/\.parley\/workspace\n\n/);
     for (const name of NAMES)
       expect(text).toMatch(new RegExp(`^## ${name}\\nPurpose: .+\\.$`, 'm'));
   });
 
   it('[P04] [P10] are truncated at 4,000 characters each, with a notice', async () => {
-    const view = cuttingView(OWNER, filesOf([5_000, 4_000, 9_000]));
-    const { text, cut } = await render(contextOf({ view }));
+    const view = createCuttingView(OWNER, filesOf([5_000, 4_000, 9_000]));
+    const { text, cut } = await render(createContext({ view }));
     expect(shownOf(text)).toEqual([4_000, 4_000, 4_000]);
     expect(text).toContain('[Cut: the first 4,000 of 5,000 characters of AGENTS.md are shown.]');
     expect(text).toContain('[Cut: the first 4,000 of 9,000 characters of IDENTITY.md are shown.]');
@@ -50,9 +56,9 @@ describe('the files in layout mushroom', () => {
     await fc.assert(
       fc.asyncProperty(sizes, limits, async (lengths, { characters, charactersInAll }) => {
         const wanted = lengths.map((length) => Math.max(1, length));
-        const view = cuttingView(OWNER, filesOf(wanted));
+        const view = createCuttingView(OWNER, filesOf(wanted));
         const options = { files: NAMES, characters, charactersInAll };
-        const { text, cut } = await render(contextOf({ view }), options);
+        const { text, cut } = await render(createContext({ view }), options);
         const shown = shownOf(text);
         const sum = shown.reduce((total, part) => total + part, 0);
         expect(Math.max(...shown)).toBeLessThanOrEqual(characters);
@@ -64,7 +70,7 @@ describe('the files in layout mushroom', () => {
         const total = wanted.reduce((all, part) => all + part, 0);
         expect(cut ?? { shown: sum, total: sum }).toEqual({ shown: sum, total });
       }),
-      runs(200),
+      toRunOptions(200),
     );
   });
 
@@ -74,8 +80,8 @@ describe('the files in layout mushroom', () => {
     const texts = Object.fromEntries(
       files.map((name, at) => [name, 'äöüßñ'.charAt(at).repeat(sizes[at] ?? 0)]),
     );
-    const view = cuttingView(OWNER, texts);
-    const { text, cut } = await render(contextOf({ view }), { ...entry, files });
+    const view = createCuttingView(OWNER, texts);
+    const { text, cut } = await render(createContext({ view }), { ...entry, files });
     const shown = [...'äöüßñ'].map((letter) => text.split(letter).length - 1);
     expect(shown).toEqual([4_000, 3_900, 4_000, 100, 0]);
     expect(text.match(/\[Cut: .*?\]/g)).toEqual([
@@ -87,15 +93,15 @@ describe('the files in layout mushroom', () => {
   });
 
   it('[P02] are absent if there are none, and the report names them', async () => {
-    expect(await workspaceContextLayer.render(contextOf(), entry ?? {})).toEqual({
+    expect(await workspaceContextLayer.render(createContext(), entry ?? {})).toEqual({
       absent: 'AGENTS.md: missing; SOUL.md: missing; IDENTITY.md: missing',
     });
   });
 
   it('[P04] are omitted with skipContextFiles', async () => {
-    const view = viewOf(OWNER, filesOf([1, 1, 1]));
+    const view = createView(OWNER, filesOf([1, 1, 1]));
     const output = await workspaceContextLayer.render(
-      contextOf({ view, skipContextFiles: true }),
+      createContext({ view, skipContextFiles: true }),
       entry ?? {},
     );
     expect(output).toMatchObject({ absent: expect.stringContaining('skipContextFiles is on') });

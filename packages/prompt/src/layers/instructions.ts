@@ -1,8 +1,8 @@
 import { HEARTBEAT_PROMPT, QUIET_TOKEN } from '@parley/core';
 import {
-  absent,
-  forChat,
-  forEveryone,
+  createAbsent,
+  createChatPart,
+  createOpenPart,
   type HeartbeatNote,
   type Layer,
   type PromptFeatures,
@@ -20,7 +20,7 @@ const identityLayer: Layer = {
     const what = role === undefined ? '' : ` Your role: ${role}.`;
     const line = `You are ${who}.${what} You talk with people in chats; Parley carries the messages between you and them.`;
     const text = heading === undefined ? line : `${heading}\n${line}`;
-    return forEveryone(text, 'identity');
+    return createOpenPart(text, 'identity');
   },
 };
 
@@ -44,7 +44,7 @@ export const safetyLayer: Layer = {
   volatility: 'static',
   placement: 'system',
   modes: ['full', 'minimal', 'none'],
-  render: () => forEveryone(SAFETY),
+  render: () => createOpenPart(SAFETY),
 };
 
 const MODES: Readonly<Record<NonNullable<PromptFeatures['conversationMode']>, string>> = {
@@ -61,9 +61,9 @@ const conversationModeLayer: Layer = {
   placement: 'system',
   modes: ['full', 'minimal'],
   render({ conversationMode }, { heading = '## Mode' }) {
-    if (conversationMode === undefined) return absent('this conversation has no mode');
+    if (conversationMode === undefined) return createAbsent('this conversation has no mode');
     const text = `${heading}\n${MODES[conversationMode]}`;
-    return forEveryone(text, `mode ${conversationMode}`);
+    return createOpenPart(text, `mode ${conversationMode}`);
   },
 };
 
@@ -74,7 +74,7 @@ const approvalsLayer: Layer = {
   placement: 'system',
   modes: ['full', 'minimal'],
   render({ approvals }, { heading = '## Approvals' }) {
-    if (approvals === undefined) return absent('nothing needs an approval');
+    if (approvals === undefined) return createAbsent('nothing needs an approval');
     return { ...approvals, text: `${heading}\n${approvals.text}` };
   },
 };
@@ -97,7 +97,7 @@ const messagingLayer: Layer = {
     );
     const lines = [HERE, ...(canWrite ? [ELSEWHERE] : []), SYSTEM].map((line) => `- ${line}`);
     const text = `${heading}\n${lines.join('\n')}`;
-    return forEveryone(text);
+    return createOpenPart(text);
   },
 };
 
@@ -112,8 +112,8 @@ const replyTagsLayer: Layer = {
   volatility: 'session',
   placement: 'system',
   render({ replyTags = false }, { heading = '## Reply Tags' }) {
-    if (!replyTags) return absent('this chat cannot quote messages');
-    return forEveryone(`${heading}\n${REPLY_TAGS}`);
+    if (!replyTags) return createAbsent('this chat cannot quote messages');
+    return createOpenPart(`${heading}\n${REPLY_TAGS}`);
   },
 };
 
@@ -123,8 +123,8 @@ const silentRepliesLayer: Layer = {
   volatility: 'session',
   placement: 'system',
   render({ silentToken }, { heading = '## Silent Replies' }) {
-    if (silentToken === undefined) return absent('every turn here is answered');
-    return forEveryone(
+    if (silentToken === undefined) return createAbsent('every turn here is answered');
+    return createOpenPart(
       `${heading}\nWhen nothing should be said, answer with exactly ${silentToken}: the whole message, without a mark or a word around it. Nothing is sent then. Never put it into a real answer.`,
     );
   },
@@ -137,7 +137,7 @@ const outputFormatLayer: Layer = {
   placement: 'system',
   modes: ['full', 'light'],
   render({ outputFormat }, { heading = '## Answer Format' }) {
-    if (outputFormat === undefined) return absent('answers have no format of their own');
+    if (outputFormat === undefined) return createAbsent('answers have no format of their own');
     return { ...outputFormat, text: `${heading}\n${outputFormat.text}` };
   },
 };
@@ -152,9 +152,9 @@ const responseFormatLayer: Layer = {
   placement: 'system',
   modes: ['full', 'minimal'],
   render({ responseSchema }, { heading = '## Response Format' }) {
-    if (responseSchema === undefined) return absent('people read this answer');
+    if (responseSchema === undefined) return createAbsent('people read this answer');
     const text = `${heading}\n${JSON_INTRO}\n\n${JSON.stringify(responseSchema, null, 2)}`;
-    return forEveryone(text, 'JSON Schema');
+    return createOpenPart(text, 'JSON Schema');
   },
 };
 
@@ -168,8 +168,8 @@ const toolCallStyleLayer: Layer = {
   volatility: 'static',
   placement: 'system',
   render({ tools = [] }, { heading = '## Tool Call Style' }) {
-    if (tools.length === 0) return absent('there are no tools');
-    return forEveryone(`${heading}\n${TOOL_CALL_STYLE}`);
+    if (tools.length === 0) return createAbsent('there are no tools');
+    return createOpenPart(`${heading}\n${TOOL_CALL_STYLE}`);
   },
 };
 
@@ -183,7 +183,7 @@ const cliLayer: Layer = {
   id: 'cli',
   volatility: 'static',
   placement: 'system',
-  render: (_, { heading = '## CLI' }) => forEveryone(`${heading}\n${CLI}`),
+  render: (_, { heading = '## CLI' }) => createOpenPart(`${heading}\n${CLI}`),
 };
 
 const HEARTBEAT_INTRO = `Nobody wrote to you: this is the time you have to look after standing tasks.
@@ -209,13 +209,13 @@ const heartbeatsLayer: Layer = {
   placement: 'system',
   modes: ['full', 'minimal'],
   render({ facts, mode = 'full' }, { heading = '## Heartbeats' }) {
-    if (mode !== 'full' && !facts.heartbeat) return absent('not a heartbeat turn');
-    return forEveryone(`${heading}\n${HEARTBEATS}`);
+    if (mode !== 'full' && !facts.heartbeat) return createAbsent('not a heartbeat turn');
+    return createOpenPart(`${heading}\n${HEARTBEATS}`);
   },
 };
 
 /** The language in which to answer: a run has no history from which to infer it (H10). */
-function voiceOf({ language = 'the language of those who read it' }: HeartbeatNote): string {
+function describeVoice({ language = 'the language of those who read it' }: HeartbeatNote): string {
   return `What you write is in your own voice, as in any other answer, and in ${language}.`;
 }
 
@@ -223,7 +223,7 @@ function voiceOf({ language = 'the language of those who read it' }: HeartbeatNo
  * Presents the rules from the file as rules, so that they do not look like further tasks. Parley
  * has chosen the task and handles its schedule.
  */
-function heartbeatRules({ context }: HeartbeatNote): string {
+function formatHeartbeatRules({ context }: HeartbeatNote): string {
   return context === undefined
     ? ''
     : `What HEARTBEAT.md says besides, for all of its tasks. Do nothing of it but heed it in this one:\n${context}\n\n`;
@@ -239,12 +239,12 @@ const heartbeatLayer: Layer = {
     { facts, heartbeat, reader },
     { heading = '## Heartbeat', rules = true, protocol = true },
   ) {
-    if (!facts.heartbeat) return absent('not a heartbeat turn');
+    if (!facts.heartbeat) return createAbsent('not a heartbeat turn');
     const due =
       heartbeat === undefined
         ? ''
-        : `\n\nTask: ${heartbeat.task}\nSchedule: ${heartbeat.schedule}\n${heartbeat.instruction}\n\n${rules ? heartbeatRules(heartbeat) : ''}${voiceOf(heartbeat)}`;
-    return forChat(
+        : `\n\nTask: ${heartbeat.task}\nSchedule: ${heartbeat.schedule}\n${heartbeat.instruction}\n\n${rules ? formatHeartbeatRules(heartbeat) : ''}${describeVoice(heartbeat)}`;
+    return createChatPart(
       reader,
       `${heading}\n${HEARTBEAT_INTRO}${protocol ? HEARTBEAT_PROTOCOL : ''}${due}`,
       heartbeat === undefined ? 'heartbeat' : `heartbeat task ${heartbeat.task}`,
@@ -262,7 +262,7 @@ export const ephemeralLayer: Layer = {
   volatility: 'turn',
   placement: 'system',
   modes: ['full', 'minimal'],
-  render: ({ ephemeral }) => ephemeral ?? absent('no ephemeral prompt'),
+  render: ({ ephemeral }) => ephemeral ?? createAbsent('no ephemeral prompt'),
 };
 
 /**

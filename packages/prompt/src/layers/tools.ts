@@ -1,14 +1,14 @@
-import { countOf } from '@parley/core';
+import { formatCounted } from '@parley/core';
 import { z } from 'zod';
 import {
-  absent,
-  forChat,
+  createAbsent,
+  createChatPart,
   type Layer,
   type PromptContext,
   type ToolNote,
   type ToolTier,
 } from '../layer.ts';
-import { listItem, narrowestAudience } from '../text.ts';
+import { findNarrowestAudience, formatListItem } from '../text.ts';
 import { fillTools, readContextFile } from './files.ts';
 
 /**
@@ -16,8 +16,8 @@ import { fillTools, readContextFile } from './files.ts';
  * file, the list replaces its `{tools_description}` placeholder, or precedes the file's own text
  * (P06, P08).
  */
-export function toolsLayer(): Layer {
-  const [describe, describeInDetail] = [toolDescriber(false), toolDescriber(true)];
+export function createToolsLayer(): Layer {
+  const [describe, describeInDetail] = [createToolDescriber(false), createToolDescriber(true)];
   return {
     id: 'tools',
     volatility: 'session',
@@ -27,12 +27,12 @@ export function toolsLayer(): Layer {
       const { heading: title = '## Tools', files: [file] = [], characters } = options;
       const { detailed = false, guided = false } = options;
       const { tools, reader } = context;
-      if (tools === undefined) return absent('it was not said which tools there are');
+      if (tools === undefined) return createAbsent('it was not said which tools there are');
       const described = detailed ? describeInDetail(tools) : describe(tools);
-      const choice = guided ? toolChoiceRules(tools) : [];
+      const choice = guided ? listToolRules(tools) : [];
       const heading = choice.length === 0 ? title : [title, ...choice, ''].join('\n');
       const everyone = {
-        source: countOf(tools.length, 'tool'),
+        source: formatCounted(tools.length, 'tool'),
         audience: { kind: 'everyone' },
       } as const;
       const notes =
@@ -43,7 +43,7 @@ export function toolsLayer(): Layer {
       return {
         text: `${heading}\n${fillTools(notes.text, described)}`,
         source: `${everyone.source}, ${notes.source}`,
-        audience: narrowestAudience([everyone, notes], reader),
+        audience: findNarrowestAudience([everyone, notes], reader),
         cut: notes.cut,
       };
     },
@@ -66,7 +66,7 @@ const NO_TOOLS =
  * Returns a function that describes tools, once per list: the list object stays the same as long as
  * the tools do.
  */
-function toolDescriber(isDetailed: boolean): (tools: readonly ToolNote[]) => string {
+function createToolDescriber(isDetailed: boolean): (tools: readonly ToolNote[]) => string {
   const known = new WeakMap<readonly ToolNote[], string>();
   return (tools) => {
     const before = known.get(tools);
@@ -83,19 +83,21 @@ function describeTools(tools: readonly ToolNote[], isDetailed: boolean): string 
   const groups = TIERS.flatMap(([tier, heading]) => {
     const lines = tools
       .filter((tool) => tool.tier === tier)
-      .map((tool) => toolLine(tool, isDetailed));
+      .map((tool) => formatTool(tool, isDetailed));
     return lines.length === 0 ? [] : [`### ${heading}\n${lines.join('\n')}`];
   });
   return groups.join('\n\n');
 }
 
-function toolLine(
+function formatTool(
   { name, summary, hint, input, placeholder = false }: ToolNote,
   isDetailed: boolean,
 ): string {
   const parts = [placeholder ? 'Not available now.' : '', summary, hint ?? ''];
   const line = `\`${name}\`: ${parts.filter((word) => word !== '').join(' ')}`;
-  return listItem(isDetailed && input !== undefined ? `${line}\n${parametersText(input)}` : line);
+  return formatListItem(
+    isDetailed && input !== undefined ? `${line}\n${formatParameters(input)}` : line,
+  );
 }
 
 const TIER_ORDER =
@@ -104,7 +106,7 @@ const TODOS_OR_MEMORY =
   '`write_todos` holds the plan of this session and ends with it; `save_memory` keeps for good what people prefer and what matters.';
 
 /** Instructions for choosing among the tools (P06), one per line. */
-function toolChoiceRules(tools: readonly ToolNote[]): readonly string[] {
+function listToolRules(tools: readonly ToolNote[]): readonly string[] {
   const usable = tools.filter(({ placeholder }) => placeholder !== true);
   const names = new Set(usable.map(({ name }) => name));
   return [
@@ -127,12 +129,12 @@ const Parameters = z.object({
 });
 
 /** A tool's parameters in one line: name, type, and whether each is required. */
-function parametersText(input: NonNullable<ToolNote['input']>): string {
+function formatParameters(input: NonNullable<ToolNote['input']>): string {
   const { properties, required } = Parameters.parse(input);
   const named = Object.entries(properties).filter(([name]) => /^[\w.-]{1,64}$/.test(name));
   if (named.length === 0) return 'Parameters: none';
   const shown = named.slice(0, MAX_PARAMETERS).map(([name, parameter]) => {
-    return `${name} (${parameterType(parameter)}${required.includes(name) ? ', required' : ''})`;
+    return `${name} (${formatParameterType(parameter)}${required.includes(name) ? ', required' : ''})`;
   });
   const left = named.length - shown.length;
   const cut = left === 0 ? '' : ` [cut: ${shown.length} of ${named.length}]`;
@@ -141,7 +143,7 @@ function parametersText(input: NonNullable<ToolNote['input']>): string {
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
 
-function parameterType({ type, enum: choices, anyOf }: z.infer<typeof Parameter>): string {
+function formatParameterType({ type, enum: choices, anyOf }: z.infer<typeof Parameter>): string {
   const given = (Array.isArray(type) ? type : [type]).filter((one) => TYPES.includes(one));
   if (given.length > 0) return given.join(' or ');
   return Array.isArray(choices) ? 'choice' : Array.isArray(anyOf) ? 'several types' : 'any';
@@ -177,33 +179,37 @@ export const abilitiesLayer: Layer = {
   modes: ['full', 'minimal'],
   render(context, { heading = '## Abilities and Limits' }) {
     const { tools, reader } = context;
-    if (tools === undefined) return absent('it was not said which tools there are');
+    if (tools === undefined) return createAbsent('it was not said which tools there are');
     const usable = tools.filter(({ placeholder }) => placeholder !== true);
     const able = TIERS.flatMap(([tier, name]) => {
       const names = usable.filter((tool) => tool.tier === tier).map((tool) => `\`${tool.name}\``);
       return names.length === 0 ? [] : [`- ${name}: ${names.join(', ')}`];
     });
-    const limits = limitsOf(context, tools, usable).map((limit) => `- ${limit}`);
+    const limits = listLimits(context, tools, usable).map((limit) => `- ${limit}`);
     const lines = [
       ...(able.length === 0 ? [NO_TOOLS] : ['You can use these tools:', ...able]),
       'You cannot do this here; say so instead of promising it:',
       ...limits,
-      ...boundsOf(context),
+      ...listBounds(context),
     ];
-    return forChat(reader, [heading, ...lines].join('\n'), countOf(usable.length, 'usable tool'));
+    return createChatPart(
+      reader,
+      [heading, ...lines].join('\n'),
+      formatCounted(usable.length, 'usable tool'),
+    );
   },
 };
 
 /** The limits of a turn. Runs without a person and sub-agents have separate limits. */
-function boundsOf({ mode = 'full', facts, turnLimits }: PromptContext): readonly string[] {
+function listBounds({ mode = 'full', facts, turnLimits }: PromptContext): readonly string[] {
   if (mode !== 'full' || facts.heartbeat || turnLimits === undefined) return [];
   const { steps, minutes } = turnLimits;
   return [
-    `A turn has at most ${countOf(steps, 'step')} and ${countOf(minutes, 'minute')}. What needs more, do in parts: say what is done and what is left.`,
+    `A turn has at most ${formatCounted(steps, 'step')} and ${formatCounted(minutes, 'minute')}. What needs more, do in parts: say what is done and what is left.`,
   ];
 }
 
-function limitsOf(
+function listLimits(
   { conversationMode = 'agent', reader, sandbox }: PromptContext,
   tools: readonly ToolNote[],
   usable: readonly ToolNote[],
@@ -217,7 +223,7 @@ function limitsOf(
   });
   return [
     ...missing,
-    ...(sandbox !== undefined && canRun(usable)
+    ...(sandbox !== undefined && canRunCommands(usable)
       ? ['reach more with commands than Sandbox says']
       : []),
     ...(reader.kind === 'owner' ? [] : ['see what is private to your owner']),
@@ -226,6 +232,6 @@ function limitsOf(
 }
 
 /** Whether commands can be run with these tools. */
-export function canRun(tools: readonly ToolNote[] = []): boolean {
+export function canRunCommands(tools: readonly ToolNote[] = []): boolean {
   return tools.some(({ name, placeholder }) => name === 'exec' && placeholder !== true);
 }

@@ -1,13 +1,13 @@
-import { countOf, type InboundMessage, type Reader, type RuntimeFacts } from '@parley/core';
+import { formatCounted, type InboundMessage, type Reader, type RuntimeFacts } from '@parley/core';
 import {
   type AttachmentNote,
-  absent,
-  forChat,
+  createAbsent,
+  createChatPart,
   type GroupMessage,
   type Layer,
   type LayerPart,
 } from '../layer.ts';
-import { capUntrusted, untrustedJson } from '../text.ts';
+import { capUntrusted, formatUntrustedJson } from '../text.ts';
 
 /**
  * The attachments to the messages. File names are text from the senders and are shown elsewhere
@@ -19,30 +19,30 @@ const attachmentsLayer: Layer = {
   placement: 'system',
   modes: ['full', 'minimal'],
   render({ attachments = [], reader }, { heading = '## Attachments' }) {
-    if (attachments.length === 0) return absent('nothing was attached');
-    return forChat(
+    if (attachments.length === 0) return createAbsent('nothing was attached');
+    return createChatPart(
       reader,
-      [heading, ...attachments.map(attachmentLine)].join('\n'),
-      countOf(attachments.length, 'attachment'),
+      [heading, ...attachments.map(formatAttachment)].join('\n'),
+      formatCounted(attachments.length, 'attachment'),
     );
   },
 };
 
-function attachmentLine({ kind, mimeType, size }: AttachmentNote): string {
+function formatAttachment({ kind, mimeType, size }: AttachmentNote): string {
   const known = [
-    plainCode(kind),
-    ...(mimeType === undefined ? [] : [plainCode(mimeType)]),
-    ...(size === undefined ? [] : [sizeText(size)]),
+    toPlainCode(kind),
+    ...(mimeType === undefined ? [] : [toPlainCode(mimeType)]),
+    ...(size === undefined ? [] : [formatSize(size)]),
   ];
   return `- ${known.join(', ')}`;
 }
 
 /** Kinds and media types are short codes. Anything else came from a sender and is not shown. */
-function plainCode(code: string): string {
+function toPlainCode(code: string): string {
   return /^[\w.+/-]{1,100}$/.test(code) ? code : '(unusual, not shown)';
 }
 
-export function sizeText(bytes: number): string {
+export function formatSize(bytes: number): string {
   if (bytes < 1_000) return `${bytes} bytes`;
   return bytes < 1_000_000
     ? `${Math.round(bytes / 1_000)} kB`
@@ -70,12 +70,12 @@ const groupContextLayer: Layer = {
   volatility: 'turn',
   placement: 'user',
   render({ facts, reader, groupContext = [] }, { characters = MAX_IN_ALL }) {
-    if (groupContext.length === 0) return absent('nothing was said in between');
+    if (groupContext.length === 0) return createAbsent('nothing was said in between');
     const lines = groupContext.map(
-      (message) => `said: ${untrustedJson(describeGroupMessage(facts.channel, message))}`,
+      (message) => `said: ${formatUntrustedJson(describeGroupMessage(facts.channel, message))}`,
     );
     const note = facts.chatType === 'direct' ? DIRECT_NOTE : GROUP_NOTE;
-    return newestInFrame('group-context', note, lines, characters, reader);
+    return fitNewestInFrame('group-context', note, lines, characters, reader);
   },
 };
 
@@ -91,25 +91,25 @@ const ownMessagesLayer: Layer = {
   volatility: 'turn',
   placement: 'user',
   render({ reader, ownMessages = [] }, { characters = MAX_IN_ALL }) {
-    if (ownMessages.length === 0) return absent('nothing was sent in between');
-    const lines = ownMessages.map((message) => `sent: ${untrustedJson(message)}`);
-    return newestInFrame('own-messages', OWN_NOTE, lines, characters, reader);
+    if (ownMessages.length === 0) return createAbsent('nothing was sent in between');
+    const lines = ownMessages.map((message) => `sent: ${formatUntrustedJson(message)}`);
+    return fitNewestInFrame('own-messages', OWN_NOTE, lines, characters, reader);
   },
 };
 
 /** Keeps the newest lines that fit. */
-function newestInFrame(
+function fitNewestInFrame(
   name: string,
   note: string,
   lines: readonly string[],
   characters: number,
   reader: Reader,
 ): LayerPart {
-  const shown = newestWithin(lines, characters);
+  const shown = selectNewest(lines, characters);
   const left = lines.length - shown.length;
   const cut = left === 0 ? [] : [`[cut: the newest ${shown.length} of ${lines.length} messages]`];
   const text = [`<${name}>`, note, ...cut, ...shown, `</${name}>`].join('\n');
-  return forChat(reader, text, `${shown.length} messages`);
+  return createChatPart(reader, text, `${shown.length} messages`);
 }
 
 function describeGroupMessage(
@@ -119,7 +119,7 @@ function describeGroupMessage(
   return { from: { id: `${channel}:${senderId}`, name: capUntrusted(senderName, MAX_NAME) }, text };
 }
 
-function newestWithin(lines: readonly string[], characters: number): readonly string[] {
+function selectNewest(lines: readonly string[], characters: number): readonly string[] {
   let left = characters;
   const first = lines.findLastIndex((line) => {
     left -= line.length;
@@ -152,11 +152,11 @@ const messageContextLayer: Layer = {
   placement: 'user',
   modes: ['full', 'minimal', 'none'],
   render({ facts, reader, messages, owners = [] }, { named = true }) {
-    if (messages.length === 0) return absent('no message of a person');
-    const before = named ? chosenOfChat(facts) : [];
-    const text = messageContext(messages, before, reader.kind === 'owner' ? [] : owners);
+    if (messages.length === 0) return createAbsent('no message of a person');
+    const before = named ? listChosenOfChat(facts) : [];
+    const text = formatMessageContext(messages, before, reader.kind === 'owner' ? [] : owners);
     const source = messages.length === 1 ? 'message' : `${messages.length} messages`;
-    return forChat(reader, text, source);
+    return createChatPart(reader, text, source);
   },
 };
 
@@ -164,28 +164,28 @@ const messageContextLayer: Layer = {
  * The authors and quotations of messages, as data (P18). `before` contains lines about the place,
  * and messages from `owners` are marked.
  */
-export function messageContext(
+export function formatMessageContext(
   messages: readonly InboundMessage[],
   before: readonly string[] = [],
   owners: readonly string[] = [],
 ): string {
   const lines = messages.map((message) => {
-    return `message: ${untrustedJson(describeMessage(message, owners))}`;
+    return `message: ${formatUntrustedJson(describeMessage(message, owners))}`;
   });
   return ['<message-context>', MESSAGE_NOTE, ...before, ...lines, '</message-context>'].join('\n');
 }
 
 /** The title of the chat and the turn variables, as data (P18). */
-export function chosenOfChat({ groupTitle, variables }: RuntimeFacts): string[] {
+export function listChosenOfChat({ groupTitle, variables }: RuntimeFacts): string[] {
   const title = groupTitle === undefined ? null : capUntrusted(groupTitle, MAX_NAME);
   return [
-    ...(title === null ? [] : [`chat: ${untrustedJson({ title })}`]),
-    ...variableLine(variables),
+    ...(title === null ? [] : [`chat: ${formatUntrustedJson({ title })}`]),
+    ...listVariableLines(variables),
   ];
 }
 
 /** A channel may have filled the variables with text that people typed. */
-function variableLine(variables: Readonly<Record<string, string>>): string[] {
+function listVariableLines(variables: Readonly<Record<string, string>>): string[] {
   const all = Object.entries(variables);
   if (all.length === 0) return [];
   const shown = all
@@ -193,7 +193,7 @@ function variableLine(variables: Readonly<Record<string, string>>): string[] {
     .map(([key, value]) => [capUntrusted(key, MAX_KEY), capUntrusted(value, MAX_VALUE)]);
   const left = all.length - shown.length;
   const cut = left === 0 ? '' : ` [cut: ${shown.length} of ${all.length} variables]`;
-  return [`variables: ${untrustedJson(Object.fromEntries(shown))}${cut}`];
+  return [`variables: ${formatUntrustedJson(Object.fromEntries(shown))}${cut}`];
 }
 
 function describeMessage(

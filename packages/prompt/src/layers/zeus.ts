@@ -1,5 +1,5 @@
-import { absent, forEveryone, type Layer, type ToolNote } from '../layer.ts';
-import { readContextFile, withPurpose } from './files.ts';
+import { createAbsent, createOpenPart, type Layer, type ToolNote } from '../layer.ts';
+import { addPurpose, readContextFile } from './files.ts';
 
 const KNOWLEDGE = `- Front end: TypeScript, JavaScript, React, Vue, Next.js
 - Back end: Python, Node.js, Go, Java
@@ -21,7 +21,7 @@ const coreLayer: Layer = {
   id: 'core',
   volatility: 'static',
   placement: 'system',
-  render: (_, { heading = '## Knowledge' }) => forEveryone(`${heading}\n${KNOWLEDGE}\n${CORE}`),
+  render: (_, { heading = '## Knowledge' }) => createOpenPart(`${heading}\n${KNOWLEDGE}\n${CORE}`),
 };
 
 /** The agent's behavior and style, whatever SOUL.md adds (P06). */
@@ -56,17 +56,17 @@ const workflowLayer: Layer = {
   async render(context, { heading = '## Workflow', files: [file] = [], characters }) {
     const own =
       file === undefined
-        ? absent('the layout names no file')
+        ? createAbsent('the layout names no file')
         : await readContextFile(context, file, characters);
-    const todos = canUse(context.tools, 'write_todos') ? [TODOS] : [];
+    const todos = canUseTool(context.tools, 'write_todos') ? [TODOS] : [];
     const steps = [heading, STEPS, ...todos, REPORTS].join('\n');
-    if ('absent' in own) return forEveryone(steps);
-    const rules = `## ${own.source}\n${withPurpose(own.source, own)}`;
+    if ('absent' in own) return createOpenPart(steps);
+    const rules = `## ${own.source}\n${addPurpose(own.source, own)}`;
     return { ...own, text: `${steps}\n\n${rules}` };
   },
 };
 
-function canUse(tools: readonly ToolNote[] = [], wanted: string): boolean {
+function canUseTool(tools: readonly ToolNote[] = [], wanted: string): boolean {
   return tools.some(({ name, placeholder }) => name === wanted && placeholder !== true);
 }
 

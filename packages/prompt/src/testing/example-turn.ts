@@ -12,7 +12,7 @@ import {
   type WorkspaceView,
 } from '@parley/workspace';
 import type { Layer, PromptContext, PromptFeatures, ToolNote } from '../layer.ts';
-import { builtInLayers } from '../layout.ts';
+import { createBuiltInLayers } from '../layout.ts';
 
 /** An owner's direct chat on Telegram, and its message. */
 export { FACTS, MESSAGE };
@@ -21,7 +21,7 @@ export const OWNER: Reader = { kind: 'owner', conversationId: 'telegram:default:
 export const GUEST: Reader = { kind: 'guest', conversationId: 'telegram:default:7' };
 
 /** A view with the given files; every other file is missing. */
-export function viewOf(
+export function createView(
   reader: Reader,
   files: Readonly<Record<string, string>> = {},
 ): WorkspaceView {
@@ -43,12 +43,12 @@ export function viewOf(
 }
 
 /** The context for one turn; `overrides` replaces whole fields. */
-export function contextOf(overrides: Partial<PromptContext> = {}): PromptContext {
+export function createContext(overrides: Partial<PromptContext> = {}): PromptContext {
   const reader = overrides.reader ?? OWNER;
   return {
     facts: FACTS,
     reader,
-    view: viewOf(reader),
+    view: createView(reader),
     identity: { name: 'Mori' },
     messages: [MESSAGE],
     clockMinutes: 10,
@@ -58,11 +58,11 @@ export function contextOf(overrides: Partial<PromptContext> = {}): PromptContext
 }
 
 /** A view like `viewOf` that truncates long files as the real one does. */
-export function cuttingView(
+export function createCuttingView(
   reader: Reader,
   files: Readonly<Record<string, string>>,
 ): WorkspaceView {
-  const view = viewOf(reader, files);
+  const view = createView(reader, files);
   return {
     ...view,
     async read(name, limit = 20_000) {
@@ -242,7 +242,7 @@ export const HEARTBEAT_FEATURES: PromptFeatures = {
 };
 
 /** The features that sources fill in for everyone else, without anything private. */
-export function guestFeatures(conversationId: string): PromptFeatures {
+export function createGuestFeatures(conversationId: string): PromptFeatures {
   const here: Audience = { kind: 'conversation', conversationId };
   return {
     owners: ACCOUNTS,
@@ -312,7 +312,7 @@ const OF_THE_GROUP = `- The reading circle meets on the last Friday of the month
 export type ExampleWorkspace = 'lived-in' | 'new' | 'none';
 
 /** Creates one in `base`, with a memory for the conversation of each group in `groups`. */
-export async function exampleWorkspace(
+export async function createExampleWorkspace(
   kind: ExampleWorkspace,
   base: string,
   groups: readonly Reader[] = [],
@@ -334,8 +334,8 @@ export async function exampleWorkspace(
 }
 
 /** Returns a built-in layer by its id. */
-export function builtInLayer(id: string): Layer {
-  const layer = builtInLayers().find((one) => one.id === id);
+export function getBuiltInLayer(id: string): Layer {
+  const layer = createBuiltInLayers().find((one) => one.id === id);
   if (layer === undefined) throw new Error(`There is no layer ${id}.`);
   return layer;
 }

@@ -52,11 +52,11 @@ export async function openLaneScene(): Promise<LaneScene> {
     bus,
     async write(chatId, more = {}) {
       const id = newId('message');
-      await store.inbox.accept({ ...admitted(chatId, id), ...more });
+      await store.inbox.accept({ ...createAdmitted(chatId, id), ...more });
       return id;
     },
     async stop(chatId) {
-      await store.inbox.command(admitted(chatId, newId('stop')), (command) => command.stop());
+      await store.inbox.command(createAdmitted(chatId, newId('stop')), (command) => command.stop());
       bus.publish({ type: 'stop-turn', conversationId: chatId });
     },
     async loseLease(chatId) {
@@ -102,7 +102,7 @@ export async function openLaneScene(): Promise<LaneScene> {
 }
 
 /** The conversation is named after its chat. */
-function admitted(chatId: string, messageId: string): AdmittedMessage {
+function createAdmitted(chatId: string, messageId: string): AdmittedMessage {
   const place = { channel: 'web', account: 'default' } as const;
   return {
     conversationId: chatId,
@@ -123,6 +123,6 @@ function admitted(chatId: string, messageId: string): AdmittedMessage {
 }
 
 /** The ids of the messages answered by a turn. */
-export function idsOf(turn: ClaimedTurn): readonly string[] {
+export function listMessageIds(turn: ClaimedTurn): readonly string[] {
   return turn.messages.map(({ message }) => message.messageId);
 }

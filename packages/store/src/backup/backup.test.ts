@@ -8,11 +8,11 @@ import { openStore } from '../open-store.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import type { Store } from '../store.ts';
 import { TABLE_LIST } from '../tables.ts';
-import { filledRows, fillTables } from '../testing/filled-rows.ts';
-import { answer, message, startTurn } from '../testing/messages.ts';
+import { fillTables, readFilledRows } from '../testing/filled-rows.ts';
+import { createAnswer, createMessage, startTurn } from '../testing/messages.ts';
 import { copyDatabase } from './copy-database.ts';
-import { createFromRows, prepareRestored, refuseUnknownSteps } from './restore.ts';
-import type { BackupRows, Cell } from './rows.ts';
+import { createFromRows, prepareRestored, refuseUnknownMigrations } from './restore.ts';
+import type { BackupRows, CellValue } from './rows.ts';
 import { carryOverFile } from './unfinished.ts';
 
 const NOW = 1_800_000_000_000;
@@ -70,9 +70,9 @@ describe('a copy of a database', () => {
 
   it('is a snapshot: each concurrent write is either completely in it or not at all', async () => {
     const store = await open(live);
-    for (let nth = 0; nth < 40; nth += 1) await store.inbox.accept(message(`m${nth}`));
+    for (let nth = 0; nth < 40; nth += 1) await store.inbox.accept(createMessage(`m${nth}`));
     const copying = copyDatabase(live, target);
-    for (let nth = 40; nth < 80; nth += 1) await store.inbox.accept(message(`m${nth}`));
+    for (let nth = 40; nth < 80; nth += 1) await store.inbox.accept(createMessage(`m${nth}`));
     await copying;
     const seen = column(target, 'select message_id from inbox order by seq');
     expect(seen.length).toBeGreaterThanOrEqual(40);
@@ -150,8 +150,8 @@ describe('a restored database', () => {
 
   it('[D06] holds messages that waited for their first turn, and lets them be replayed', async () => {
     const store = await open(live);
-    await store.inbox.accept(message('m1'));
-    await store.inbox.accept(message('m2'));
+    await store.inbox.accept(createMessage('m1'));
+    await store.inbox.accept(createMessage('m2'));
     await copyDatabase(live, target);
     expect(await prepare('hold')).toMatchObject({ turns: 1 });
     const restored = await open(target);
@@ -173,7 +173,7 @@ describe('a restored database', () => {
       { id: 'c2', epoch: 8, lease_owner: null },
     ]);
     const store = await open(target);
-    expect(await store.inbox.accept(message('m1'))).toBe('stored');
+    expect(await store.inbox.accept(createMessage('m1'))).toBe('stored');
     expect(column(target, 'select seq from inbox order by seq')).toEqual([1, 2, 3, 51]);
   });
 
@@ -227,7 +227,7 @@ describe('a restored database', () => {
     expect(() => readFileSync(join(folder, 'f2'))).toThrow('ENOENT');
     await prepare('go-on');
     const store = await open(target);
-    await store.inbox.accept(message('m1'));
+    await store.inbox.accept(createMessage('m1'));
     expect(column(target, 'select max(seq) from inbox')).toEqual([51]);
   });
 
@@ -245,7 +245,7 @@ describe('a restored database', () => {
     ['newer', 9_999, 'store-newer'],
     ['from before the first release', 29, 'store-older'],
   ])('is refused when it is %s', (_what, step, code) => {
-    expect(() => refuseUnknownSteps([31, step], '9.0.0', 'b.tar.gz')).toThrow(
+    expect(() => refuseUnknownMigrations([31, step], '9.0.0', 'b.tar.gz')).toThrow(
       expect.objectContaining({ code }),
     );
   });
@@ -256,13 +256,13 @@ describe('unfinished work in the replaced database', () => {
 
   it('[D01] [G16] is carried over as a crash would leave it, and related dead letters are dropped', async () => {
     const store = await open(live);
-    await store.inbox.accept(message('m1'));
+    await store.inbox.accept(createMessage('m1'));
     await copyDatabase(live, target);
     await startTurn(store, 't1');
-    await store.inbox.accept(message('m2'));
-    await store.inbox.accept(message('m3', 'c2'));
+    await store.inbox.accept(createMessage('m2'));
+    await store.inbox.accept(createMessage('m3', 'c2'));
     const { lease: other } = await startTurn(store, 't2', 'web:c2');
-    await store.lanes.commit(other, answer('t2', ['unsent'], 'c2'), NOW);
+    await store.lanes.commit(other, createAnswer('t2', ['unsent'], 'c2'), NOW);
     await store
       .adapterValues('whatsapp', 'default')
       .set([{ kind: 'creds', id: 'i', value: 'new' }]);
@@ -295,7 +295,7 @@ describe('unfinished work in the replaced database', () => {
   it('[D01] is refused if the backup is declared to be the final state', async () => {
     const store = await open(live);
     await copyDatabase(live, target);
-    await store.inbox.accept(message('m1'));
+    await store.inbox.accept(createMessage('m1'));
     await prepare('go-on');
     const refused = carryOverFile(target, live, { ...order, unfinished: 'go-on' });
     await expect(refused).rejects.toMatchObject({ code: 'store-pending-work' });
@@ -321,7 +321,7 @@ describe('unfinished work in the replaced database', () => {
 const KEY = 'the key of the file';
 
 function withFile(id: string, more: { readonly viewOnce?: true }) {
-  const plain = message(id);
+  const plain = createMessage(id);
   const attachments = [{ kind: 'document', ref: KEY, ...more } as const];
   const files = [Buffer.from('a picture')];
   return { ...plain, message: { ...plain.message, attachments }, files };
@@ -389,7 +389,7 @@ function tables(path: string): readonly string[] {
 
 async function rowsOf(path: string) {
   const database = openSqlite({ path, name: path });
-  const rows = await filledRows(database);
+  const rows = await readFilledRows(database);
   await database.close();
   return rows;
 }
@@ -400,7 +400,7 @@ function rowsAsTaken(names: readonly string[]): readonly BackupRows[] {
   const taken = names.map((name) => {
     const query = sqlite.prepare(`select * from ${name}`);
     const columns = query.columns().map((one) => one.name);
-    const rows = query.all().map((row) => columns.map((column) => row[column] as Cell));
+    const rows = query.all().map((row) => columns.map((column) => row[column] as CellValue));
     return { table: { name, columns }, rows };
   });
   sqlite.close();

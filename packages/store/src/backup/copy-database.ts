@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { NO_REF } from '../files/byte-store.ts';
 import { NAMED } from '../files/stored-files.ts';
-import { MIGRATIONS, refuseUnknown } from '../migrate.ts';
+import { MIGRATIONS, refuseUnknownMigration } from '../migrate.ts';
 import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
-import { namesOf, TABLE_LIST } from '../tables.ts';
+import { listTableNames, TABLE_LIST } from '../tables.ts';
 import { quoteIdentifier } from './rows.ts';
 
 /** Describes a database copy. */
@@ -59,7 +59,7 @@ function writeBackup(whole: string, target: string, name: string): DatabaseCopy 
     for (const [name, table] of TABLE_LIST) {
       // The migrations are kept, because a restore needs them to interpret the other tables.
       if (table.notInBackup === undefined || name === 'parley_migration') continue;
-      for (const known of namesOf(name, table)) deleteAll(sqlite, known);
+      for (const known of listTableNames(name, table)) deleteAll(sqlite, known);
     }
     const files = leaveOutViewOnce(sqlite);
     sqlite.prepare('vacuum into ?').run(target);
@@ -74,7 +74,7 @@ function readMigrationNumbers(sqlite: DatabaseSync, name: string): readonly numb
     .prepare('select number, parley_version from parley_migration order by number')
     .all()
     .map((row) => ({ number: Number(row.number), parley_version: String(row.parley_version) }));
-  refuseUnknown(rows, MIGRATIONS, name);
+  refuseUnknownMigration(rows, MIGRATIONS, name);
   return rows.map(({ number }) => number);
 }
 
@@ -83,7 +83,7 @@ function readMigrationNumbers(sqlite: DatabaseSync, name: string): readonly numb
  * name.
  */
 function deleteAll(sqlite: DatabaseSync, table: string): void {
-  if (columnsOf(sqlite, table).length === 0) return;
+  if (listColumns(sqlite, table).length === 0) return;
   // In a contentless index, a plain delete would only mark rows as deleted.
   const deletion =
     table === 'search_entry'
@@ -97,26 +97,26 @@ function deleteAll(sqlite: DatabaseSync, table: string): void {
  * them. Returns the files that belong in the backup.
  */
 function leaveOutViewOnce(sqlite: DatabaseSync): readonly string[] {
-  const columns = columnsOf(sqlite, 'attachment');
+  const columns = listColumns(sqlite, 'attachment');
   // An older version of Parley stored the bytes in the rows.
   if (!columns.includes('file_id')) return [];
-  if (!columns.includes('view_once')) return idsIn(sqlite, NAMED.text);
+  if (!columns.includes('view_once')) return listIds(sqlite, NAMED.text);
   sqlite.prepare('update attachment set ref = ? where view_once = 1').run(NO_REF);
-  const left = idsIn(
+  const left = listIds(
     sqlite,
     'select file_id as id from attachment where view_once = 1 and file_id is not null',
   );
-  return idsIn(sqlite, NAMED.text).filter((id) => !left.includes(id));
+  return listIds(sqlite, NAMED.text).filter((id) => !left.includes(id));
 }
 
-function idsIn(sqlite: DatabaseSync, query: string): readonly string[] {
+function listIds(sqlite: DatabaseSync, query: string): readonly string[] {
   return sqlite
     .prepare(query)
     .all()
     .map(({ id }) => String(id));
 }
 
-function columnsOf(sqlite: DatabaseSync, table: string): readonly string[] {
+function listColumns(sqlite: DatabaseSync, table: string): readonly string[] {
   const columns = sqlite.prepare('select name from pragma_table_info(?)').all(table);
   return columns.map(({ name }) => String(name));
 }

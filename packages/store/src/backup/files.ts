@@ -14,7 +14,7 @@ export const FILE_TABLE = 'file_piece';
 /**
  * Writes that table's rows as files. Each piece has its own offset, so their order does not matter.
  */
-export async function rowsAsFiles(folder: string, { table, rows }: BackupRows): Promise<void> {
+export async function writeRowsAsFiles(folder: string, { table, rows }: BackupRows): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const at = (name: string) => table.columns.indexOf(name);
   for (const row of rows) {

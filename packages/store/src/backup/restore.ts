@@ -1,9 +1,15 @@
 import type { Clock } from '@parley/core';
-import { statement } from '../database.ts';
-import { applySteps, MIGRATIONS, makeLedger, migrate, refuseUnknown } from '../migrate.ts';
+import { defineStatement } from '../database.ts';
+import {
+  applyMigrations,
+  createMigrationTable,
+  MIGRATIONS,
+  migrate,
+  refuseUnknownMigration,
+} from '../migrate.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import { INTRODUCE } from '../store-state.ts';
-import { FILE_TABLE, rowsAsFiles } from './files.ts';
+import { FILE_TABLE, writeRowsAsFiles } from './files.ts';
 import { type BackupRows, type BackupTable, insertRows } from './rows.ts';
 import {
   type ForgottenValues,
@@ -34,11 +40,11 @@ export async function createFromRows(
   const database = openSqlite({ path, name: path });
   try {
     await database.write(async (sql) => {
-      await makeLedger(sql);
+      await createMigrationTable(sql);
       const seen = MIGRATIONS.filter(({ number }) => steps.includes(number));
-      await applySteps(database, sql, seen, clock());
+      await applyMigrations(database, sql, seen, clock());
       for await (const some of rows) {
-        if (some.table.name === FILE_TABLE) await rowsAsFiles(`${path}-files`, some);
+        if (some.table.name === FILE_TABLE) await writeRowsAsFiles(`${path}-files`, some);
         else await insertRows(database, sql, some);
       }
       for (const [table, last] of Object.entries(counters)) {
@@ -51,9 +57,11 @@ export async function createFromRows(
   }
 }
 
-const FORGET_COUNTER = statement('delete from sqlite_sequence where name = :table');
+const FORGET_COUNTER = defineStatement('delete from sqlite_sequence where name = :table');
 
-const SET_COUNTER = statement('insert into sqlite_sequence (name, seq) values (:table, :last)');
+const SET_COUNTER = defineStatement(
+  'insert into sqlite_sequence (name, seq) values (:table, :last)',
+);
 
 /** A database from a backup, before it replaces the current one. */
 interface RestoredDatabase {
@@ -79,7 +87,7 @@ export async function prepareRestored(
     return await database.write(async (sql) => {
       // Gives the database a new name, so that no process mistakes it for the one it knows or
       // settles it again.
-      sql.send(INTRODUCE, { name: restoredName(clock), counter: 0 });
+      sql.send(INTRODUCE, { name: formatRestoredName(clock), counter: 0 });
       if (unfinished === 'hold') return settleUnfinished(sql, forget, clock());
       freeLanes(sql);
       return { parts: 0, turns: 0, jobs: 0 };
@@ -90,7 +98,7 @@ export async function prepareRestored(
 }
 
 /** The name that a database gets in `store_state` after a restore. */
-export function restoredName(clock: Clock): string {
+export function formatRestoredName(clock: Clock): string {
   return `restored_${clock()}`;
 }
 
@@ -98,7 +106,11 @@ export function restoredName(clock: Clock): string {
  * Throws StoreError `store-newer` or `store-older` for a backup with migrations that this version
  * of Parley does not know.
  */
-export function refuseUnknownSteps(steps: readonly number[], parley: string, file: string): void {
+export function refuseUnknownMigrations(
+  steps: readonly number[],
+  parley: string,
+  file: string,
+): void {
   const applied = steps.map((number) => ({ number, parley_version: parley }));
-  refuseUnknown(applied, MIGRATIONS, file);
+  refuseUnknownMigration(applied, MIGRATIONS, file);
 }

@@ -1,10 +1,16 @@
-import { dynamicStatement, parseStoreUrl, type Sql, StoreError, statement } from '../database.ts';
-import { filesFolderOf } from '../files/folder-bytes.ts';
+import {
+  defineDynamicStatement,
+  defineStatement,
+  parseStoreUrl,
+  type Sql,
+  StoreError,
+} from '../database.ts';
+import { getFilesFolder } from '../files/folder-bytes.ts';
 import { NAMED } from '../files/stored-files.ts';
 import { MIGRATIONS } from '../migrate.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import type { Table } from '../tables/table.ts';
-import { primaryKeyColumns, TABLE_LIST, TABLES, type TableName } from '../tables.ts';
+import { listPrimaryKeyColumns, TABLE_LIST, TABLES, type TableName } from '../tables.ts';
 import { copyFiles } from './files.ts';
 import type { ForgottenValues } from './settle-unfinished.ts';
 
@@ -13,7 +19,7 @@ import type { ForgottenValues } from './settle-unfinished.ts';
  * continues in the restored database; `letters` counts the related dead letters that were dropped.
  * `unreadable`: the work was left behind for this reason.
  */
-export type CarriedOver =
+export type CarryOverResult =
   | {
       readonly kind: 'carried';
       readonly messages: number;
@@ -112,7 +118,7 @@ export async function carryOverFile(
   to: string,
   from: string,
   order: MigrationOrder,
-): Promise<CarriedOver> {
+): Promise<CarryOverResult> {
   const address = parseStoreUrl(`sqlite:${to}`);
   if (address.dialect !== 'sqlite') throw new Error(`${to} is not a SQLite file`);
   const database = openSqlite(address);
@@ -120,10 +126,10 @@ export async function carryOverFile(
     await database.read((sql) => sql.run(ATTACH, { from }));
     const carried = await database.write((sql) => migratePendingWork(sql, order));
     const named = await database.read((sql) => sql.all(NAMED));
-    const folder = filesFolderOf({ ...address, path: from }) ?? '';
+    const folder = getFilesFolder({ ...address, path: from }) ?? '';
     await copyFiles(
       folder,
-      filesFolderOf(address) ?? '',
+      getFilesFolder(address) ?? '',
       named.map(({ id }) => id),
     );
     return carried;
@@ -137,12 +143,12 @@ export async function carryOverFile(
   }
 }
 
-const ATTACH = statement('attach database :from as live');
+const ATTACH = defineStatement('attach database :from as live');
 
 async function migratePendingWork(
   sql: Sql,
   { unfinished, forget }: MigrationOrder,
-): Promise<CarriedOver> {
+): Promise<CarryOverResult> {
   if ((await countLiveRows(sql, 'parley_migration')) !== MIGRATIONS.length) {
     return { kind: 'unreadable', reason: 'it is the database of an older Parley' };
   }
@@ -163,7 +169,9 @@ async function migratePendingWork(
 
 /** Counts rows in the replaced database. */
 async function countLiveRows(sql: Sql, table: string, where = '1 = 1'): Promise<number> {
-  const query = dynamicStatement(`select count(*) as n from live.${table} old where ${where}`);
+  const query = defineDynamicStatement(
+    `select count(*) as n from live.${table} old where ${where}`,
+  );
   return (await sql.get(query.rows<{ readonly n: number }>()))?.n ?? 0;
 }
 
@@ -194,7 +202,7 @@ async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefin
   const described: Table = TABLES[table];
   const {
     where,
-    key = described.unique ?? primaryKeyColumns(described),
+    key = described.unique ?? listPrimaryKeyColumns(described),
     known,
     values = {},
   } = rows;
@@ -204,7 +212,7 @@ async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefin
   const conflict =
     key === null ? '' : `on conflict (${key}) do ${known === 'stays' ? 'nothing' : update}`;
   await sql.run(
-    dynamicStatement(`insert into main.${table} (${columns})
+    defineDynamicStatement(`insert into main.${table} (${columns})
       select ${columns.map((name) => values[name] ?? `old.${name}`)}
       from live.${table} old where ${where} ${all.length > columns.length ? 'order by old.seq' : ''}
       ${conflict}`),
@@ -213,7 +221,7 @@ async function carryRows(sql: Sql, table: TableName, rows: CarriedRows | undefin
 
 /** Drops dead letters about work that continues, and dead letters with no messages left. */
 async function dropDeadLetters(sql: Sql) {
-  const dropped = dynamicStatement(`delete from dead_letter where settled is null
+  const dropped = defineDynamicStatement(`delete from dead_letter where settled is null
     and (subject in ${TURNS} or subject in ${PART_IDS} or (kind = 'unanswered' and subject like 'restored-%'
       and not exists (select 1 from inbox where turn_id = subject)))
     returning kind`);

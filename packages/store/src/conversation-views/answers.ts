@@ -1,23 +1,23 @@
 import { z } from 'zod';
-import { fromJson, type Sql, statement, toJson } from '../database.ts';
+import { decodeJson, defineStatement, encodeJson, type Sql } from '../database.ts';
 
 const Text = z.object({ text: z.string() });
 
 /** The Markdown answers by turn id, for turns that are still in the history. */
-export async function answersOf(
+export async function listAnswers(
   sql: Sql,
   turnIds: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const answers = new Map<string, string>();
   if (turnIds.length === 0) return answers;
-  for (const { turnId, content } of await sql.all(ANSWERS, { turns: toJson(turnIds) })) {
-    const text = Text.safeParse(fromJson(content)).data?.text;
+  for (const { turnId, content } of await sql.all(ANSWERS, { turns: encodeJson(turnIds) })) {
+    const text = Text.safeParse(decodeJson(content)).data?.text;
     if (text !== undefined) answers.set(turnId, text);
   }
   return answers;
 }
 
-const ANSWERS = statement(`
+const ANSWERS = defineStatement(`
   select turn_id as "turnId", content from transcript
   where seq in (select max(seq) from transcript
     where turn_id in (select value from json_each(:turns)) and role = 'assistant'

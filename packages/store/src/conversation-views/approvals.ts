@@ -1,8 +1,8 @@
 import type { ChatType } from '@parley/core';
 import { type Approval, type ListedRow, readApprovalRow } from '../approval-rows.ts';
 import type { ChatKey } from '../conversations.ts';
-import { type Sql, statement, toJson } from '../database.ts';
-import { chatTitle, personalMessage, selectByPerson, TRIGGER } from './list.ts';
+import { defineStatement, encodeJson, type Sql } from '../database.ts';
+import { findPersonalMessage, getChatTitle, selectByPerson, TRIGGER } from './list.ts';
 import { readSaid } from './messages.ts';
 
 /** A question about a tool call, with readable names. Its texts are private and complete. */
@@ -27,7 +27,7 @@ export async function showApprovals(
   sql: Sql,
   rows: readonly ListedRow[],
 ): Promise<readonly ShownApproval[]> {
-  const seqs = toJson(rows.map(({ seq }) => seq));
+  const seqs = encodeJson(rows.map(({ seq }) => seq));
   const asked = new Map(
     (await sql.all(ASKED, { seqs, ...TRIGGER })).map((row) => [row.approval, row]),
   );
@@ -45,19 +45,19 @@ interface AskedRow extends ChatKey {
   readonly decision: string | null;
 }
 
-type Names = Pick<ShownApproval, 'asker' | 'text' | 'chat' | 'decider'>;
+type ApprovalNames = Pick<ShownApproval, 'asker' | 'text' | 'chat' | 'decider'>;
 
-function toApprovalNames(asked: AskedRow | undefined): Names {
+function toApprovalNames(asked: AskedRow | undefined): ApprovalNames {
   if (asked === undefined) return { asker: null, text: '', chat: null, decider: null };
   const { message, decision, channel, account, chatId } = asked;
   const said = readSaid(message);
-  const person = personalMessage(asked);
+  const person = findPersonalMessage(asked);
   return {
     asker: said?.trigger === undefined ? (said?.sender.name ?? null) : null,
     text: said?.typed ?? said?.text ?? '',
     chat: {
       ...{ channel, account, chatId },
-      title: chatTitle(person) ?? chatId,
+      title: getChatTitle(person) ?? chatId,
       chatType: person?.chat.type ?? 'direct',
     },
     decider: decision === null ? null : (readSaid(decision)?.sender.name ?? null),
@@ -65,7 +65,7 @@ function toApprovalNames(asked: AskedRow | undefined): Names {
 }
 
 // A command decides at the time it was received.
-const ASKED = statement(`
+const ASKED = defineStatement(`
   select approval.seq as approval, inbox.channel, inbox.account, inbox.chat_id as "chatId",
     inbox.message,
     ${selectByPerson('approval.conversation_id')},

@@ -1,12 +1,12 @@
 import type { ChatType } from '@parley/core';
 import type { ChatKey } from '../conversations.ts';
 import { HEARTBEAT_LANE, SUB_AGENT_LANE } from '../conversations.ts';
-import { type Sql, statement, toJson } from '../database.ts';
+import { defineStatement, encodeJson, type Sql } from '../database.ts';
 import type { PartState } from '../outbox-parts.ts';
 import type { ConversationMode, InboxOutcome } from '../rows.ts';
 import { SHARED_NOW } from '../shared-clock.ts';
-import { isTakenOverAt } from '../taken-over.ts';
-import { readSaid, readSent, type SaidMessage, threadOf } from './messages.ts';
+import { isTakenOverCondition } from '../taken-over.ts';
+import { getThread, readSaid, readSent, type SaidMessage } from './messages.ts';
 
 /** A conversation with people, as shown in a list. Times in ms; texts are private and complete. */
 export interface ShownConversation extends ChatKey {
@@ -67,7 +67,7 @@ export interface ListQuery {
  * A condition that uses the values in `NO_PEOPLE`: true for conversations with people, false for
  * the agent's own lanes.
  */
-export function hasPeople<Column extends string>(column: Column) {
+export function hasPeopleCondition<Column extends string>(column: Column) {
   return `${column} not like :subAgents and ${column} not like :heartbeats
     and ${column} not like :othersSubAgents and ${column} not like :othersHeartbeats` as const;
 }
@@ -83,7 +83,7 @@ export async function listConversations(
 ): Promise<readonly ShownConversation[]> {
   const values = { before: before ?? Number.MAX_SAFE_INTEGER, limit, reader, moment };
   const rows = await sql.all(LIST, { ...values, ...NO_PEOPLE, ...TRIGGER });
-  return rows.map(conversationOf);
+  return rows.map(toShownConversation);
 }
 
 /** A reader's pinned conversations; the list shows them above all others. */
@@ -96,7 +96,7 @@ export async function listPinned(
   moment: number | null,
 ): Promise<readonly ShownConversation[]> {
   const values = { reader, limit: MAX_PINNED, moment, ...TRIGGER };
-  return (await sql.all(PINNED, values)).map(conversationOf);
+  return (await sql.all(PINNED, values)).map(toShownConversation);
 }
 
 /**
@@ -108,31 +108,31 @@ export async function readTitles(
   ids: Iterable<string>,
   reader: string | null,
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = await sql.all(TITLES, { ids: toJson([...new Set(ids)]), reader, ...TRIGGER });
+  const rows = await sql.all(TITLES, { ids: encodeJson([...new Set(ids)]), reader, ...TRIGGER });
   return new Map(
-    rows.map((row) => [row.id, row.name ?? chatTitle(personalMessage(row)) ?? row.chatId]),
+    rows.map((row) => [row.id, row.name ?? getChatTitle(findPersonalMessage(row)) ?? row.chatId]),
   );
 }
 
 /** The newest message written by a person; jobs and other triggers have no name to show. */
-export function personalMessage({ message, byPerson }: NewestMessage): SaidMessage | null {
+export function findPersonalMessage({ message, byPerson }: NewestMessage): SaidMessage | null {
   return readSaid(byPerson ?? message);
 }
 
-function conversationOf(row: ListRow): ShownConversation {
-  const said = personalMessage(row);
+function toShownConversation(row: ListRow): ShownConversation {
+  const said = findPersonalMessage(row);
   const { id, channel, account, chatId, name, mode, model, waiting, newest } = row;
   return {
     ...{ id, channel, account, chatId, name, mode, model, waiting, newest },
     newestPart: row.newestPart ?? 0,
     isNew: isUnread(row),
     chatType: said?.chat.type ?? 'direct',
-    title: chatTitle(said) ?? chatId,
-    state: conversationState(row),
+    title: getChatTitle(said) ?? chatId,
+    state: getConversationState(row),
     runningSince: row.runningSince,
-    takenOver: takenOver(row),
-    failure: lastFailure(row),
-    last: lastOf(row),
+    takenOver: getTakeover(row),
+    failure: getLastFailure(row),
+    last: getLastMessage(row),
   };
 }
 
@@ -145,26 +145,26 @@ function isUnread({ channel, newest, newestPart, readMessage, readPart }: ListRo
 }
 
 /** The title of a chat, or the person's name in a direct chat. */
-export function chatTitle(said: SaidMessage | null): string | null {
+export function getChatTitle(said: SaidMessage | null): string | null {
   if (said === null) return null;
   const { chat, sender } = said;
   const title = chat.type === 'direct' ? sender.name : chat.title;
   return title === undefined || title.trim() === '' ? null : title;
 }
 
-function takenOver({ ledBy, ledSince, ledUntil }: ListRow): ShownConversation['takenOver'] {
+function getTakeover({ ledBy, ledSince, ledUntil }: ListRow): ShownConversation['takenOver'] {
   if (ledBy === null || ledSince === null || ledUntil === null) return null;
   return { by: ledBy, since: ledSince, until: ledUntil };
 }
 
-function conversationState(row: ListRow): ShownConversation['state'] {
+function getConversationState(row: ListRow): ShownConversation['state'] {
   const { runningSince, awaits, asks, waiting, ledUntil } = row;
   if (asks || (runningSince !== null && awaits !== null)) return 'asks';
   if (runningSince !== null) return ledUntil === null ? 'running' : 'waiting';
   return waiting > 0 ? 'waiting' : 'idle';
 }
 
-function lastFailure(row: ListRow): ShownConversation['failure'] {
+function getLastFailure(row: ListRow): ShownConversation['failure'] {
   if (row.outcome === 'failed') {
     return { at: row.finishedAt ?? row.at, reason: row.reason ?? 'The turn failed.' };
   }
@@ -176,13 +176,13 @@ function lastFailure(row: ListRow): ShownConversation['failure'] {
 
 /** Whether the chat's last part belongs to this thread. */
 function isSameThread({ route, partRoute }: ListRow): boolean {
-  return partRoute !== null && threadOf(route) === threadOf(partRoute);
+  return partRoute !== null && getThread(route) === getThread(partRoute);
 }
 
-function lastOf(row: ListRow): ShownConversation['last'] {
+function getLastMessage(row: ListRow): ShownConversation['last'] {
   const { at, sentAt, body } = row;
   if (body !== null && sentAt !== null && sentAt >= at && isSameThread(row)) {
-    return { direction: 'out', at: sentAt, text: textOfPreview(readSent(body)), by: null };
+    return { direction: 'out', at: sentAt, text: getPreviewText(readSent(body)), by: null };
   }
   const said = readSaid(row.message);
   const by = said?.chat.type === 'direct' || said?.trigger !== undefined ? null : said?.sender.name;
@@ -190,7 +190,7 @@ function lastOf(row: ListRow): ShownConversation['last'] {
 }
 
 /** A part that consists only of a file is represented by the file's name. */
-function textOfPreview(part: ReturnType<typeof readSent>): string {
+function getPreviewText(part: ReturnType<typeof readSent>): string {
   return part?.plain || (part?.file?.name ?? '');
 }
 
@@ -286,24 +286,24 @@ const JOINED = `
   left join inbox_reader as reader on reader.reader = :reader
   left join conversation_mark as mark on mark.reader = :reader and mark.conversation_id = talk.id
   left join takeover as led on led.conversation_id = talk.id and led.until = talk.taken_over_until
-    and led.ended_at is null and ${isTakenOverAt(SHARED_NOW, 'talk')}` as const;
+    and led.ended_at is null and ${isTakenOverCondition(SHARED_NOW, 'talk')}` as const;
 
-const LIST = statement(`${FACTS} from (
-    select * from (${WITH_NEWEST} where ${hasPeople('id')}) as known
+const LIST = defineStatement(`${FACTS} from (
+    select * from (${WITH_NEWEST} where ${hasPeopleCondition('id')}) as known
     where newest < :before and newest > deleted order by newest desc limit :limit) as talk
   ${JOINED} order by talk.newest desc`).rows<ListRow>();
 
-const PINNED = statement(`${FACTS} from (
+const PINNED = defineStatement(`${FACTS} from (
     select * from (${WITH_NEWEST} where id in (select conversation_id from conversation_mark
       where conversation_mark.reader = :reader and pinned = 1)) as known
     where newest > deleted order by newest desc limit :limit) as talk
   ${JOINED} order by talk.newest desc`).rows<ListRow>();
 
-const ONE = statement(
+const ONE = defineStatement(
   `${FACTS} from (${WITH_NEWEST} where id = :id) as talk ${JOINED} where talk.newest > talk.deleted`,
 ).rows<ListRow>();
 
-const TITLES = statement(`
+const TITLES = defineStatement(`
   select talk.id, inbox.chat_id as "chatId", inbox.message, ${selectByPerson('talk.id')},
     mark.title as name
   from (${WITH_NEWEST} where id in (select value from json_each(:ids))) as talk
@@ -362,7 +362,7 @@ export async function readDetails(
   const answeredBy = (await sql.get(MODEL, { id }))?.model ?? null;
   const { turns = 0, tokens, costUsd, unpriced } = spent ?? {};
   return {
-    ...conversationOf(row),
+    ...toShownConversation(row),
     answeredBy,
     spent: {
       ...{ since, turns, tokens: tokens ?? 0 },
@@ -372,7 +372,7 @@ export async function readDetails(
   };
 }
 
-const SPENT = statement(`
+const SPENT = defineStatement(`
   select count(*) as turns, sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) as tokens,
     sum(cost_usd) as "costUsd",
     sum(case when model is not null and cost_usd is null then 1 else 0 end) as unpriced
@@ -384,12 +384,12 @@ const SPENT = statement(`
   readonly unpriced: number | null;
 }>();
 
-const MODEL = statement(`
+const MODEL = defineStatement(`
   select turn.model from inbox join turn on turn.id = inbox.turn_id
   where inbox.conversation_id = :id and turn.model is not null
   order by inbox.seq desc limit 1`).rows<{ readonly model: string }>();
 
-const FILES = statement(`
+const FILES = defineStatement(`
   select attachment.inbox_seq as "messageSeq", attachment.attachment_index as "index", attachment.kind,
     attachment.name, attachment.size, attachment.created_at as at,
     case when attachment.bytes is null then 0 else 1 end as "isKept"

@@ -6,10 +6,10 @@ import {
   ReplyRoute,
 } from '@parley/core';
 import { z } from 'zod';
-import { fromJson, type Sql, statement, toJson } from '../database.ts';
+import { decodeJson, defineStatement, encodeJson, type Sql } from '../database.ts';
 import type { PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
-import { answersOf } from './answers.ts';
+import { listAnswers } from './answers.ts';
 
 /**
  * The cursor for two merged lists: the next page continues before these message and part numbers.
@@ -102,15 +102,15 @@ export async function readMessages(sql: Sql, query: MessageQuery): Promise<Messa
   }
   sent.sort((a, b) => b.seq - a.seq);
   const { taken, older } = mergeNewestFirst(said, sent, before, limit);
-  const kept = await keptFiles(sql, taken);
+  const kept = await listStoredFiles(sql, taken);
   const messages = taken
     .map((row) => (row.direction === 'in' ? toIncoming(row, kept) : toOutgoing(row)))
     .reverse();
   const turns = new Set(messages.flatMap((one) => one.sent?.turnId ?? []));
-  return { messages, answers: await answersOf(sql, [...turns]), older };
+  return { messages, answers: await listAnswers(sql, [...turns]), older };
 }
 
-interface Merged {
+interface MergedRow {
   readonly direction: 'in' | 'out';
   readonly seq: number;
   readonly at: number;
@@ -120,7 +120,7 @@ interface Merged {
  * Takes the later of the two heads until the page is full; each list keeps its own order. `older`
  * is null if both lists are shorter than a page and entirely on it.
  */
-export function mergeNewestFirst<A extends Merged, B extends Merged>(
+export function mergeNewestFirst<A extends MergedRow, B extends MergedRow>(
   one: readonly A[],
   other: readonly B[],
   before: PageMark,
@@ -154,8 +154,8 @@ async function findChats(sql: Sql, conversationId: string, before: number) {
   const found = rows.length > 0 ? rows : await sql.all(PLACES, { ...lately, before: EVER });
   return new Map(
     found.map(({ route, ...place }) => {
-      const one = { ...place, thread: threadOf(route) };
-      return [toJson(Object.values(one)), one];
+      const one = { ...place, thread: getThread(route) };
+      return [encodeJson(Object.values(one)), one];
     }),
   ).values();
 }
@@ -163,16 +163,16 @@ async function findChats(sql: Sql, conversationId: string, before: number) {
 const RECENT_MESSAGES = 200;
 
 /** Message files whose bytes are stored, as `SEQ/INDEX`. */
-async function keptFiles(
+async function listStoredFiles(
   sql: Sql,
   rows: readonly (SaidRow | SentRow)[],
 ): Promise<ReadonlySet<string>> {
   const seqs = rows.flatMap(({ direction, seq }) => (direction === 'in' ? [seq] : []));
-  const kept = await sql.all(KEPT_FILES, { seqs: toJson(seqs) });
+  const kept = await sql.all(KEPT_FILES, { seqs: encodeJson(seqs) });
   return new Set(kept.map(({ seq, index }) => `${seq}/${index}`));
 }
 
-const KEPT_FILES = statement(`
+const KEPT_FILES = defineStatement(`
   select inbox_seq as seq, attachment_index as "index" from attachment
   where inbox_seq in (select cast(value as bigint) from json_each(:seqs))
     and (bytes is not null or file_id is not null)`).rows<{
@@ -197,7 +197,7 @@ function toIncoming(row: SaidRow, kept: ReadonlySet<string>): ShownMessage {
     state: row.state === 'waiting' ? 'waiting' : (row.outcome ?? 'running'),
     error: null,
     writtenBy: null,
-    why: whyName(row),
+    why: toWhyName(row),
   };
 }
 
@@ -205,14 +205,14 @@ function toIncoming(row: SaidRow, kept: ReadonlySet<string>): ShownMessage {
  * Account names in the settings contain neither a colon nor a slash; if a message's account name
  * contains one, the message is looked up by its id alone.
  */
-function whyName({ channel, account, chatId, messageId }: SaidRow): string {
+function toWhyName({ channel, account, chatId, messageId }: SaidRow): string {
   return /[:/]/.test(account) ? messageId : `${channel}/${account}:${chatId}/${messageId}`;
 }
 
 function toOutgoing(row: SentRow): ShownMessage {
   const part = readSent(row.body);
   const file = part?.file;
-  const target = targetOf(row.route);
+  const target = getRenderTarget(row.route);
   const sent = part && target && { text: part.text, target, turnId: row.turnId };
   return {
     id: `o${row.seq}`,
@@ -262,7 +262,7 @@ interface SentRow {
   readonly isKept: boolean | number;
 }
 
-const RECEIVED_MESSAGES = statement(`
+const RECEIVED_MESSAGES = defineStatement(`
   select 'in' as direction, seq, received_at as at, message, state, outcome, channel, account,
     chat_id as "chatId", message_id as "messageId"
   from inbox where conversation_id = :conversationId and seq < :before and seq > :after
@@ -271,7 +271,7 @@ const RECEIVED_MESSAGES = statement(`
 
 const THREAD = `coalesce(/*pg cast(*/route/*pg  as json)*/ ->> 'threadId', '')`;
 
-const SENT = statement(`
+const SENT = defineStatement(`
   select 'out' as direction, outbox.seq, outbox.created_at as at, body, route, outbox.state, error,
     turn_id as "turnId", written_by as "writtenBy", written_as as "writtenAs",
     exists (select 1 from agent_file where agent_file.part_id = outbox.id
@@ -282,7 +282,7 @@ const SENT = statement(`
   order by seq desc limit :limit`).rows<SentRow>();
 
 /** The numbers up to which a conversation was deleted; 0 if it never was. */
-const DELETED = statement(`
+const DELETED = defineStatement(`
   select coalesce(deleted_message, 0) as message, coalesce(deleted_part, 0) as part
   from conversation where id = :conversationId`).rows<{
   readonly message: number;
@@ -291,7 +291,7 @@ const DELETED = statement(`
 
 const NOTHING_DELETED = { message: 0, part: 0 } as const;
 
-const PLACES = statement(`
+const PLACES = defineStatement(`
   select distinct channel, account, chat_id as "chatId", route from (
     select channel, account, chat_id, route from inbox
     where conversation_id = :conversationId and seq < :before order by seq desc limit :newest) as lately`).rows<{
@@ -331,27 +331,27 @@ export function readSent(stored: string): z.infer<typeof Part> | null {
 }
 
 /** The thread in a route; empty if it has none. */
-export function threadOf(route: string): string {
+export function getThread(route: string): string {
   return z.object(ReplyRoute.shape).safeParse(parseStoredJson(route)).data?.threadId ?? '';
 }
 
-function targetOf(route: string): RenderTarget | undefined {
+function getRenderTarget(route: string): RenderTarget | undefined {
   return z.object(ReplyRoute.shape).safeParse(parseStoredJson(route)).data?.target;
 }
 
 /** The text written by a person; null for messages that Parley itself put into a conversation. */
-export function textOfMessage(stored: string): string | null {
+export function getMessageText(stored: string): string | null {
   const said = readSaid(stored);
   return said === null || said.trigger !== undefined ? null : (said.typed ?? said.text);
 }
 
-export function textOfPart(stored: string): string | null {
+export function getPartText(stored: string): string | null {
   return readSent(stored)?.plain ?? null;
 }
 
 function parseStoredJson(text: string): unknown {
   try {
-    return fromJson(text);
+    return decodeJson(text);
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
 import type { Sql } from '../database.ts';
-import { statement } from '../database.ts';
+import { defineStatement } from '../database.ts';
 import { IS_NOT_DELETED } from '../inbox-reads.ts';
 import { readSaid } from './messages.ts';
 
@@ -39,7 +39,7 @@ export async function readPeople(
   return [...people.values()];
 }
 
-const RECENT = statement(`
+const RECENT = defineStatement(`
   select message, channel, account, received_at as at from inbox
   where conversation_id = :conversationId and ${IS_NOT_DELETED}
   order by seq desc limit :limit`).rows<{

@@ -1,15 +1,15 @@
-import { type Sql, statement } from '../database.ts';
+import { defineStatement, type Sql } from '../database.ts';
 import { IS_NOT_DELETED } from '../inbox-reads.ts';
-import { hasPeople, NO_PEOPLE, readTitles } from './list.ts';
+import { hasPeopleCondition, NO_PEOPLE, readTitles } from './list.ts';
 import {
+  getMessageText,
+  getPartText,
   mergeNewestFirst,
   NEWEST,
   type PageMark,
   readSaid,
-  textOfMessage,
-  textOfPart,
 } from './messages.ts';
-import { excerptOf, isFoundIn, type SearchTerms, termsOf } from './search-index.ts';
+import { excerptMatch, matchesTerms, parseTerms, type SearchTerms } from './search-index.ts';
 
 /** A message or part that contains all terms. */
 export interface SearchHit {
@@ -51,10 +51,10 @@ export async function searchMessages(
   dialect: 'sqlite' | 'postgres',
   { typed, before: behind, limit, reader = null, scrub }: SearchQuery,
 ): Promise<SearchPage> {
-  const terms = termsOf(typed);
+  const terms = parseTerms(typed);
   const before = behind ?? NEWEST;
   if (terms.length === 0) return { hits: [], older: null };
-  const query = dialect === 'sqlite' ? ftsQuery(terms) : tsQuery(terms);
+  const query = dialect === 'sqlite' ? toFtsQuery(terms) : toTsQuery(terms);
   const said = await sql.all(MATCHING_MESSAGES, { query, before: before.inbox, limit });
   const sent = await sql.all(SENT, {
     ...{ query, before: before.outbox, limit },
@@ -66,16 +66,16 @@ export async function searchMessages(
   const hits: SearchHit[] = [];
   for (const row of taken) {
     const { conversationId: id } = row;
-    const text = row.direction === 'in' ? textOfMessage(row.stored) : textOfPart(row.stored);
-    if (id === null || text === null || !isFoundIn(text, terms)) continue;
+    const text = row.direction === 'in' ? getMessageText(row.stored) : getPartText(row.stored);
+    if (id === null || text === null || !matchesTerms(text, terms)) continue;
     const title = titles.get(id) ?? row.chatId;
-    const excerpt = excerptOf(scrub(text), terms);
-    hits.push({ ...hitOf(row), conversationId: id, title, excerpt });
+    const excerpt = excerptMatch(scrub(text), terms);
+    hits.push({ ...toSearchHit(row), conversationId: id, title, excerpt });
   }
   return { hits, older };
 }
 
-function hitOf({ direction, seq, channel, at, stored }: HitRow) {
+function toSearchHit({ direction, seq, channel, at, stored }: HitRow) {
   const isIn = direction === 'in';
   const from = isIn ? (readSaid(stored)?.sender.name ?? null) : null;
   return { message: `${isIn ? 'i' : 'o'}${seq}`, direction, channel, at, from };
@@ -85,11 +85,11 @@ function hitOf({ direction, seq, channel, at, stored }: HitRow) {
  * The FTS5 query: phrases whose last word may be a prefix. Words contain only letters, digits and
  * marks.
  */
-function ftsQuery(terms: SearchTerms): string {
+function toFtsQuery(terms: SearchTerms): string {
   return terms.map((term) => `"${term.join(' ')}" *`).join(' AND ');
 }
 
-function tsQuery(terms: SearchTerms): string {
+function toTsQuery(terms: SearchTerms): string {
   const phrase = (term: readonly string[]) =>
     term.map((word, nth) => `'${word}'${nth === term.length - 1 ? ':*' : ''}`).join(' <-> ');
   return terms.map((term) => `(${phrase(term)})`).join(' & ');
@@ -109,7 +109,7 @@ const MATCHES =
   '/*sqlite search_entry match :query *//*pg words @@ cast(:query as tsquery)*/' as const;
 
 // Half of an entry's id is the row's `seq`: even ids belong to the inbox, odd ones to the outbox.
-const MATCHING_MESSAGES = statement(`
+const MATCHING_MESSAGES = defineStatement(`
   select 'in' as direction, inbox.seq, received_at as at, message as stored, channel,
     chat_id as "chatId", conversation_id as "conversationId"
   from search_entry join inbox on inbox.seq = search_entry./*sqlite rowid*//*pg id*/ / 2
@@ -119,7 +119,7 @@ const MATCHING_MESSAGES = statement(`
 
 const IN_CHAT = `inbox.channel = outbox.channel and inbox.account = outbox.account
   and inbox.chat_id = outbox.chat_id`;
-const TURN_OF_PEOPLE = `case when ${hasPeople('turn.conversation_id')} then turn.conversation_id end`;
+const TURN_OF_PEOPLE = `case when ${hasPeopleCondition('turn.conversation_id')} then turn.conversation_id end`;
 
 /**
  * The conversation that shows a part: that of its turn, if it takes place in the part's chat.
@@ -132,7 +132,7 @@ const OF_PART = `coalesce(
   ${TURN_OF_PEOPLE})`;
 
 // Parts that other conversations posted into a deleted one keep their text, but nothing shows them.
-const SENT = statement(`
+const SENT = defineStatement(`
   select 'out' as direction, outbox.seq, created_at as at, body as stored, outbox.channel,
     outbox.chat_id as "chatId", ${OF_PART} as "conversationId"
   from search_entry join outbox on outbox.seq = search_entry./*sqlite rowid*//*pg id*/ / 2

@@ -3,10 +3,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Database, IN_MEMORY, type Sql } from '../database.ts';
 import { MIGRATIONS, migrate } from '../migrate.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
-import { type Store, storeOn } from '../store.ts';
+import { createStore, type Store } from '../store.ts';
 import { StoreState } from '../store-state.ts';
-import { answer, claim, message, part, startTurn } from '../testing/messages.ts';
-import { timedIds } from '../timed-ids.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createPart,
+  startTurn,
+} from '../testing/messages.ts';
+import { createTimedIds } from '../timed-ids.ts';
 import { watchDatabase } from '../watch-database.ts';
 
 const NOW = 9;
@@ -22,9 +28,9 @@ beforeEach(async () => {
     { dialect: 'sqlite', path: IN_MEMORY, name },
     silentLogger,
   );
-  const newId = timedIds(() => 0);
+  const newId = createTimedIds(() => 0);
   const state = new StoreState(counted, { clock: () => 0, newId, forget: [], onSetback() {} });
-  store = storeOn(counted, newId, { sharedClock: () => 0, state });
+  store = createStore(counted, newId, { sharedClock: () => 0, state });
 });
 afterEach(() => store.close());
 
@@ -47,25 +53,25 @@ function countReads(database: Database): Database {
 async function addConversation(nth: number): Promise<void> {
   const chat = `c${nth}`;
   const [lane, turnId] = [`web:${chat}`, `t${nth}`];
-  await store.inbox.accept(message('q', chat));
+  await store.inbox.accept(createMessage('q', chat));
   const { lease } = await startTurn(store, turnId, lane);
-  await store.lanes.commit(lease, answer(turnId, ['an answer'], chat), 1);
-  await store.inbox.accept(message('again', chat));
-  await claim(store, lease, `${turnId}b`);
+  await store.lanes.commit(lease, createAnswer(turnId, ['an answer'], chat), 1);
+  await store.inbox.accept(createMessage('again', chat));
+  await claimTurnOf(store, lease, `${turnId}b`);
   const call = { callKey: 'k', tool: 'write', shown: '{}', askedBy: 'web:u1', expiresAt: 99 };
   const place = { place: chat, askedIn: lane, approvers: [] };
   const asked = { code: `CODE${nth}`, turnId: `${turnId}b`, ...call, ...place };
-  await store.approvals.ask(lease, asked, [part('May I?', chat)], 1);
+  await store.approvals.ask(lease, asked, [createPart('May I?', chat)], 1);
   await store.lanes.release(lease);
-  const job = message('j', chat);
+  const job = createMessage('j', chat);
   await store.inbox.accept({ ...job, message: { ...job.message, trigger: 'cron' } });
 }
 
 /** A turn that answers in the first conversation. */
 async function addAnswer(nth: number): Promise<void> {
-  await store.inbox.accept(message(`q${nth}`, 'long'));
+  await store.inbox.accept(createMessage(`q${nth}`, 'long'));
   const { lease } = await startTurn(store, `long${nth}`, 'web:long');
-  await store.lanes.commit(lease, answer(`long${nth}`, [`answer ${nth}`], 'long'), 1);
+  await store.lanes.commit(lease, createAnswer(`long${nth}`, [`answer ${nth}`], 'long'), 1);
   await store.lanes.release(lease);
 }
 

@@ -7,7 +7,7 @@ import { explainSqliteFailure } from '../sqlite/open-sqlite.ts';
 import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
 
 /** The folder for a database's files; null if they are stored in the database itself. */
-export function filesFolderOf(address: StoreAddress): string | null {
+export function getFilesFolder(address: StoreAddress): string | null {
   return address.dialect === 'sqlite' && address.path !== IN_MEMORY
     ? `${address.path}-files`
     : null;
@@ -32,8 +32,8 @@ const GONE = '.gone';
 export const FILE_ID = /^[\w-]+$/;
 
 /** Stores each file in a folder beside the database, readable only by its owner. */
-export function folderBytes(folder: string, newId: NewId): ByteStore {
-  const inTurn = turnTaker(WRITES_AT_ONCE);
+export function createFolderBytes(folder: string, newId: NewId): ByteStore {
+  const inTurn = createTurnLimiter(WRITES_AT_ONCE);
   const pathOf = (id: string) => join(folder, id);
   return {
     async put(bytes) {
@@ -73,7 +73,7 @@ export function folderBytes(folder: string, newId: NewId): ByteStore {
     },
     async remove(ids) {
       for (const id of ids.filter((one) => FILE_ID.test(one))) {
-        await inTurn(() => overwrite(pathOf(id)));
+        await inTurn(() => overwriteFile(pathOf(id)));
         await rm(`${pathOf(id)}${PART}`, { force: true });
       }
     },
@@ -87,27 +87,27 @@ export interface FolderUse {
 }
 
 /** Counts the files of a folder. */
-export async function folderUse(folder: string): Promise<FolderUse> {
+export async function measureFolder(folder: string): Promise<FolderUse> {
   const names = await readdir(folder).catch(() => []);
   let bytes = 0;
-  for (const name of names) bytes += await storedFileSize(join(folder, name));
+  for (const name of names) bytes += await getStoredFileSize(join(folder, name));
   return { files: names.length, bytes };
 }
 
 /** 0 for a file that was removed in the meantime. */
-function storedFileSize(path: string): Promise<number> {
+function getStoredFileSize(path: string): Promise<number> {
   return stat(path).then(
     ({ size }) => size,
     () => 0,
   );
 }
 
-type InTurn = <T>(work: () => Promise<T>) => Promise<T>;
+type RunInTurn = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
  * Large and small files alternate chunk by chunk, so that a small one does not wait for large ones.
  */
-async function writeSynced(path: string, bytes: Uint8Array, inTurn: InTurn): Promise<void> {
+async function writeSynced(path: string, bytes: Uint8Array, inTurn: RunInTurn): Promise<void> {
   const deadline = AbortSignal.timeout(PUT_TIMEOUT_MS);
   const handle = await open(path, 'wx', 0o600);
   try {
@@ -144,7 +144,7 @@ async function syncFolder(folder: string): Promise<void> {
  * Overwrites a file before removing it, as `secure_delete` does with rows, because `/forget`
  * searches what is left on disk. The file is renamed first, so that no reader gets zeros.
  */
-async function overwrite(path: string): Promise<void> {
+async function overwriteFile(path: string): Promise<void> {
   const gone = `${path}${GONE}`;
   await rename(path, gone).catch(ignoreMissing);
   const handle = await open(gone, 'r+').catch(ignoreMissing);
@@ -168,7 +168,7 @@ function ignoreMissing(reason: unknown): undefined {
 }
 
 /** Runs at most `atOnce` tasks at a time, in the order they were requested. */
-function turnTaker(atOnce: number): InTurn {
+function createTurnLimiter(atOnce: number): RunInTurn {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (work) => {

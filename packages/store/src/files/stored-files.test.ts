@@ -4,14 +4,25 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Attachment } from '@parley/core';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
-import { type Database, dynamicStatement, parseStoreUrl, type SqlValue } from '../database.ts';
+import {
+  type Database,
+  defineDynamicStatement,
+  parseStoreUrl,
+  type SqlValue,
+} from '../database.ts';
 import { openStore } from '../open-store.ts';
 import { openPostgres } from '../postgres/open-postgres.ts';
 import type { AdmittedMessage } from '../rows.ts';
 import { openSqlite } from '../sqlite/open-sqlite.ts';
 import type { Store } from '../store.ts';
-import { bothDatabases, sqliteForTests } from '../testing/databases.ts';
-import { answer, message, part, routeTo, startTurn } from '../testing/messages.ts';
+import { createSqliteForTests, listBothDatabases } from '../testing/databases.ts';
+import {
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  startTurn,
+} from '../testing/messages.ts';
 
 const PHOTO: Attachment = { kind: 'image', name: 'cat.jpg', mimeType: 'image/jpeg', ref: 'p' };
 const BYTES = Uint8Array.from([0, 255, 1, 128, 39, 92]);
@@ -20,11 +31,11 @@ const FILE = { kind: 'document', name: 'report.pdf', mimeType: 'application/pdf'
 const MINUTES = 60_000;
 
 function withFile(id: string, chatId = 'c1'): AdmittedMessage {
-  const plain = message(id, chatId);
+  const plain = createMessage(id, chatId);
   return { ...plain, message: { ...plain.message, attachments: [PHOTO] } };
 }
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`stored files on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
@@ -37,7 +48,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       const raw: Database =
         address.dialect === 'sqlite' ? openSqlite(address) : await openPostgres(address);
       try {
-        const rows = dynamicStatement(query).rows<Readonly<Record<string, SqlValue>>>();
+        const rows = defineDynamicStatement(query).rows<Readonly<Record<string, SqlValue>>>();
         return await raw.read((sql) => sql.all(rows, values));
       } finally {
         await raw.close();
@@ -59,7 +70,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     };
     const finish = async (chatId = 'c1', turnId = 't1') => {
       const { lease } = await startTurn(store, turnId, `web:${chatId}`);
-      await store.lanes.commit(lease, answer(turnId, ['seen'], chatId), 2);
+      await store.lanes.commit(lease, createAnswer(turnId, ['seen'], chatId), 2);
     };
 
     it('[D05] [G19] are not in the row of their attachment, which refers to them', async () => {
@@ -135,7 +146,9 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       if (address.dialect === 'sqlite') rmSync(join(`${address.path}-files`, id));
       else await ask('delete from file_piece returning 1 as one');
       expect(await store.attachments.bytes(photo)).toBeNull();
-      expect(await store.attachments.ofChat({ ...routeTo('c1'), messageId: 'm1' }, 0)).toBeNull();
+      expect(
+        await store.attachments.ofChat({ ...createRouteTo('c1'), messageId: 'm1' }, 0),
+      ).toBeNull();
       expect(await store.files.missing()).toBe(1);
     });
 
@@ -179,11 +192,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     });
 
     it('[D04] in a post are stored once, however often it is repeated', async () => {
-      const parts = [{ ...part('here'), file: { ...FILE, size: 6 }, bytes: BYTES }] as const;
+      const parts = [{ ...createPart('here'), file: { ...FILE, size: 6 }, bytes: BYTES }] as const;
       expect(await store.outbox.post({ key: 'k', parts }, 0)).toMatchObject({ kind: 'posted' });
       expect(await store.outbox.post({ key: 'k', parts }, 0)).toMatchObject({ kind: 'known' });
       expect(await there()).toHaveLength(1);
-      const sent = await store.outbox.next(routeTo('c1'));
+      const sent = await store.outbox.next(createRouteTo('c1'));
       const bytes = await store.agentFiles.ofPart(sent?.part.id ?? '');
       expect(Uint8Array.from(bytes ?? [])).toEqual(BYTES);
     });
@@ -198,7 +211,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 }
 
 describe('files beside a SQLite database', () => {
-  const database = sqliteForTests();
+  const database = createSqliteForTests();
   afterAll(() => database.dispose());
   const LARGE = 64_000_000;
 

@@ -1,9 +1,9 @@
 import type { NewId } from '@parley/core';
-import { type Database, statement, toJson } from '../database.ts';
+import { type Database, defineStatement, encodeJson } from '../database.ts';
 import type { FileRef, NewPart, PartWithBytes } from '../rows.ts';
 import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
-import { folderBytes } from './folder-bytes.ts';
-import { pieceBytes } from './piece-bytes.ts';
+import { createFolderBytes } from './folder-bytes.ts';
+import { createPieceBytes } from './piece-bytes.ts';
 
 /**
  * The columns through which a row's bytes are found. Parley 0.1.0 stored them in the row (`bytes`),
@@ -28,16 +28,16 @@ export const HAS_BYTES = '(bytes is not null or file_id is not null)';
 const UNNAMED_MS = 5 * PUT_TIMEOUT_MS;
 
 /** File contents for the rows of `attachment` and `agent_file`, written outside transactions. */
-export type StoredFiles = ReturnType<typeof storedFiles>;
+export type StoredFiles = ReturnType<typeof openStoredFiles>;
 
 /** Stores files in `folder`, or as pieces in the database when it is null. */
-export function storedFiles(database: Database, newId: NewId, folder: string | null) {
+export function openStoredFiles(database: Database, newId: NewId, folder: string | null) {
   const bytes: ByteStore =
-    folder === null ? pieceBytes(database, newId) : folderBytes(folder, newId);
+    folder === null ? createPieceBytes(database, newId) : createFolderBytes(folder, newId);
   const suspects = new Map<string, number>();
   const unnamedOf = async (ids: readonly string[]): Promise<readonly string[]> => {
     if (ids.length === 0) return [];
-    const rows = await database.read((sql) => sql.all(UNNAMED, { ids: toJson(ids) }));
+    const rows = await database.read((sql) => sql.all(UNNAMED, { ids: encodeJson(ids) }));
     return rows.map(({ id }) => id);
   };
   /**
@@ -93,7 +93,7 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
     ): Promise<T> =>
       withFiles(
         parts.flatMap((part) => part.bytes ?? []),
-        (all) => transact(nameStored(parts, all)),
+        (all) => transact(attachStoredFiles(parts, all)),
       ),
     /**
      * All referenced files. Pass them to `release` after rows were removed, to drop those that are
@@ -125,7 +125,7 @@ export function storedFiles(database: Database, newId: NewId, folder: string | n
 }
 
 /** Adds the stored files to the parts that have one, in order. */
-function nameStored(
+function attachStoredFiles(
   parts: readonly PartWithBytes[],
   stored: readonly FileRef[],
 ): readonly NewPart[] {
@@ -137,17 +137,17 @@ function nameStored(
 }
 
 /** All files that rows refer to. */
-export const NAMED = statement(`
+export const NAMED = defineStatement(`
   select file_id as id from attachment where file_id is not null
   union select file_id as id from agent_file where file_id is not null`).rows<{
   readonly id: string;
 }>();
 
-const NAMED_SIZES = statement(`
+const NAMED_SIZES = defineStatement(`
   select file_id as id, size from attachment where file_id is not null
   union select file_id as id, size from agent_file where file_id is not null`).rows<FileRef>();
 
-const UNNAMED = statement(`
+const UNNAMED = defineStatement(`
   select value as id from json_each(:ids)
   where not exists (select 1 from attachment where attachment.file_id = value)
     and not exists (select 1 from agent_file where agent_file.file_id = value)`).rows<{

@@ -1,14 +1,21 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Store } from '../store.ts';
-import { bothDatabases } from '../testing/databases.ts';
-import { answer, idsOf, message, part, routeTo, startTurn } from '../testing/messages.ts';
+import { listBothDatabases } from '../testing/databases.ts';
+import {
+  createAnswer,
+  createMessage,
+  createPart,
+  createRouteTo,
+  listMessageIds,
+  startTurn,
+} from '../testing/messages.ts';
 
 const LANE = 'web:c1';
 const SECRET = 'amaranth';
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' };
 const CLAIM = ['collect', 'new-turn', 0] as const;
 
-for (const database of bothDatabases(inject('postgresUrl'))) {
+for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`a deleted conversation on ${database.name}`, () => {
     let store: Store;
     let stopped: string[];
@@ -19,12 +26,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     const say = async (id: string, chat = 'c1', at = 1) => {
-      const one = message(id, chat, { at });
+      const one = createMessage(id, chat, { at });
       await store.inbox.accept({ ...one, message: { ...one.message, text: `${SECRET} ${id}` } });
     };
     const answered = async (turnId: string, chat = 'c1') => {
       const { lease } = await startTurn(store, turnId, `web:${chat}`);
-      await store.lanes.commit(lease, answer(turnId, [`Of ${SECRET}`], chat), 2);
+      await store.lanes.commit(lease, createAnswer(turnId, [`Of ${SECRET}`], chat), 2);
       await store.lanes.release(lease);
     };
     const remove = (conversationId = LANE, onStopped = (lane: string) => void stopped.push(lane)) =>
@@ -79,7 +86,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       await say('m2');
       await remove();
       expect(stopped).toEqual([LANE]);
-      const late = answer('t1', [`Of ${SECRET}`]);
+      const late = createAnswer('t1', [`Of ${SECRET}`]);
       expect(await store.lanes.commit(lease, late, 4)).toBe('fenced');
       const seen = { ...late, conversationId: LANE };
       expect(await store.turns.savePartialAnswer(seen, 4)).toBeNull();
@@ -151,12 +158,12 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     it('[U12] takes the lane from a worker that still holds it between two turns', async () => {
       await say('m1');
       const { lease } = await startTurn(store, 't1');
-      await store.lanes.commit(lease, answer('t1', [`Of ${SECRET}`]), 2);
+      await store.lanes.commit(lease, createAnswer('t1', [`Of ${SECRET}`]), 2);
       await remove();
       expect(stopped).toEqual([]);
       await say('m2');
       expect(await store.lanes.claim(lease, 'collect', 't2', 4)).toEqual({ kind: 'fenced' });
-      expect(idsOf((await startTurn(store, 't3', LANE, 'w2')).turn)).toEqual(['m2']);
+      expect(listMessageIds((await startTurn(store, 't3', LANE, 'w2')).turn)).toEqual(['m2']);
       expect(await store.transcript.recent(LANE, 1, 9)).toEqual([]);
     });
 
@@ -193,7 +200,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
       }
       await say('q3', chat);
       const { lease } = await startTurn(store, `${chat}-3`, `web:${chat}`);
-      const failed = { ...answer(`${chat}-3`, [], chat), outcome: 'failed' } as const;
+      const failed = { ...createAnswer(`${chat}-3`, [], chat), outcome: 'failed' } as const;
       await store.lanes.commit(lease, failed, 2);
       await store.lanes.release(lease);
     };
@@ -269,7 +276,7 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
     const reply = () =>
       store.takeovers.reply({
         ...{ conversationId: LANE, by: 'Bo', as: 'self', requestKey: 'k' },
-        ...{ parts: [part('Hi')], entries: () => [] },
+        ...{ parts: [createPart('Hi')], entries: () => [] },
       });
 
     it('[U12] is not changed by requests that arrive after its deletion', async () => {
@@ -336,11 +343,11 @@ for (const database of bothDatabases(inject('postgresUrl'))) {
 
     it('[U12] does not affect other topics in its group', async () => {
       for (const topic of ['1', '2']) {
-        const one = message(`m${topic}`, 'g', { threadId: topic, type: 'group' });
+        const one = createMessage(`m${topic}`, 'g', { threadId: topic, type: 'group' });
         await store.inbox.accept({ ...one, conversationId: `web:g:${topic}` });
         const { lease } = await startTurn(store, `t${topic}`, `web:g:${topic}`);
-        const parts = [{ ...part(`Topic ${topic}`, 'g'), route: routeTo('g', topic) }];
-        await store.lanes.commit(lease, { ...answer(`t${topic}`, [], 'g'), parts }, 2);
+        const parts = [{ ...createPart(`Topic ${topic}`, 'g'), route: createRouteTo('g', topic) }];
+        await store.lanes.commit(lease, { ...createAnswer(`t${topic}`, [], 'g'), parts }, 2);
         await store.lanes.release(lease);
       }
       await remove('web:g:1');

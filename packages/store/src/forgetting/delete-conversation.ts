@@ -1,25 +1,25 @@
 import { lockConversation } from '../conversations.ts';
-import { type Database, type Sql, statement } from '../database.ts';
+import { type Database, defineStatement, type Sql } from '../database.ts';
 import type { SharedClock } from '../shared-clock.ts';
 import { stopLane, stopSubAgents } from '../stop.ts';
 import { OF_CONVERSATION } from '../tables/conditions.ts';
 import { readMoment } from '../taken-over.ts';
-import { handBack } from '../takeovers.ts';
+import { handBackConversation } from '../takeovers.ts';
 import {
   findOutsideQuestions,
-  forgetOutside,
+  forgetOutsideQuestions,
   forgetParts,
-  partsWithWords,
-  turnsOf,
+  listPartsWithText,
+  listTurns,
 } from './carried-words.ts';
 import { buildLetterDeletion } from './copies.ts';
-import { emptyLane, sumOf } from './empty-lane.ts';
-import { forgottenTable } from './forgotten-tables.ts';
-import { subAgentsOf } from './person.ts';
+import { emptyLane, sumCounts } from './empty-lane.ts';
+import { getForgottenTable } from './forgotten-tables.ts';
+import { listSubAgentLanes } from './person.ts';
 import { MARKS } from './phrase-redactor.ts';
 
 /** A request to delete a conversation. */
-export interface Deletion {
+export interface DeletionRequest {
   readonly conversationId: string;
   /** The name of the person who deletes it. */
   readonly by: string;
@@ -33,7 +33,7 @@ export interface Deletion {
 }
 
 /** What was removed with a deleted conversation. */
-export interface Deleted {
+export interface DeletionResult {
   readonly messages: number;
   readonly cronJobs: number;
   /**
@@ -65,9 +65,9 @@ const HOLD_MS = 2 * 60_000;
  */
 export async function deleteConversation(
   database: Database,
-  deletion: Deletion,
+  deletion: DeletionRequest,
   sharedClock: SharedClock,
-): Promise<Deleted | null> {
+): Promise<DeletionResult | null> {
   const { conversationId: conversation, onStopped } = deletion;
   const mark = MARKS.deleted;
   const stopped = await database.write((sql) => stopAndHold(sql, deletion, sharedClock()));
@@ -75,15 +75,15 @@ export async function deleteConversation(
   for (const lane of stopped.lanes) onStopped(lane);
   const { message, part, heldUntil } = stopped;
   const values = { conversation, message, part };
-  const subAgents = await subAgentsOf(database, conversation);
+  const subAgents = await listSubAgentLanes(database, conversation);
   const lanes = [...subAgents, conversation];
-  const turns = await turnsOf(database, lanes);
+  const turns = await listTurns(database, lanes);
   const elsewhere = await findOutsideQuestions(database, turns, lanes);
-  const parts = await partsWithWords(database, { turns, seqs: [], people: [] });
+  const parts = await listPartsWithText(database, { turns, seqs: [], people: [] });
   let rows = await forgetParts(database, parts, mark);
-  rows += await forgetOutside(database, elsewhere, [], mark);
+  rows += await forgetOutsideQuestions(database, elsewhere, [], mark);
   for (const lane of subAgents) {
-    rows += sumOf(await emptyLane(database, lane, mark, OF_SUB_AGENT), () => true);
+    rows += sumCounts(await emptyLane(database, lane, mark, OF_SUB_AGENT), () => true);
   }
   const counts = await emptyLane(database, conversation, mark, { only: OLD_ROWS, values });
   await database.write(async (sql) => {
@@ -96,7 +96,7 @@ export async function deleteConversation(
   return {
     messages: counts.get('inbox') ?? 0,
     cronJobs: counts.get('cron_job') ?? 0,
-    rows: rows + sumOf(counts, (table) => table !== 'inbox' && table !== 'cron_job'),
+    rows: rows + sumCounts(counts, (table) => table !== 'inbox' && table !== 'cron_job'),
   };
 }
 
@@ -109,7 +109,7 @@ export async function countForDeletion(
   return counts === undefined || counts.messages === 0 ? null : counts;
 }
 
-interface Stopped {
+interface StoppedLanes {
   readonly lanes: readonly string[];
   /** The newest message and part; they are deleted together with everything before them. */
   readonly message: number;
@@ -119,9 +119,9 @@ interface Stopped {
 
 async function stopAndHold(
   sql: Sql,
-  { conversationId: id, by, now }: Deletion,
+  { conversationId: id, by, now }: DeletionRequest,
   moment: number | null,
-): Promise<Stopped | null> {
+): Promise<StoppedLanes | null> {
   if ((await lockConversation(sql, id)) === undefined) return null;
   if ((await sql.get(NEWEST, { id }))?.message == null) return null;
   await sql.run(DROP_LETTERS, { conversation: id, part: Number.MAX_SAFE_INTEGER });
@@ -130,14 +130,14 @@ async function stopAndHold(
   const subAgents = await stopSubAgents(sql, id, now);
   // Without a reason: of a turn that `/stop` has ended, its worker still keeps what people had seen of the answer.
   const { stoppedTurn } = await stopLane(sql, id, now);
-  await handBack(sql, id, by, moment);
+  await handBackConversation(sql, id, by, moment);
   const heldUntil = (await readMoment(sql, moment)) + HOLD_MS;
   sql.send(HOLD, { id, heldUntil });
   const lanes = [...subAgents, ...(stoppedTurn === null ? [] : [id])];
   return { lanes, message: newest?.message ?? 0, part: newest?.part ?? 0, heldUntil };
 }
 
-const NEWEST = statement(`
+const NEWEST = defineStatement(`
   select (select max(seq) from inbox where conversation_id = :id
       and seq > coalesce(conversation.deleted_message, 0)) as message,
     (select max(seq) from outbox) as part
@@ -146,12 +146,14 @@ const NEWEST = statement(`
   readonly part: number | null;
 }>();
 
-const HOLD = statement('update conversation set taken_over_until = :heldUntil where id = :id');
+const HOLD = defineStatement(
+  'update conversation set taken_over_until = :heldUntil where id = :id',
+);
 
-const DROP_MARKS = statement(`delete from conversation_mark where ${OF_CONVERSATION}`);
+const DROP_MARKS = defineStatement(`delete from conversation_mark where ${OF_CONVERSATION}`);
 
 /** If the hold ended too early, a person may have taken the conversation over since. */
-const END = statement(`
+const END = defineStatement(`
   update conversation
   set deleted_message = :message, deleted_part = :part, session = session + 1, plan = null, model = null,
     mode = 'agent',
@@ -172,7 +174,7 @@ const OWN_PARTS = `(turn_id in (select id from turn where conversation_id = :con
       and other.conversation_id <> :conversation))) and seq <= :part`;
 
 /** `OWN_PARTS` where no other condition names the chats, which an index finds. */
-const FOUND_PARTS = `${forgottenTable('outbox').of} and ${OWN_PARTS}`;
+const FOUND_PARTS = `${getForgottenTable('outbox').of} and ${OWN_PARTS}`;
 
 const DROP_LETTERS = buildLetterDeletion(OF_CONVERSATION, FOUND_PARTS);
 
@@ -191,7 +193,7 @@ const OLD_ROWS = {
     or part_id in (select id from outbox where ${FOUND_PARTS}))`,
 };
 
-const COUNTS = statement(`
+const COUNTS = defineStatement(`
   select (select count(*) from inbox where conversation_id = :conversation
       and seq > coalesce(conversation.deleted_message, 0)) as messages,
     (select count(*) from turn where conversation_id = :conversation and state = 'answered'

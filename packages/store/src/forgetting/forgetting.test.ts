@@ -1,19 +1,25 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { Lease } from '../rows.ts';
 import type { Store } from '../store.ts';
-import { databasesOfDay } from '../testing/databases.ts';
-import { answer, claim, message, part, startTurn } from '../testing/messages.ts';
+import { listDatabasesOfDay } from '../testing/databases.ts';
+import {
+  claimTurnOf,
+  createAnswer,
+  createMessage,
+  createPart,
+  startTurn,
+} from '../testing/messages.ts';
 
 const CHAT = { conversationId: 'web:c1', session: 0 };
 const SECRET = 'amaranth';
 
-for (const database of databasesOfDay(inject('postgresUrl'))) {
+for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   describe.runIf(database.available)(`forgetting on ${database.name}`, () => {
     let store: Store;
     let lease: Lease;
     beforeEach(async () => {
       store = await database.openEmpty();
-      await store.inbox.accept({ ...message('m1'), fromOwner: true });
+      await store.inbox.accept({ ...createMessage('m1'), fromOwner: true });
       ({ lease } = await startTurn(store, 't1'));
     });
     afterAll(() => database.dispose());
@@ -42,7 +48,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         approvers: ['web:u1'],
         expiresAt: 1_000,
       };
-      await store.approvals.ask(lease, question, [part(`May I? ${SECRET}`)], 3);
+      await store.approvals.ask(lease, question, [createPart(`May I? ${SECRET}`)], 3);
 
       const forgotten = await forget();
 
@@ -55,8 +61,8 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
     });
 
     it('[G15] leaves what others said unchanged, and finds nothing the second time', async () => {
-      await store.inbox.accept(message('other', 'c2'));
-      await store.lanes.commit(lease, answer('t1', [`all about ${SECRET}`]), 4);
+      await store.inbox.accept(createMessage('other', 'c2'));
+      await store.lanes.commit(lease, createAnswer('t1', [`all about ${SECRET}`]), 4);
       expect((await forget()).answers).toBe(1);
       expect(await forget()).toEqual({
         history: 0,
@@ -77,7 +83,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       });
       const said = (id: string, who: string, text: string, type: 'direct' | 'group' = 'group') => {
         const chat = type === 'group' ? 'g' : who;
-        const { message: one, ...row } = message(id, chat);
+        const { message: one, ...row } = createMessage(id, chat);
         const sender = { ...one.sender, id: who, name: `Name ${who}` };
         const written = { ...one, chat: { id: chat, type }, sender, text };
         return store.inbox.accept({ ...row, message: written });
@@ -96,7 +102,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const turn = async (id: string, conversation: string, text: string) => {
         const { lease: held } = await startTurn(store, id, conversation, `w-${id}`);
         const entries = [entry('user', text), entry('assistant', `re ${text}`)];
-        const parts = [part(`re ${text}`, conversation.slice('web:'.length))];
+        const parts = [createPart(`re ${text}`, conversation.slice('web:'.length))];
         const outcome = 'answered' as const;
         await store.lanes.commit(held, { turnId: id, outcome, entries, parts, usage: null }, 4);
         await store.lanes.release(held);
@@ -107,7 +113,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
       const replyIn = (conversationId: string, text: string) =>
         store.takeovers.reply({
           ...{ conversationId, by: 'Ann', as: 'self', requestKey: text },
-          parts: [part(text, conversationId.slice('web:'.length))],
+          parts: [createPart(text, conversationId.slice('web:'.length))],
           entries: (rows) => [
             ...(rows.length === 0
               ? []
@@ -174,7 +180,7 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         const { lease: held } = await startTurn(store, 'b1', 'web:bob');
         await forgetAll();
         expect(stopped).toEqual(['web:bob']);
-        const late = await store.lanes.commit(held, answer('b1', ['amaranth'], 'bob'), 4);
+        const late = await store.lanes.commit(held, createAnswer('b1', ['amaranth'], 'bob'), 4);
         expect(late).not.toBe('committed');
         expect(await history('web:bob')).toEqual([]);
       });
@@ -220,11 +226,11 @@ for (const database of databasesOfDay(inject('postgresUrl'))) {
         async (type, lane) => {
           await said('f1', 'bob', 'amaranth', type);
           const { lease: held } = await startTurn(store, 't-failed', lane);
-          const failed = { ...answer('t-failed', [], 'bob'), outcome: 'failed' } as const;
+          const failed = { ...createAnswer('t-failed', [], 'bob'), outcome: 'failed' } as const;
           await store.lanes.commit(held, failed, 4);
           const [letter] = await store.deadLetters.open({ limit: 9 });
           await said('f2', 'bob', 'more amaranth', type);
-          await claim(store, held, 't-running');
+          await claimTurnOf(store, held, 't-running');
           let replaying: Promise<{ readonly kind: string }> | undefined;
           await forgetAll(lane, () => {
             replaying = store.deadLetters.replay(letter?.id ?? 0, 'once', 9);

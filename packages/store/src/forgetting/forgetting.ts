@@ -1,19 +1,19 @@
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { agentOfConversation } from '@parley/core';
-import { type Database, statement, toJson } from '../database.ts';
+import { getConversationAgent } from '@parley/core';
+import { type Database, defineStatement, encodeJson } from '../database.ts';
 import type { StoredFiles } from '../files/stored-files.ts';
 import type { SharedClock } from '../shared-clock.ts';
-import { partsWithWords, turnsOf } from './carried-words.ts';
+import { listPartsWithText, listTurns } from './carried-words.ts';
 import { dropUnusedTexts, forgetInCopies, forgetInPrompts } from './copies.ts';
-import type { Deleted, Deletion, DeletionCounts } from './delete-conversation.ts';
-import { FORGOTTEN_TABLES, forgottenTable, rewriteRows } from './forgotten-tables.ts';
-import type { PersonForgetting, PersonForgotten } from './person.ts';
+import type { DeletionCounts, DeletionRequest, DeletionResult } from './delete-conversation.ts';
+import { FORGOTTEN_TABLES, getForgottenTable, rewriteRows } from './forgotten-tables.ts';
+import type { PersonForgetRequest, PersonForgetResult } from './person.ts';
 import { forgetPerson } from './person.ts';
-import { MARKS, phraseRedactor, type Redact } from './phrase-redactor.ts';
+import { createPhraseRedactor, MARKS, type Redact } from './phrase-redactor.ts';
 
 /** What to forget, and where. */
-export interface Forgetting {
+export interface ForgetRequest {
   /** The conversations to change; with `ownersToo`, also every direct chat with an owner. */
   readonly conversations: readonly string[];
   readonly ownersToo: boolean;
@@ -22,7 +22,7 @@ export interface Forgetting {
 }
 
 /** The number of changed rows, by kind. */
-export interface Forgotten {
+export interface ForgottenCounts {
   /** The history shown to the model. */
   readonly history: number;
   /** Received messages and group context. */
@@ -40,7 +40,7 @@ export interface Forgotten {
 }
 
 /** The result of searching the database's bytes; null if a server stores them. */
-export interface RawSearch {
+export interface RawSearchResult {
   /** How many texts are still stored somewhere. */
   readonly found: number;
   /** False if the files are larger than what was read. */
@@ -51,7 +51,7 @@ export interface RawSearch {
  * Removes phrases, or everything a person has said, from all data the database stores about
  * conversations with an agent (G15).
  */
-export type ForgettingRepository = ReturnType<typeof forgettingRepository>;
+export type ForgettingRepository = ReturnType<typeof createForgettingRepository>;
 
 interface ForgettingDeps {
   readonly database: Database;
@@ -62,26 +62,26 @@ interface ForgettingDeps {
   readonly promptsChanged: () => void;
 }
 
-export function forgettingRepository(
+export function createForgettingRepository(
   { database, sharedClock, files, folder, promptsChanged }: ForgettingDeps,
   agent?: string,
 ) {
   return {
     /** Changes what is stored now; rows stored in the meantime may still contain the phrases. */
-    async forget(forgetting: Forgetting): Promise<Forgotten> {
-      const conversations = await conversationsOf(database, forgetting, agent);
-      const without = phraseRedactor(forgetting.phrases, MARKS.forgotten);
+    async forget(forgetting: ForgetRequest): Promise<ForgottenCounts> {
+      const conversations = await listConversationsToForget(database, forgetting, agent);
+      const without = createPhraseRedactor(forgetting.phrases, MARKS.forgotten);
       const found = { history: 0, messages: 0, answers: 0, steps: 0, pins: 0 };
       for (const conversation of conversations) {
-        await addUp(found, database, conversation, without);
+        await sumFound(found, database, conversation, without);
       }
       found.answers += await forgetInParts(database, conversations, without);
       const prompts = await database.write((sql) => forgetInPrompts(sql, conversations, without));
       promptsChanged();
       const copies = await database.write((sql) => forgetInCopies(sql, conversations, without));
-      await emptyIndex(database);
+      await emptySearchEntries(database);
       // Old pages stay in the write-ahead log until it is written back.
-      await emptyLog(database);
+      await emptyWriteAheadLog(database);
       return { ...found, prompts, copies };
     },
     /**
@@ -90,17 +90,17 @@ export function forgettingRepository(
      * people's text (summaries, recorded prompts, steps) are removed, and what others said stays.
      * Works in short transactions, so that other writers hardly wait.
      */
-    async forgetPerson(forgetting: PersonForgetting): Promise<PersonForgotten> {
+    async forgetPerson(forgetting: PersonForgetRequest): Promise<PersonForgetResult> {
       const named = await files.named();
       const forgotten = await forgetPerson(database, forgetting, agent);
       await files.release(named);
       promptsChanged();
-      await emptyIndex(database);
-      await emptyLog(database);
+      await emptySearchEntries(database);
+      await emptyWriteAheadLog(database);
       return forgotten;
     },
     /** Deletes a conversation with everything said in it. Null if there is none. */
-    async deleteConversation(deletion: Deletion): Promise<Deleted | null> {
+    async deleteConversation(deletion: DeletionRequest): Promise<DeletionResult | null> {
       const { deleteConversation } = await import('./delete-conversation.ts');
       const named = await files.named();
       const deleted = await deleteConversation(database, deletion, sharedClock);
@@ -108,8 +108,8 @@ export function forgettingRepository(
       await dropUnusedTexts(database);
       await files.release(named);
       promptsChanged();
-      await emptyIndex(database);
-      await emptyLog(database);
+      await emptySearchEntries(database);
+      await emptyWriteAheadLog(database);
       return deleted;
     },
     /** The rows that this would remove. Null if there is no such conversation. */
@@ -121,7 +121,7 @@ export function forgettingRepository(
      * Searches the database's files byte by byte for texts: stored data, freed space, and the
      * accompanying files.
      */
-    searchFiles: (texts: readonly string[]): Promise<RawSearch | null> =>
+    searchFiles: (texts: readonly string[]): Promise<RawSearchResult | null> =>
       searchFiles(database, folder, texts),
   };
 }
@@ -134,7 +134,9 @@ const CHUNK = 1_024 * 1_024;
 
 const MAX_READ_BYTES = 512 * 1_024 * 1_024;
 
-const MAIN_FILE = statement("select file from pragma_database_list where name = 'main'").rows<{
+const MAIN_FILE = defineStatement(
+  "select file from pragma_database_list where name = 'main'",
+).rows<{
   readonly file: string;
 }>();
 
@@ -142,12 +144,12 @@ async function searchFiles(
   database: Database,
   folder: string | null,
   texts: readonly string[],
-): Promise<RawSearch | null> {
+): Promise<RawSearchResult | null> {
   if (database.dialect !== 'sqlite') return null;
   const file = (await database.read((sql) => sql.get(MAIN_FILE)))?.file ?? '';
   if (file === '') return null;
   // Escaped as in JSON.
-  const left = new Set(texts.map((text) => Buffer.from(toJson(text).slice(1, -1))));
+  const left = new Set(texts.map((text) => Buffer.from(encodeJson(text).slice(1, -1))));
   const overlap = Math.max(0, ...[...left].map(({ length }) => length));
   const beside = folder === null ? [] : await readdir(folder).catch(() => []);
   let budget = MAX_READ_BYTES;
@@ -170,8 +172,8 @@ async function searchFiles(
   return { found: texts.length - left.size, complete: budget > 0 };
 }
 
-async function addUp(
-  found: Record<Exclude<keyof Forgotten, 'prompts' | 'copies'>, number>,
+async function sumFound(
+  found: Record<Exclude<keyof ForgottenCounts, 'prompts' | 'copies'>, number>,
   database: Database,
   conversation: string,
   without: Redact,
@@ -193,51 +195,51 @@ async function forgetInParts(
   conversations: readonly string[],
   without: Redact,
 ): Promise<number> {
-  const turns = await turnsOf(database, conversations);
-  const parts = await partsWithWords(database, { turns, seqs: [], people: [] });
+  const turns = await listTurns(database, conversations);
+  const parts = await listPartsWithText(database, { turns, seqs: [], people: [] });
   const rows = {
     where: 'id in (select value from json_each(:parts))',
-    values: { parts: toJson(parts) },
+    values: { parts: encodeJson(parts) },
   };
-  return database.write((sql) => rewriteRows(sql, forgottenTable('outbox'), rows, without));
+  return database.write((sql) => rewriteRows(sql, getForgottenTable('outbox'), rows, without));
 }
 
 /** Deleting individual entries would leave their words in the index for a while. */
-async function emptyIndex(database: Database): Promise<void> {
+async function emptySearchEntries(database: Database): Promise<void> {
   const { emptySearchIndex } = await import('../conversation-views/search-index.ts');
   await emptySearchIndex(database);
 }
 
-async function emptyLog({ dialect, read }: Database): Promise<void> {
+async function emptyWriteAheadLog({ dialect, read }: Database): Promise<void> {
   if (dialect === 'sqlite') await read((sql) => sql.all(EMPTY_LOG));
 }
 
-const EMPTY_LOG = statement('pragma wal_checkpoint(truncate)');
+const EMPTY_LOG = defineStatement('pragma wal_checkpoint(truncate)');
 
-const OF_OWNERS = statement(`
-  select distinct conversation_id as lane from inbox where from_owner = 1`).rows<Lane>();
+const OF_OWNERS = defineStatement(`
+  select distinct conversation_id as lane from inbox where from_owner = 1`).rows<LaneRow>();
 
 // Sub-agents work in their own conversations.
-const SUB_AGENT_LANES = statement(`
+const SUB_AGENT_LANES = defineStatement(`
   select conversation_id as lane from sub_agent
-  where root_conversation in (select value from json_each(:own))`).rows<Lane>();
+  where root_conversation in (select value from json_each(:own))`).rows<LaneRow>();
 
-interface Lane {
+interface LaneRow {
   readonly lane: string;
 }
 
-async function conversationsOf(
+async function listConversationsToForget(
   database: Database,
-  { conversations, ownersToo }: Forgetting,
+  { conversations, ownersToo }: ForgetRequest,
   agent: string | undefined,
 ): Promise<readonly string[]> {
   return database.read(async (sql) => {
     const owners = ownersToo ? await sql.all(OF_OWNERS) : [];
     const theirs = owners
       .map(({ lane }) => lane)
-      .filter((lane) => agentOfConversation(lane) === agent);
+      .filter((lane) => getConversationAgent(lane) === agent);
     const own = [...conversations, ...theirs];
-    const subAgents = await sql.all(SUB_AGENT_LANES, { own: toJson(own) });
+    const subAgents = await sql.all(SUB_AGENT_LANES, { own: encodeJson(own) });
     return [...new Set([...own, ...subAgents.map(({ lane }) => lane)])];
   });
 }

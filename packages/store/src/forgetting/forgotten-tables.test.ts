@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../store.ts';
-import { sqliteForTests } from '../testing/databases.ts';
-import { message, startTurn } from '../testing/messages.ts';
+import { createSqliteForTests } from '../testing/databases.ts';
+import { createMessage, startTurn } from '../testing/messages.ts';
 import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 
 /** The tables that contain human text. */
@@ -31,7 +31,7 @@ interface Column {
 }
 
 describe('tables with human text', () => {
-  const database = sqliteForTests();
+  const database = createSqliteForTests();
   let store: Store;
   let look: DatabaseSync;
   beforeEach(async () => {
@@ -56,7 +56,7 @@ describe('tables with human text', () => {
 
   /** Inserts a row into each table, with text in every column that can hold it. */
   const fill = async (type?: 'group') => {
-    await store.inbox.accept({ ...message('m1', 'c1', type && { type }), fromOwner: true });
+    await store.inbox.accept({ ...createMessage('m1', 'c1', type && { type }), fromOwner: true });
     await startTurn(store, 't1');
     for (const { table, texts } of WITH_WORDS) {
       const columns = columnsOf(table);
@@ -145,7 +145,7 @@ describe('tables with human text', () => {
     // Rows that mix several people's text repeat what the person wrote; all other rows belong to
     // the person by turn, message or sender.
     const said = JSON.stringify({
-      ...message('m1', 'c1', { type: 'group' }).message,
+      ...createMessage('m1', 'c1', { type: 'group' }).message,
       text: SECRET,
     });
     look.exec("delete from inbox where message not like '%sender%'");

@@ -1,10 +1,10 @@
 import { InboundMessage } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { phraseRedactor } from './phrase-redactor.ts';
+import { createPhraseRedactor } from './phrase-redactor.ts';
 
 const MARK = '[forgotten]';
-const without = (word: string, value: unknown) => phraseRedactor([word], MARK)(value);
+const without = (word: string, value: unknown) => createPhraseRedactor([word], MARK)(value);
 
 const MESSAGE = {
   channel: 'telegram',
@@ -74,7 +74,7 @@ describe('removing text', () => {
     fc.assert(
       fc.property(word, fc.string(), fc.string(), (secret, before, after) => {
         const text = `${before} ${secret} ${after}`;
-        expect(phraseRedactor([secret], '')(text)).not.toBe(text);
+        expect(createPhraseRedactor([secret], '')(text)).not.toBe(text);
       }),
     );
   });

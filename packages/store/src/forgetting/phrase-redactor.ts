@@ -36,25 +36,25 @@ const PIECE = 4;
  * first. The structure is preserved: fields keep their names, ids and kinds, whatever the phrases
  * are.
  */
-export function phraseRedactor(
+export function createPhraseRedactor(
   phrases: readonly string[],
   mark: string,
 ): (value: unknown) => unknown {
-  const forms = phrases.flatMap((phrase) => [phrase, inHtml(phrase), inJson(phrase)]);
+  const forms = phrases.flatMap((phrase) => [phrase, escapeForHtml(phrase), escapeForJson(phrase)]);
   const sorted = [...new Set(forms.map((form) => form.trim()))]
     .filter((form) => form !== '')
     .sort((one, other) => other.length - one.length);
   if (sorted.length === 0) return (value) => value;
-  const pattern = new RegExp(sorted.map(patternOf).join('|'), 'giu');
-  return mapTexts((text) => text.replace(pattern, () => mark));
+  const pattern = new RegExp(sorted.map(toPhrasePattern).join('|'), 'giu');
+  return createTextMapper((text) => text.replace(pattern, () => mark));
 }
 
 /** Creates a function that replaces every text with `mark`, with the same exceptions. */
-export function textRedactor(mark: string): (value: unknown) => unknown {
-  return mapTexts((text) => (text === '' ? text : mark));
+export function createTextRedactor(mark: string): (value: unknown) => unknown {
+  return createTextMapper((text) => (text === '' ? text : mark));
 }
 
-function mapTexts(inText: (text: string) => string): (value: unknown) => unknown {
+function createTextMapper(inText: (text: string) => string): (value: unknown) => unknown {
   const inList = (items: readonly unknown[]): unknown => {
     const changed = items.map(inside);
     return changed.every((item, at) => item === items[at]) ? items : changed;
@@ -96,7 +96,7 @@ function mapTexts(inText: (text: string) => string): (value: unknown) => unknown
  * A space also matches a line break, whether plain, escaped as in JSON, or followed by the prefix with
  * which a call is quoted.
  */
-function patternOf(word: string): string {
+function toPhrasePattern(word: string): string {
   const pieces = word.split(/\s+/).map((piece) => RegExp.escape(piece));
   const pattern = pieces.join(String.raw`(?:\s|\\[nrt]|(?<=\n)[|+])+`);
   const isShort =
@@ -105,11 +105,11 @@ function patternOf(word: string): string {
   return isShort ? String.raw`(?<![\p{L}\p{N}])${pattern}(?![\p{L}\p{N}])` : pattern;
 }
 
-function inHtml(text: string): string {
+function escapeForHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
 /** The arguments of a tool call are stored as the JSON text that the model wrote. */
-function inJson(text: string): string {
+function escapeForJson(text: string): string {
   return JSON.stringify(text).slice(1, -1);
 }

@@ -1,19 +1,24 @@
 import { reasonOf, systemTime } from '@parley/core';
 import type { Pool, PoolClient, types } from 'pg';
 import { z } from 'zod';
-import { type Database, StoreError, type StoreErrorCode, type WriteHere } from '../database.ts';
+import {
+  type Database,
+  StoreError,
+  type StoreErrorCode,
+  type WriteTransaction,
+} from '../database.ts';
 import {
   type Acquire,
-  type Answer,
+  createPoolSql,
   NamedStatements,
-  type ParserOf,
-  type PendingQuestion,
+  type PendingQuery,
   type PooledConnection,
-  type Prepared,
+  type PostgresQuery,
+  type PreparedStatements,
+  type QueryAnswer,
   QueryBatch,
-  type Question,
   runTransaction,
-  sqlOnPool,
+  type TypeParserLookup,
 } from './query-batch.ts';
 
 /** How many connections one process may open, and its timeouts. */
@@ -69,9 +74,9 @@ export async function openPostgres({
     one.on('error', () => undefined);
     one.on('connect', (client) => client.on('error', () => undefined));
   }
-  const { getTypeParser } = numberTypes(types);
+  const { getTypeParser } = createNumberParsers(types);
   const named = new NamedStatements();
-  let check: ((write: WriteHere) => Promise<void>) | undefined;
+  let check: ((write: WriteTransaction) => Promise<void>) | undefined;
   const look = async (lent: PooledConnection): Promise<boolean> => {
     if (check === undefined) return false;
     const here = { ...lent, release: () => undefined };
@@ -83,7 +88,7 @@ export async function openPostgres({
     createAcquire(urgent, getTypeParser, look),
   ];
   const ms = querySeconds * 1000;
-  const reading = sqlOnPool(named, lend, ms);
+  const reading = createPoolSql(named, lend, ms);
   let open = true;
   const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
     if (!open) throw new StoreError('store-closed', `${name} is already closed.`);
@@ -116,7 +121,7 @@ export async function openPostgres({
 const NUMBERS: ReadonlySet<number> = new Set([20, 1700]);
 
 /** Parses these types as numbers: times, counters and token sums all stay far below 2^53. */
-function numberTypes(library: typeof types): Pick<typeof types, 'getTypeParser'> {
+function createNumberParsers(library: typeof types): Pick<typeof types, 'getTypeParser'> {
   return {
     getTypeParser: (type, format) =>
       NUMBERS.has(type) ? Number : library.getTypeParser(type, format),
@@ -133,7 +138,7 @@ const IDLE = "idle_in_transaction_session_timeout = '8s'";
  * A pooler such as PgBouncer may give each transaction another connection, so settings must end
  * with the transaction and no statement can stay prepared.
  */
-const BEGIN: Readonly<Record<'direct' | 'pooled', readonly Question[]>> = {
+const BEGIN: Readonly<Record<'direct' | 'pooled', readonly PostgresQuery[]>> = {
   direct: [{ text: 'begin', name: 'parley_begin' }],
   pooled: [{ text: 'begin' }, { text: `set local ${LOCKS}` }, { text: `set local ${IDLE}` }],
 };
@@ -146,10 +151,10 @@ const BEGIN: Readonly<Record<'direct' | 'pooled', readonly Question[]>> = {
  */
 function createAcquire(
   pool: Pool,
-  parserOf: ParserOf,
+  parserOf: TypeParserLookup,
   look: (lent: PooledConnection) => Promise<boolean>,
 ): Acquire {
-  const prepared = new WeakMap<PoolClient, Prepared>();
+  const prepared = new WeakMap<PoolClient, PreparedStatements>();
   const heard = new WeakMap<PoolClient, number>();
   const kinds = new WeakMap<PoolClient, keyof typeof BEGIN>();
   const looked = new WeakSet<PoolClient>();
@@ -158,7 +163,7 @@ function createAcquire(
 
   function borrow(client: PoolClient, ms: number): PooledConnection {
     let lost: Error | undefined;
-    let waiting: PendingQuestion[] = [];
+    let waiting: PendingQuery[] = [];
     const isPrepared = prepared.get(client) ?? new Map();
     prepared.set(client, isPrepared);
 
@@ -177,7 +182,7 @@ function createAcquire(
       client.query(new QueryBatch(waiting, connection));
       waiting = [];
     };
-    const ask = (question: Question): Promise<Answer> =>
+    const ask = (question: PostgresQuery): Promise<QueryAnswer> =>
       new Promise((resolve, reject) => {
         if (lost !== undefined) return reject(lost);
         const isNamed = kinds.get(client) === 'direct';
@@ -238,12 +243,12 @@ const ADVICE = {
   'store-failed': 'A query failed.',
 } as const satisfies Partial<Record<StoreErrorCode, string>>;
 
-type PostgresCode = keyof typeof ADVICE;
+type PostgresErrorCode = keyof typeof ADVICE;
 
 /**
  * SQLSTATEs (PostgreSQL documentation, appendix A) as full codes or classes; full codes come first.
  */
-const BY_STATE: readonly (readonly [start: string, code: PostgresCode])[] = [
+const BY_STATE: readonly (readonly [start: string, code: PostgresErrorCode])[] = [
   ['3D000', 'store-refused'],
   ['28', 'store-refused'],
   ['25006', 'store-unwritable'],
@@ -263,7 +268,7 @@ const BY_STATE: readonly (readonly [start: string, code: PostgresCode])[] = [
 /** Converts an error of the `pg` driver about the database `name` into a StoreError. */
 export function explainPostgresFailure(name: string, thrown: unknown): StoreError {
   if (thrown instanceof StoreError) return thrown;
-  const code = postgresErrorCode(thrown);
+  const code = getPostgresErrorCode(thrown);
   return new StoreError(code, `${name}: ${ADVICE[code]} (${reasonOf(thrown)})`, thrown);
 }
 
@@ -272,7 +277,7 @@ function isFromServer(error: Error): boolean {
   return 'severity' in error;
 }
 
-function postgresErrorCode(thrown: unknown): PostgresCode {
+function getPostgresErrorCode(thrown: unknown): PostgresErrorCode {
   if (!(thrown instanceof Error)) return 'store-failed';
   const state = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
   if (isFromServer(thrown)) {

@@ -1,12 +1,18 @@
 import { type Connection, Query, type types } from 'pg';
-import { type Bound, type Sql, type Statement, textFor, valuesOf } from '../database.ts';
+import {
+  type BoundArguments,
+  getStatementText,
+  orderValues,
+  type Sql,
+  type Statement,
+} from '../database.ts';
 
 /**
  * A connection borrowed from the pool. Queries are answered in order; those from one event loop
  * turn are sent together.
  */
 export interface PooledConnection {
-  ask(question: Question): Promise<Answer>;
+  ask(question: PostgresQuery): Promise<QueryAnswer>;
   /** Begins a transaction. */
   begin(): Promise<unknown>;
   release(): void;
@@ -16,43 +22,46 @@ export interface PooledConnection {
 export type Acquire = (ms: number) => Promise<PooledConnection>;
 
 /** One statement. `name` is set if connections may keep it prepared. */
-export interface Question {
+export interface PostgresQuery {
   readonly text: string;
-  readonly values?: readonly Bindable[];
+  readonly values?: readonly BindableValue[];
   readonly name?: string;
 }
 
-type Bindable = Buffer | string | null;
+type BindableValue = Buffer | string | null;
 
-export interface Answer {
+export interface QueryAnswer {
   readonly rows: unknown[];
   /** `INSERT`, `SELECT`, `COMMIT` … */
   readonly command: string;
   readonly rowCount: number;
 }
 
-export interface PendingQuestion {
-  readonly question: Question;
-  resolve(answer: Answer): void;
+export interface PendingQuery {
+  readonly question: PostgresQuery;
+  resolve(answer: QueryAnswer): void;
   reject(reason: unknown): void;
 }
 
-export type ParserOf = Pick<typeof types, 'getTypeParser'>['getTypeParser'];
-type Columns = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
+export type TypeParserLookup = Pick<typeof types, 'getTypeParser'>['getTypeParser'];
+type ResultColumns = readonly {
+  readonly name: string;
+  readonly parse: (text: string) => unknown;
+}[];
 
 /** A connection's prepared statements: each statement's columns, by its name. */
-export type Prepared = Map<string, Columns>;
+export type PreparedStatements = Map<string, ResultColumns>;
 
 interface BatchConnection {
-  readonly prepared: Prepared;
-  readonly parserOf: ParserOf;
+  readonly prepared: PreparedStatements;
+  readonly parserOf: TypeParserLookup;
   /** The time limit for all results in a batch together, in ms. */
   readonly ms: number;
   /** Called with null once all queries are answered, otherwise with the failure. */
   readonly onEnd: (reason: unknown) => void;
 }
 
-const NO_COLUMNS: Columns = [];
+const NO_COLUMNS: ResultColumns = [];
 /** Matches `INSERT 0 1`, `UPDATE 1`, `COMMIT`; the last number is the row count. */
 const COMPLETED = /^(\w+).*?(\d+)?$/;
 
@@ -64,18 +73,15 @@ const COMPLETED = /^(\w+).*?(\d+)?$/;
 export class QueryBatch extends Query {
   readonly query_timeout: number;
   callback: (reason: unknown) => void;
-  readonly #asked: readonly PendingQuestion[];
-  readonly #prepared: Prepared;
-  readonly #parserOf: ParserOf;
-  readonly #answers: Answer[] = [];
+  readonly #asked: readonly PendingQuery[];
+  readonly #prepared: PreparedStatements;
+  readonly #parserOf: TypeParserLookup;
+  readonly #answers: QueryAnswer[] = [];
   /** The columns of the statement whose result is arriving. */
-  #columns: Columns = NO_COLUMNS;
+  #columns: ResultColumns = NO_COLUMNS;
   #rows: unknown[] = [];
 
-  constructor(
-    asked: readonly PendingQuestion[],
-    { prepared, parserOf, ms, onEnd }: BatchConnection,
-  ) {
+  constructor(asked: readonly PendingQuery[], { prepared, parserOf, ms, onEnd }: BatchConnection) {
     super('');
     this.query_timeout = ms;
     this.#asked = asked;
@@ -97,7 +103,11 @@ export class QueryBatch extends Query {
     this.#expect();
   };
 
-  #send(connection: Connection, { text, name = '', values = [] }: Question, sent: Set<string>) {
+  #send(
+    connection: Connection,
+    { text, name = '', values = [] }: PostgresQuery,
+    sent: Set<string>,
+  ) {
     const isKnown = name !== '' && (this.#prepared.has(name) || sent.has(name));
     if (!isKnown) {
       // A failed batch may have left it prepared.
@@ -162,7 +172,7 @@ interface RowDescription {
 }
 
 /** Bytes are sent unchanged, everything else as text. */
-function bindable(value: unknown): Bindable {
+function toBindable(value: unknown): BindableValue {
   if (value === null || value === undefined) return null;
   if (value instanceof Uint8Array) {
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
@@ -176,51 +186,54 @@ function bindable(value: unknown): Bindable {
 export class NamedStatements {
   readonly #known = new Map<Statement, { readonly text: string; readonly name: string }>();
 
-  question(statement: Statement, bound: readonly unknown[]): Question {
-    const values = valuesOf(statement, bound).map(bindable);
-    if (statement.isComposed) return { text: textFor('postgres', statement), values };
+  question(statement: Statement, bound: readonly unknown[]): PostgresQuery {
+    const values = orderValues(statement, bound).map(toBindable);
+    if (statement.isComposed) return { text: getStatementText('postgres', statement), values };
     let known = this.#known.get(statement);
     if (known === undefined) {
-      known = { text: textFor('postgres', statement), name: `parley${this.#known.size}` };
+      known = { text: getStatementText('postgres', statement), name: `parley${this.#known.size}` };
       this.#known.set(statement, known);
     }
     return { ...known, values };
   }
 }
 
-type Ask = (question: Question) => Promise<Answer>;
+type AskServer = (question: PostgresQuery) => Promise<QueryAnswer>;
 
 /** Queries on one connection, or on any connection in the pool. */
 class PostgresSql implements Sql {
   readonly #named: NamedStatements;
-  readonly #ask: Ask;
+  readonly #ask: AskServer;
 
-  constructor(named: NamedStatements, ask: Ask) {
+  constructor(named: NamedStatements, ask: AskServer) {
     this.#named = named;
     this.#ask = ask;
   }
 
-  async all<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R[]> {
+  async all<P, R>(statement: Statement<P, R>, ...params: BoundArguments<P>): Promise<R[]> {
     // The statement declares the type of its rows.
     return (await this.#ask(this.#named.question(statement, params))).rows as R[];
   }
 
-  async get<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R | undefined> {
+  async get<P, R>(
+    statement: Statement<P, R>,
+    ...params: BoundArguments<P>
+  ): Promise<R | undefined> {
     return (await this.all(statement, ...params))[0];
   }
 
-  async run<P>(statement: Statement<P>, ...params: Bound<P>): Promise<number> {
+  async run<P>(statement: Statement<P>, ...params: BoundArguments<P>): Promise<number> {
     return (await this.#ask(this.#named.question(statement, params))).rowCount;
   }
 
-  send<P>(statement: Statement<P>, ...params: Bound<P>): void {
+  send<P>(statement: Statement<P>, ...params: BoundArguments<P>): void {
     // The transaction reports the failure.
     this.#ask(this.#named.question(statement, params)).catch(() => undefined);
   }
 }
 
 /** Queries outside of transactions, each on any free connection. */
-export function sqlOnPool(named: NamedStatements, lend: Acquire, ms: number): Sql {
+export function createPoolSql(named: NamedStatements, lend: Acquire, ms: number): Sql {
   return new PostgresSql(named, async (question) => {
     const lent = await lend(ms);
     try {
@@ -243,7 +256,7 @@ export async function runTransaction<T>(
   const lent = await lend();
   const answers: Promise<void>[] = [];
   const failures: unknown[] = [];
-  const heard: Ask = (question) => noted(lent.ask(question));
+  const heard: AskServer = (question) => noted(lent.ask(question));
   const noted = <T>(answer: Promise<T>): Promise<T> => {
     answers.push(
       answer.then(
@@ -265,7 +278,7 @@ export async function runTransaction<T>(
     if (command !== 'COMMIT') throw new Error(`PostgreSQL replied to commit with ${command}.`);
     return value;
   } catch (reason) {
-    const cause = isConsequence(reason) ? (failures[0] ?? reason) : reason;
+    const cause = isAbortedTransaction(reason) ? (failures[0] ?? reason) : reason;
     await lent.ask({ text: 'rollback' }).catch(() => undefined);
     await Promise.all(answers);
     throw cause;
@@ -275,6 +288,6 @@ export async function runTransaction<T>(
 }
 
 /** "Current transaction is aborted": the error for a query after the one that failed. */
-function isConsequence(reason: unknown): boolean {
+function isAbortedTransaction(reason: unknown): boolean {
   return reason instanceof Error && 'code' in reason && reason.code === '25P02';
 }

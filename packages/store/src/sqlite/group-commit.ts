@@ -7,21 +7,21 @@ const GROUP_SIZE = 64;
 
 /** Transaction commands, run on the connection that the group holds. */
 export interface TransactionControl {
-  run(statement: 'begin immediate' | 'commit' | 'rollback' | Savepoint): void;
+  run(statement: 'begin immediate' | 'commit' | 'rollback' | SavepointStatement): void;
   /** Sets what the following commits must survive; called outside of transactions. */
   survive(durability: Durability): void;
   /** False outside a transaction, and after SQLite rolled back the whole transaction by itself. */
   inTransaction(): boolean;
 }
-type Savepoint = 'savepoint one' | 'release one' | 'rollback to one';
+type SavepointStatement = 'savepoint one' | 'release one' | 'rollback to one';
 
 /** Resolves one caller's promise; called once the shared commit is on disk. */
-type Answer = () => void;
+type ResolveCaller = () => void;
 
-interface Member {
+interface GroupMember {
   readonly durability: Durability;
   /** Does the caller's work. Resolves to a function that delivers the result after the commit. */
-  readonly work: (sql: Sql) => Promise<Answer>;
+  readonly work: (sql: Sql) => Promise<ResolveCaller>;
   readonly fail: (reason: unknown) => void;
 }
 
@@ -33,7 +33,7 @@ interface Member {
 export class GroupCommit {
   readonly #withConnection: (use: (sql: Sql) => Promise<void>) => Promise<void>;
   readonly #control: TransactionControl;
-  #members: Member[] = [];
+  #members: GroupMember[] = [];
   #scheduled = false;
 
   /** `withConnection` keeps all others from using the only connection in the meantime. */
@@ -78,7 +78,7 @@ export class GroupCommit {
   async #commitNext(): Promise<void> {
     const group = this.#members.splice(0, GROUP_SIZE);
     try {
-      const answers: Answer[] = [];
+      const answers: ResolveCaller[] = [];
       await this.#withConnection(async (sql) => {
         answers.push(...(await this.#commit(group, sql)));
       });
@@ -90,12 +90,12 @@ export class GroupCommit {
     if (this.#members.length > 0) this.#schedule();
   }
 
-  async #commit(group: readonly Member[], sql: Sql): Promise<Answer[]> {
+  async #commit(group: readonly GroupMember[], sql: Sql): Promise<ResolveCaller[]> {
     const strict = group.some(({ durability }) => durability === 'power-cut');
     this.#control.survive(strict ? 'power-cut' : 'process');
     this.#control.run('begin immediate');
     try {
-      const answers: Answer[] = [];
+      const answers: ResolveCaller[] = [];
       // A single transaction that fails is rolled back as a whole; only several need a savepoint
       // each.
       const [only, ...others] = group;
@@ -109,7 +109,7 @@ export class GroupCommit {
     }
   }
 
-  async #attempt(member: Member, sql: Sql): Promise<Answer> {
+  async #attempt(member: GroupMember, sql: Sql): Promise<ResolveCaller> {
     this.#control.run('savepoint one');
     try {
       const answer = await member.work(sql);

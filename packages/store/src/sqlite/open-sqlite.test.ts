@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Database, dynamicStatement, StoreError } from '../database.ts';
+import { type Database, defineDynamicStatement, StoreError } from '../database.ts';
 import { explainSqliteFailure, openSqlite } from './open-sqlite.ts';
 
 describe('a SQLite connection', () => {
@@ -20,7 +20,7 @@ describe('a SQLite connection', () => {
 
   const pragma = async (name: string) => {
     const row = await database.read((sql) =>
-      sql.get(dynamicStatement(`pragma ${name}`).rows<object>()),
+      sql.get(defineDynamicStatement(`pragma ${name}`).rows<object>()),
     );
     return Object.values(row ?? {})[0];
   };
@@ -41,14 +41,14 @@ describe('a SQLite connection', () => {
   });
 
   it('hides uncommitted changes from reads', async () => {
-    await database.write((sql) => sql.run(dynamicStatement('create table t (x integer)')));
+    await database.write((sql) => sql.run(defineDynamicStatement('create table t (x integer)')));
     const writing = database.write(async (sql) => {
-      await sql.run(dynamicStatement('insert into t values (1)'));
+      await sql.run(defineDynamicStatement('insert into t values (1)'));
       await Promise.resolve();
-      await sql.run(dynamicStatement('insert into t values (2)'));
+      await sql.run(defineDynamicStatement('insert into t values (2)'));
       throw new Error('changed my mind');
     });
-    const query = dynamicStatement('select count(*) as n from t').rows<{ n: number }>();
+    const query = defineDynamicStatement('select count(*) as n from t').rows<{ n: number }>();
     const count = () => database.read((sql) => sql.get(query));
     const seen = new Set<number | undefined>();
     const watching = (async () => {

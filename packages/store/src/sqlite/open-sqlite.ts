@@ -4,16 +4,16 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { setImmediate } from 'node:timers';
 import { BoundedMap, reasonOf } from '@parley/core';
 import {
-  type Bound,
+  type BoundArguments,
   type Database,
   type Durability,
+  getStatementText,
   IN_MEMORY,
+  orderValues,
   type Sql,
   type Statement,
   StoreError,
   type StoreErrorCode,
-  textFor,
-  valuesOf,
 } from '../database.ts';
 import { GroupCommit } from './group-commit.ts';
 
@@ -42,16 +42,16 @@ interface SqliteOptions {
 export function openSqlite(options: SqliteOptions): Database {
   const explain = (thrown: unknown) => explainSqliteFailure(options.name, thrown);
   try {
-    const isNew = options.path !== IN_MEMORY && keepPrivate(options.path);
+    const isNew = options.path !== IN_MEMORY && createPrivateFile(options.path);
     const sqlite = new DatabaseSync(options.path, { timeout: BUSY_TIMEOUT_MS });
     try {
       if (options.content !== undefined) sqlite.deserialize(options.content);
-      configure(sqlite, isNew);
+      configureConnection(sqlite, isNew);
     } catch (reason) {
       sqlite.close();
       throw reason;
     }
-    return sqliteDatabase(sqlite, options, explain);
+    return createSqliteDatabase(sqlite, options, explain);
   } catch (reason) {
     throw explain(reason);
   }
@@ -61,7 +61,7 @@ export function openSqlite(options: SqliteOptions): Database {
  * Creates the database with private permissions before SQLite opens it, because SQLite gives its
  * side files the mode of the database. Returns whether the file is empty.
  */
-function keepPrivate(path: string): boolean {
+function createPrivateFile(path: string): boolean {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   closeSync(openSync(path, 'a', 0o600));
   const { mode, size } = statSync(path);
@@ -79,7 +79,7 @@ const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
   process: 'pragma synchronous = normal',
 };
 
-function configure(sqlite: DatabaseSync, isNew: boolean): void {
+function configureConnection(sqlite: DatabaseSync, isNew: boolean): void {
   // Lets retention return free pages to the disk. Setting it on an existing file would require a
   // write.
   if (isNew) sqlite.exec('pragma auto_vacuum = incremental');
@@ -95,12 +95,12 @@ function configure(sqlite: DatabaseSync, isNew: boolean): void {
   sqlite.exec('pragma temp_store = memory');
 }
 
-function sqliteDatabase(
+function createSqliteDatabase(
   sqlite: DatabaseSync,
   options: SqliteOptions,
   explain: (thrown: unknown) => StoreError,
 ): Database {
-  const prepared = new Prepared(sqlite, options.onQuery);
+  const prepared = new StatementCache(sqlite, options.onQuery);
   let transaction: Promise<void> | null = null;
   const reading = new SqliteSql(prepared, () => transaction);
   const writing = new SqliteSql(prepared, () => null);
@@ -174,7 +174,7 @@ function sqliteDatabase(
 const CAPACITY = 300;
 
 /** A prepared statement, and whether it may change how the history of a chat reads. */
-interface Made {
+interface CachedStatement {
   readonly query: StatementSync;
   readonly rewrites: boolean;
 }
@@ -187,11 +187,11 @@ const REWRITES = /\b(update|delete from) "?(transcript|outbox)\b/;
 const ON_ITS_WAY = /^update outbox set (state = '(pending|sending|sent)'|sender =)/;
 
 /** A connection's prepared statements, because preparing costs more than running most of them. */
-class Prepared {
+class StatementCache {
   readonly #sqlite: DatabaseSync;
   readonly #onQuery: (text: string) => void;
-  readonly #statements = new Map<Statement, Made>();
-  readonly #texts = new BoundedMap<string, Made>(CAPACITY);
+  readonly #statements = new Map<Statement, CachedStatement>();
+  readonly #texts = new BoundedMap<string, CachedStatement>(CAPACITY);
   #historyVersion = 0;
 
   constructor(sqlite: DatabaseSync, onQuery: (text: string) => void = () => undefined) {
@@ -206,10 +206,10 @@ class Prepared {
 
   /** Returns a statement to be run right away. Throws `node:sqlite` errors for invalid SQL. */
   get(statement: Statement): StatementSync {
-    if (statement.isComposed) return this.text(textFor('sqlite', statement));
+    if (statement.isComposed) return this.text(getStatementText('sqlite', statement));
     let made = this.#statements.get(statement);
     if (made === undefined) {
-      made = this.#prepare(textFor('sqlite', statement));
+      made = this.#prepare(getStatementText('sqlite', statement));
       this.#statements.set(statement, made);
     }
     return this.#toRun(made);
@@ -224,12 +224,12 @@ class Prepared {
     return this.#toRun(made);
   }
 
-  #toRun({ query, rewrites }: Made): StatementSync {
+  #toRun({ query, rewrites }: CachedStatement): StatementSync {
     if (rewrites) this.#historyVersion += 1;
     return query;
   }
 
-  #prepare(text: string): Made {
+  #prepare(text: string): CachedStatement {
     this.#onQuery(text);
     const rewrites = REWRITES.test(text) && !ON_ITS_WAY.test(text);
     return { query: this.#sqlite.prepare(text), rewrites };
@@ -241,31 +241,34 @@ class Prepared {
  * query waits until no transaction is open.
  */
 class SqliteSql implements Sql {
-  readonly #prepared: Prepared;
+  readonly #prepared: StatementCache;
   readonly #isBusy: () => Promise<void> | null;
 
-  constructor(prepared: Prepared, isBusy: () => Promise<void> | null) {
+  constructor(prepared: StatementCache, isBusy: () => Promise<void> | null) {
     this.#prepared = prepared;
     this.#isBusy = isBusy;
   }
 
-  async all<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R[]> {
+  async all<P, R>(statement: Statement<P, R>, ...params: BoundArguments<P>): Promise<R[]> {
     if (this.#isBusy() !== null) await this.#free();
-    return this.#prepared.get(statement).all(...valuesOf(statement, params)) as R[];
+    return this.#prepared.get(statement).all(...orderValues(statement, params)) as R[];
   }
 
-  async get<P, R>(statement: Statement<P, R>, ...params: Bound<P>): Promise<R | undefined> {
+  async get<P, R>(
+    statement: Statement<P, R>,
+    ...params: BoundArguments<P>
+  ): Promise<R | undefined> {
     if (this.#isBusy() !== null) await this.#free();
-    return this.#prepared.get(statement).get(...valuesOf(statement, params)) as R | undefined;
+    return this.#prepared.get(statement).get(...orderValues(statement, params)) as R | undefined;
   }
 
-  async run<P>(statement: Statement<P>, ...params: Bound<P>): Promise<number> {
+  async run<P>(statement: Statement<P>, ...params: BoundArguments<P>): Promise<number> {
     if (this.#isBusy() !== null) await this.#free();
-    return Number(this.#prepared.get(statement).run(...valuesOf(statement, params)).changes);
+    return Number(this.#prepared.get(statement).run(...orderValues(statement, params)).changes);
   }
 
-  send<P>(statement: Statement<P>, ...params: Bound<P>): void {
-    this.#prepared.get(statement).run(...valuesOf(statement, params));
+  send<P>(statement: Statement<P>, ...params: BoundArguments<P>): void {
+    this.#prepared.get(statement).run(...orderValues(statement, params));
   }
 
   async #free(): Promise<void> {
@@ -273,30 +276,30 @@ class SqliteSql implements Sql {
   }
 }
 
-type Explanation = readonly [code: StoreErrorCode, message: (name: string) => string];
+type SqliteExplanation = readonly [code: StoreErrorCode, message: (name: string) => string];
 
-const UNWRITABLE: Explanation = [
+const UNWRITABLE: SqliteExplanation = [
   'store-unwritable',
   (name) =>
     `Parley cannot write ${name}. Give the user that runs Parley write access to the file and its folder, or choose another data folder.`,
 ];
-const FULL: Explanation = [
+const FULL: SqliteExplanation = [
   'store-full',
   (name) => `The disk that holds ${name} is full; nothing was written. Free some space on it.`,
 ];
-const DAMAGED: Explanation = [
+const DAMAGED: SqliteExplanation = [
   'store-damaged',
   (name) =>
     `${name} is damaged or is not a database of Parley. Restore a backup with "parley restore FILE", or move it away to start with an empty one.`,
 ];
-const BUSY: Explanation = [
+const BUSY: SqliteExplanation = [
   'store-busy',
   (name) => `Another program has locked ${name}. Try again, or stop that program.`,
 ];
-const FAILED: Explanation = ['store-failed', (name) => `A query on ${name} failed.`];
+const FAILED: SqliteExplanation = ['store-failed', (name) => `A query on ${name} failed.`];
 
 /** SQLite's primary result codes (sqlite.org/rescode.html) that have their own remedy. */
-const BY_RESULT_CODE: ReadonlyMap<number, Explanation> = new Map([
+const BY_RESULT_CODE: ReadonlyMap<number, SqliteExplanation> = new Map([
   [3, UNWRITABLE],
   [5, BUSY],
   [6, BUSY],
@@ -307,9 +310,9 @@ const BY_RESULT_CODE: ReadonlyMap<number, Explanation> = new Map([
   [26, DAMAGED],
 ]);
 
-const BY_SYSTEM_CODE: ReadonlyMap<string, Explanation> = new Map([
+const BY_SYSTEM_CODE: ReadonlyMap<string, SqliteExplanation> = new Map([
   ...['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ENOENT', 'ELOOP'].map(
-    (code): [string, Explanation] => [code, UNWRITABLE],
+    (code): [string, SqliteExplanation] => [code, UNWRITABLE],
   ),
   ['ENOSPC', FULL],
   ['EDQUOT', FULL],
@@ -318,11 +321,11 @@ const BY_SYSTEM_CODE: ReadonlyMap<string, Explanation> = new Map([
 /** Converts an error of SQLite or the file system about the database `name` into a StoreError. */
 export function explainSqliteFailure(name: string, thrown: unknown): StoreError {
   if (thrown instanceof StoreError) return thrown;
-  const [code, message] = explanationOf(thrown);
+  const [code, message] = findExplanation(thrown);
   return new StoreError(code, `${message(name)} (${reasonOf(thrown)})`, thrown);
 }
 
-function explanationOf(thrown: unknown): Explanation {
+function findExplanation(thrown: unknown): SqliteExplanation {
   if (!(thrown instanceof Error)) return FAILED;
   if ('errcode' in thrown && typeof thrown.errcode === 'number') {
     // The low byte is the primary code; the rest is details.

@@ -1,10 +1,10 @@
-import type { PersonsRows } from './table.ts';
+import type { RowsOfPerson } from './table.ts';
 
 /** Conditions shared by several tables. */
 export const OF_CONVERSATION = 'conversation_id = :conversation';
 
 /** Selects a person's rows in a group. */
-export const rowsWhere = (where: string): PersonsRows => ({ by: 'rows', where });
+export const rowsWhere = (where: string): RowsOfPerson => ({ by: 'rows', where });
 
 /**
  * Selects all of the group's rows, for tables that mix several people's text and can be rebuilt.

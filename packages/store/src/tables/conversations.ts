@@ -1,5 +1,5 @@
 import { ALL_OF_GROUP, IN_PERSONS, OF_CONVERSATION, ofSession } from './conditions.ts';
-import { data, formerly, int, serial, since, table, words, wordsJson } from './table.ts';
+import { addedBy, data, defineTable, int, renamedFrom, serial, words, wordsJson } from './table.ts';
 
 /** The person who created a job: the sender of the message in its column `origin`. */
 const SENDER_OF_ORIGIN =
@@ -26,7 +26,7 @@ const REFUSE_OLDER_WORKERS = [
 /** Conversations, and everything that outlasts a turn. */
 export const CONVERSATION_TABLES = {
   /** A lane: its lease, its session, and what people chose for it. */
-  conversation: table({
+  conversation: defineTable({
     columns: {
       id: data('not null primary key'),
       /** Fencing token; grows with every lease and every `/stop`. */
@@ -48,13 +48,13 @@ export const CONVERSATION_TABLES = {
        * Until this time (ms, shared clock) a person leads it and no turn is claimed. Null or past:
        * the agent answers.
        */
-      taken_over_until: since(39, int()),
+      taken_over_until: addedBy(39, int()),
       /**
        * The newest message (`inbox.seq`) and part (`outbox.seq`) when people deleted it: nothing up
        * to these is shown.
        */
-      deleted_message: since(41, int()),
-      deleted_part: since(41, int()),
+      deleted_message: addedBy(41, int()),
+      deleted_part: addedBy(41, int()),
     },
     later: {
       39: [
@@ -65,7 +65,7 @@ export const CONVERSATION_TABLES = {
     kept: 'one row per chat and sub-agent run; kept',
   }),
   /** The record of takeovers (U12): who took a conversation over, and how the takeover ended. */
-  takeover: table({
+  takeover: defineTable({
     since: 39,
     columns: {
       seq: serial(),
@@ -87,7 +87,7 @@ export const CONVERSATION_TABLES = {
     },
   }),
   /** People who use the inbox; older messages (`inbox.seq`) and parts (`outbox.seq`) count as read. */
-  inbox_reader: table({
+  inbox_reader: defineTable({
     since: 41,
     columns: {
       /** The name of a sign-in; empty for the owner, who uses the gateway's token. */
@@ -98,7 +98,7 @@ export const CONVERSATION_TABLES = {
     kept: 'one row for each person who uses the page',
   }),
   /** The title, place and read state that a person gave a conversation in their inbox (U08). */
-  conversation_mark: table({
+  conversation_mark: defineTable({
     since: 41,
     columns: {
       reader: data('not null'),
@@ -117,11 +117,11 @@ export const CONVERSATION_TABLES = {
     forget: { persons: { by: 'phrases' } },
   }),
   /** Scheduled jobs (H08). */
-  cron_job: table({
+  cron_job: defineTable({
     columns: {
       id: data('not null primary key'),
       /** The request that created it. Repeating the request adds nothing. */
-      request_key: formerly('asked_by', 38, data('not null unique')),
+      request_key: renamedFrom('asked_by', 38, data('not null unique')),
       conversation_id: data('not null references conversation (id)'),
       origin: wordsJson('not null'),
       route: data('not null'),
@@ -134,7 +134,7 @@ export const CONVERSATION_TABLES = {
       failures: int('not null default 0'),
       last_at: int(),
       /** The id of the message that started its last run. */
-      last_message_id: formerly('last_message', 38, data()),
+      last_message_id: renamedFrom('last_message', 38, data()),
       last_outcome: words(),
       created_at: int('not null'),
     },
@@ -153,7 +153,7 @@ export const CONVERSATION_TABLES = {
     },
   }),
   /** When each agent's heartbeat is due (H01). */
-  heartbeat: table({
+  heartbeat: defineTable({
     columns: {
       agent: data('not null primary key'),
       every_ms: int('not null'),
@@ -164,7 +164,7 @@ export const CONVERSATION_TABLES = {
     kept: 'one row per agent',
   }),
   /** The number of the next version of SOUL.md. */
-  soul: table({
+  soul: defineTable({
     columns: {
       agent: data('not null primary key'),
       next_number: int('not null'),
@@ -175,16 +175,16 @@ export const CONVERSATION_TABLES = {
    * Versions of SOUL.md and proposals for them (W06). They stay: `/forget` changes nothing in them;
    * only the commands for SOUL.md do.
    */
-  soul_version: table({
+  soul_version: defineTable({
     columns: {
       agent: data('not null references soul (agent)'),
       number: int('not null'),
       /** The request that proposed it. Repeating the request adds nothing. */
-      request_key: formerly('asked_by', 38, data('not null')),
+      request_key: renamedFrom('asked_by', 38, data('not null')),
       text: words('not null'),
       head: words('not null'),
       author: data('not null'),
-      proposed_by: formerly('by_whom', 38, data()),
+      proposed_by: renamedFrom('by_whom', 38, data()),
       reason: words('not null'),
       based_on: int(),
       diff: words('not null'),
@@ -208,7 +208,7 @@ export const CONVERSATION_TABLES = {
    * Where memories are stored and how often they were used. The files are authoritative: `/forget`
    * removes their lines there.
    */
-  memory_entry: table({
+  memory_entry: defineTable({
     columns: {
       file: data('not null'),
       id: data('not null'),
@@ -230,7 +230,7 @@ export const CONVERSATION_TABLES = {
     kept: 'memories; kept',
   }),
   /** A session's to-do list (G12). */
-  todo_list: table({
+  todo_list: defineTable({
     columns: {
       conversation_id: data('not null primary key references conversation (id)'),
       session: int('not null'),
@@ -246,7 +246,7 @@ export const CONVERSATION_TABLES = {
     forget: { persons: { by: 'phrases' } },
   }),
   /** Session summaries. The key ensures that each is written once (G11). */
-  summary: table({
+  summary: defineTable({
     columns: {
       seq: serial(),
       conversation_id: data('not null references conversation (id)'),
@@ -255,7 +255,7 @@ export const CONVERSATION_TABLES = {
       kind: data('not null'),
       mark: data('not null'),
       /** The `seq` of the last transcript entry that it covers. */
-      last_seq: formerly('reaches', 38, int()),
+      last_seq: renamedFrom('reaches', 38, int()),
       /** Null for a claim, before the summary is written. */
       content: wordsJson(),
       claimed_by: data(),
@@ -275,14 +275,14 @@ export const CONVERSATION_TABLES = {
     forget: { persons: ALL_OF_GROUP },
   }),
   /** The values that stay fixed for a whole session (S07, P05). */
-  session_snapshot: table({
+  session_snapshot: defineTable({
     formerly: { name: 'session_pin', until: 38 },
     columns: {
       conversation_id: data('not null references conversation (id)'),
       session: int('not null'),
-      snapshot_key: formerly('pin_key', 38, data('not null')),
+      snapshot_key: renamedFrom('pin_key', 38, data('not null')),
       content: wordsJson('not null'),
-      taken_at: formerly('pinned_at', 38, int('not null')),
+      taken_at: renamedFrom('pinned_at', 38, int('not null')),
     },
     key: ['conversation_id', 'session', 'snapshot_key'],
     kept: {

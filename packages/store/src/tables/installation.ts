@@ -1,9 +1,9 @@
-import { data, int, since, table, words } from './table.ts';
+import { addedBy, data, defineTable, int, words } from './table.ts';
 
 /** The installation: its database, its processes and its channels. */
 export const INSTALLATION_TABLES = {
   /** The migrations applied to a database. */
-  parley_migration: table({
+  parley_migration: defineTable({
     columns: {
       number: int('not null primary key'),
       name: data('not null'),
@@ -18,7 +18,7 @@ export const INSTALLATION_TABLES = {
    * Identifies the database, how far it has advanced, and how often it was found to have been
    * rolled back; one row.
    */
-  store_state: table({
+  store_state: defineTable({
     columns: {
       id: int('not null primary key'),
       name: data('not null'),
@@ -33,21 +33,21 @@ export const INSTALLATION_TABLES = {
     notInBackup: 'It identifies this database, and a restored one is another.',
   }),
   /** The result of the last retention round (D15); one row. */
-  retention_run: table({
+  retention_run: defineTable({
     columns: {
       id: int('not null primary key'),
       ended_at: int('not null'),
       took_ms: int('not null'),
       removed: int('not null'),
       cutoff: int(),
-      counted_to: since(33, int('not null default 0')),
+      counted_to: addedBy(33, int('not null default 0')),
     },
     later: { 33: ['update retention_run set counted_to = ended_at'] },
     kept: 'one row',
     notInBackup: 'It is only valid at this moment.',
   }),
   /** The search index. Its columns differ: FTS5 on SQLite, `tsvector` on PostgreSQL. */
-  search_entry: table({
+  search_entry: defineTable({
     columns: {},
     since: 'apart',
     later: {
@@ -68,7 +68,7 @@ export const INSTALLATION_TABLES = {
     notInBackup: 'It is rebuilt from the messages.',
   }),
   /** How far each of the two sources is indexed. */
-  search_index_progress: table({
+  search_index_progress: defineTable({
     formerly: { name: 'search_reach', until: 38 },
     columns: {
       source: data('not null primary key'),
@@ -81,7 +81,7 @@ export const INSTALLATION_TABLES = {
    * The leases in a multi-process deployment. A free lease has no owner; its row is kept for its
    * epoch.
    */
-  lease: table({
+  lease: defineTable({
     columns: {
       name: data('not null primary key'),
       epoch: int('not null'),
@@ -92,7 +92,7 @@ export const INSTALLATION_TABLES = {
     notInBackup: 'It is only valid at this moment.',
   }),
   /** The running processes. */
-  process: table({
+  process: defineTable({
     columns: {
       id: data('not null primary key'),
       role: data('not null'),
@@ -108,7 +108,7 @@ export const INSTALLATION_TABLES = {
     notInBackup: 'It is only valid at this moment.',
   }),
   /** The values that adapters keep between starts, such as WhatsApp's session keys. */
-  adapter_state: table({
+  adapter_state: defineTable({
     formerly: { name: 'adapter_value', until: 38 },
     columns: {
       channel: data('not null'),
@@ -122,7 +122,7 @@ export const INSTALLATION_TABLES = {
     forget: 'apart',
   }),
   /** Accounts that people have paused. */
-  account_pause: table({
+  account_pause: defineTable({
     columns: {
       channel: data('not null'),
       account: data('not null'),

@@ -1,5 +1,15 @@
 import { hasLetter, IN_PERSONS, IN_SEQS, OF_CONVERSATION, rowsWhere } from './conditions.ts';
-import { bytes, data, formerly, int, serial, since, table, words, wordsJson } from './table.ts';
+import {
+  addedBy,
+  bytes,
+  data,
+  defineTable,
+  int,
+  renamedFrom,
+  serial,
+  words,
+  wordsJson,
+} from './table.ts';
 
 /** The prefix for reaction ids in `group_context`. No platform id contains a space. */
 export const REACTION_PREFIX = 'reaction ';
@@ -17,7 +27,7 @@ const HAS_BYTES = 'where bytes is not null or file_id is not null';
 /** Inbound messages, and those that were given up. */
 export const MESSAGE_TABLES = {
   /** Messages as received; `seq` is their order within a lane. */
-  inbox: table({
+  inbox: defineTable({
     columns: {
       seq: serial(),
       conversation_id: data('not null references conversation (id)'),
@@ -65,7 +75,7 @@ export const MESSAGE_TABLES = {
     forget: { persons: rowsWhere(`seq ${IN_SEQS}`), counts: 'messages', whole: 'texts' },
   }),
   /** Message files, and transcripts of voice messages. */
-  attachment: table({
+  attachment: defineTable({
     columns: {
       inbox_seq: int('not null references inbox (seq) on delete cascade'),
       attachment_index: int('not null'),
@@ -92,11 +102,11 @@ export const MESSAGE_TABLES = {
        * The file. Bytes stored by 0.1.0 stay in `bytes` until they are dropped, a day after they
        * were fetched.
        */
-      file_id: since(34, data()),
+      file_id: addedBy(34, data()),
       /** Its sender, as identified by the platform. */
-      person: since(34, data()),
+      person: addedBy(34, data()),
       /** 1 if its sender marked it as view-once; its bytes are dropped after its turn. */
-      view_once: since(37, int()),
+      view_once: addedBy(37, int()),
     },
     key: ['inbox_seq', 'attachment_index'],
     indexes: {
@@ -126,7 +136,7 @@ export const MESSAGE_TABLES = {
    * A group's messages since the last turn (F06). They are deleted when the turn that took them is
    * committed.
    */
-  group_context: table({
+  group_context: defineTable({
     columns: {
       seq: serial(),
       conversation_id: data('not null references conversation (id)'),
@@ -137,7 +147,7 @@ export const MESSAGE_TABLES = {
       sender_id: data('not null'),
       sender_name: words('not null'),
       text: words('not null'),
-      received_at: formerly('heard_at', 38, int('not null')),
+      received_at: renamedFrom('heard_at', 38, int('not null')),
       /** The running turn that took it; null while it waits for the next turn. */
       turn_id: data('references turn (id)'),
     },
@@ -155,7 +165,7 @@ export const MESSAGE_TABLES = {
     },
   }),
   /** Why a message was not accepted (D08). No text is stored. */
-  ingress_decision: table({
+  ingress_decision: defineTable({
     formerly: { name: 'decision', until: 38 },
     columns: {
       seq: serial(),
@@ -177,7 +187,7 @@ export const MESSAGE_TABLES = {
     kept: { keeps: ['decisions'], at: 'decided_at' },
   }),
   /** Work that was given up, one row each time (D06). */
-  dead_letter: table({
+  dead_letter: defineTable({
     columns: {
       seq: serial(),
       kind: data('not null'),

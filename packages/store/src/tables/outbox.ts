@@ -1,10 +1,10 @@
 import { hasLetter, IN_TURNS, rowsWhere } from './conditions.ts';
-import { bytes, data, int, serial, since, table, words, wordsJson } from './table.ts';
+import { addedBy, bytes, data, defineTable, int, serial, words, wordsJson } from './table.ts';
 
 /** Outbound parts and their files. */
 export const OUTBOX_TABLES = {
   /** Answer parts on their way to a platform. */
-  outbox: table({
+  outbox: defineTable({
     columns: {
       /** A part that is resent gets a new number. */
       seq: serial(),
@@ -41,13 +41,13 @@ export const OUTBOX_TABLES = {
        * Whose text it contains, besides that of its turn and of the message it answers: ids of
        * turns and people, one per line. Null for rows from before this was recorded.
        */
-      about: since(36, data()),
-      has_buttons: since(36, int('not null default 0')),
+      about: addedBy(36, data()),
+      has_buttons: addedBy(36, int('not null default 0')),
       /**
        * Set to `edited` or `deleted` if it was changed after it was sent; also to `deleted` if its
        * text was removed while it was being sent.
        */
-      changed: since(36, data()),
+      changed: addedBy(36, data()),
     },
     indexes: {
       outbox_turn_part: 'unique (turn_id, part_index) where turn_id is not null',
@@ -93,7 +93,7 @@ export const OUTBOX_TABLES = {
     },
   }),
   /** Files that the agent sends (`part_id`) or that a tool returned (`turn_id`). */
-  agent_file: table({
+  agent_file: defineTable({
     columns: {
       id: data('not null primary key'),
       part_id: data('references outbox (id) on delete cascade'),
@@ -104,7 +104,7 @@ export const OUTBOX_TABLES = {
       size: int('not null'),
       bytes: bytes(),
       created_at: int('not null'),
-      file_id: since(34, data()),
+      file_id: addedBy(34, data()),
     },
     indexes: {
       agent_file_part: '(part_id) where part_id is not null',
@@ -129,7 +129,7 @@ export const OUTBOX_TABLES = {
     },
   }),
   /** The bytes of files, if they are not in a folder beside the database. */
-  file_piece: table({
+  file_piece: defineTable({
     columns: {
       file_id: data('not null'),
       piece_index: int('not null'),

@@ -67,16 +67,16 @@ export interface AgeRule<Name extends string = string> {
  *   other rows lose what the person wrote, as with `phrases`;
  * - `phrases`: the rows mix several people's text and stay, without what the person wrote;
  * - `history`: the history is rewritten without the person's messages;
- * - `parts`: each row records whose words it contains, in any chat (`partsWithWords`).
+ * - `parts`: each row records whose words it contains, in any chat (`listPartsWithText`).
  */
-export type PersonsRows =
+export type RowsOfPerson =
   | { readonly by: 'rows'; readonly where: string; readonly alsoPhrases?: true }
   | { readonly by: 'phrases' | 'history' | 'parts' };
 
 /** What `/forget` does with the human text in a table. */
 export interface ForgetRule {
   /** How to find a person's text in a group, where other people keep theirs. */
-  readonly persons: PersonsRows;
+  readonly persons: RowsOfPerson;
   /**
    * When a whole conversation is forgotten, whether rows are deleted (the default) or only lose
    * their text.
@@ -95,7 +95,7 @@ export interface ForgetRule {
  * A migration's statements besides those for columns. `create` creates the table as of that
  * migration.
  */
-export type Statements =
+export type MigrationStatements =
   | readonly string[]
   | ((dialect: Dialect, create: string) => readonly string[]);
 
@@ -120,7 +120,7 @@ export interface Table<Name extends string = string> {
    */
   readonly formerly?: FormerName;
   /** Changes by later migrations besides added columns. Released statements are never edited. */
-  readonly later?: Readonly<Record<number, Statements>>;
+  readonly later?: Readonly<Record<number, MigrationStatements>>;
   /**
    * How long its rows are kept. If it is a text, it says what limits them instead of an age, for
    * `parley storage`.
@@ -136,40 +136,44 @@ export interface Table<Name extends string = string> {
 }
 
 /** Describes a table; its columns keep their types. */
-export function table<const Columns extends Readonly<Record<string, Column>>>(
+export function defineTable<const Columns extends Readonly<Record<string, Column>>>(
   description: Omit<Table<keyof Columns & string>, 'columns'> & { readonly columns: Columns },
 ): Omit<Table, 'columns'> & { readonly columns: Columns } {
   return description;
 }
 
-type NullUnless<Rest extends string> = Rest extends `${string}not null${string}` ? never : null;
+type NullableUnlessRequired<Rest extends string> = Rest extends `${string}not null${string}`
+  ? never
+  : null;
 
-function columnOf<Value extends SqlValue>(type: string, words?: 'plain' | 'json') {
-  return <const Rest extends string = ''>(rest?: Rest): Column<Value | NullUnless<Rest>> => ({
+function defineColumn<Value extends SqlValue>(type: string, words?: 'plain' | 'json') {
+  return <const Rest extends string = ''>(
+    rest?: Rest,
+  ): Column<Value | NullableUnlessRequired<Rest>> => ({
     sql: rest === undefined ? type : `${type} ${rest}`,
     ...(words !== undefined && { words }),
   });
 }
 
 /** Text or JSON without human text: ids, states, addresses, times. */
-export const data = columnOf<string>('text');
+export const data = defineColumn<string>('text');
 /** Plain human text. */
-export const words = columnOf<string>('text', 'plain');
+export const words = defineColumn<string>('text', 'plain');
 /** JSON that contains human text. */
-export const wordsJson = columnOf<string>('text', 'json');
-export const int = columnOf<number>('bigint');
-export const real = columnOf<number>('double precision');
-export const bytes = columnOf<Uint8Array>('bytea');
+export const wordsJson = defineColumn<string>('text', 'json');
+export const int = defineColumn<number>('bigint');
+export const real = defineColumn<number>('double precision');
+export const bytes = defineColumn<Uint8Array>('bytea');
 
 /** A primary key that grows with each row and is never reused. */
 export const serial = (): Column<number> => ({ sql: 'bigserial primary key' });
 
 /** A column added by this migration. */
-export function since<C extends Column>(migration: number, column: C): C {
+export function addedBy<C extends Column>(migration: number, column: C): C {
   return { ...column, since: migration };
 }
 
 /** A column that had another name until this migration. */
-export function formerly<C extends Column>(name: string, until: number, column: C): C {
+export function renamedFrom<C extends Column>(name: string, until: number, column: C): C {
   return { ...column, formerly: { name, until } };
 }

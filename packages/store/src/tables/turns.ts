@@ -6,7 +6,7 @@ import {
   OF_CONVERSATION,
   rowsWhere,
 } from './conditions.ts';
-import { data, int, real, serial, since, table, words, wordsJson } from './table.ts';
+import { addedBy, data, defineTable, int, real, serial, words, wordsJson } from './table.ts';
 
 /** How long a process assumes that a prompt text is stored without touching its row, in ms. */
 export const TEXT_KNOWN_MS = 60 * 60_000;
@@ -14,7 +14,7 @@ export const TEXT_KNOWN_MS = 60 * 60_000;
 /** Turns and the records they leave behind. */
 export const TURN_TABLES = {
   /** Turns, including each conversation's running one. */
-  turn: table({
+  turn: defineTable({
     columns: {
       id: data('not null primary key'),
       conversation_id: data('not null references conversation (id)'),
@@ -44,15 +44,15 @@ export const TURN_TABLES = {
       /** How many of the `input_tokens` came from the provider's cache. */
       cached_tokens: int(),
       /** Set while its model is unavailable: since when, and when it is tried again. */
-      put_off_since: since(35, int()),
-      put_off_until: since(35, int()),
+      put_off_since: addedBy(35, int()),
+      put_off_until: addedBy(35, int()),
       /**
        * Set if a person wrote it from the page (U12): who, as `agent` or `self`, and the request,
        * which counts only once.
        */
-      written_by: since(39, data()),
-      written_as: since(39, data()),
-      request_key: since(39, data()),
+      written_by: addedBy(39, data()),
+      written_as: addedBy(39, data()),
+      request_key: addedBy(39, data()),
     },
     later: {
       39: ['create unique index turn_request on turn (request_key) where request_key is not null'],
@@ -73,7 +73,7 @@ export const TURN_TABLES = {
     forget: { persons: rowsWhere(`id ${IN_TURNS}`), counts: 'steps', whole: 'texts' },
   }),
   /** A turn's journal (G16). */
-  turn_step: table({
+  turn_step: defineTable({
     columns: {
       turn_id: data('not null references turn (id)'),
       step_index: int('not null'),
@@ -98,7 +98,7 @@ export const TURN_TABLES = {
     },
   }),
   /** The history that the model reads. */
-  transcript: table({
+  transcript: defineTable({
     columns: {
       seq: serial(),
       conversation_id: data('not null references conversation (id)'),
@@ -117,7 +117,7 @@ export const TURN_TABLES = {
     forget: { persons: { by: 'history' }, counts: 'history' },
   }),
   /** Texts in recorded prompts (P17). A text shared by many turns is stored once. */
-  prompt_text: table({
+  prompt_text: defineTable({
     columns: {
       hash: data('not null primary key'),
       content: words('not null'),
@@ -135,7 +135,7 @@ export const TURN_TABLES = {
     forget: 'apart',
   }),
   /** Recorded prompts (P17). Their texts are in `prompt_text`; messages are stored as hashes. */
-  turn_prompt: table({
+  turn_prompt: defineTable({
     columns: {
       turn_id: data('not null primary key'),
       conversation_id: data('not null'),
@@ -162,7 +162,7 @@ export const TURN_TABLES = {
     forget: { persons: ALL_OF_GROUP },
   }),
   /** Model usage per day, person, group and agent (G17). */
-  spend: table({
+  spend: defineTable({
     columns: {
       day: data('not null'),
       person_id: data('not null'),
@@ -172,7 +172,7 @@ export const TURN_TABLES = {
       output_tokens: int('not null'),
       cost_usd: real('not null'),
       /** Empty for the default agent. */
-      agent: since(32, data("not null default ''")),
+      agent: addedBy(32, data("not null default ''")),
     },
     key: ['day', 'person_id', 'group_id', 'agent'],
     later: {
@@ -194,7 +194,7 @@ export const TURN_TABLES = {
     kept: { keeps: ['spend'], at: 'day', isDay: true },
   }),
   /** Calls that a person allows or refuses (G05), and questions asked by `ask_user`. */
-  approval: table({
+  approval: defineTable({
     columns: {
       seq: serial(),
       code: data('not null unique'),
@@ -240,7 +240,7 @@ export const TURN_TABLES = {
     },
   }),
   /** Sub-agent runs (G07). Their lanes, turns and journals are ordinary rows. */
-  sub_agent: table({
+  sub_agent: defineTable({
     columns: {
       id: data('not null primary key'),
       call_id: data('not null unique'),
@@ -277,7 +277,7 @@ export const TURN_TABLES = {
     },
   }),
   /** Heartbeat runs (H01–H05). */
-  heartbeat_run: table({
+  heartbeat_run: defineTable({
     columns: {
       id: data('not null primary key'),
       agent: data('not null'),

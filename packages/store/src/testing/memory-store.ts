@@ -18,7 +18,7 @@ let file: Promise<Uint8Array> | undefined;
 export async function openMemoryStore(
   options: Omit<StoreOptions, 'url' | 'content'>,
 ): Promise<Store> {
-  tables ??= emptyTables();
+  tables ??= createEmptyTables();
   return openStore({ ...options, url: 'sqlite::memory:', content: await tables });
 }
 
@@ -27,13 +27,13 @@ export async function openMemoryStore(
  * eighth of the time. Throws if a file already exists there.
  */
 export async function writeEmptyDatabase(path: string): Promise<void> {
-  file ??= emptyFile((made) => readFileSync(made));
+  file ??= createEmptyFile((made) => readFileSync(made));
   writeFileSync(path, await file, { mode: 0o600, flag: 'wx' });
 }
 
 /** An empty database with Parley's tables, as serialized by SQLite. */
-export function emptyTables(): Promise<Uint8Array> {
-  return emptyFile((path) => {
+export function createEmptyTables(): Promise<Uint8Array> {
+  return createEmptyFile((path) => {
     // An in-memory database has no log and returns no pages to a disk.
     const sqlite = new DatabaseSync(path);
     sqlite.exec('pragma journal_mode = delete; pragma auto_vacuum = none; vacuum');
@@ -43,7 +43,7 @@ export function emptyTables(): Promise<Uint8Array> {
 }
 
 /** Creates a file with Parley's tables, and removes it when `read` has returned. */
-async function emptyFile(read: (path: string) => Uint8Array): Promise<Uint8Array> {
+async function createEmptyFile(read: (path: string) => Uint8Array): Promise<Uint8Array> {
   const folder = mkdtempSync(join(tmpdir(), 'parley-tables-'));
   try {
     const path = join(folder, 'parley.db');

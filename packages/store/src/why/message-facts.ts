@@ -2,7 +2,7 @@ import type { StepFacts } from '@parley/core';
 import type { Approval } from '../approval-rows.ts';
 import type { ChatKey } from '../conversations.ts';
 import { HEARTBEAT_LANE, isLane, OF_CHAT } from '../conversations.ts';
-import { type Sql, statement } from '../database.ts';
+import { defineStatement, type Sql } from '../database.ts';
 import type { HeartbeatRun } from '../heartbeat-runs.ts';
 import type { PartRetry, PartState } from '../outbox-parts.ts';
 import type { InboxOutcome } from '../rows.ts';
@@ -11,7 +11,7 @@ import type { TurnRun } from '../turn-runs.ts';
 import type { TurnState } from '../turns.ts';
 
 /** Why a message has no row in the inbox. */
-export type NotTaken = 'ignored' | 'refused';
+export type NotAcceptedOutcome = 'ignored' | 'refused';
 
 /** Identifies the message that the question is about. */
 export interface WhyQuestion {
@@ -40,12 +40,12 @@ export interface MessageFacts {
   readonly sentAt: number | null;
   /** Why it was accepted or not. */
   readonly reason: string | null;
-  readonly fate: Fate;
+  readonly fate: MessageFate;
 }
 
 /** Not accepted, or accepted with this outcome. */
-type Fate =
-  | { readonly kind: 'not-taken'; readonly outcome: NotTaken }
+type MessageFate =
+  | { readonly kind: 'not-taken'; readonly outcome: NotAcceptedOutcome }
   | ({ readonly kind: 'taken' } & TakenFacts);
 
 /** A message that has a row in the inbox. */
@@ -153,20 +153,20 @@ export async function findMessages(
   { message, chat }: WhyQuestion,
 ): Promise<readonly FoundMessage[]> {
   if (message === 'last') return findNewest(sql, chat);
-  const ofTurn = await sql.get(FIRST_OF_TURN, { turnId: message, ...chatParameters(chat) });
+  const ofTurn = await sql.get(FIRST_OF_TURN, { turnId: message, ...toChatParameters(chat) });
   if (ofTurn !== undefined) return [ofTurn];
-  const written = await sql.get(WRITTEN, { turnId: message, ...chatParameters(chat) });
+  const written = await sql.get(WRITTEN, { turnId: message, ...toChatParameters(chat) });
   if (written !== undefined) return [written];
-  const named = placeIn(message);
+  const named = parseMessagePlace(message);
   if (named !== null && (chat === undefined || isSameChat(named, chat))) {
-    const exactly = await byId(sql, named.messageId, named);
+    const exactly = await findById(sql, named.messageId, named);
     if (exactly.length > 0) return exactly;
   }
-  const there = await byId(sql, message, chat);
+  const there = await findById(sql, message, chat);
   if (there.length > 0 || chat === undefined) return there;
   // Runs of standing tasks have their own lane; whether this chat received their alert is checked
   // later.
-  const anywhere = await byId(sql, message, undefined);
+  const anywhere = await findById(sql, message, undefined);
   return anywhere.filter(({ chatId }) => isLane(chatId, HEARTBEAT_LANE));
 }
 
@@ -178,19 +178,19 @@ export function isSameChat(one: ChatKey, other: ChatKey): boolean {
 }
 
 /** Parses `telegram:42/7` or `telegram/work:42/7`; the last `/` ends the chat. */
-function placeIn(name: string): (ChatKey & { readonly messageId: string }) | null {
+function parseMessagePlace(name: string): (ChatKey & { readonly messageId: string }) | null {
   const [, channel, account = 'default', chatId, messageId] =
     /^([a-z][a-z0-9-]*)(?:\/([^:/]+))?:(.+)\/([^/]+)$/.exec(name) ?? [];
   if (channel === undefined || chatId === undefined || messageId === undefined) return null;
   return { channel, account, chatId, messageId };
 }
 
-async function byId(
+async function findById(
   sql: Sql,
   messageId: string,
   chat: ChatKey | undefined,
 ): Promise<readonly FoundMessage[]> {
-  const rows = await sql.all(BY_ID, { messageId, ...chatParameters(chat) });
+  const rows = await sql.all(BY_ID, { messageId, ...toChatParameters(chat) });
   const isTaken = (one: FoundMessage) => one.table === 'inbox';
   // A picture is in both tables if its album was addressed to the bot only later.
   return rows.filter(
@@ -209,26 +209,29 @@ async function findNewest(sql: Sql, chat: ChatKey | undefined): Promise<readonly
 }
 
 /** The newest messages in all chats, newest first. */
-export async function newestMessages(sql: Sql, limit: number): Promise<readonly FoundMessage[]> {
+export async function listNewestMessages(
+  sql: Sql,
+  limit: number,
+): Promise<readonly FoundMessage[]> {
   return (await readNewestMessages(sql, limit, undefined)).slice(0, limit).map(foundOf);
 }
 
 async function readNewestMessages(sql: Sql, limit: number, chat: ChatKey | undefined) {
   const rows = await (chat === undefined
     ? [...(await sql.all(NEWEST_TAKEN, { limit })), ...(await sql.all(NEWEST_NOT_TAKEN, { limit }))]
-    : sql.all(NEWEST_THERE, { limit, ...chatParameters(chat) }));
+    : sql.all(NEWEST_THERE, { limit, ...toChatParameters(chat) }));
   return rows.toSorted((a, b) => b.at - a.at);
 }
 
-interface Newest extends FoundMessage {
+interface NewestMessageRow extends FoundMessage {
   /** 1 if a person wrote it and it is not a command. */
   readonly isSaid: number;
 }
 
-const foundOf = ({ isSaid: _, ...found }: Newest): FoundMessage => found;
+const foundOf = ({ isSaid: _, ...found }: NewestMessageRow): FoundMessage => found;
 
 /** The parameters of `THERE`; null matches any chat. */
-function chatParameters(chat: ChatKey | undefined) {
+function toChatParameters(chat: ChatKey | undefined) {
   const { channel = null, account = null, chatId = null } = chat ?? {};
   return { channel, account, chatId };
 }
@@ -243,18 +246,18 @@ const NOT_TAKEN = `select 'decision' as "table", ${MESSAGE}, decided_at as at` a
 
 const NEWEST_FIRST = 'order by seq desc limit';
 
-const BY_ID = statement(`
+const BY_ID = defineStatement(`
   select * from (${TAKEN} from inbox where message_id = :messageId and ${THERE}
     ${NEWEST_FIRST} ${MAX_FOUND}) as taken
   union all select * from (${NOT_TAKEN} from ingress_decision where message_id = :messageId and ${THERE}
     ${NEWEST_FIRST} ${MAX_FOUND}) as others
   order by at desc, "table" desc, seq desc`).rows<FoundMessage>();
 
-const FIRST_OF_TURN = statement(
+const FIRST_OF_TURN = defineStatement(
   `${TAKEN} from inbox where turn_id = :turnId and ${THERE} order by seq limit 1`,
 ).rows<FoundMessage>();
 
-const WRITTEN = statement(`
+const WRITTEN = defineStatement(`
   select 'turn' as "table", outbox.seq, channel, account, chat_id as "chatId", turn.id as "messageId",
     turn.started_at as at
   from turn join outbox on outbox.turn_id = turn.id
@@ -269,10 +272,14 @@ const ACCEPTED_ROW = `${TAKEN}, ${IS_SAID} as "isSaid" from inbox`;
 
 const NOT_SAID = `${NOT_TAKEN}, 1 as "isSaid" from ingress_decision`;
 
-const NEWEST_TAKEN = statement(`${ACCEPTED_ROW} ${NEWEST_FIRST} :limit`).rows<Newest>();
+const NEWEST_TAKEN = defineStatement(
+  `${ACCEPTED_ROW} ${NEWEST_FIRST} :limit`,
+).rows<NewestMessageRow>();
 
-const NEWEST_NOT_TAKEN = statement(`${NOT_SAID} ${NEWEST_FIRST} :limit`).rows<Newest>();
+const NEWEST_NOT_TAKEN = defineStatement(
+  `${NOT_SAID} ${NEWEST_FIRST} :limit`,
+).rows<NewestMessageRow>();
 
-const NEWEST_THERE = statement(`
+const NEWEST_THERE = defineStatement(`
   select * from (${ACCEPTED_ROW} where ${OF_CHAT} ${NEWEST_FIRST} :limit) as taken
-  union all select * from (${NOT_SAID} where ${OF_CHAT} ${NEWEST_FIRST} :limit) as others`).rows<Newest>();
+  union all select * from (${NOT_SAID} where ${OF_CHAT} ${NEWEST_FIRST} :limit) as others`).rows<NewestMessageRow>();

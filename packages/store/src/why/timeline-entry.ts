@@ -1,12 +1,12 @@
 import type { TimelineEntry } from '@parley/core';
 
 /** Leaves out absent items. */
-export function withoutAbsent<T>(items: readonly (T | false)[]): readonly T[] {
+export function dropAbsent<T>(items: readonly (T | false)[]): readonly T[] {
   return items.filter((item): item is T => item !== false);
 }
 
 /** An event at a point in time. */
-export function momentEntry(
+export function createMomentEntry(
   stage: TimelineEntry['stage'],
   at: number | null,
   text: string,
@@ -15,7 +15,7 @@ export function momentEntry(
 }
 
 /** A period of time; its length is null if an end is unknown. */
-export function durationEntry(
+export function createDurationEntry(
   stage: TimelineEntry['stage'],
   from: number | null,
   to: number | null,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { detectFormat } from './document-format.ts';
-import { audioTypeOf } from './sound-format.ts';
+import { detectAudioType } from './sound-format.ts';
 
 const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
 
@@ -16,7 +16,7 @@ describe('the format of a file', () => {
     ['\u00ff\u00d8\u00ff', undefined],
     ['hello', undefined],
   ])('[F10] as a recording: %j has the extension %s', (beginning, extension) => {
-    expect(audioTypeOf(bytes(beginning))?.extension).toBe(extension);
+    expect(detectAudioType(bytes(beginning))?.extension).toBe(extension);
   });
 
   it.each([

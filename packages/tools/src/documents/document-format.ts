@@ -1,5 +1,5 @@
 import { decodeBytes } from '@parley/core/encoding';
-import { hasMark, latin1 } from './sound-format.ts';
+import { decodeLatin1, hasSignature } from './sound-format.ts';
 
 /** The format of a file, determined by its first bytes; a declared name or type proves nothing. */
 type FileFormat = 'pdf' | 'zip' | 'old-office' | 'rtf' | 'text' | 'binary';
@@ -27,11 +27,12 @@ const PROGRAMS = [
 
 /** Detects the format of a file. */
 export function detectFormat(bytes: Uint8Array): FileFormat {
-  if (latin1(bytes, 0, PDF_MARK_WITHIN).includes('%PDF-')) return 'pdf';
-  if (hasMark(bytes, 0, 'PK\u0003\u0004') || hasMark(bytes, 0, 'PK\u0005\u0006')) return 'zip';
+  if (decodeLatin1(bytes, 0, PDF_MARK_WITHIN).includes('%PDF-')) return 'pdf';
+  if (hasSignature(bytes, 0, 'PK\u0003\u0004') || hasSignature(bytes, 0, 'PK\u0005\u0006'))
+    return 'zip';
   if (COMPOUND.every((byte, at) => bytes[at] === byte)) return 'old-office';
-  if (hasMark(bytes, 0, '{\\rtf')) return 'rtf';
-  if (PROGRAMS.some((mark) => hasMark(bytes, 0, mark))) return 'binary';
+  if (hasSignature(bytes, 0, '{\\rtf')) return 'rtf';
+  if (PROGRAMS.some((mark) => hasSignature(bytes, 0, mark))) return 'binary';
   return looksLikeText(bytes) ? 'text' : 'binary';
 }
 

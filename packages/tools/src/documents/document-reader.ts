@@ -1,6 +1,12 @@
 import { type Monotonic, systemTime } from '@parley/core';
 import { type DocumentText, refuseDocument } from './document-text.ts';
-import { createFairQueue, createRests, type FairQueue, type Lane, STOPPED } from './fair-queue.ts';
+import {
+  createFairQueue,
+  createSenderPauses,
+  type FairQueue,
+  type QueueLane,
+  STOPPED,
+} from './fair-queue.ts';
 import type { ProcessLimits, ProcessOutcome } from './read-in-process.ts';
 
 /** One received document. */
@@ -48,7 +54,7 @@ const DEFAULTS = { memoryBytes: 150_000_000, quickMs: 3_000, slowMs: 15_000 };
 const WAITING = { mostWaiting: 100, waitMs: 60_000 };
 
 /** The slots for processes that read received files (G19). */
-export function openPlaces(atOnce = AT_ONCE): FairQueue {
+export function createReaderQueue(atOnce = AT_ONCE): FairQueue {
   return createFairQueue({ atOnce, ...WAITING });
 }
 
@@ -59,33 +65,42 @@ export function openPlaces(atOnce = AT_ONCE): FairQueue {
  */
 export function createDocumentReader(options: DocumentReaderOptions = {}): ReadDocument {
   const { monotonic = systemTime.monotonic, onProcess, atOnce, ...bounds } = options;
-  const { queue = openPlaces(atOnce), memoryBytes, quickMs, slowMs } = { ...DEFAULTS, ...bounds };
-  const rests = createRests(monotonic);
-  const limits: Readonly<Record<Lane, ProcessLimits>> = {
+  const {
+    queue = createReaderQueue(atOnce),
+    memoryBytes,
+    quickMs,
+    slowMs,
+  } = { ...DEFAULTS, ...bounds };
+  const rests = createSenderPauses(monotonic);
+  const limits: Readonly<Record<QueueLane, ProcessLimits>> = {
     quick: { memoryBytes, timeoutMs: quickMs },
     slow: { memoryBytes, timeoutMs: slowMs },
   };
-  const tryIn = async (lane: Lane, request: DocumentRequest, signal: AbortSignal) => {
+  const tryIn = async (lane: QueueLane, request: DocumentRequest, signal: AbortSignal) => {
     const { sender } = request;
-    if (rests.left(sender) > 0) return refuseDocument(restText(rests.left(sender)));
+    if (rests.left(sender) > 0) return refuseDocument(formatRest(rests.left(sender)));
     const entry = await queue.enter(sender, lane, signal);
     if (entry.kind === 'refused') return refuseDocument(entry.reason);
     try {
       // Another document from the same sender may have exceeded a limit while this one waited.
-      if (rests.left(sender) > 0) return refuseDocument(restText(rests.left(sender)));
+      if (rests.left(sender) > 0) return refuseDocument(formatRest(rests.left(sender)));
       const bytes = await request.load();
       if (bytes === null) return refuseDocument('it is no longer kept');
       const { from = 0, characters } = request;
       // Loaded here, because most installations run for days without receiving a document.
-      const { DOCUMENTS, maxOutputBytes, readInProcess } = await import('./read-in-process.ts');
-      const order = { bytes, numbers: [from, characters], mostBytes: maxOutputBytes(characters) };
+      const { DOCUMENTS, getMaxOutputBytes, readInProcess } = await import('./read-in-process.ts');
+      const order = {
+        bytes,
+        numbers: [from, characters],
+        mostBytes: getMaxOutputBytes(characters),
+      };
       const outcome = await readInProcess(DOCUMENTS, { ...order, limits: limits[lane], signal });
       onProcess?.(outcome);
       if (outcome.kind === 'read') return outcome.result;
       if (outcome.why === 'stopped') return refuseDocument(STOPPED);
       if (outcome.why === 'time' && lane === 'quick') return null;
       rests.begin(sender);
-      return refuseDocument(brokenProcessReason(outcome.why, limits[lane]));
+      return refuseDocument(describeBrokenProcess(outcome.why, limits[lane]));
     } finally {
       entry.leave();
     }
@@ -97,7 +112,7 @@ export function createDocumentReader(options: DocumentReaderOptions = {}): ReadD
   };
 }
 
-function brokenProcessReason(
+function describeBrokenProcess(
   why: 'memory' | 'time' | 'crash',
   { memoryBytes, timeoutMs }: ProcessLimits,
 ): string {
@@ -111,7 +126,7 @@ function brokenProcessReason(
   }
 }
 
-function restText(ms: number): string {
+function formatRest(ms: number): string {
   const seconds = Math.ceil(ms / 1_000);
   const time = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
   return `a document before it took too much time or memory, and I read the next one from the same person in ${time}; send it again then`;

@@ -2,7 +2,15 @@ import { strToU8 } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { DAMAGED, ENCRYPTED } from './document-text.ts';
 import { extractText } from './extract-text.ts';
-import { aDocx, anOdt, anXlsx, aPdf, aPptx, LOCKED, zipOf } from './testing/sample-files.ts';
+import {
+  createDocx,
+  createOdt,
+  createPdf,
+  createPptx,
+  createXlsx,
+  createZip,
+  LOCKED,
+} from './testing/sample-files.ts';
 
 const read = (bytes: Uint8Array, characters = 1_000) => extractText(bytes, { characters });
 const bytes = (...values: number[]) => Uint8Array.from(values);
@@ -23,11 +31,11 @@ describe('the text of a document', () => {
     ['UTF-8 with its mark', strToU8('\ufeffGrüße'), 'Grüße'],
     ['UTF-16', bytes(0xff, 0xfe, 0x48, 0, 0x69, 0), 'Hi'],
     ['the Windows code page', bytes(0x47, 0x72, 0xfc, 0xdf, 0x65), 'Grüße'],
-    ['a PDF, page by page', aPdf(['first page', 'second page']), 'first page\n\nsecond page'],
-    ['a Word document', aDocx(['one &amp; two', 'three']), 'one & two\nthree'],
+    ['a PDF, page by page', createPdf(['first page', 'second page']), 'first page\n\nsecond page'],
+    ['a Word document', createDocx(['one &amp; two', 'three']), 'one & two\nthree'],
     [
       'a workbook',
-      anXlsx([
+      createXlsx([
         ['item', 'price'],
         ['tea', 2.5],
       ]),
@@ -35,15 +43,17 @@ describe('the text of a document', () => {
     ],
     [
       'a slide show, in the order of its slides',
-      aPptx(['1', '2', '3', '4', '5', '6', '7', '8', '9', 'a &lt;b&gt; &#x41;&#66;']),
+      createPptx(['1', '2', '3', '4', '5', '6', '7', '8', '9', 'a &lt;b&gt; &#x41;&#66;']),
       /# Slide 1\n1\n\n# Slide 2\n2\n.*# Slide 10\na <b> AB$/s,
     ],
     [
       'an OpenDocument text',
-      anOdt('<text:h>Head</text:h><text:p>a<text:s/>b<text:tab/>c<text:line-break/>d</text:p>no'),
+      createOdt(
+        '<text:h>Head</text:h><text:p>a<text:s/>b<text:tab/>c<text:line-break/>d</text:p>no',
+      ),
       'Head\na b\tc\nd',
     ],
-    ['the rows of an OpenDocument table', anOdt(TABLE), /^a \tb$/],
+    ['the rows of an OpenDocument table', createOdt(TABLE), /^a \tb$/],
   ])('[F10] of %s', async (_case, file, text) => {
     expect(await read(file)).toMatchObject({
       kind: 'text',
@@ -55,25 +65,25 @@ describe('the text of a document', () => {
   it.each([
     ['a program', bytes(0x7f, 0x45, 0x4c, 0x46, 0, 1, 2), /none of those that I can read: PDF/],
     ['an old Office file', compound, /old Office format/],
-    ['an archive', zipOf({ 'a.xml': 'x' }), /archive/],
+    ['an archive', createZip({ 'a.xml': 'x' }), /archive/],
     ['an empty file', bytes(), /no text/],
-    ['a scan', aPdf(['']), /a scan/],
+    ['a scan', createPdf(['']), /a scan/],
     ['a damaged PDF', strToU8('%PDF-1.7 and nothing more'), DAMAGED],
-    ['half an archive', aDocx(['text']).subarray(0, 200), DAMAGED],
-    ['a broken Word document', zipOf({ 'word/document.xml': '<w:p>' }), DAMAGED],
-    ['an Office file without its contents', zipOf({ '[Content_Types].xml': '' }), DAMAGED],
+    ['half an archive', createDocx(['text']).subarray(0, 200), DAMAGED],
+    ['a broken Word document', createZip({ 'word/document.xml': '<w:p>' }), DAMAGED],
+    ['an Office file without its contents', createZip({ '[Content_Types].xml': '' }), DAMAGED],
     [
       'an OpenDocument without its contents',
-      zipOf({ mimetype: 'application/vnd.oasis.opendocument.text' }),
+      createZip({ mimetype: 'application/vnd.oasis.opendocument.text' }),
       DAMAGED,
     ],
-    ['a PDF with a password', aPdf(['secret'], LOCKED), ENCRYPTED],
+    ['a PDF with a password', createPdf(['secret'], LOCKED), ENCRYPTED],
     [
       'an Office file with a password',
       Buffer.concat([compound, Buffer.from('EncryptedPackage', 'utf16le')]),
       ENCRYPTED,
     ],
-    ['an OpenDocument with a password', anOdt('x', '<m:encryption-data/>'), ENCRYPTED],
+    ['an OpenDocument with a password', createOdt('x', '<m:encryption-data/>'), ENCRYPTED],
   ])('[F10] is refused politely for %s', async (_case, file, reason) => {
     expect(await read(file)).toEqual({
       kind: 'refused',
@@ -107,7 +117,7 @@ describe('the text of a document', () => {
 
   it('[F10] of a PDF is read no further than requested, and the number of remaining pages is reported', async () => {
     // The library detaches the byte array.
-    const file = () => aPdf(['one', 'two', 'three', 'four']);
+    const file = () => createPdf(['one', 'two', 'three', 'four']);
     const parts = [0, 5, 10, 15].map((from) => extractText(file(), { from, characters: 5 }));
     expect(await Promise.all(parts)).toMatchObject([
       { text: 'one\n\n', next: 5, pagesLeft: 2 },
@@ -122,6 +132,9 @@ describe('the text of a document', () => {
     const body = `<x:p><x:pPr><x:tabs><x:tab/></x:tabs></x:pPr><x:r><x:t xml:space="preserve">a </x:t><x:tab/><x:t>b</x:t></x:r><x:moveFrom><x:t>no</x:t></x:moveFrom><mc:Choice><x:t>box</x:t></mc:Choice><mc:Fallback><x:t>box</x:t></mc:Fallback></x:p><x:p><x:t><![CDATA[<c>]]></x:t></x:p>`;
     const main = `<?xml version="1.0"?><x:document xmlns:x="${word}"><x:body>${body}</x:body></x:document>`;
     const text = 'a \tbbox\n<c>';
-    expect(await read(zipOf({ 'word/document2.xml': main }))).toMatchObject({ kind: 'text', text });
+    expect(await read(createZip({ 'word/document2.xml': main }))).toMatchObject({
+      kind: 'text',
+      text,
+    });
   });
 });

@@ -3,9 +3,9 @@ import {
   DAMAGED,
   type DocumentLimits,
   type DocumentText,
-  documentText,
   ENCRYPTED,
   refuseDocument,
+  selectDocumentText,
 } from './document-text.ts';
 import { readTextDocument } from './plain-text.ts';
 
@@ -32,7 +32,7 @@ export async function extractText(
       case 'old-office':
         return refuseDocument(isEncryptedPackage(bytes) ? ENCRYPTED : OLD_OFFICE);
       case 'rtf':
-        return documentText(await rtfOf(bytes), limits);
+        return selectDocumentText(await readRtf(bytes), limits);
       case 'binary':
         return refuseDocument(`it is none of those that I can read: ${ONES_I_CAN_READ}`);
     }
@@ -46,9 +46,11 @@ export async function extractText(
 const OLD_OFFICE = `it is in an old Office format; I can read ${ONES_I_CAN_READ}`;
 
 /** The beginning is ASCII and declares the encoding of the rest. */
-async function rtfOf(bytes: Uint8Array): Promise<string> {
-  const { rtfText } = await import('./rtf.ts');
-  return rtfText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'));
+async function readRtf(bytes: Uint8Array): Promise<string> {
+  const { extractRtfText } = await import('./rtf.ts');
+  return extractRtfText(
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'),
+  );
 }
 
 /**
@@ -93,5 +95,5 @@ async function readPdf(bytes: Uint8Array, limits: DocumentLimits): Promise<Docum
     pages.push(text);
   }
   if (length === 0) return refuseDocument('it holds pictures of pages only, no text (a scan)');
-  return documentText(pages.join('\n\n'), limits, { pagesLeft: pdf.numPages - pages.length });
+  return selectDocumentText(pages.join('\n\n'), limits, { pagesLeft: pdf.numPages - pages.length });
 }

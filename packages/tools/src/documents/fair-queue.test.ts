@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { createFairQueue, createRests, type Lane, type QueueLimits } from './fair-queue.ts';
+import {
+  createFairQueue,
+  createSenderPauses,
+  type QueueLane,
+  type QueueLimits,
+} from './fair-queue.ts';
 
 const never = new AbortController().signal;
 
@@ -11,7 +16,7 @@ function openQueue(limits: Partial<QueueLimits> = {}) {
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   return {
     admitted,
-    async enter(sender: string, name = sender, lane: Lane = 'quick', signal = never) {
+    async enter(sender: string, name = sender, lane: QueueLane = 'quick', signal = never) {
       const entering = queue.enter(sender, lane, signal).then((entry) => {
         if (entry.kind === 'refused') return entry.reason;
         admitted.push(name);
@@ -78,7 +83,7 @@ describe('the document queue', () => {
 describe('the pause after a document that exceeded a limit', () => {
   it('[G19] doubles up to ten minutes, and is reset after an hour', () => {
     let now = 0;
-    const rests = createRests(() => now);
+    const rests = createSenderPauses(() => now);
     expect(rests.isSuspect('eve')).toBe(false);
     const lengths = Array.from({ length: 8 }, () => {
       rests.begin('eve');

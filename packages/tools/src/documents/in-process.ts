@@ -9,7 +9,7 @@ export async function answerOnce(
   size: number,
   read: (bytes: Uint8Array<ArrayBuffer>) => Promise<unknown>,
 ): Promise<void> {
-  const peakBytes = openPeak();
+  const peakBytes = createPeakReader();
   process.stdout.write('\n');
   const bytes = new Uint8Array(size);
   let filled = 0;
@@ -28,7 +28,7 @@ export async function answerOnce(
  * `exec`, so that under a large Parley process every file would seem too large; it is used only
  * where there is no `/proc`. Opened before the kernel forbids this process to open anything.
  */
-function openPeak(): () => number {
+function createPeakReader(): () => number {
   const maxRss = (): number => process.resourceUsage().maxRSS * 1_024;
   try {
     const status = openSync('/proc/self/status', 'r');

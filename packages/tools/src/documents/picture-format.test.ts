@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pictureFormat } from './picture-format.ts';
+import { detectPictureFormat } from './picture-format.ts';
 
 const bytes = (text: string) => Uint8Array.from(Buffer.from(text, 'latin1'));
 
@@ -17,7 +17,7 @@ describe('the format of a picture', () => {
     ['BM a bitmap', undefined],
     ['', undefined],
   ])('[F10] as a picture: %j is %s', (beginning, type) => {
-    expect(pictureFormat(bytes(beginning))?.type).toBe(type);
+    expect(detectPictureFormat(bytes(beginning))?.type).toBe(type);
   });
 
   it.each([
@@ -47,6 +47,6 @@ describe('the format of a picture', () => {
     ['half a JPEG', '\u00ff\u00d8\u00ff\u00e0\0\u0004ab', null],
     ['no picture', 'hello', undefined],
   ])('[G19] the size of %s is known without decoding it', (_what, beginning, size) => {
-    expect(pictureFormat(bytes(beginning))?.size).toEqual(size);
+    expect(detectPictureFormat(bytes(beginning))?.size).toEqual(size);
   });
 });

@@ -1,8 +1,8 @@
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import sharp from 'sharp';
 import { describe, expect, it } from 'vitest';
-import { openPlaces } from './document-reader.ts';
-import { pictureFormat } from './picture-format.ts';
+import { createReaderQueue } from './document-reader.ts';
+import { detectPictureFormat } from './picture-format.ts';
 import { createPictureScaler, isWorthScaling, type ScaledPicture } from './picture-scaler.ts';
 import { PICTURES } from './read-in-process.ts';
 
@@ -19,7 +19,7 @@ function scale(bytes: Uint8Array | null, { scaler = openScaler(), sender = 'ada'
 const LIMITS = { memoryBytes: 190_000_000, timeoutMs: 100_000 };
 
 function openScaler(more: Partial<Parameters<typeof createPictureScaler>[0]> = {}) {
-  return createPictureScaler({ queue: openPlaces(), limits: LIMITS, ...more });
+  return createPictureScaler({ queue: createReaderQueue(), limits: LIMITS, ...more });
 }
 const madeOf = (picture: ScaledPicture) => sharp(picture.kind === 'scaled' ? picture.bytes : []);
 
@@ -35,7 +35,7 @@ describe('a picture that is scaled down', () => {
   });
 
   const formats = ['png', 'gif', 'webp', 'avif'] as const;
-  it.each(formats.filter((_, nth) => isOfDay(nth, 2)))('[F10] may be a %s', async (format) => {
+  it.each(formats.filter((_, nth) => isDueToday(nth, 2)))('[F10] may be a %s', async (format) => {
     // The effort setting makes the file smaller, and accounts for most of the work for AVIF.
     const picture = await plain(2_000, 500).toFormat(format, { effort: 1 }).toBuffer();
     const pixels = await madeOf(await scale(picture))
@@ -107,7 +107,7 @@ describe('pictures that should be scaled down', () => {
     ['one with notes of its camera', photo(9, 9).jpeg().toBuffer(), 900, true],
     ['one that models do not take', plain(9, 9).avif().toBuffer(), 900, true],
   ])('[F10] %s: %#', async (_what, bytes, length, isWorth) => {
-    const format = pictureFormat(await bytes);
+    const format = detectPictureFormat(await bytes);
     expect(format && isWorthScaling(format, length, 1_568)).toBe(isWorth);
   });
 });

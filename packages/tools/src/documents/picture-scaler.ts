@@ -1,5 +1,5 @@
 import { type Monotonic, systemTime } from '@parley/core';
-import { createRests, type FairQueue } from './fair-queue.ts';
+import { createSenderPauses, type FairQueue } from './fair-queue.ts';
 import type { PictureFormat } from './picture-format.ts';
 import type { ProcessKind, ProcessLimits } from './read-in-process.ts';
 
@@ -51,24 +51,24 @@ const MAX_BYTES_A_PIXEL = 4;
  */
 export function createPictureScaler(options: PictureScalerOptions): ScalePicture {
   const { queue, limits = LIMITS, monotonic = systemTime.monotonic } = options;
-  const rests = createRests(monotonic);
+  const rests = createSenderPauses(monotonic);
   return async ({ sender, side, load }, signal) => {
-    if (rests.left(sender) > 0) return notScaled('the one before it broke a limit');
+    if (rests.left(sender) > 0) return createNotScaled('the one before it broke a limit');
     // Loaded here, because most installations run for days without receiving a picture.
     const { isInstalled, PICTURES, readInProcess } = await import('./read-in-process.ts');
     const { kind = PICTURES } = options;
     if (!isInstalled(kind))
-      return notScaled(`the library ${kind.libraries.join()} is not installed`);
+      return createNotScaled(`the library ${kind.libraries.join()} is not installed`);
     const entry = await queue.enter(sender, 'slow', signal);
-    if (entry.kind === 'refused') return notScaled(entry.reason);
+    if (entry.kind === 'refused') return createNotScaled(entry.reason);
     try {
       const bytes = await load();
-      if (bytes === null) return notScaled('it is no longer kept');
+      if (bytes === null) return createNotScaled('it is no longer kept');
       const mostBytes = side * side * MAX_BYTES_A_PIXEL;
       const order = { bytes, numbers: [side], mostBytes, limits, signal };
       const outcome = await readInProcess(kind, order);
       if (outcome.kind === 'failed') {
-        if (outcome.why === 'stopped') return notScaled('its turn was stopped');
+        if (outcome.why === 'stopped') return createNotScaled('its turn was stopped');
         rests.begin(sender);
         return { kind: 'failed', why: outcome.why };
       }
@@ -80,7 +80,7 @@ export function createPictureScaler(options: PictureScalerOptions): ScalePicture
   };
 }
 
-function notScaled(why: string): ScaledPicture {
+function createNotScaled(why: string): ScaledPicture {
   return { kind: 'not-tried', why };
 }
 

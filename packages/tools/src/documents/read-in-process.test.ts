@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
-import { isOfDay } from '@parley/core/testing';
+import { isDueToday } from '@parley/core/testing';
 import { describe, expect, inject, it } from 'vitest';
 import { DOCUMENTS, readInProcess } from './read-in-process.ts';
 
@@ -58,7 +58,7 @@ describe.runIf(inject('procPath'))('the process that reads a document', () => {
     ['fills its heap', 'heap', 'memory'],
     ['took too much before it was looked at', 'too late', 'memory'],
   ];
-  it.each(ends.filter((_, nth) => isOfDay(nth, 2)))(
+  it.each(ends.filter((_, nth) => isDueToday(nth, 2)))(
     '[G19] is given up when it %s, and leaves nothing behind',
     async (_what, deed, why) => {
       expect(await readInProcess(BROKEN, order(deed))).toMatchObject({ kind: 'failed', why });

@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os';
 import { dirname, sep } from 'node:path';
 import { finished } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { isBundle, moduleUrl } from '@parley/core/installation';
+import { isBundle, resolveModuleUrl } from '@parley/core/installation';
 import { z } from 'zod';
 import { readProcNumber } from '../processes.ts';
 import type { DocumentText } from './document-text.ts';
@@ -60,7 +60,7 @@ const BYTES_A_CHARACTER = 6;
 const BYTES_ON_TOP = 4_096;
 
 /** The maximum output of a process that reads this many characters of a document, in bytes. */
-export function maxOutputBytes(characters: number): number {
+export function getMaxOutputBytes(characters: number): number {
   return characters * BYTES_A_CHARACTER + BYTES_ON_TOP;
 }
 
@@ -69,7 +69,7 @@ export function maxOutputBytes(characters: number): number {
  * characters.
  */
 export const DOCUMENTS: ProcessKind<DocumentText> = {
-  entry: moduleUrl('document-process', new URL('./document-process.ts', import.meta.url)),
+  entry: resolveModuleUrl('document-process', new URL('./document-process.ts', import.meta.url)),
   libraries: [
     '@mozilla/readability',
     'fflate',
@@ -100,7 +100,7 @@ export const DOCUMENTS: ProcessKind<DocumentText> = {
  * JPEG, or null for a broken picture.
  */
 export const PICTURES: ProcessKind<string | null> = {
-  entry: moduleUrl('picture-process', new URL('./picture-process.ts', import.meta.url)),
+  entry: resolveModuleUrl('picture-process', new URL('./picture-process.ts', import.meta.url)),
   libraries: ['sharp'],
   isNative: true,
   result: z.base64().nullable(),
@@ -141,7 +141,7 @@ export async function readInProcess<Result>(
   const kill = (): void => void child.kill('SIGKILL');
   const stop = (): void => fail('stopped');
   const watch = setInterval(() => {
-    peakBytes = Math.max(peakBytes, memoryOf(child.pid, 'VmHWM'));
+    peakBytes = Math.max(peakBytes, readMemory(child.pid, 'VmHWM'));
     if (peakBytes > limits.memoryBytes) fail('memory');
   }, WATCH_MS);
   const timer = setTimeout(() => fail('time'), limits.timeoutMs);
@@ -150,7 +150,7 @@ export async function readInProcess<Result>(
   // A broken pipe means that the process has ended, which is awaited anyway.
   if (child.stdin !== null) finished(child.stdin, () => {});
   const output = collectOutput(child, order.mostBytes, {
-    ready: () => void bound(child, kind, limits).then(() => child.stdin?.end(order.bytes)),
+    ready: () => void limitProcess(child, kind, limits).then(() => child.stdin?.end(order.bytes)),
     tooMuch: () => fail('crash'),
   });
   child.once('error', () => resolve({ kind: 'failed', why: 'crash', peakBytes }));
@@ -185,7 +185,7 @@ function startReader<Result>(
   kind: ProcessKind<Result>,
   { bytes, numbers }: Pick<ProcessOrder, 'bytes' | 'numbers'>,
 ): ChildProcess {
-  const folders = readableFolders(kind).map((folder) => `${folder}${sep}`);
+  const folders = listReadableFolders(kind).map((folder) => `${folder}${sep}`);
   const access = [...folders, '/proc/self/status'].map((path) => `--allow-fs-read=${path}`);
   const addons = kind.isNative === true ? ['--allow-addons'] : [];
   const bans = ['--permission', '--disallow-code-generation-from-strings', ...addons];
@@ -211,7 +211,7 @@ function startReader<Result>(
 }
 
 /** The folders of this package, and of its libraries and their dependencies. */
-function readableFolders<Result>({
+function listReadableFolders<Result>({
   entry,
   libraries,
   isNative = false,
@@ -235,15 +235,15 @@ function readableFolders<Result>({
  * are set once Node is running, because memory that Node reserves but never uses counts as well.
  * Without `prlimit` (util-linux), the memory check has to suffice.
  */
-function bound<Result>(
+function limitProcess<Result>(
   { pid }: ChildProcess,
   { isNative = false }: ProcessKind<Result>,
   { memoryBytes, timeoutMs }: ProcessLimits,
 ): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
-  const reserved = memoryOf(pid, 'VmData');
+  const reserved = readMemory(pid, 'VmData');
   if (pid === undefined || reserved === 0) return Promise.resolve();
-  const free = Math.max(memoryBytes - memoryOf(pid, 'VmRSS'), 0);
+  const free = Math.max(memoryBytes - readMemory(pid, 'VmRSS'), 0);
   const data = reserved + Math.ceil(free * RESERVED_SHARE);
   const seconds = Math.ceil(timeoutMs / 1_000) * 2;
   const limits = [`--data=${data}`, `--cpu=${seconds}`, '--core=0', '--fsize=0'];
@@ -256,7 +256,7 @@ function bound<Result>(
  * A line of `/proc/PID/status`, in bytes; 0 once the process has ended, and where there is no
  * `/proc`.
  */
-function memoryOf(pid: number | undefined, line: 'VmHWM' | 'VmData' | 'VmRSS'): number {
+function readMemory(pid: number | undefined, line: 'VmHWM' | 'VmData' | 'VmRSS'): number {
   return readProcNumber(`/proc/${pid}/status`, new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm')) * 1_024;
 }
 

@@ -1,4 +1,4 @@
-import { audioTypeOf } from './sound-format.ts';
+import { detectAudioType } from './sound-format.ts';
 import {
   askSpeechService,
   readResponseBytes,
@@ -29,7 +29,7 @@ const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 20_000_000;
 
 /** Requests a spoken version of a text from the configured service. Never rejects. */
-export async function speak(
+export async function requestSpeechOf(
   text: string,
   settings: SpeechSettings,
   deps: Omit<SpeechDeps, 'timeoutMs'> & Partial<SpeechDeps>,
@@ -38,15 +38,15 @@ export async function speak(
   const request = {
     ...{ path: 'audio/speech', setting: 'media.speech', contentType: 'application/json' },
     body: JSON.stringify({ model, voice, input: text, response_format: format }),
-    ...{ read: soundIn, wanted: 'a recording that I know' },
+    ...{ read: readSound, wanted: 'a recording that I know' },
   };
   const answer = await askSpeechService(request, settings, { timeoutMs: TIMEOUT_MS, ...deps });
   return answer.kind === 'done' ? { kind: 'spoken', ...answer.result } : answer;
 }
 
-async function soundIn(response: Response) {
+async function readSound(response: Response) {
   const bytes = await readResponseBytes(response, MAX_BYTES);
-  const type = bytes === null ? null : audioTypeOf(bytes);
+  const type = bytes === null ? null : detectAudioType(bytes);
   if (bytes === null || type === null) return null;
   return { bytes, mimeType: type.mimeType, name: `voice.${type.extension}` };
 }

@@ -1,4 +1,4 @@
-import { fetchFailureReason } from '@parley/core';
+import { describeFetchFailure } from '@parley/core';
 
 /** A service that implements OpenAI's audio protocol: a part of the settings section `media`. */
 export interface SpeechService {
@@ -56,7 +56,7 @@ export async function askSpeechService<Result>(
 }
 
 /** The outcome of one attempt: the result, or the fault and whether a retry may help. */
-type Try<Result> =
+type RequestAttempt<Result> =
   | { readonly kind: 'done'; readonly result: Result }
   | { readonly kind: 'again' | 'failed'; readonly detail: string };
 
@@ -64,7 +64,7 @@ async function requestSpeech<Result>(
   { path, setting, body, contentType, read, wanted }: SpeechRequest<Result>,
   { baseUrl, apiKey }: SpeechService,
   { fetch, signal, timeoutMs }: SpeechDeps,
-): Promise<Try<Result>> {
+): Promise<RequestAttempt<Result>> {
   const url = `${baseUrl.replace(/\/+$/, '')}/${path}`;
   const where = `the speech service at ${new URL(url).host}`;
   try {
@@ -87,7 +87,10 @@ async function requestSpeech<Result>(
     const detail = `${where} answered without ${wanted}; check ${setting}.baseUrl`;
     return { kind: 'failed', detail };
   } catch (thrown) {
-    return { kind: 'again', detail: `${where} cannot be reached (${fetchFailureReason(thrown)})` };
+    return {
+      kind: 'again',
+      detail: `${where} cannot be reached (${describeFetchFailure(thrown)})`,
+    };
   }
 }
 

@@ -1,4 +1,4 @@
-import { audioTypeOf } from './sound-format.ts';
+import { detectAudioType } from './sound-format.ts';
 import {
   askSpeechService,
   readResponseText,
@@ -29,7 +29,7 @@ export async function transcribe(
   settings: TranscriptionSettings,
   deps: Omit<SpeechDeps, 'timeoutMs'> & Partial<SpeechDeps>,
 ): Promise<Transcript> {
-  const type = audioTypeOf(bytes);
+  const type = detectAudioType(bytes);
   if (type === null) {
     const reason = 'it is no recording that I know';
     return { kind: 'refused', reason, detail: reason };
@@ -44,14 +44,14 @@ export async function transcribe(
   const contentType = encoded.headers.get('content-type') ?? '';
   const request = {
     ...{ path: 'audio/transcriptions', setting: 'media.transcription', contentType },
-    ...{ body: await encoded.arrayBuffer(), read: textIn, wanted: 'a transcript' },
+    ...{ body: await encoded.arrayBuffer(), read: readTranscript, wanted: 'a transcript' },
   };
   const answer = await askSpeechService(request, settings, { timeoutMs: TIMEOUT_MS, ...deps });
   if (answer.kind === 'done') return { kind: 'text', text: answer.result };
   return { kind: 'refused', reason: 'my speech service did not answer', detail: answer.detail };
 }
 
-async function textIn(response: Response): Promise<string | null> {
+async function readTranscript(response: Response): Promise<string | null> {
   const body = await readResponseText(response);
   if (body === null) return null;
   try {

@@ -1,4 +1,4 @@
-import { markupText } from './markup-text.ts';
+import { formatMarkup } from './markup-text.ts';
 
 /** A text that begins like this is a complete page. */
 const WHOLE_PAGE =
@@ -21,8 +21,8 @@ export function isWebPage(text: string): boolean {
  * Reads a page in the same way as the web tools: as Markdown with its title, without content that a
  * person does not see.
  */
-export async function webPageText(html: string): Promise<string> {
-  if (html.length > LARGEST_TREE) return markupText(html);
+export async function formatWebPage(html: string): Promise<string> {
+  if (html.length > LARGEST_TREE) return formatMarkup(html);
   const { htmlToMarkdown } = await import('../web/html-to-markdown.ts');
   const { title, markdown } = htmlToMarkdown(html, 'about:blank');
   const text = markdown.replace(/\n{3,}/g, '\n\n').trim();

@@ -1,5 +1,5 @@
 import { McpError } from './errors.ts';
-import { type Block, blockOf, ownValue } from './schema/json-block.ts';
+import { type Block, getOwnValue, toBlock } from './schema/json-block.ts';
 
 /**
  * Additional input that a server of July 2026 or later needs before it executes a call; it has not
@@ -31,11 +31,11 @@ const MAX_CHARACTERS = 100_000;
  * The questions that a server returns instead of a result; null for a result. Throws McpError when
  * they are too large to be stored.
  */
-export function askingIn(said: unknown): McpAsking | null {
-  const block = blockOf(said);
+export function readAsking(said: unknown): McpAsking | null {
+  const block = toBlock(said);
   if (block === undefined || block.resultType !== 'input_required') return null;
   const asking = {
-    asks: blockOf(ownValue(block, 'inputRequests')) ?? {},
+    asks: toBlock(getOwnValue(block, 'inputRequests')) ?? {},
     ...readRequestState(block),
   };
   if (JSON.stringify(asking).length <= MAX_CHARACTERS) return asking;
@@ -44,12 +44,12 @@ export function askingIn(said: unknown): McpAsking | null {
 }
 
 function readRequestState(block: Block): { readonly state?: string } {
-  const state = ownValue(block, 'requestState');
+  const state = getOwnValue(block, 'requestState');
   return typeof state === 'string' ? { state } : {};
 }
 
 /** The parameters that a repeated call has in addition to its own. */
-export function replyParams(reply: McpReply | undefined): Block {
+export function createReplyParams(reply: McpReply | undefined): Block {
   if (reply === undefined) return {};
   const { responses, state } = reply;
   return {

@@ -24,7 +24,7 @@ export interface McpServerView extends McpCatalogue {
 const MAX_LOGGED = 20;
 
 /** The state of one server, "connecting" at first; logs and reports changes, not attempts. */
-export function createBoard(
+export function createServerBoard(
   name: string,
   log: Logger,
   onOffer?: (server: string, tools: McpCatalogue['tools']) => void,

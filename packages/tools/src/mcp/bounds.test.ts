@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { boundedFetch, MAX_UNASKED_LINES, splitLines } from './bounds.ts';
+import { createBoundedFetch, MAX_UNASKED_LINES, splitLines } from './bounds.ts';
 
 const LARGEST = 1_000;
 
@@ -15,7 +15,7 @@ async function read(type: string, piece: string, pieces: number): Promise<number
     },
   });
   const answer = new Response(body, { headers: { 'content-type': type } });
-  const fetch = boundedFetch(async () => answer, LARGEST);
+  const fetch = createBoundedFetch(async () => answer, LARGEST);
   const { length } = await (await fetch('http://mcp.test/')).text();
   return length;
 }

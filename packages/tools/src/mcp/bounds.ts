@@ -59,12 +59,12 @@ export function splitLines(
  * their number in a stream. A response that exceeds `largest` bytes is aborted with an error before
  * it fills the memory.
  */
-export function boundedFetch(fetch: typeof globalThis.fetch, largest: number): typeof fetch {
+export function createBoundedFetch(fetch: typeof globalThis.fetch, largest: number): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init);
     if (response.body === null) return response;
     const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;
-    const body = response.body.pipeThrough(bound(largest, isStream));
+    const body = response.body.pipeThrough(createBound(largest, isStream));
     return new Response(body, response);
   };
 }
@@ -73,7 +73,7 @@ export function boundedFetch(fetch: typeof globalThis.fetch, largest: number): t
  * Counts bytes; in a stream of events, an empty line restarts the count, and the events are
  * counted.
  */
-function bound(largest: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
+function createBound(largest: number, isStream: boolean): TransformStream<Uint8Array, Uint8Array> {
   let size = 0;
   let events = 0;
   let isLineStart = false;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { systemTime } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type McpServers, openMcpServers } from './servers.ts';
 
@@ -41,7 +41,7 @@ async function scene(respond: Respond) {
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('no port');
   const url = `http://127.0.0.1:${address.port}/mcp`;
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const opened = openMcpServers([{ name: 's', peer: { kind: 'http', url, headers: {} } }], {
     ...{ env: {}, ...systemTime, random: () => 0, log },
   });
@@ -295,7 +295,7 @@ describe('[G03] an operator whose server over HTTP fails learns', () => {
     if (server !== undefined) await once(server, 'close');
     await servers?.close();
     servers = openMcpServers([{ name: 's', peer: { kind: 'http', url, headers: {} } }], {
-      ...{ env: {}, ...systemTime, random: () => 0, log: recordingLogger().log },
+      ...{ env: {}, ...systemTime, random: () => 0, log: createRecordingLogger().log },
     });
     await expect
       .poll(() => JSON.stringify(servers?.views()[0]?.state))

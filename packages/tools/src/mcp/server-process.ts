@@ -45,7 +45,7 @@ export async function startServerProcess(
   // of the server too.
   const id = randomUUID();
   const child = spawn(command, [...args], {
-    env: { ...minimalEnvironment(own, env), [SERVER_ID]: id },
+    env: { ...createEnvironment(own, env), [SERVER_ID]: id },
     cwd,
     stdio: ['pipe', 'pipe', 'pipe'],
     detached: HAS_GROUPS,
@@ -54,7 +54,7 @@ export async function startServerProcess(
   const ended = waitForExit(child);
   await once(child, 'spawn');
   const { pid = 0 } = child;
-  const watch = HAS_GROUPS ? watchOver(pid) : null;
+  const watch = HAS_GROUPS ? startGroupGuard(pid) : null;
   const kill = (): void => {
     signalGroup(child, 'SIGKILL');
     // Some child processes, such as browsers, run in their own process group.
@@ -74,9 +74,9 @@ export async function startServerProcess(
     kill,
     async end() {
       child.stdin.end();
-      if (await endsSoon(gone)) return;
+      if (await endsWithinGrace(gone)) return;
       signalGroup(child, 'SIGTERM');
-      if (await endsSoon(gone)) return;
+      if (await endsWithinGrace(gone)) return;
       kill();
       await gone;
     },
@@ -94,7 +94,7 @@ async function waitForExit(child: ChildProcess): Promise<string> {
   });
 }
 
-async function endsSoon(gone: Promise<string>): Promise<boolean> {
+async function endsWithinGrace(gone: Promise<string>): Promise<boolean> {
   const waiting = new AbortController();
   const late = pause(GRACE_MS, false, { signal: waiting.signal }).catch(() => false);
   const isGone = await Promise.race([gone.then(() => true), late]);
@@ -103,7 +103,7 @@ async function endsSoon(gone: Promise<string>): Promise<boolean> {
 }
 
 /** Ends the process group even if Parley itself is killed. Returns a function that cancels this. */
-function watchOver(pid: number): () => void {
+function startGroupGuard(pid: number): () => void {
   const watch = spawn('/bin/sh', ['-c', WATCH, 'sh', String(pid)], {
     stdio: ['pipe', 'ignore', 'ignore'],
     env: {},
@@ -127,7 +127,7 @@ const PASSED_ON =
  * The environment of a server: the passed-on variables of Parley and those from the server's
  * settings.
  */
-function minimalEnvironment(
+function createEnvironment(
   own: Readonly<Record<string, string | undefined>>,
   named: Readonly<Record<string, string>>,
 ): Record<string, string> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { systemTime } from '@parley/core';
-import { isOfDay, recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger, isDueToday } from '@parley/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { McpServerView } from './board.ts';
 import type { McpPeer } from './peer.ts';
@@ -37,7 +37,7 @@ function openMcpScene(
 ): McpScene {
   const folder = mkdtempSync(join(tmpdir(), 'parley-mcp-'));
   const file = join(folder, 'noted');
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const hostile: McpPeer = {
     kind: 'stdio',
     command: process.execPath,
@@ -265,7 +265,7 @@ describe('[G03] a misbehaving server', () => {
     ['it ends by itself', ({ call }) => call('die')],
   ];
   // Each case starts three processes, so every change runs only half of them.
-  it.each(ends.filter((_, nth) => isOfDay(nth, 2)))(
+  it.each(ends.filter((_, nth) => isDueToday(nth, 2)))(
     'leaves no process behind that ignores requests to exit, when %s',
     async (_when, end) => {
       const one = await connected('stubborn');

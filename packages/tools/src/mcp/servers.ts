@@ -7,7 +7,7 @@ import { McpError } from './errors.ts';
 import { type KeepDeps, keepServer } from './keep-server.ts';
 import type { McpServerConfig } from './peer.ts';
 import type { McpResult } from './results.ts';
-import { type Arguments, serverArguments } from './schema/server-arguments.ts';
+import { type CallArguments, toServerArguments } from './schema/server-arguments.ts';
 
 /** The MCP servers of an installation. */
 export interface McpServers {
@@ -21,7 +21,7 @@ export interface McpServers {
   call(
     server: string,
     tool: string,
-    input: Arguments,
+    input: CallArguments,
     signal: AbortSignal,
     reply?: McpReply,
   ): Promise<McpResult | McpAsking>;
@@ -56,7 +56,7 @@ export function openMcpServers(
   configs: readonly McpServerConfig[],
   deps: McpServersDeps,
 ): McpServers {
-  const keeping = { connect, pause, ...deps };
+  const keeping = { connect, pause: pauseFor, ...deps };
   const kept = new Map(configs.map((config) => [config.name, keepServer(config, keeping)]));
   const serverOf = (name: string) => {
     const server = kept.get(name);
@@ -69,7 +69,7 @@ export function openMcpServers(
     call: (server, tool, input, signal, reply) => {
       const kept = serverOf(server);
       const shape = kept.view().tools.find(({ name }) => name === tool)?.shape ?? {};
-      const own = serverArguments(shape, input);
+      const own = toServerArguments(shape, input);
       return kept.use((connection) => connection.call(tool, own, signal, reply), signal);
     },
     resources: (server, signal) =>
@@ -84,7 +84,7 @@ export function openMcpServers(
   };
 }
 
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
+async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
   // An early end only means that no caller waits any more.
   await timer(ms, undefined, { signal, ref: false }).catch(() => {});
 }

@@ -1,8 +1,8 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { LARGEST_MESSAGE, MAX_UNASKED_LINES, splitLines } from './bounds.ts';
-import { cleanLine } from './clean.ts';
+import { toCleanLine } from './clean.ts';
 import { createMessageReader } from './read-message.ts';
-import { blockOf } from './schema/json-block.ts';
+import { toBlock } from './schema/json-block.ts';
 import type { ServerProcess } from './server-process.ts';
 
 /** The maximum length of a quotation from a server's standard error, in characters. */
@@ -33,7 +33,7 @@ interface StdioOptions {
  * without a response among them, closes the connection and kills the server immediately, because a
  * flooding server does not respond to requests either.
  */
-export function stdioTransport({
+export function createStdioTransport({
   server,
   largest = LARGEST_MESSAGE,
 }: StdioOptions): StdioTransport {
@@ -41,7 +41,7 @@ export function stdioTransport({
   const reader = createMessageReader();
   const waiting = new Set<string | number>();
   let errors = '';
-  const lastWords = () => cleanLine(errors, MAX_ERROR_TEXT);
+  const lastWords = () => toCleanLine(errors, MAX_ERROR_TEXT);
   /** Parses one line; returns whether it answered a pending request. */
   const takeLine = (line: string): boolean => {
     let isAnswer = false;
@@ -87,7 +87,7 @@ export function stdioTransport({
       reader.sent(message);
       if ('method' in message && 'id' in message) waiting.add(message.id);
       if ('method' in message && message.method === 'notifications/cancelled') {
-        const { requestId } = blockOf(message.params) ?? {};
+        const { requestId } = toBlock(message.params) ?? {};
         if (typeof requestId === 'string' || typeof requestId === 'number')
           waiting.delete(requestId);
       }

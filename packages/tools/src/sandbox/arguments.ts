@@ -48,7 +48,7 @@ export class SandboxError extends ParleyError {
 }
 
 /** The error for a machine without bubblewrap. */
-export function sandboxMissingError(program: string, cause: unknown): SandboxError {
+export function createMissingError(program: string, cause: unknown): SandboxError {
   const message = `Commands are not run, because bubblewrap (${program}) is not installed, and they never run unprotected. Install the package "bubblewrap": apt install bubblewrap, dnf install bubblewrap, apk add bubblewrap. It exists on Linux only.`;
   return new SandboxError('sandbox-missing', message, cause);
 }
@@ -56,7 +56,7 @@ export function sandboxMissingError(program: string, cause: unknown): SandboxErr
 /**
  * The error for a machine where bubblewrap cannot create a sandbox; `said` is bubblewrap's output.
  */
-export function sandboxForbiddenError(said: string): SandboxError {
+export function createForbiddenError(said: string): SandboxError {
   const reason = said.trim() === '' ? 'it did not say why' : said.trim().slice(0, 500);
   const message = `Commands are not run, because bubblewrap cannot make a sandbox here (${reason}), and they never run unprotected. It needs user namespaces: sysctl kernel.unprivileged_userns_clone=1, or on newer Ubuntu kernel.apparmor_restrict_unprivileged_userns=0; in Docker they need a seccomp profile that allows them.`;
   return new SandboxError('sandbox-forbidden', message);
@@ -88,7 +88,7 @@ export const GROUPS = `parley:x:${USER}:\n`;
  * Builds bubblewrap's arguments for one command (G06). Their order matters: later mounts cover
  * earlier ones, and the root becomes read-only last. Pure.
  */
-export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
+export function buildBwrapArguments(plan: SandboxPlan, command: string): string[] {
   const { workspace, closed, pinned, readOnly, system, network, limits } = plan;
   return [
     ...[
@@ -105,12 +105,12 @@ export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
     // Without its own session, a command could type into the terminal that Parley was started from.
     ...['--new-session', '--die-with-parent'],
     '--clearenv',
-    ...Object.entries(sandboxEnvironment(workspace)).flatMap(([name, value]) => [
+    ...Object.entries(createSandboxEnvironment(workspace)).flatMap(([name, value]) => [
       '--setenv',
       name,
       value,
     ]),
-    ...system.flatMap(mountArguments),
+    ...system.flatMap(createMountArguments),
     ...['--ro-bind-data', String(USERS_FD), '/etc/passwd'],
     ...['--ro-bind-data', String(GROUPS_FD), '/etc/group'],
     ...['--proc', '/proc', '--dev', '/dev'],
@@ -123,11 +123,11 @@ export function bwrapArguments(plan: SandboxPlan, command: string): string[] {
     ...closed.flatMap((path) => ['--ro-bind', path, path]),
     ...['--remount-ro', '/dev', '--remount-ro', '/'],
     ...['--chdir', workspace, '--json-status-fd', String(STATUS_FD)],
-    ...['--', '/bin/sh', '-c', limitScript(limits), 'sh', command],
+    ...['--', '/bin/sh', '-c', createLimitScript(limits), 'sh', command],
   ];
 }
 
-function sandboxEnvironment(workspace: string): Readonly<Record<string, string>> {
+function createSandboxEnvironment(workspace: string): Readonly<Record<string, string>> {
   return {
     PATH: '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin',
     LANG: 'C.UTF-8',
@@ -136,7 +136,7 @@ function sandboxEnvironment(workspace: string): Readonly<Record<string, string>>
   };
 }
 
-function mountArguments(mount: SystemMount): string[] {
+function createMountArguments(mount: SystemMount): string[] {
   return mount.kind === 'link'
     ? ['--symlink', mount.target, mount.path]
     : ['--ro-bind', mount.path, mount.path];
@@ -146,7 +146,12 @@ function mountArguments(mount: SystemMount): string[] {
  * Sets the limits and then executes the command. Limits that a shell does not know are enforced by
  * the watch over the whole sandbox. Both outputs share one stream, which preserves their order.
  */
-function limitScript({ processes, memoryBytes, fileBytes, diskBytes }: SandboxLimits): string {
+function createLimitScript({
+  processes,
+  memoryBytes,
+  fileBytes,
+  diskBytes,
+}: SandboxLimits): string {
   const kilobytes = Math.ceil(memoryBytes / 1_024);
   // `sh` counts file sizes in blocks of 512 bytes, and so does bash when called as sh in POSIX
   // mode.
@@ -193,13 +198,13 @@ const NETWORK = [
 ];
 
 /** Finds out which of the known system paths exist on this machine. */
-export async function systemMounts(network: boolean): Promise<readonly SystemMount[]> {
+export async function listSystemMounts(network: boolean): Promise<readonly SystemMount[]> {
   const paths = [...PROGRAMS, ...SETTINGS, ...(network ? NETWORK : [])];
-  const mounts = await Promise.all(paths.map(mountOf));
+  const mounts = await Promise.all(paths.map(findMount));
   return mounts.filter((mount) => mount !== null);
 }
 
-async function mountOf(path: string): Promise<SystemMount | null> {
+async function findMount(path: string): Promise<SystemMount | null> {
   try {
     const found = await lstat(path);
     // Program folders that are links stay links; for settings, the target of the link is shown.
@@ -224,7 +229,7 @@ export interface ClosedPaths {
  * otherwise a command could create it. Throws SandboxError when one is missing or is a link, whose
  * target would be exposed.
  */
-export async function closedPaths(
+export async function resolveClosedPaths(
   workspace: string,
   names: readonly string[],
 ): Promise<ClosedPaths> {

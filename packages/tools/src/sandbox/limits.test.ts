@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isWholeRun } from '@parley/core/testing';
+import { isFullRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { openSandboxScene, type SandboxScene } from './testing/sandbox-scene.ts';
 
 /** The output of a command, in characters; larger than the memory the command may use here. */
-const OUTPUT = isWholeRun() ? 1_000_000_000 : 400_000_000;
+const OUTPUT = isFullRun() ? 1_000_000_000 : 400_000_000;
 
 let scene: SandboxScene;
 beforeEach(() => {

@@ -8,12 +8,12 @@ import { formatCount } from '@parley/core';
 import { z } from 'zod';
 import { readProcNumber, signalGroup } from '../processes.ts';
 import {
+  createForbiddenError,
+  createMissingError,
   GROUPS,
   GROUPS_FD,
   type SandboxLimits,
   STATUS_FD,
-  sandboxForbiddenError,
-  sandboxMissingError,
   USERS,
   USERS_FD,
 } from './arguments.ts';
@@ -31,7 +31,7 @@ interface BwrapOutcome {
   readonly output: string;
   readonly exitCode: number | null;
   readonly signal: string | null;
-  readonly ended: Ending | null;
+  readonly ended: EndingReason | null;
 }
 
 /** How often the usage of a sandbox is measured, in ms. */
@@ -49,12 +49,12 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   // bubblewrap's environment is empty, because /proc/1/environ makes it readable inside the
   // sandbox.
   const child = spawn(program, args, { env: {}, detached: true, stdio: ['ignore', ...PIPES] });
-  const output = keepEnds(limits.outputCharacters);
-  const errors = keepEnds(MAX_MESSAGE);
-  const status = keepEnds(MAX_MESSAGE);
+  const output = createOutputEnds(limits.outputCharacters);
+  const errors = createOutputEnds(MAX_MESSAGE);
+  const status = createOutputEnds(MAX_MESSAGE);
   collectFrom(child, 1, output.add);
   collectFrom(child, 2, errors.add);
-  let ended: Ending | null = null;
+  let ended: EndingReason | null = null;
   collectFrom(child, STATUS_FD, (chunk) => {
     status.add(chunk);
     // The report may have arrived only after the sandbox was killed.
@@ -63,7 +63,7 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   writeInput(child, USERS_FD, USERS(workspace));
   writeInput(child, GROUPS_FD, GROUPS);
 
-  const end = (why: Ending): void => {
+  const end = (why: EndingReason): void => {
     ended ??= why;
     // Kills the whole group, because bubblewrap's first process may be dying while its second one
     // would wait forever.
@@ -77,7 +77,7 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   if (signal.aborted) stop();
   let killedBy: string | null = null;
   try {
-    killedBy = await closed(child, program);
+    killedBy = await waitForClose(child, program);
   } finally {
     clearTimeout(timer);
     unwatch();
@@ -87,11 +87,11 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   // A kill from outside, for example by the OOM killer, does not mean that the sandbox could not
   // start.
   if (exitCode === null && ended === null && killedBy === null)
-    throw sandboxForbiddenError(errors.text());
+    throw createForbiddenError(errors.text());
   return {
     output: output.text(),
     exitCode: ended === null ? exitCode : null,
-    signal: exitCode === null ? killedBy : signalOf(exitCode),
+    signal: exitCode === null ? killedBy : getSignalName(exitCode),
     ended,
   };
 }
@@ -105,7 +105,7 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
 function killInside({ childPid, pidNamespace }: SandboxReport): void {
   if (childPid === null || pidNamespace === null) return;
   // The process id may belong to an unrelated process by now, which is in another namespace.
-  if (namespaceOf(String(childPid)) !== namespaceName(pidNamespace)) return;
+  if (readNamespace(String(childPid)) !== formatNamespaceName(pidNamespace)) return;
   try {
     process.kill(childPid, 'SIGKILL');
   } catch {
@@ -117,9 +117,9 @@ function killInside({ childPid, pidNamespace }: SandboxReport): void {
 const PIPES = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const;
 
 /** Resolves with the signal that killed bubblewrap itself, or null. */
-function closed(child: ChildProcess, program: string): Promise<string | null> {
+function waitForClose(child: ChildProcess, program: string): Promise<string | null> {
   const { promise, resolve, reject } = Promise.withResolvers<string | null>();
-  child.once('error', (error) => reject(sandboxMissingError(program, error)));
+  child.once('error', (error) => reject(createMissingError(program, error)));
   child.once('close', (_code, signal) => resolve(signal));
   return promise;
 }
@@ -142,14 +142,14 @@ function writeInput(child: ChildProcess, fd: number, text: string): void {
 /** Checks the limits of a sandbox every 100 ms until the returned function is called. */
 function watchLimits(
   { workspace, limits }: BwrapRun,
-  status: EndsKeeper,
-  end: (why: Ending) => void,
+  status: OutputEnds,
+  end: (why: EndingReason) => void,
 ): () => void {
-  const lostRoom = watchRoom(workspace, limits.diskBytes);
+  const lostRoom = createDiskWatch(workspace, limits.diskBytes);
   let watching = true;
   const look = async (): Promise<void> => {
     const { pidNamespace } = readReport(status.text());
-    const why = pidNamespace === null ? null : tooMuchOutput(pidNamespace, limits);
+    const why = pidNamespace === null ? null : findExceededLimit(pidNamespace, limits);
     if (why !== null) end(why);
     else if ((await lostRoom()) && watching) end('disk');
   };
@@ -161,8 +161,8 @@ function watchLimits(
   };
 }
 
-function tooMuchOutput(pidNamespace: number, limits: SandboxLimits): Ending | null {
-  const { processes, memoryBytes, writtenBytes } = treeUsage(pidNamespace, limits.processes);
+function findExceededLimit(pidNamespace: number, limits: SandboxLimits): EndingReason | null {
+  const { processes, memoryBytes, writtenBytes } = measureTree(pidNamespace, limits.processes);
   if (processes > limits.processes) return 'processes';
   if (memoryBytes > limits.memoryBytes) return 'memory';
   return writtenBytes > limits.diskBytes ? 'disk' : null;
@@ -173,7 +173,7 @@ function tooMuchOutput(pidNamespace: number, limits: SandboxLimits): Ending | nu
  * check. This detects what counting writes misses: preallocated space, and writes of processes that
  * nobody waited for.
  */
-function watchRoom(folder: string, bytes: number): () => Promise<boolean> {
+function createDiskWatch(folder: string, bytes: number): () => Promise<boolean> {
   let most = 0;
   let looking = false;
   return async () => {
@@ -189,7 +189,7 @@ function watchRoom(folder: string, bytes: number): () => Promise<boolean> {
 }
 
 /** Why Parley ended a command. */
-export type Ending = 'time' | 'stopped' | 'processes' | 'memory' | 'disk';
+export type EndingReason = 'time' | 'stopped' | 'processes' | 'memory' | 'disk';
 
 /** The result of a command. */
 export interface CommandResult {
@@ -203,19 +203,19 @@ export interface CommandResult {
    */
   readonly signal: string | null;
   /** Why Parley ended the command; null when it ended on its own. */
-  readonly ended: Ending | null;
+  readonly ended: EndingReason | null;
   /** The duration, in ms. */
   readonly tookMs: number;
 }
 
 /** The name of the signal that an exit code stands for, or null. */
-function signalOf(exitCode: number): string | null {
+function getSignalName(exitCode: number): string | null {
   const number = exitCode - 128;
   return Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? null;
 }
 
 /** Collects the start and the end of an output of any length. */
-interface EndsKeeper {
+interface OutputEnds {
   add(chunk: Uint8Array): void;
   /** The text, with a line in the middle when something was left out. */
   text(): string;
@@ -225,7 +225,7 @@ interface EndsKeeper {
  * Keeps the first and the last half of `limit` characters, plus at most one chunk in memory. What
  * lies between is counted and reported (P10). Bytes are decoded as UTF-8.
  */
-export function keepEnds(limit: number): EndsKeeper {
+export function createOutputEnds(limit: number): OutputEnds {
   const half = Math.floor(limit / 2);
   const decoder = new StringDecoder('utf8');
   let head = '';
@@ -301,13 +301,13 @@ interface TreeUsage {
  * during the measurement are skipped. Stops counting beyond `enough` processes and is synchronous,
  * because a fork bomb grows during every wait.
  */
-function treeUsage(pidNamespace: number, enough: number): TreeUsage {
-  const wanted = namespaceName(pidNamespace);
+function measureTree(pidNamespace: number, enough: number): TreeUsage {
+  const wanted = formatNamespaceName(pidNamespace);
   let processes = 0;
   let memoryBytes = 0;
   let writtenBytes = 0;
   for (const id of readdirSync('/proc')) {
-    if (!/^\d+$/.test(id) || namespaceOf(id) !== wanted) continue;
+    if (!/^\d+$/.test(id) || readNamespace(id) !== wanted) continue;
     processes += 1;
     if (processes > enough) break;
     // Only anonymous memory, because libraries are shared.
@@ -317,11 +317,11 @@ function treeUsage(pidNamespace: number, enough: number): TreeUsage {
   return { processes, memoryBytes, writtenBytes };
 }
 
-function namespaceName(pidNamespace: number): string {
+function formatNamespaceName(pidNamespace: number): string {
   return `pid:[${pidNamespace}]`;
 }
 
-function namespaceOf(id: string): string | null {
+function readNamespace(id: string): string | null {
   try {
     return readlinkSync(`/proc/${id}/ns/pid`);
   } catch {

@@ -2,12 +2,12 @@ import { realpath } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { type Monotonic, systemTime } from '@parley/core';
 import {
-  bwrapArguments,
-  closedPaths,
+  buildBwrapArguments,
   DEFAULT_LIMITS,
+  listSystemMounts,
+  resolveClosedPaths,
   SandboxError,
   type SandboxLimits,
-  systemMounts,
 } from './arguments.ts';
 import { type CommandResult, runBwrap } from './run.ts';
 
@@ -60,19 +60,19 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   return {
     async run(command, { signal, timeoutMs = limits.timeoutMs, closed = [], readOnly = [] }) {
-      const workspace = await closedFolder(options);
+      const workspace = await checkFolder(options);
       const plan = {
-        ...(await closedPaths(workspace, closed)),
+        ...(await resolveClosedPaths(workspace, closed)),
         workspace,
         readOnly: readOnly.map((name) => join(workspace, name)),
-        system: await systemMounts(network),
+        system: await listSystemMounts(network),
         network,
         limits: { ...limits, timeoutMs },
       };
       const startedAt = monotonic();
       const outcome = await runBwrap({
         program: program ?? (await findProgram()),
-        args: bwrapArguments(plan, command),
+        args: buildBwrapArguments(plan, command),
         workspace,
         limits: plan.limits,
         signal,
@@ -94,7 +94,7 @@ async function findProgram(): Promise<string> {
 /**
  * Returns the workspace's real path after checking that it contains nothing commands must not see.
  */
-async function closedFolder({ workspace, forbidden }: SandboxOptions): Promise<string> {
+async function checkFolder({ workspace, forbidden }: SandboxOptions): Promise<string> {
   const folder = await realpath(workspace).catch((cause: unknown) => {
     const message = `Commands are not run, because the workspace ${workspace} cannot be opened.`;
     throw new SandboxError('sandbox-folder', message, cause);

@@ -50,19 +50,19 @@ const INSIDE =
 export function checkUrl(text: string, ports: readonly number[], base?: URL): CheckedUrl {
   const url = URL.parse(text, base?.href);
   if (url === null)
-    throw addressRefused(
+    throw createRefusedError(
       'This',
       'it is not a URL. Give the complete URL, such as https://example.org/page',
     );
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw addressRefused(url.protocol, 'only http and https are read');
+    throw createRefusedError(url.protocol, 'only http and https are read');
   }
   if (url.username !== '' || url.password !== '') {
-    throw addressRefused(url.host, 'it has a name or a password in it');
+    throw createRefusedError(url.host, 'it has a name or a password in it');
   }
   const port = url.port === '' ? (url.protocol === 'http:' ? 80 : 443) : Number(url.port);
   if (!ports.includes(port)) {
-    throw addressRefused(
+    throw createRefusedError(
       url.host,
       `port ${port} is not among those allowed (web.fetch.ports: ${ports.join(', ')})`,
     );
@@ -71,7 +71,7 @@ export function checkUrl(text: string, ports: readonly number[], base?: URL): Ch
   const isAddress = isIP(host) !== 0;
   // The search domains of this network would complete a name without a dot.
   if (!isAddress && (INSIDE.test(host) || !host.includes('.'))) {
-    throw addressRefused(url.host, 'its name belongs to a private network');
+    throw createRefusedError(url.host, 'its name belongs to a private network');
   }
   url.hash = '';
   return { url, host, isAddress };
@@ -80,7 +80,7 @@ export function checkUrl(text: string, ports: readonly number[], base?: URL): Ch
 /**
  * The refusal of one URL. Only its host is shown, because a redirecting server chooses the rest.
  */
-function addressRefused(what: string, why: string): WebError {
+function createRefusedError(what: string, why: string): WebError {
   return new WebError('web-refused', `${JSON.stringify(what.slice(0, 200))} is not read: ${why}.`);
 }
 
@@ -114,7 +114,7 @@ export async function resolveHost(
   const [address] = found;
   if (address === undefined) throw new WebError('web-unreachable', `${host} has no address.`);
   if (!found.every(isAllowed)) {
-    throw addressRefused(
+    throw createRefusedError(
       host,
       'it leads into a private network or to an address that is not public',
     );

@@ -1,4 +1,4 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkUrl, isPublicAddress, resolveHost } from './addresses.ts';
@@ -183,7 +183,7 @@ describe('a private address', () => {
         expect(isAddress).toBe(true);
         expect(isPublicAddress(host)).toBe(false);
       }),
-      runs(500),
+      toRunOptions(500),
     );
   });
 

@@ -15,7 +15,7 @@ export interface ReadablePage {
  */
 export function htmlToMarkdown(html: string, url: string): ReadablePage {
   // The library's types refer to the DOM of a browser; only the subset declared below is used.
-  const { document } = parseHTML(withBody(html)) as unknown as { document: PageDocument };
+  const { document } = parseHTML(wrapInBody(html)) as unknown as { document: PageDocument };
   removeUnseen(document);
   markLinks(document, url);
   const titles = [...document.querySelectorAll('title')];
@@ -24,22 +24,22 @@ export function htmlToMarkdown(html: string, url: string): ReadablePage {
   const whole = document.body?.innerHTML ?? '';
   const article = new Readability(document as never).parse();
   // Short pages and lists of links have no article, but their text matters.
-  const content = isWorthMore(article?.content, whole) ? whole : (article?.content ?? whole);
+  const content = isWholePageBetter(article?.content, whole) ? whole : (article?.content ?? whole);
   return { title: title || (article?.title ?? ''), markdown: toMarkdown(content) };
 }
 
 /** Adds the elements a page may omit; without them the parser finds no text. */
-function withBody(html: string): string {
+function wrapInBody(html: string): string {
   if (/<body[\s>]/i.test(html)) return html;
   return `<html><body>${html.replace(/<\/?(?:html|head)(?:\s[^>]*)?>/gi, '')}</body></html>`;
 }
 
 /** Whether the whole page should be used, because Readability picked an unrelated part of it. */
-function isWorthMore(article: string | null | undefined, whole: string): boolean {
-  return textLength(article ?? '') < Math.min(200, textLength(whole));
+function isWholePageBetter(article: string | null | undefined, whole: string): boolean {
+  return measureTextLength(article ?? '') < Math.min(200, measureTextLength(whole));
 }
 
-function textLength(html: string): number {
+function measureTextLength(html: string): number {
   return html.replace(/<[^>]*>/g, '').replace(/\s+/g, ' ').length;
 }
 

@@ -1,5 +1,5 @@
 import { checkUrl, PUBLIC_ONLY, resolveHost } from './addresses.ts';
-import { pinnedLookup } from './fetch.ts';
+import { createPinnedLookup } from './fetch.ts';
 
 /** Sends a request to the public internet; `maxBytes` limits the response. */
 export type FetchPublic = (url: URL, init: RequestInit, maxBytes: number) => Promise<Response>;
@@ -17,7 +17,7 @@ export const fetchPublic: FetchPublic = async (url, init, maxBytes) => {
   const sent = request(url, {
     method: init.method ?? 'GET',
     headers: Object.fromEntries(new Headers(init.headers)),
-    lookup: pinnedLookup(at),
+    lookup: createPinnedLookup(at),
     agent: new Agent({ keepAlive: false }),
     ...(init.signal && { signal: init.signal }),
   });

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { decodeText, encodingWarning } from '@parley/core';
-import { moduleUrl } from '@parley/core/installation';
+import { resolveModuleUrl } from '@parley/core/installation';
 import { type AddressRules, WebError } from './addresses.ts';
 import { FETCH_LIMITS, type FetchLimits, fetchResource, type Resource } from './fetch.ts';
 import type { ReadablePage } from './html-to-markdown.ts';
@@ -44,8 +44,8 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
   return async (address, signal) => {
     const resource = await fetchResource(address, limits, signal, rules);
     const url = resource.url.href;
-    const type = pageType(resource);
-    const declared = charsetOf(resource.contentType);
+    const type = getPageType(resource);
+    const declared = parseCharset(resource.contentType);
     const decoded = decodeText(resource.bytes, { declared });
     const { text, certainty } = decoded;
     const warning = encodingWarning(decoded) ?? undefined;
@@ -59,7 +59,8 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
         ...doubt,
       };
     }
-    if (!TEXT.test(type) || text.includes('\0') || certainty === 'none') throw noText(type);
+    if (!TEXT.test(type) || text.includes('\0') || certainty === 'none')
+      throw createNoTextError(type);
     return { url, title: '', text: cleanText(text), ...doubt };
   };
 }
@@ -68,7 +69,7 @@ export function createPageReader(options: PageReaderOptions = {}): ReadPage {
  * The declared type of a page; guessed from its content when the declaration is missing or
  * meaningless.
  */
-function pageType({ contentType, bytes }: Resource): string {
+function getPageType({ contentType, bytes }: Resource): string {
   const said = contentType.split(';')[0]?.trim().toLowerCase() ?? '';
   if (said !== '' && said !== 'application/octet-stream') return said;
   const { text, certainty } = decodeText(bytes.subarray(0, 2_048), { isCut: true });
@@ -77,7 +78,7 @@ function pageType({ contentType, bytes }: Resource): string {
   return /^\s*<(?:!doctype html|html|head|body)/i.test(start) ? 'text/html' : 'text/plain';
 }
 
-function noText(type: string): WebError {
+function createNoTextError(type: string): WebError {
   const message =
     type === 'application/pdf'
       ? 'It is a PDF, and PDFs are not read from the web. The file can be sent in the chat instead.'
@@ -101,7 +102,7 @@ async function convertPage(
 ): Promise<ReadablePage> {
   signal.throwIfAborted();
   const { promise, resolve, reject } = Promise.withResolvers<ReadablePage>();
-  const thread = new Worker(moduleUrl('page-thread', SOURCE), {
+  const thread = new Worker(resolveModuleUrl('page-thread', SOURCE), {
     workerData: order,
     resourceLimits: MEMORY,
     // Discards the output of the libraries.
@@ -156,6 +157,6 @@ export function cleanOneLine(text: string): string {
 }
 
 /** The declared charset, or undefined. */
-function charsetOf(contentType: string): string | undefined {
+function parseCharset(contentType: string): string | undefined {
   return /charset\s*=\s*["']?([\w.:-]+)/i.exec(contentType)?.[1];
 }

@@ -1,4 +1,4 @@
-import { fetchFailureReason } from '@parley/core';
+import { describeFetchFailure } from '@parley/core';
 import { z } from 'zod';
 import { WebError } from './addresses.ts';
 import { cleanOneLine } from './read-page.ts';
@@ -48,7 +48,7 @@ const MAX_LENGTHS = { title: 200, url: 500, snippet: 400 };
  */
 export function openSearch(settings: SearchSettings, deps: EngineDeps): SearchWeb | null {
   const engines: readonly SearchWeb[] = [
-    ...(settings.searxng === undefined ? [] : [searxng(settings.searxng, deps)]),
+    ...(settings.searxng === undefined ? [] : [createSearxngSearch(settings.searxng, deps)]),
     ...(settings.brave === undefined ? [] : [createBraveSearch(settings.brave, deps)]),
   ];
   if (engines.length === 0) return null;
@@ -71,9 +71,9 @@ export function openSearch(settings: SearchSettings, deps: EngineDeps): SearchWe
 
 function cleanHit({ title, url, snippet }: SearchHit): SearchHit {
   return {
-    title: shortLine(stripEmphasisTags(title), MAX_LENGTHS.title),
-    url: shortLine(url, MAX_LENGTHS.url),
-    snippet: shortLine(stripEmphasisTags(snippet), MAX_LENGTHS.snippet),
+    title: toShortLine(stripEmphasisTags(title), MAX_LENGTHS.title),
+    url: toShortLine(url, MAX_LENGTHS.url),
+    snippet: toShortLine(stripEmphasisTags(snippet), MAX_LENGTHS.snippet),
   };
 }
 
@@ -82,13 +82,13 @@ function stripEmphasisTags(text: string): string {
   return text.replace(/<\/?(?:b|strong|em|i|mark|span|br)(?:\s[^<>]{0,100})?\/?>/gi, '');
 }
 
-function shortLine(text: string, longest: number): string {
+function toShortLine(text: string, longest: number): string {
   const line = cleanOneLine(text);
   return line.length <= longest ? line : `${line.slice(0, longest).toWellFormed()}…`;
 }
 
 /** A search engine: its display name, and where its settings are. */
-interface Engine {
+interface SearchEngine {
   readonly name: string;
   readonly settings: string;
   /** Explanations of status codes that differ from the usual ones. */
@@ -111,7 +111,7 @@ const MAX_BYTES = 2_000_000;
  * WebError, whose message says what to fix and never contains the key or the engine's own text.
  */
 async function askEngine<Answer>(
-  engine: Engine,
+  engine: SearchEngine,
   { url, headers, answer }: EngineRequest<Answer>,
   { fetch, timeoutMs = TIMEOUT_MS }: EngineDeps,
   signal: AbortSignal,
@@ -126,7 +126,7 @@ async function askEngine<Answer>(
     });
     if (!response.ok) {
       await response.body?.cancel();
-      throw searchRefusal(engine, response);
+      throw createSearchRefusal(engine, response);
     }
     return parseAnswer(await readAnswerText(response, name), answer, engine);
   } catch (error) {
@@ -134,7 +134,7 @@ async function askEngine<Answer>(
     if (error instanceof WebError) throw error;
     const why = slow.aborted
       ? `did not answer within ${timeoutMs / 1_000} s`
-      : `cannot be reached (${fetchFailureReason(error) || 'the connection failed'})`;
+      : `cannot be reached (${describeFetchFailure(error) || 'the connection failed'})`;
     throw new WebError(
       'web-search',
       `${name} ${why}; its address and key are in ${settings}.`,
@@ -158,7 +158,7 @@ async function readAnswerText({ body }: Response, name: string): Promise<string>
 function parseAnswer<Answer>(
   text: string,
   answer: z.ZodType<Answer>,
-  { name, settings }: Engine,
+  { name, settings }: SearchEngine,
 ): Answer {
   try {
     return answer.parse(JSON.parse(text));
@@ -168,15 +168,15 @@ function parseAnswer<Answer>(
   }
 }
 
-function searchRefusal(
-  { name, settings, meaning }: Engine,
+function createSearchRefusal(
+  { name, settings, meaning }: SearchEngine,
   { status, headers }: Response,
 ): WebError {
   const usual: Readonly<Record<number, string>> = {
     401: `it refused the key; check ${settings}`,
     403: `it refused the key; check ${settings}`,
     404: `there is no search at this address; check ${settings}`,
-    429: `it receives too many requests${waitOf(headers)}`,
+    429: `it receives too many requests${describeWait(headers)}`,
   };
   const why =
     meaning[status] ??
@@ -185,7 +185,7 @@ function searchRefusal(
   return new WebError('web-search', `${name} answered with status ${status}: ${why}.`);
 }
 
-function waitOf(headers: Headers): string {
+function describeWait(headers: Headers): string {
   const seconds = Number(headers.get('retry-after'));
   return seconds > 0 ? `; try again in ${seconds} s` : '; try again later';
 }
@@ -210,14 +210,14 @@ const SearxngResponse = z.object({
   unresponsive_engines: z.array(z.unknown()).default([]),
 });
 
-const SEARXNG: Engine = {
+const SEARXNG: SearchEngine = {
   name: 'SearXNG',
   settings: 'web.search.searxng',
   meaning: { 403: 'it does not give out JSON; add json to search.formats in its settings.yml' },
 };
 
 /** Searches with SearXNG, a metasearch engine that can be self-hosted. */
-function searxng({ baseUrl, language }: SearxngSettings, deps: EngineDeps): SearchWeb {
+function createSearxngSearch({ baseUrl, language }: SearxngSettings, deps: EngineDeps): SearchWeb {
   return async ({ query }, signal) => {
     const url = new URL(`${baseUrl.replace(/(?<!\/)\/+$/, '')}/search`);
     url.searchParams.set('q', query);
@@ -251,7 +251,7 @@ const BraveResponse = z.object({
 });
 
 const BRAVE_URL = 'https://api.search.brave.com';
-const BRAVE: Engine = {
+const BRAVE: SearchEngine = {
   name: 'Brave Search',
   settings: 'web.search.brave',
   meaning: { 422: 'it refused the key or the question; check web.search.brave.apiKey' },

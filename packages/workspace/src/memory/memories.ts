@@ -3,13 +3,13 @@ import { isMemory } from '../audience.ts';
 import type { WorkspaceView } from '../workspace-view.ts';
 import type { WriteApproval } from '../write-rules.ts';
 import {
+  addEntry,
+  getFileScope,
   type MemoryEntry,
   type MemoryType,
   parseMemoryFile,
+  removeEntries,
   SAVED_FILES,
-  scopeOfFile,
-  withEntry,
-  withoutEntries,
 } from './memory-file.ts';
 import { VERSIONS_FOLDER } from './memory-versions.ts';
 
@@ -25,7 +25,7 @@ export type SaveResult =
   | { readonly kind: 'refused'; readonly detail: string };
 
 /** The memories that were removed from the files, and those that could not be. */
-export interface Removal {
+export interface MemoryRemoval {
   readonly memories: readonly SavedMemory[];
   /** Lines removed from other notes, by file. */
   readonly lines: readonly { readonly name: string; readonly count: number }[];
@@ -38,13 +38,13 @@ const BY_COMMAND: WriteApproval = { by: 'command' };
 const WHOLE = Number.MAX_SAFE_INTEGER;
 
 /** The memories in a workspace's files; the files are authoritative and may be edited by hand. */
-export class Memories {
+export class MemoryFiles {
   readonly #entries = new EntryCache();
 
   /** The memories that this reader may see, oldest first in each file. */
   async list(view: WorkspaceView): Promise<readonly SavedMemory[]> {
     const lists = await Promise.all(
-      visibleMemoryFiles(view).map(async (name) => {
+      listVisibleMemoryFiles(view).map(async (name) => {
         const file = await view.read(name, WHOLE);
         const found = file.kind === 'file' ? this.#entries.of(name, file.text) : [];
         return found.map((entry) => ({ name, entry }));
@@ -65,7 +65,7 @@ export class Memories {
     const written = await view.change(name, (text) => {
       // Another process may have saved the same memory in the meantime.
       twin = this.#entries.of(name, text ?? '').find((one) => isSameMemory(one, entry));
-      return twin === undefined ? withEntry(text, entry) : null;
+      return twin === undefined ? addEntry(text, entry) : null;
     });
     if (written.kind === 'refused') return { kind: 'refused', detail: written.detail };
     return { kind: twin === undefined ? 'saved' : 'known', name, entry: twin ?? entry };
@@ -76,18 +76,17 @@ export class Memories {
     view: WorkspaceView,
     isMeant: (memory: SavedMemory) => boolean,
     inNotes: (line: string) => boolean,
-  ): Promise<Removal> {
+  ): Promise<MemoryRemoval> {
     const memories = (await this.list(view)).filter(isMeant);
     const lines: { name: string; count: number }[] = [];
     const failed: { name: string; detail: string }[] = [];
-    for (const name of await changeable(view)) {
+    for (const name of await listChangeableFiles(view)) {
       const ids = new Set(memories.filter((one) => one.name === name).map(({ entry }) => entry.id));
-      const scope = scopeOfFile(name);
+      const scope = getFileScope(name);
       let count = 0;
       const shortened = (text: string | null) => {
         if (text === null) return null;
-        const kept =
-          scope === null ? withoutLines(text, inNotes) : withoutEntries(text, scope, ids);
+        const kept = scope === null ? removeLines(text, inNotes) : removeEntries(text, scope, ids);
         count = countLines(text) - countLines(kept);
         return kept === text ? null : kept;
       };
@@ -95,7 +94,7 @@ export class Memories {
       if (result.kind === 'refused') failed.push({ name, detail: result.detail });
       else if (scope === null && count > 0) lines.push({ name, count });
     }
-    const old = await view.versions?.forget((text) => withoutLines(text, inNotes));
+    const old = await view.versions?.forget((text) => removeLines(text, inNotes));
     if (old !== undefined && old.count > 0) lines.push({ name: VERSIONS_FOLDER, count: old.count });
     failed.push(...(old?.failed ?? []), ...(await forgetVersions(view, memories, inNotes)));
     const isGone = ({ name }: SavedMemory) => failed.every((one) => one.name !== name);
@@ -111,12 +110,12 @@ async function forgetVersions(
   { reader, groupMemory, history }: WorkspaceView,
   memories: readonly SavedMemory[],
   inNotes: (line: string) => boolean,
-): Promise<Removal['failed']> {
+): Promise<MemoryRemoval['failed']> {
   const shorten = (file: string, text: string): string => {
-    const scope = scopeOfFile(file);
+    const scope = getFileScope(file);
     const own = memories.filter(({ name }) => name === file).map(({ entry }) => entry.id);
-    const kept = scope === null ? text : withoutEntries(text, scope, new Set(own));
-    return withoutLines(kept, inNotes);
+    const kept = scope === null ? text : removeEntries(text, scope, new Set(own));
+    return removeLines(kept, inNotes);
   };
   const isMeant = (file: string) => reader.kind === 'owner' || file === groupMemory;
   return (await history?.forget(shorten, isMeant))?.failed ?? [];
@@ -129,20 +128,20 @@ function isSameMemory(known: MemoryEntry, entry: MemoryEntry): boolean {
   return isAlike && known.person === entry.person && known.scope === entry.scope;
 }
 
-function withoutLines(text: string, isMeant: (line: string) => boolean): string {
+function removeLines(text: string, isMeant: (line: string) => boolean): string {
   const kept = text.split('\n').filter((line) => !isMeant(line));
   return kept.join('\n');
 }
 
 /** The files that contain memories, and an owner's notes. */
-async function changeable(view: WorkspaceView): Promise<readonly string[]> {
-  if (view.reader.kind !== 'owner') return visibleMemoryFiles(view);
+async function listChangeableFiles(view: WorkspaceView): Promise<readonly string[]> {
+  if (view.reader.kind !== 'owner') return listVisibleMemoryFiles(view);
   const all = (await view.list()).map(({ name }) => name);
   const notes = all.filter((name) => isMemory(name));
-  return [...new Set([...visibleMemoryFiles(view), ...notes])];
+  return [...new Set([...listVisibleMemoryFiles(view), ...notes])];
 }
 
-function visibleMemoryFiles(view: WorkspaceView): readonly string[] {
+function listVisibleMemoryFiles(view: WorkspaceView): readonly string[] {
   const owners = view.reader.kind === 'owner' ? Object.values(SAVED_FILES) : [];
   return [...owners, view.groupMemory];
 }
@@ -171,7 +170,7 @@ class EntryCache {
   of(name: string, text: string): readonly MemoryEntry[] {
     const before = this.#files.get(name);
     if (before?.text === text) return before.entries;
-    const scope = scopeOfFile(name) ?? 'project';
+    const scope = getFileScope(name) ?? 'project';
     const lines = new Map<string, readonly MemoryEntry[]>();
     const entries = text.split('\n').flatMap((line) => {
       const found = before?.lines.get(line) ?? parseMemoryFile(line, scope);
@@ -206,7 +205,7 @@ const ORDER: readonly MemoryType[] = ['constraint', 'preference', 'habit', 'skil
  * A short summary of memories, created without a model (G14): grouped by type, with the newest and
  * most used first in each group. The agent's own notes are marked. Null if there are no memories.
  */
-export function profileOf(entries: readonly MemoryEntry[], uses: MemoryUses): string | null {
+export function summarizeProfile(entries: readonly MemoryEntry[], uses: MemoryUses): string | null {
   const ranked = rankMemories(entries, uses);
   const chosen: MemoryEntry[] = [];
   let tooLong = 0;

@@ -47,7 +47,7 @@ export interface MemoryEntry {
 const MEMORY_CHARACTERS = 500;
 
 /** Converts a text to one plain line that can neither begin nor end one of the file's marks. */
-export function memoryLine(text: string): string {
+export function toMemoryLine(text: string): string {
   const line = text
     .toWellFormed()
     .replace(/<!--|--+>|<!/g, ' ')
@@ -66,16 +66,16 @@ export function memoryLine(text: string): string {
  * The id of a memory from one message: the same in every run of a turn, so that it is saved only
  * once. `seed` distinguishes several memories.
  */
-export function memoryId(seed: readonly string[]): string {
-  return `m${hash(JSON.stringify(seed))}`;
+export function createMemoryId(seed: readonly string[]): string {
+  return `m${hashMemoryText(JSON.stringify(seed))}`;
 }
 
 /** The id of a line written by hand; it changes with the text. */
-function handId(text: string): string {
-  return `h${hash(text)}`;
+function createHandwrittenId(text: string): string {
+  return `h${hashMemoryText(text)}`;
 }
 
-function hash(text: string): string {
+function hashMemoryText(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 10);
 }
 
@@ -87,7 +87,7 @@ export const SAVED_FILES: Readonly<Record<MemoryScope, string>> = {
 };
 
 /** The scope of lines without one of their own; null if it is not a memory file. */
-export function scopeOfFile(name: string): MemoryScope | null {
+export function getFileScope(name: string): MemoryScope | null {
   if (isGroupFile(name)) return 'project';
   if (name === SAVED_FILES.user) return 'user';
   if (name === SAVED_FILES.project) return 'project';
@@ -119,14 +119,14 @@ export function parseMemoryFile(text: string, scope: MemoryScope): readonly Memo
 }
 
 /** The file with one memory added; `null` if there is no file yet. */
-export function withEntry(text: string | null, entry: MemoryEntry): string {
+export function addEntry(text: string | null, entry: MemoryEntry): string {
   const before = text === null || text.trim() === '' ? HEAD : `${text.trimEnd()}\n`;
   const gap = /\n[-*+] [^\n]*\n$/.test(before) ? '' : '\n';
   return `${before}${gap}${printEntry(entry)}\n`;
 }
 
 /** The file without the lines for these memories. */
-export function withoutEntries(text: string, scope: MemoryScope, ids: ReadonlySet<string>): string {
+export function removeEntries(text: string, scope: MemoryScope, ids: ReadonlySet<string>): string {
   return text
     .split('\n')
     .filter((line) => {
@@ -143,18 +143,20 @@ export function printEntry({ text, from, ...entry }: MemoryEntry): string {
     .filter(([, value]) => value !== null)
     .map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`)
     .join(' ');
-  return `- ${memoryLine(text)} <!-- parley ${mark} -->`;
+  return `- ${toMemoryLine(text)} <!-- parley ${mark} -->`;
 }
 
 function parseMemoryLine(line: string, scope: MemoryScope): MemoryEntry | null {
   const [, written = '', mark] = ITEM.exec(line) ?? [];
-  const text = memoryLine(written);
+  const text = toMemoryLine(written);
   if (text === '') return null;
-  return (mark === undefined ? null : markedEntry(text, mark)) ?? handEntry(text, scope);
+  return (
+    (mark === undefined ? null : parseMarkedEntry(text, mark)) ?? parseHandwrittenEntry(text, scope)
+  );
 }
 
-function markedEntry(text: string, mark: string): MemoryEntry | null {
-  const values = valuesOf(mark);
+function parseMarkedEntry(text: string, mark: string): MemoryEntry | null {
+  const values = parseMarkValues(mark);
   const parsed = Mark.safeParse(values);
   if (!parsed.success) return null;
   const { person = null, date = null, automatic, ...rest } = parsed.data;
@@ -170,12 +172,12 @@ function markedEntry(text: string, mark: string): MemoryEntry | null {
   };
 }
 
-function handEntry(text: string, scope: MemoryScope): MemoryEntry {
+function parseHandwrittenEntry(text: string, scope: MemoryScope): MemoryEntry {
   const unknown = { person: null, date: null, from: null, automatic: false };
-  return { id: handId(text), type: 'fact', scope, text, words: 'hand', ...unknown };
+  return { id: createHandwrittenId(text), type: 'fact', scope, text, words: 'hand', ...unknown };
 }
 
-function valuesOf(mark: string): Readonly<Record<string, string>> {
+function parseMarkValues(mark: string): Readonly<Record<string, string>> {
   const pairs = mark.split(/\s+/).flatMap((pair) => {
     const [, key, value] = /^([a-z]+)=(.*)$/.exec(pair) ?? [];
     if (key === undefined || value === undefined) return [];

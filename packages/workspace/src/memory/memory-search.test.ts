@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorkspace, type Workspace } from '../open-workspace.ts';
 import { type MemorySearch, openMemorySearch } from './memory-search.ts';
 import { PassageIndex } from './passage-index.ts';
-import { queryWords } from './search-words.ts';
+import { listQueryWords } from './search-words.ts';
 
 const MEMORIES = [
   'I like green tea in the morning.',
@@ -231,7 +231,7 @@ function list(texts: readonly string[]): string {
 }
 
 function find(index: PassageIndex, question: string, most = 1_000) {
-  return index.search(queryWords(question), most);
+  return index.search(listQueryWords(question), most);
 }
 
 describe('files and the text in them', () => {

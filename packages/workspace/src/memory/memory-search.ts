@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { BoundedMap, type Monotonic, type PromptPart, type Reader, systemTime } from '@parley/core';
 import type { Workspace } from '../open-workspace.ts';
-import { FoundFile, markdownLister } from '../paths.ts';
+import { createMarkdownLister, FoundFile } from '../paths.ts';
 import type { WorkspaceView } from '../workspace-view.ts';
 import { type MemoryEntry, SAVED_FILES } from './memory-file.ts';
-import { type FoundPiece, PassageIndex, type PassageKind, passageOf } from './passage-index.ts';
-import { type QueryWord, queryWords } from './search-words.ts';
+import { type FoundPiece, PassageIndex, type PassageKind, toPassage } from './passage-index.ts';
+import { listQueryWords, type QueryWord } from './search-words.ts';
 
 /** A passage found for a question. */
 export interface MemoryHit extends PromptPart {
@@ -52,7 +52,7 @@ export function openMemorySearch(
     const view = workspace.for(reader);
     return new FileIndex({ folder, names, always, view, monotonic });
   };
-  const list = markdownLister();
+  const list = createMarkdownLister();
   const within = async (name: string): Promise<readonly string[]> =>
     (await list(join(folder, name))).map((file) => `${name}/${file}`);
   // No conversation, because these indexes find the same for every reader of the same kind.
@@ -85,7 +85,7 @@ export function openMemorySearch(
       { most, ...place }: SearchScope & { readonly most: number },
     ): Promise<readonly MemoryHit[]> {
       let known: readonly QueryWord[] | undefined;
-      const words = () => (known ??= queryWords(question));
+      const words = () => (known ??= listQueryWords(question));
       const wanted = most * 2 + SPARE;
       const found = await Promise.all([
         shared[view.reader.kind].search(words, wanted),
@@ -112,21 +112,21 @@ async function readHits(
     if (hits.size === most) break;
     const { name, text } = piece.file;
     const file = await view.read(name, Number.MAX_SAFE_INTEGER);
-    const passage = passageOf(name, piece);
+    const passage = toPassage(name, piece);
     if (file.kind === 'absent' || passage === null || hits.has(passage.text)) continue;
     // The file may have changed since it was indexed.
     const isSaid = (words: string) => file.text === text || file.text.includes(words);
     if (!isSaid(piece.raw) || !isSaid(piece.heading)) continue;
     if (isOutOfSession(passage.entry, at)) continue;
     const { source, audience } = file;
-    const isAbout = isClear(coverage, rarity);
+    const isAbout = isClearMatch(coverage, rarity);
     hits.set(passage.text, { ...passage, source, audience, score, isClear: isAbout });
   }
   return [...hits.values()];
 }
 
 /** Whether most of the question matches, or one of its rare words and a fair part of the rest. */
-function isClear(coverage: number, rarity: number): boolean {
+function isClearMatch(coverage: number, rarity: number): boolean {
   return (coverage >= 0.5 && rarity >= 1.3) || (rarity >= 2 && coverage >= 0.2);
 }
 
@@ -217,7 +217,7 @@ class FileIndex {
   }
 
   async #update(name: string): Promise<void> {
-    const fingerprint = fingerprintOf(this.#options.folder, name);
+    const fingerprint = fingerprintFile(this.#options.folder, name);
     if (fingerprint === null) this.#drop(name);
     else if (this.#fingerprints.get(name) !== fingerprint) {
       const file = await this.#options.view.read(name, Number.MAX_SAFE_INTEGER);
@@ -233,7 +233,7 @@ class FileIndex {
 }
 
 /** Null if there is no file. The view decides whether it may be read at all. */
-function fingerprintOf(folder: string, name: string): string | null {
+function fingerprintFile(folder: string, name: string): string | null {
   try {
     const stats = lstatSync(`${folder}/${name}`, { bigint: true, throwIfNoEntry: false });
     if (stats === undefined || !stats.isFile()) return null;

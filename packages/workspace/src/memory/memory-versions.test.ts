@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readVersionName, versionName } from '../file-versions.ts';
-import { localLock } from '../workspace-lock.ts';
+import { formatVersionName, readVersionName } from '../file-versions.ts';
+import { createLocalLock } from '../workspace-lock.ts';
 import { MemoryVersions } from './memory-versions.ts';
 
 let folder: string;
@@ -19,7 +19,7 @@ beforeEach(() => {
     ids += 1;
     return `${prefix}-${ids}`;
   };
-  versions = new MemoryVersions({ folder, newId, clock: () => now, lock: localLock() });
+  versions = new MemoryVersions({ folder, newId, clock: () => now, lock: createLocalLock() });
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -47,7 +47,7 @@ describe('versions of MEMORY.md', () => {
           }
         },
       ),
-      runs(25),
+      toRunOptions(25),
     );
   });
 
@@ -95,7 +95,7 @@ describe('versions of MEMORY.md', () => {
       fc.property(moments, (all) => {
         let newest: ReturnType<typeof readVersionName> = null;
         for (const moment of all) {
-          const next = readVersionName(versionName(moment, newest ?? undefined));
+          const next = readVersionName(formatVersionName(moment, newest ?? undefined));
           expect(next).not.toBeNull();
           if (newest !== null) expect((next?.name ?? '') > newest.name).toBe(true);
           newest = next;

@@ -1,7 +1,7 @@
 import { AudienceFrontMatter } from '../audience.ts';
 import { type FileChange, FileVersions, type FileVersionsOptions } from '../file-versions.ts';
 import { readFrontMatter } from '../front-matter.ts';
-import { headToKeep } from '../write-rules.ts';
+import { getKeptHead } from '../write-rules.ts';
 
 /** A change to MEMORY.md whose old and new texts are both stored. */
 interface MemoryEdit {
@@ -29,7 +29,7 @@ export class MemoryVersions extends FileVersions {
   /** MEMORY.md without front matter, even if it is an empty form; null if there is none. Throws. */
   async current(): Promise<string | null> {
     const raw = await this.content();
-    return raw === null ? null : versionBody(raw);
+    return raw === null ? null : stripVersionHead(raw);
   }
 
   /**
@@ -38,20 +38,20 @@ export class MemoryVersions extends FileVersions {
    */
   async read(name: string): Promise<{ readonly raw: string; readonly text: string } | null> {
     const raw = await this.raw(name);
-    return raw === null ? null : { raw, text: versionBody(raw) };
+    return raw === null ? null : { raw, text: stripVersionHead(raw) };
   }
 
   /** Writes MEMORY.md if it still contains `from`, and stores the text before and after. */
   replace({ from, to, why }: MemoryEdit): Promise<FileChange> {
     return this.options.lock.hold(async (hold) => {
       const raw = await this.content();
-      if ((raw === null ? null : versionBody(raw)) !== from) return { kind: 'changed' };
-      const head = headToKeep(readFrontMatter(raw ?? '', AudienceFrontMatter));
+      if ((raw === null ? null : stripVersionHead(raw)) !== from) return { kind: 'changed' };
+      const head = getKeptHead(readFrontMatter(raw ?? '', AudienceFrontMatter));
       return this.change(hold, raw, `${head}${to.trimEnd()}\n`, why);
     });
   }
 }
 
-function versionBody(raw: string): string {
+function stripVersionHead(raw: string): string {
   return readFrontMatter(raw, AudienceFrontMatter).body;
 }

@@ -1,9 +1,9 @@
-import { type MemoryEntry, parseMemoryFile, scopeOfFile } from './memory-file.ts';
-import { indexTerms, type QueryWord } from './search-words.ts';
+import { getFileScope, type MemoryEntry, parseMemoryFile } from './memory-file.ts';
+import { listIndexTerms, type QueryWord } from './search-words.ts';
 
 /** A matching piece of a file, its score, and how much of the question it matches. */
 export interface FoundPiece {
-  readonly piece: IndexedPiece;
+  readonly piece: IndexedFilePiece;
   readonly score: number;
   /** The share of the question's significant words that the piece contains, from 0 to 1. */
   readonly coverage: number;
@@ -15,10 +15,10 @@ interface IndexedFile {
   readonly name: string;
   text: string;
   /** Keyed by their text. */
-  readonly pieces: Map<string, IndexedPiece>;
+  readonly pieces: Map<string, IndexedFilePiece>;
 }
 
-interface IndexedPiece extends Piece {
+interface IndexedFilePiece extends PassagePiece {
   readonly file: IndexedFile;
   /** Identifies it in postings; reused once it has been removed. */
   readonly number: number;
@@ -35,7 +35,7 @@ interface Posting {
 }
 
 /** The running sums for one search, by piece number. */
-interface Sums {
+interface ScoreSums {
   readonly score: Float64Array;
   readonly matched: Float64Array;
   readonly rarity: Float64Array;
@@ -64,7 +64,7 @@ export class PassageIndex {
   readonly #mostPieces: number;
   readonly #files = new Map<string, IndexedFile>();
   /** Indexed by their numbers. */
-  readonly #pieces: (IndexedPiece | undefined)[] = [];
+  readonly #pieces: (IndexedFilePiece | undefined)[] = [];
   readonly #lengths: number[] = [];
   readonly #free: number[] = [];
   readonly #postings = new Map<string, Posting>();
@@ -88,7 +88,7 @@ export class PassageIndex {
     this.#files.set(name, file);
     file.text = text;
     const now = new Map(
-      piecesOf(name, text).map((piece) => [`${piece.heading}\n${piece.raw}`, piece]),
+      splitIntoPassages(name, text).map((piece) => [`${piece.heading}\n${piece.raw}`, piece]),
     );
     for (const [key, piece] of file.pieces) {
       if (now.has(key)) continue;
@@ -137,7 +137,7 @@ export class PassageIndex {
   }
 
   /** Scores each piece by the word's best form. Returns the rarity of the rarest form. */
-  #addWord(word: QueryWord, { score, matched, rarity, best, bestRarity }: Sums): number {
+  #addWord(word: QueryWord, { score, matched, rarity, best, bestRarity }: ScoreSums): number {
     best.fill(0);
     bestRarity.fill(0);
     let rarest = 0;
@@ -183,7 +183,7 @@ export class PassageIndex {
   }
 
   #longerThan(start: string): readonly string[] {
-    const from = lowerBound(this.#terms, start) + (this.#postings.has(start) ? 1 : 0);
+    const from = findLowerBound(this.#terms, start) + (this.#postings.has(start) ? 1 : 0);
     const next = this.#terms.slice(from, from + MAX_LONGER_WORDS);
     const end = next.findIndex((term) => !term.startsWith(start));
     return end === -1 ? next : next.slice(0, end);
@@ -195,8 +195,8 @@ export class PassageIndex {
     return Math.log(1 + (all - having + 0.5) / (having + 0.5));
   }
 
-  #add(file: IndexedFile, key: string, piece: Piece): void {
-    const terms = this.size < this.#mostPieces ? termsOf(file.name, piece) : [];
+  #add(file: IndexedFile, key: string, piece: PassagePiece): void {
+    const terms = this.size < this.#mostPieces ? listPieceTerms(file.name, piece) : [];
     const { length } = terms;
     if (length === 0) return;
     const number = this.#free.pop() ?? this.#pieces.length;
@@ -219,19 +219,19 @@ export class PassageIndex {
   #newTerm(term: string): Posting {
     const posting = { numbers: [], counts: [] };
     this.#postings.set(term, posting);
-    this.#terms.splice(lowerBound(this.#terms, term), 0, term);
+    this.#terms.splice(findLowerBound(this.#terms, term), 0, term);
     return posting;
   }
 
-  #remove({ file, number, length, ...piece }: IndexedPiece): void {
-    for (const term of new Set(termsOf(file.name, piece))) {
+  #remove({ file, number, length, ...piece }: IndexedFilePiece): void {
+    for (const term of new Set(listPieceTerms(file.name, piece))) {
       const { numbers, counts } = this.#postings.get(term) ?? NO_POSTING;
       const at = numbers.indexOf(number);
       numbers.splice(at, 1);
       counts.splice(at, 1);
       if (numbers.length > 0) continue;
       this.#postings.delete(term);
-      this.#terms.splice(lowerBound(this.#terms, term), 1);
+      this.#terms.splice(findLowerBound(this.#terms, term), 1);
     }
     this.#pieces[number] = undefined;
     this.#free.push(number);
@@ -241,13 +241,13 @@ export class PassageIndex {
 
 const NO_POSTING: Posting = { numbers: [], counts: [] };
 
-function termsOf(name: string, piece: Piece): readonly string[] {
-  const passage = passageOf(name, piece);
-  return passage === null ? [] : indexTerms(`${passage.heading}\n${passage.text}`);
+function listPieceTerms(name: string, piece: PassagePiece): readonly string[] {
+  const passage = toPassage(name, piece);
+  return passage === null ? [] : listIndexTerms(`${passage.heading}\n${passage.text}`);
 }
 
 /** The index of a term in a sorted list, or the index at which it would be inserted. */
-function lowerBound(sorted: readonly string[], term: string): number {
+function findLowerBound(sorted: readonly string[], term: string): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {
@@ -276,7 +276,7 @@ export interface Passage {
 const PIECE = /[\s\S]{1,1200}/gu;
 
 /** A passage as it appears in the file, not yet parsed. */
-export interface Piece {
+export interface PassagePiece {
   readonly raw: string;
   readonly heading: string;
 }
@@ -285,8 +285,8 @@ export interface Piece {
  * Splits a file into separately searchable pieces: memories line by line, everything else by
  * sections.
  */
-function piecesOf(name: string, text: string): readonly Piece[] {
-  if (scopeOfFile(name) === null) return splitSections(text);
+function splitIntoPassages(name: string, text: string): readonly PassagePiece[] {
+  if (getFileScope(name) === null) return splitSections(text);
   // Parsing a line costs more than everything else here, and most lines are never needed.
   return text
     .split('\n')
@@ -295,8 +295,8 @@ function piecesOf(name: string, text: string): readonly Piece[] {
 }
 
 /** The passage in a piece; null if it is empty. */
-export function passageOf(name: string, { raw, heading }: Piece): Passage | null {
-  const scope = scopeOfFile(name);
+export function toPassage(name: string, { raw, heading }: PassagePiece): Passage | null {
+  const scope = getFileScope(name);
   if (scope === null) {
     const kind = name.startsWith('knowledge/') ? 'knowledge' : 'note';
     return { kind, text: raw, heading };
@@ -305,8 +305,8 @@ export function passageOf(name: string, { raw, heading }: Piece): Passage | null
   return entry === undefined ? null : { kind: 'saved', text: entry.text, heading: '', entry };
 }
 
-function splitSections(text: string): readonly Piece[] {
-  const found: Piece[] = [];
+function splitSections(text: string): readonly PassagePiece[] {
+  const found: PassagePiece[] = [];
   let heading = '';
   let lines: string[] = [];
   const end = (): void => {

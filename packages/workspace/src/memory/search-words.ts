@@ -31,11 +31,11 @@ const STOP_STEMS: ReadonlySet<string> = new Set(
 );
 
 /** The terms under which a text is indexed: word stems, and single and paired dense characters. */
-export function indexTerms(text: string): readonly string[] {
+export function listIndexTerms(text: string): readonly string[] {
   const terms: string[] = [];
   for (const word of splitWords(text)) {
     if (!DENSE.test(word)) {
-      terms.push(...stemmedForms(word));
+      terms.push(...listStemmedForms(word));
       continue;
     }
     const characters = [...word];
@@ -60,9 +60,11 @@ const MAX_WORDS = 40;
 /**
  * The words in a question, each once. Very common words are omitted, unless there are no others.
  */
-export function queryWords(text: string): readonly QueryWord[] {
+export function listQueryWords(text: string): readonly QueryWord[] {
   const all = splitWords(text).flatMap((word) =>
-    DENSE.test(word) ? denseWords(word) : [{ forms: stemmedForms(word), weight: 1, prefix: true }],
+    DENSE.test(word)
+      ? splitDenseWords(word)
+      : [{ forms: listStemmedForms(word), weight: 1, prefix: true }],
   );
   const significant = all.filter(({ forms }) => !forms.some((form) => STOP_STEMS.has(form)));
   // Common words alone may find something, but never show what a message is about.
@@ -72,7 +74,7 @@ export function queryWords(text: string): readonly QueryWord[] {
   return [...distinct.values()].slice(0, MAX_WORDS);
 }
 
-function denseWords(run: string): QueryWord[] {
+function splitDenseWords(run: string): QueryWord[] {
   const characters = [...run];
   if (characters.length === 1) return [{ forms: characters, weight: 1, prefix: false }];
   const pairs = characters.slice(1).map((character, at) => `${characters[at] ?? ''}${character}`);
@@ -92,7 +94,7 @@ function splitWords(text: string): string[] {
 }
 
 /** `Häuser` is found both as `haeuser` and as `hauser`, each by its stem. */
-function stemmedForms(word: string): readonly string[] {
+function listStemmedForms(word: string): readonly string[] {
   const german = word
     .replaceAll('ä', 'ae')
     .replaceAll('ö', 'oe')

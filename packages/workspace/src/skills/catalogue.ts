@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { Audience, type PromptPart } from '@parley/core';
 import { z } from 'zod';
 import { SKILL_FILE } from '../audience.ts';
-import { estimateTokens, startThatReads } from '../text.ts';
+import { estimateTokens, shortenAtClause } from '../text.ts';
 import type { SkillSource } from './find-skills.ts';
 import {
+  getSkillFolderName,
   type KeySource,
   type ResolvedSkill,
   type SkillState,
-  skillFolderName,
   type UsableSkill,
 } from './resolve-skills.ts';
-import { cleanOneLine, escapeXml, locationOf, type ShownFolder } from './skill-text.ts';
+import { cleanOneLine, escapeXml, type ShownFolder, toShownLocation } from './skill-text.ts';
 
 /**
  * The skills for one session: determined when it begins, and the same in each of its turns (S07).
@@ -85,13 +85,13 @@ export function makeSnapshot({ catalogue, skills, inline, filter }: SnapshotPart
  * get the space that the catalog leaves, in order; a skill whose body does not fit is in the
  * catalog.
  */
-export function divide(
+export function divideSkills(
   all: readonly CatalogueEntry[],
-  texts: readonly { readonly skill: Described; readonly text: SkillText | AbsentSkill }[],
+  texts: readonly { readonly skill: DescribedSkill; readonly text: SkillText | AbsentSkill }[],
   { max, maxCharacters }: { readonly max: number; readonly maxCharacters: number },
 ): { readonly catalogue: Catalogue; readonly inline: SkillSnapshot['inline'] } {
   const without = (names: ReadonlySet<string>, skills: number, characters: number) =>
-    catalogueOf(
+    selectCatalogue(
       all.filter(({ name }) => !names.has(name)),
       { skills, characters },
     );
@@ -113,7 +113,7 @@ export function divide(
   return { catalogue: without(shown, max - inline.length, room), inline };
 }
 
-type Described = Pick<CatalogueEntry, 'name' | 'description'>;
+type DescribedSkill = Pick<CatalogueEntry, 'name' | 'description'>;
 
 /** A skill in the catalog. */
 export interface CatalogueEntry {
@@ -155,7 +155,7 @@ const MIN_DESCRIPTION_LENGTH = 40;
  * it; otherwise the longest are truncated to a common length, and skills are omitted only if that
  * length is the minimum.
  */
-export function catalogueOf(
+export function selectCatalogue(
   all: readonly CatalogueEntry[],
   { skills, characters }: CatalogueLimits,
 ): Catalogue {
@@ -167,13 +167,16 @@ export function catalogueOf(
     MIN_DESCRIPTION_LENGTH,
     ...all.slice(0, most).map((entry) => entry.description.length),
   );
-  const added = largestFitting(Math.min(longest, characters) - MIN_DESCRIPTION_LENGTH, (more) => {
-    const text = renderCatalogue(entriesAt(MIN_DESCRIPTION_LENGTH + more));
-    return text.length <= characters && estimateTokens(text) <= tokens;
-  });
+  const added = findLargestFitting(
+    Math.min(longest, characters) - MIN_DESCRIPTION_LENGTH,
+    (more) => {
+      const text = renderCatalogue(entriesAt(MIN_DESCRIPTION_LENGTH + more));
+      return text.length <= characters && estimateTokens(text) <= tokens;
+    },
+  );
   const candidates = entriesAt(MIN_DESCRIPTION_LENGTH + added);
   const fits = (count: number) => renderCatalogue(candidates.slice(0, count)).length <= characters;
-  const entries = candidates.slice(0, largestFitting(most, fits));
+  const entries = candidates.slice(0, findLargestFitting(most, fits));
   return { text: renderCatalogue(entries), entries, left: all.length - entries.length };
 }
 
@@ -184,12 +187,12 @@ export function catalogueOf(
 function shortenDescription(entry: CatalogueEntry, length: number): CatalogueEntry {
   const { description } = entry;
   const total = description.length;
-  if (total <= length + cutNotice(total, total).length) return entry;
-  const shown = startThatReads(description, length);
-  return { ...entry, description: shown + cutNotice(shown.length, total) };
+  if (total <= length + formatCutNotice(total, total).length) return entry;
+  const shown = shortenAtClause(description, length);
+  return { ...entry, description: shown + formatCutNotice(shown.length, total) };
 }
 
-function cutNotice(shown: number, total: number): string {
+function formatCutNotice(shown: number, total: number): string {
   return ` … [cut: ${shown} of ${total} characters]`;
 }
 
@@ -213,7 +216,7 @@ function renderCatalogue(entries: readonly CatalogueEntry[]): string {
 /**
  * The largest number from 0 to `most` for which `fits` holds, found by bisection; `fits(0)` holds.
  */
-export function largestFitting(most: number, fits: (count: number) => boolean): number {
+export function findLargestFitting(most: number, fits: (count: number) => boolean): number {
   let low = 0;
   let high = most;
   while (low < high) {
@@ -271,10 +274,10 @@ export function toSkillStatus(
   folders: readonly ShownFolder[],
 ): SkillStatus {
   const folder = join(found.root, ...found.segments);
-  const location = locationOf(skill === null ? folder : join(folder, SKILL_FILE), folders);
+  const location = toShownLocation(skill === null ? folder : join(folder, SKILL_FILE), folders);
   const forModel = skill !== null && !skill.disablemodelinvocation;
   const base = {
-    name: cleanOneLine(skill?.name ?? skillFolderName(found)),
+    name: cleanOneLine(skill?.name ?? getSkillFolderName(found)),
     source: found.source,
     location,
     description: skill?.description ?? '',

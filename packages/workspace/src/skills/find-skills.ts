@@ -3,17 +3,17 @@ import { readdir, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Clock, reasonOf } from '@parley/core';
 import { SKILL_FILE } from '../audience.ts';
-import { textOfFile } from '../file-text.ts';
+import { decodeFileText } from '../file-text.ts';
 import {
-  diskReason,
+  describeDiskError,
   type FoundFile,
-  identityOf,
+  getFileIdentity,
   openInside,
   parseFileName,
   SETTLED_MS,
   walkPath,
 } from '../paths.ts';
-import { type FilePattern, patternsInside } from '../prompt-files.ts';
+import { type FilePattern, toPatternsInside } from '../prompt-files.ts';
 import { type ParsedSkill, parseSkill, type RefusedSkill } from './skill-file.ts';
 
 /**
@@ -46,7 +46,7 @@ export interface SkillPlaces {
 }
 
 /** The six sources, from the weakest to the strongest (S02). */
-export function skillFolders(places: SkillPlaces): readonly SkillFolder[] {
+export function listSkillFolders(places: SkillPlaces): readonly SkillFolder[] {
   const agents = ['.agents', 'skills'];
   return [
     ...places.extra.map((root): SkillFolder => ({ source: 'extra', root, within: [] })),
@@ -62,10 +62,10 @@ export function skillFolders(places: SkillPlaces): readonly SkillFolder[] {
  * The workspace files that contain skills: `skills/`, the folders of other sources that are inside
  * the workspace, and SKILL.md anywhere, because a source may also enclose the workspace.
  */
-export function skillReads(folders: readonly SkillFolder[]): readonly FilePattern[] {
+export function listSkillFiles(folders: readonly SkillFolder[]): readonly FilePattern[] {
   const workspace = folders.find(({ source }) => source === 'workspace');
   const paths = folders.map(({ root, within }) => `${join(root, ...within)}/`);
-  return [...(workspace === undefined ? [] : patternsInside(workspace.root, paths)), 'SKILL.md'];
+  return [...(workspace === undefined ? [] : toPatternsInside(workspace.root, paths)), 'SKILL.md'];
 }
 
 /** A skill, or what should be one, as it was found. */
@@ -146,7 +146,7 @@ async function scanEntry(
 ): Promise<ParsedSkill | RefusedSkill | null> {
   const segments = [...within, entry.name, SKILL_FILE];
   const checked = checkFile(root, segments, options.maxBytes);
-  if (checked.kind !== 'file') return faultOf(checked);
+  if (checked.kind !== 'file') return toRefusedSkill(checked);
   if (parseFileName(entry.name) === null) {
     return { kind: 'refused', reason: 'the name of its folder is no plain name' };
   }
@@ -165,13 +165,13 @@ async function readSkillHeader(
   if (known?.fingerprint === fingerprint) return known.content;
   const file = await readSkillFile(root, segments, found, maxBytes);
   cache.delete(path);
-  if (file.kind !== 'text') return faultOf(file);
+  if (file.kind !== 'text') return toRefusedSkill(file);
   const { content } = parseSkill(file.text, segments.at(-2) ?? '');
   if (clock() - found.changedAt > SETTLED_MS) cache.set(path, { fingerprint, content });
   return content;
 }
 
-function faultOf(fault: NoSkillFile): RefusedSkill | null {
+function toRefusedSkill(fault: NoSkillFile): RefusedSkill | null {
   return fault.kind === 'missing' ? null : fault;
 }
 
@@ -197,9 +197,9 @@ export function checkFile(
     if (walked.kind === 'link') return refuseSkillFile('a symbolic link is not followed');
     if (walked.kind === 'not-a-file') return refuseSkillFile('not a regular file');
     if (walked.file.hasTwin) return refuseSkillFile('it has a second name (a hard link)');
-    return walked.file.bytes > maxBytes ? skillTooLarge(walked.file.bytes, maxBytes) : walked;
+    return walked.file.bytes > maxBytes ? createSkillTooLarge(walked.file.bytes, maxBytes) : walked;
   } catch (error) {
-    return refuseSkillFile(`it cannot be read (${diskReason(error)})`);
+    return refuseSkillFile(`it cannot be read (${describeDiskError(error)})`);
   }
 }
 
@@ -213,15 +213,15 @@ export async function readSkillFile(
   try {
     await using handle = await openInside(root, segments);
     const stats = await handle.stat({ bigint: true });
-    if (!stats.isFile() || identityOf(stats) !== found.identity) {
+    if (!stats.isFile() || getFileIdentity(stats) !== found.identity) {
       return refuseSkillFile('it changed while it was read');
     }
     const bytes = await handle.readFile();
-    if (bytes.length > maxBytes) return skillTooLarge(bytes.length, maxBytes);
-    const read = textOfFile(bytes);
+    if (bytes.length > maxBytes) return createSkillTooLarge(bytes.length, maxBytes);
+    const read = decodeFileText(bytes);
     return read.kind === 'text' ? read : refuseSkillFile(read.detail);
   } catch (error) {
-    return refuseSkillFile(`it cannot be read (${diskReason(error)})`);
+    return refuseSkillFile(`it cannot be read (${describeDiskError(error)})`);
   }
 }
 
@@ -234,6 +234,6 @@ function refuseSkillFile(reason: string): NoSkillFile {
   return { kind: 'refused', reason };
 }
 
-function skillTooLarge(bytes: number, maxBytes: number): NoSkillFile {
+function createSkillTooLarge(bytes: number, maxBytes: number): NoSkillFile {
   return refuseSkillFile(`${bytes} bytes, at most ${maxBytes} are read`);
 }

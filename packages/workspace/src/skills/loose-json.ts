@@ -6,7 +6,7 @@ const MAX_DEPTH = 20;
  * comments. Undefined if it is invalid, or if something follows it. Never throws.
  */
 export function readLooseJson(text: string): unknown {
-  const reader = new LooseReader(text);
+  const reader = new LooseJsonReader(text);
   try {
     return reader.whole();
   } catch {
@@ -24,7 +24,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   '0': '\0',
 };
 
-class LooseReader {
+class LooseJsonReader {
   readonly #text: string;
   #at = 0;
 

@@ -24,7 +24,7 @@ export function readLooseMatter(file: string): LooseMatter | null {
   if (!/^---[ \t]*(?:ya?ml)?[ \t]*$/i.test(lines[0] ?? '')) return null;
   const split = findMatterEnd(lines);
   const block = dedentLines(lines.slice(1, split.end));
-  if (block.join('\n').length > MAX_CHARACTERS || aliasesIn(block) > MAX_ALIASES) return null;
+  if (block.join('\n').length > MAX_CHARACTERS || countAliases(block) > MAX_ALIASES) return null;
   const entries = readEntries(block);
   if (entries.length === 0) return null;
   const foreveryone = isForEveryone(split.warning === null ? block.join('\n') : text);
@@ -54,12 +54,12 @@ export function readLooseMatter(file: string): LooseMatter | null {
  */
 const MAX_ALIASES = 10;
 
-function aliasesIn(lines: readonly string[]): number {
+function countAliases(lines: readonly string[]): number {
   if (!lines.some((line) => /(?:^|[\s,[{])&\w/.test(line))) return 0;
   return lines.reduce((sum, line) => sum + (line.match(/(?:^|[\s,[{])\*\w/g)?.length ?? 0), 0);
 }
 
-interface Split {
+interface MatterSplit {
   /** The first line after the front matter, and the first line of the text. */
   readonly end: number;
   readonly body: number;
@@ -67,7 +67,7 @@ interface Split {
 }
 
 /** The end of the front matter: its closing line, or the likely end. */
-function findMatterEnd(lines: readonly string[]): Split {
+function findMatterEnd(lines: readonly string[]): MatterSplit {
   const prose = lines.findIndex((_line, nth) => nth > 0 && isBodyAt(lines, nth));
   const within = prose === -1 ? lines.length : prose;
   const find = (pattern: RegExp) => lines.findIndex((line, nth) => nth > 0 && pattern.test(line));

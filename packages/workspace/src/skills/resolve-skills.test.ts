@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  commandNameOf,
-  ineligibleReason,
+  describeIneligible,
   parseSkillCommand,
   type SkillFacts,
+  toCommandName,
 } from './resolve-skills.ts';
 import { SkillHeader } from './skill-header.ts';
 
@@ -17,7 +17,7 @@ const FACTS: SkillFacts = {
 };
 
 const why = (asked: object, facts: Partial<SkillFacts> = {}) =>
-  ineligibleReason(SkillHeader.parse({ description: 'x', ...asked }), { ...FACTS, ...facts });
+  describeIneligible(SkillHeader.parse({ description: 'x', ...asked }), { ...FACTS, ...facts });
 
 describe('[S03] a skill can be used', () => {
   it.each<[string, object]>([
@@ -73,13 +73,13 @@ describe('[S08] the command of a skill', () => {
     ['旅行', null],
     ['42', '42'],
   ])('of %j is %j', (name, command) => {
-    expect(commandNameOf(name)).toBe(command);
+    expect(toCommandName(name)).toBe(command);
   });
 
   it('is accepted by Telegram and Discord, whatever the name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
-        expect(commandNameOf(name) ?? 'none').toMatch(/^[a-z0-9_]{1,32}$/);
+        expect(toCommandName(name) ?? 'none').toMatch(/^[a-z0-9_]{1,32}$/);
       }),
     );
   });

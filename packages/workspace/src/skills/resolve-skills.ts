@@ -82,19 +82,19 @@ export function resolveSkills(
     if (content.kind === 'refused') {
       return { ...base, skill: null, state: 'refused', reason: content.reason };
     }
-    const key = keySource(content, rules, facts);
+    const key = findKeySource(content, rules, facts);
     const verdict = decideState(one, { ...content, key }, winners, rules, facts);
     const usable = verdict.state === 'ready';
     const command = usable
-      ? takeCommand(content, skillFolderName(one), rules.reserved, commands)
+      ? takeCommand(content, getSkillFolderName(one), rules.reserved, commands)
       : {};
     return { ...base, key, ...command, ...verdict, skill: content };
   };
-  return found.toSorted(byRank(found)).map(decide);
+  return found.toSorted(sortByRank(found)).map(decide);
 }
 
 /** The usable skills that `reader` may see, in catalog order. */
-export function usableBy(
+export function listUsableBy(
   resolved: readonly ResolvedSkill[],
   reader: Reader,
 ): readonly UsableSkill[] {
@@ -116,7 +116,7 @@ function decideState(
   const winner = winners.get(key);
   if (winner !== undefined && winner !== one) {
     return isSameFolder(winner, one)
-      ? { state: 'refused', reason: `${skillFolderName(winner)} beside it has the same name` }
+      ? { state: 'refused', reason: `${getSkillFolderName(winner)} beside it has the same name` }
       : { state: 'shadowed', reason: `${winner.source} has a skill of the same name` };
   }
   const isIn = (names: readonly string[]) => names.some((name) => foldName(name) === key);
@@ -125,7 +125,7 @@ function decideState(
   if (allow !== undefined && !skill.always && !isIn(allow)) {
     return { state: 'not-allowed', reason: 'skills.allow does not name it' };
   }
-  const lacking = ineligibleReason(skill, facts);
+  const lacking = describeIneligible(skill, facts);
   return lacking === null
     ? { state: 'ready', reason: null }
     : { state: 'not-eligible', reason: lacking };
@@ -135,7 +135,7 @@ function decideState(
  * Where a skill's key comes from. The environment takes precedence over the settings, as in
  * OpenClaw.
  */
-function keySource(
+function findKeySource(
   { name, primaryenv }: ParsedSkill,
   { hasKey }: SkillRules,
   { env }: SkillFacts,
@@ -153,7 +153,7 @@ function takeCommand(
   taken: Map<string, string>,
 ): { readonly command: string | null; readonly commandProblem: string | null } {
   if (!skill.userinvocable) return { command: null, commandProblem: null };
-  const command = commandNameOf(skill.name) ?? commandNameOf(folder);
+  const command = toCommandName(skill.name) ?? toCommandName(folder);
   const none = (commandProblem: string) => ({ command: null, commandProblem });
   if (command === null)
     return none('no command: neither its name nor its folder has a letter a–z or a digit');
@@ -165,29 +165,29 @@ function takeCommand(
 }
 
 /** The strongest source first, then by name; a skill without a name is sorted by its folder. */
-function byRank(found: readonly FoundSkill[]) {
-  const roots = [...new Set(found.map(rootOf))];
+function sortByRank(found: readonly FoundSkill[]) {
+  const roots = [...new Set(found.map(getSkillRoot))];
   const rank = new Map(roots.map((root, index) => [root, index]));
   const nameOf = (one: FoundSkill) =>
-    one.content.kind === 'skill' ? foldName(one.content.name) : skillFolderName(one);
+    one.content.kind === 'skill' ? foldName(one.content.name) : getSkillFolderName(one);
   return (a: FoundSkill, b: FoundSkill): number => {
-    const apart = (rank.get(rootOf(b)) ?? 0) - (rank.get(rootOf(a)) ?? 0);
+    const apart = (rank.get(getSkillRoot(b)) ?? 0) - (rank.get(getSkillRoot(a)) ?? 0);
     if (apart !== 0) return apart;
     return nameOf(a) < nameOf(b) ? -1 : 1;
   };
 }
 
 function isSameFolder(a: FoundSkill, b: FoundSkill): boolean {
-  return rootOf(a) === rootOf(b);
+  return getSkillRoot(a) === getSkillRoot(b);
 }
 
 /** Two sources may be the same folder on disk; they still count as two. */
-function rootOf({ source, root }: FoundSkill): string {
+function getSkillRoot({ source, root }: FoundSkill): string {
   return `${source} ${root}`;
 }
 
 /** The name of a skill's own folder. */
-export function skillFolderName({ segments, root }: FoundSkill): string {
+export function getSkillFolderName({ segments, root }: FoundSkill): string {
   return segments.at(-1) ?? basename(root);
 }
 
@@ -211,7 +211,7 @@ const OS_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** Why a skill cannot be used here (S03); null if it can. `always` requires nothing. */
-export function ineligibleReason(
+export function describeIneligible(
   {
     always,
     os,
@@ -227,24 +227,24 @@ export function ineligibleReason(
     ...(systems.length === 0 || systems.includes(facts.os)
       ? []
       : [`runs on ${os.join(', ')} only`]),
-    ...missingReasons('the program', requires.bins, (name) => facts.bins.has(name)),
+    ...listMissingReasons('the program', requires.bins, (name) => facts.bins.has(name)),
     ...(requires.anybins.length === 0 || requires.anybins.some((name) => facts.bins.has(name))
       ? []
       : [`needs one of the programs ${requires.anybins.map(quoteSkillName).join(', ')}`]),
-    ...missingReasons(
+    ...listMissingReasons(
       'the environment variable',
       requires.env,
       (name) => isSet(facts.env, name) || (name === primaryenv && key !== null),
     ),
-    ...missingReasons('the setting', requires.config, (path) =>
-      isTrue(settingAt(facts.settings, path)),
+    ...listMissingReasons('the setting', requires.config, (path) =>
+      isTruthySetting(getSettingAt(facts.settings, path)),
     ),
-    ...missingReasons('the tool', requires.tools, (name) => facts.tools.has(name)),
+    ...listMissingReasons('the tool', requires.tools, (name) => facts.tools.has(name)),
   ];
   return lacking.length === 0 ? null : lacking.join('; ');
 }
 
-function missingReasons(
+function listMissingReasons(
   what: string,
   wanted: readonly string[],
   has: (name: string) => boolean,
@@ -263,7 +263,7 @@ function isSet(env: SkillFacts['env'], name: string): boolean {
 }
 
 /** The value at `a.b.c`; nothing is taken from prototypes. */
-function settingAt(settings: unknown, path: string): unknown {
+function getSettingAt(settings: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((block, key) => {
     if (typeof block !== 'object' || block === null) return undefined;
     return Object.getOwnPropertyDescriptor(block, key)?.value;
@@ -271,7 +271,7 @@ function settingAt(settings: unknown, path: string): unknown {
 }
 
 /** An empty list or text counts as `false`. */
-function isTrue(value: unknown): boolean {
+function isTruthySetting(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }
 
@@ -312,7 +312,7 @@ async function isProgram(path: string): Promise<boolean> {
 const MAX_COMMAND_LENGTH = 32;
 
 /** A skill's command name: `a`–`z`, `0`–`9`, `_`; null if its name contains none of these. */
-export function commandNameOf(skill: string): string | null {
+export function toCommandName(skill: string): string | null {
   const plain = skill
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
@@ -334,6 +334,6 @@ export interface TypedSkillCommand {
  */
 export function parseSkillCommand(text: string): TypedSkillCommand | null {
   const [, word, argument = ''] = /^\s*\/([a-z0-9_-]{1,64})(?:\s+(.*))?$/is.exec(text) ?? [];
-  const command = word === undefined ? null : commandNameOf(word);
+  const command = word === undefined ? null : toCommandName(word);
   return command === null ? null : { command, argument: argument.trim() };
 }

@@ -1,4 +1,4 @@
-import { runs } from '@parley/core/testing';
+import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseFile } from '../front-matter.ts';
@@ -111,7 +111,7 @@ describe('[S11] a SKILL.md that is not plain YAML', () => {
         const kind = parseFile('skills/tea/SKILL.md', raw, false).audience.kind;
         expect(kind).toBe(content.foreveryone ? 'everyone' : 'owner');
       }),
-      runs(2_000),
+      toRunOptions(2_000),
     );
   });
 
@@ -126,7 +126,7 @@ describe('[S11] a SKILL.md that is not plain YAML', () => {
         const { content } = parseSkill(raw.join('\n'), 'tea');
         expect(content.kind === 'skill' && content.foreveryone).toBe(false);
       }),
-      runs(1_000),
+      toRunOptions(1_000),
     );
   });
 

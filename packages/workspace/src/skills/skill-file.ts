@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { readFrontMatter } from '../front-matter.ts';
 import { readLooseMatter } from './loose-matter.ts';
-import { type MatterEntry, rawTexts } from './matter-entries.ts';
+import { type MatterEntry, readRawTexts } from './matter-entries.ts';
 import { parseHeader, type SkillHeader, toMatterEntries } from './skill-header.ts';
-import { skillName } from './skill-name.ts';
+import { nameSkill } from './skill-name.ts';
 import { cleanOneLine } from './skill-text.ts';
 
 /** A valid skill. */
@@ -38,7 +38,7 @@ export function parseSkill(
     const where = issue?.path.join('.') ?? '';
     return { content: refuseSkill(`front matter: ${where}: ${issue?.message ?? ''}`), body };
   }
-  const named = skillName(result.data.name, folder);
+  const named = nameSkill(result.data.name, folder);
   if (named.kind === 'refused') return { content: refuseSkill(named.reason), body };
   const warnings = [
     ...front.warnings,
@@ -47,10 +47,10 @@ export function parseSkill(
   ];
   const foreveryone = result.data.foreveryone && front.foreveryone;
   const skill = { ...result.data, foreveryone, kind: 'skill', name: named.name } as const;
-  return { content: { ...skill, warnings: shownWarnings(warnings) }, body };
+  return { content: { ...skill, warnings: limitWarnings(warnings) }, body };
 }
 
-type Matter =
+type MatterResult =
   | {
       readonly kind: 'read';
       readonly entries: readonly MatterEntry[];
@@ -61,7 +61,7 @@ type Matter =
   | { readonly kind: 'refused'; readonly reason: string; readonly body: string };
 
 /** Tries strict YAML first; anything else is parsed key by key. */
-function readMatter(raw: string): Matter {
+function readMatter(raw: string): MatterResult {
   const front = readFrontMatter(raw, z.record(z.string(), z.unknown()));
   const { body } = front;
   if (front.kind === 'none') {
@@ -69,7 +69,7 @@ function readMatter(raw: string): Matter {
     return { kind: 'refused', reason, body };
   }
   if (front.kind === 'parsed') {
-    const entries = toMatterEntries(front.data, rawTexts(front.head));
+    const entries = toMatterEntries(front.data, readRawTexts(front.head));
     return { kind: 'read', entries, body, warnings: [], foreveryone: true };
   }
   const loose = readLooseMatter(raw);
@@ -85,7 +85,7 @@ function refuseSkill(reason: string): RefusedSkill {
 const MAX_WARNINGS = 8;
 const MAX_WARNING_LENGTH = 200;
 
-function shownWarnings(warnings: readonly string[]): readonly string[] {
+function limitWarnings(warnings: readonly string[]): readonly string[] {
   const all = [...new Set(warnings)].map((one) =>
     cleanOneLine(one).slice(0, MAX_WARNING_LENGTH).toWellFormed(),
   );

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readLooseJson } from './loose-json.ts';
-import { type MatterEntry, plainValue } from './matter-entries.ts';
+import { type MatterEntry, toPlainValue } from './matter-entries.ts';
 import { cleanOneLine } from './skill-text.ts';
 
 /**
@@ -86,7 +86,7 @@ export function toMatterEntries(
 /** The blocks inside `metadata` in which known agents store their keys. */
 const BLOCKS = ['openclaw', 'clawdbot', 'moltbot', 'parley'];
 
-type Note = (key: string, what: string) => void;
+type NoteProblem = (key: string, what: string) => void;
 
 /**
  * Merges the keys at the top level, in `metadata` and in its blocks into one level, and converts
@@ -95,11 +95,11 @@ type Note = (key: string, what: string) => void;
  */
 function tidyHeader(entries: readonly MatterEntry[]) {
   const warnings: string[] = [];
-  const note: Note = (key, what) => void warnings.push(`"${key}" ${what}`);
+  const note: NoteProblem = (key, what) => void warnings.push(`"${key}" ${what}`);
   const top = foldEntries(entries, note);
-  const metadata = foldEntries(toMatterEntries(metadataIn(top.get('metadata'))), note);
+  const metadata = foldEntries(toMatterEntries(parseMetadata(top.get('metadata'))), note);
   const blocks = BLOCKS.map((block) =>
-    foldEntries(toMatterEntries(objectIn(metadata.get(block)?.value)), note),
+    foldEntries(toMatterEntries(parseObject(metadata.get(block)?.value)), note),
   );
   const levels = [...blocks, metadata, top];
   const all = new Map(levels.flatMap((level) => [...level]));
@@ -108,13 +108,13 @@ function tidyHeader(entries: readonly MatterEntry[]) {
     name: readHeaderText(all.get('name'), note),
     description: description === undefined ? undefined : cleanOneLine(description),
     os: splitWords(all.get('os')?.value),
-    requires: requirementsOf(all.get('requires')?.value, note),
+    requires: readRequirements(all.get('requires')?.value, note),
     // A skill's requirements are never guessed.
-    always: flagOf(all.get('always'), note) ?? wordIn(all.get('always')),
-    emoji: emojiOf(all.get('emoji')?.value),
-    install: installOf(all.get('install')?.value),
-    userinvocable: flagOf(all.get('userinvocable'), note),
-    disablemodelinvocation: flagOf(all.get('disablemodelinvocation'), note),
+    always: readFlag(all.get('always'), note) ?? readFlagWord(all.get('always')),
+    emoji: readEmoji(all.get('emoji')?.value),
+    install: readInstallSteps(all.get('install')?.value),
+    userinvocable: readFlag(all.get('userinvocable'), note),
+    disablemodelinvocation: readFlag(all.get('disablemodelinvocation'), note),
     show: readFormat(all.get('show'), note),
     primaryenv: splitWords(all.get('primaryenv')?.value)[0],
     audiencetwice: all.has(AUDIENCE_TWICE),
@@ -130,13 +130,13 @@ function tidyHeader(entries: readonly MatterEntry[]) {
  * Parsed first as hand-written JSON, like OpenClaw does: in YAML, `{a:1}` and a comment mean
  * something else.
  */
-function metadataIn(entry: MatterEntry | undefined): unknown {
+function parseMetadata(entry: MatterEntry | undefined): unknown {
   const json = entry?.raw.startsWith('{') ? readLooseJson(entry.raw) : undefined;
-  return json ?? objectIn(entry?.value);
+  return json ?? parseObject(entry?.value);
 }
 
 /** Some authors write a block as a quoted line of JSON; any other value is their own text. */
-function objectIn(value: unknown): unknown {
+function parseObject(value: unknown): unknown {
   return typeof value === 'string' ? readLooseJson(value) : value;
 }
 
@@ -157,7 +157,7 @@ const AUDIENCE_TWICE = 'audience twice';
 /** Entries by folded key. For a duplicate key, the last one with a value counts. */
 function foldEntries(
   entries: readonly MatterEntry[],
-  note: Note,
+  note: NoteProblem,
 ): ReadonlyMap<string, MatterEntry> {
   const folded = new Map<string, MatterEntry>();
   for (const entry of entries) {
@@ -165,20 +165,20 @@ function foldEntries(
     const before = folded.get(key);
     if (before !== undefined && key === 'audience') folded.set(AUDIENCE_TWICE, entry);
     if (before !== undefined) note(entry.key, 'is written twice; the last one counts');
-    if (before === undefined || !isNothing(entry)) folded.set(key, entry);
+    if (before === undefined || !isEmptyEntry(entry)) folded.set(key, entry);
   }
   return folded;
 }
 
-function isNothing({ value }: MatterEntry): boolean {
+function isEmptyEntry({ value }: MatterEntry): boolean {
   return value === null || value === undefined || value === '';
 }
 
 /** A text as its author wrote it, even if YAML turns it into a number, a list or a comment. */
-function readHeaderText(entry: MatterEntry | undefined, note: Note): string | undefined {
+function readHeaderText(entry: MatterEntry | undefined, note: NoteProblem): string | undefined {
   if (entry === undefined) return undefined;
   const { key, value, raw } = entry;
-  const asWritten = plainValue(raw);
+  const asWritten = toPlainValue(raw);
   if (value === null || value === undefined) {
     if (!raw.startsWith('#')) return undefined;
     note(key, 'is a comment to YAML; it was read as text');
@@ -207,8 +207,8 @@ const YES: readonly unknown[] = [true, 1, 'true', 'yes', 'y', 'on', '1', 'enable
 const NO: readonly unknown[] = [false, 0, 'false', 'no', 'n', 'off', '0', 'disabled', 'never'];
 
 /** Undefined, as if it were absent. */
-function flagOf(entry: MatterEntry | undefined, note: Note): boolean | undefined {
-  if (entry === undefined || isNothing(entry)) return undefined;
+function readFlag(entry: MatterEntry | undefined, note: NoteProblem): boolean | undefined {
+  if (entry === undefined || isEmptyEntry(entry)) return undefined;
   const { key, value } = entry;
   const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
   if (YES.includes(word)) return true;
@@ -218,12 +218,12 @@ function flagOf(entry: MatterEntry | undefined, note: Note): boolean | undefined
 }
 
 /** A flag's value, if it has any. */
-function wordIn(entry: MatterEntry | undefined): unknown {
-  return entry === undefined || isNothing(entry) ? undefined : entry.value;
+function readFlagWord(entry: MatterEntry | undefined): unknown {
+  return entry === undefined || isEmptyEntry(entry) ? undefined : entry.value;
 }
 
-function readFormat(entry: MatterEntry | undefined, note: Note): string | undefined {
-  if (entry === undefined || isNothing(entry)) return undefined;
+function readFormat(entry: MatterEntry | undefined, note: NoteProblem): string | undefined {
+  if (entry === undefined || isEmptyEntry(entry)) return undefined;
   const word = String(entry.value).trim().toLowerCase();
   if (word === 'outline' || word === 'inline') return word;
   note(entry.key, 'is neither outline nor inline, and does not count');
@@ -245,10 +245,10 @@ function splitWords(value: unknown): readonly unknown[] {
     .filter((item) => item !== '');
 }
 
-function requirementsOf(value: unknown, note: Note) {
-  const block = objectIn(value);
+function readRequirements(value: unknown, note: NoteProblem) {
+  const block = parseObject(value);
   const isBlock = typeof block === 'object' && block !== null && !Array.isArray(block);
-  if (!isBlock && !isNothing({ key: '', value, raw: '', guess: null })) {
+  if (!isBlock && !isEmptyEntry({ key: '', value, raw: '', guess: null })) {
     note('requires', 'is no block with bins, anyBins, env, config or tools, and does not count');
   }
   const folded = foldEntries(toMatterEntries(isBlock ? block : {}), note);
@@ -263,13 +263,13 @@ function requirementsOf(value: unknown, note: Note) {
 }
 
 /** Shown to people; a mistake in it does not disable the skill. */
-function emojiOf(value: unknown): string | null {
+function readEmoji(value: unknown): string | null {
   return typeof value === 'string' ? cleanOneLine(value).slice(0, 16) || null : null;
 }
 
 const MAX_STEPS = 8;
 
-function installOf(value: unknown): readonly string[] {
+function readInstallSteps(value: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(value)
     ? value
     : typeof value === 'object' && value !== null
@@ -279,10 +279,10 @@ function installOf(value: unknown): readonly string[] {
     const { data } = InstallStep.safeParse(step);
     return data === undefined ? [] : [data];
   });
-  return steps.slice(0, MAX_STEPS).map(stepLabel);
+  return steps.slice(0, MAX_STEPS).map(formatStepLabel);
 }
 
-function stepLabel(step: InstallStep): string {
+function formatStepLabel(step: InstallStep): string {
   const label = typeof step === 'string' ? step : (step.label ?? step.id ?? step.kind ?? '');
   return cleanOneLine(label).slice(0, 120) || 'a step without a name';
 }

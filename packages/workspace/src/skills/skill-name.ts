@@ -16,13 +16,13 @@ export type SkillNaming =
  * mistaken for something else (a path, a tag, another name with invisible characters in it) is
  * hostile and is refused, whatever the folder is called. Pure.
  */
-export function skillName(written: string | undefined, folder: string): SkillNaming {
+export function nameSkill(written: string | undefined, folder: string): SkillNaming {
   const own = normalizeName(written ?? '');
-  const wrong = own === '' ? null : hostileReason(own);
+  const wrong = own === '' ? null : findHostileReason(own);
   if (wrong !== null) return { kind: 'refused', reason: `its name ${wrong}` };
   if (isUsable(own)) return { kind: 'named', name: own, warning: null };
   const name = normalizeName(folder);
-  if (hostileReason(name) !== null || !isUsable(name)) {
+  if (findHostileReason(name) !== null || !isUsable(name)) {
     return { kind: 'refused', reason: 'it has no name, and its folder cannot name it' };
   }
   const warning = own === '' ? null : 'its name cannot be used, so it is called as its folder';
@@ -41,7 +41,7 @@ function isUsable(name: string): boolean {
   return HAS_NAME.test(name) && !UNUSABLE.test(name);
 }
 
-function hostileReason(name: string): string | null {
+function findHostileReason(name: string): string | null {
   if (name !== cleanOneLine(name)) return 'has line breaks or invisible characters';
   if ([...name].length > MAX_LENGTH) return `has more than ${MAX_LENGTH} characters`;
   if (/(?:^|\/)\.{1,2}(?:\/|$)|^[/~]/.test(name)) return 'is a path';

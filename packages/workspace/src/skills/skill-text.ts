@@ -33,7 +33,7 @@ export interface ShownFolder {
  * A path as people and the model see it: the home folder is written as `~` (S05). The first
  * matching folder counts.
  */
-export function locationOf(path: string, folders: readonly ShownFolder[]): string {
+export function toShownLocation(path: string, folders: readonly ShownFolder[]): string {
   const found = folders.find(({ folder }) => folder !== '/' && path.startsWith(`${folder}/`));
   return cleanOneLine(
     found === undefined ? path : `${found.shown}${path.slice(found.folder.length)}`,

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openWorkspace, type Workspace } from '../open-workspace.ts';
-import { type SkillSource, skillFolders } from './find-skills.ts';
+import { listSkillFolders, type SkillSource } from './find-skills.ts';
 import type { SkillSettings } from './skills.ts';
 import {
+  createSkillText,
   GUEST,
   OWNER,
   openSkillsScene,
   type SkillsScene,
-  skillText,
 } from './testing/skills-scene.ts';
 
 let scene: SkillsScene;
@@ -33,8 +33,8 @@ describe('the six sources', () => {
     '[S02] %s wins over %s by name',
     async (stronger, weaker) => {
       // The weaker one is written last and under a folder that sorts later.
-      await scene.write(stronger, 'a', skillText('trip', '', `from ${stronger}`));
-      await scene.write(weaker, 'z', skillText('Trip', '', `from ${weaker}`));
+      await scene.write(stronger, 'a', createSkillText('trip', '', `from ${stronger}`));
+      await scene.write(weaker, 'z', createSkillText('Trip', '', `from ${weaker}`));
       const skills = scene.open();
       expect(await skills.read('trip', GUEST)).toMatchObject({ text: `from ${stronger}` });
       const states = (await skills.list()).map(({ source, state }) => `${source} ${state}`);
@@ -43,9 +43,9 @@ describe('the six sources', () => {
   );
 
   it('[S02] [S05] are in the catalog with the home folder written as ~, the strongest first', async () => {
-    await scene.write('personal', 'b', skillText('b'));
-    await scene.write('workspace', 'c', skillText('c'));
-    await scene.write('bundled', 'a', skillText('a'));
+    await scene.write('personal', 'b', createSkillText('b'));
+    await scene.write('workspace', 'c', createSkillText('c'));
+    await scene.write('bundled', 'a', createSkillText('a'));
     const { catalogue, names } = await scene.open().snapshot(OWNER);
     expect(names).toEqual(['c', 'b', 'a']);
     expect(catalogue).toContain('<location>~/.agents/skills/b/SKILL.md</location>');
@@ -64,7 +64,7 @@ describe('the six sources', () => {
 
   it('[S02] count a folder that belongs to two of them once, as the stronger one', async () => {
     const home = join(scene.base, 'home');
-    const folders = skillFolders({
+    const folders = listSkillFolders({
       extra: [],
       bundled: join(scene.base, 'none'),
       data: join(scene.base, 'none'),
@@ -72,7 +72,7 @@ describe('the six sources', () => {
       project: home,
       workspace: join(scene.base, 'none'),
     });
-    await scene.write('personal', 'a', skillText('a'));
+    await scene.write('personal', 'a', createSkillText('a'));
     const all = await scene.open({}, { folders }).list();
     expect(all.map(({ source, state }) => [source, state])).toEqual([['project', 'ready']]);
   });
@@ -80,7 +80,7 @@ describe('the six sources', () => {
 
 describe('which skills are used', () => {
   it('[S03] block wins over allow, and neither is case-sensitive', async () => {
-    for (const name of ['a', 'b', 'c']) await scene.write('bundled', name, skillText(name));
+    for (const name of ['a', 'b', 'c']) await scene.write('bundled', name, createSkillText(name));
     const settings = { allow: ['A', 'b'], block: ['B'] };
     const states = (await scene.open(settings).list()).map(({ name, state }) => [name, state]);
     expect(states).toEqual([
@@ -95,14 +95,14 @@ describe('which skills are used', () => {
   });
 
   it('[S03] block also wins over "always"', async () => {
-    await scene.write('bundled', 'a', skillText('a', 'always: true\nos: plan9\n'));
+    await scene.write('bundled', 'a', createSkillText('a', 'always: true\nos: plan9\n'));
     expect((await scene.status('a'))?.state).toBe('ready');
     expect((await scene.status('a', { block: ['a'] }))?.state).toBe('blocked');
   });
 
   it('[S03] [P07] "always" needs no entry in the allow list, for the model, by command and for reading', async () => {
-    await scene.write('bundled', 'a', skillText('a', 'always: true\nos: plan9\n'));
-    await scene.write('bundled', 'b', skillText('b'));
+    await scene.write('bundled', 'a', createSkillText('a', 'always: true\nos: plan9\n'));
+    await scene.write('bundled', 'b', createSkillText('b'));
     const settings = { allow: ['none'] };
     expect((await scene.status('a', settings))?.state).toBe('ready');
     expect((await scene.status('b', settings))?.state).toBe('not-allowed');
@@ -114,16 +114,20 @@ describe('which skills are used', () => {
   });
 
   it('[S03] [S05] the limits of the list exclude "always" last, whatever its source', async () => {
-    for (const name of ['a', 'b', 'c']) await scene.write('workspace', name, skillText(name));
-    await scene.write('bundled', 'z', skillText('z', 'always: true\n'));
+    for (const name of ['a', 'b', 'c']) await scene.write('workspace', name, createSkillText(name));
+    await scene.write('bundled', 'z', createSkillText('z', 'always: true\n'));
     const { names, left } = await scene.open({ max: 2 }).snapshot(OWNER);
     expect([names, left]).toEqual([['z', 'a'], 2]);
   });
 
   it('[S03] [W03] "always" opens nothing: the owner’s stays the owner’s, and hidden stays hidden', async () => {
     const always = 'always: true\n';
-    await scene.write('bundled', 'a', skillText('a', `${always}audience: owner\n`));
-    await scene.write('bundled', 'b', skillText('b', `${always}disable-model-invocation: true\n`));
+    await scene.write('bundled', 'a', createSkillText('a', `${always}audience: owner\n`));
+    await scene.write(
+      'bundled',
+      'b',
+      createSkillText('b', `${always}disable-model-invocation: true\n`),
+    );
     expect((await scene.open().snapshot(GUEST)).names).toEqual([]);
     expect((await scene.open().snapshot(OWNER)).names).toEqual(['a']);
   });
@@ -138,7 +142,7 @@ describe('which skills are used', () => {
       await scene.write(
         'bundled',
         name.replaceAll(/\W/g, ''),
-        skillText(name.replaceAll(/\W/g, ''), front),
+        createSkillText(name.replaceAll(/\W/g, ''), front),
       );
     }
     const facts = () => ({
@@ -157,7 +161,7 @@ describe('which skills are used', () => {
   });
 
   it('[S05] a skill that the limits exclude says so, and is still a command', async () => {
-    for (const name of ['a', 'b']) await scene.write('bundled', name, skillText(name));
+    for (const name of ['a', 'b']) await scene.write('bundled', name, createSkillText(name));
     expect(await scene.status('b', { max: 1 })).toMatchObject({ state: 'left-out', command: 'b' });
     expect((await scene.open({ max: 1 }).snapshot(OWNER)).left).toBe(1);
   });
@@ -165,7 +169,7 @@ describe('which skills are used', () => {
   it('[S08] emoji and install are shown, and the reason why a skill cannot be used', async () => {
     const more =
       'metadata: {openclaw: {emoji: 🧳, requires: {bins: [nope]}, install: [{kind: brew, label: Install nope}]}}\n';
-    await scene.write('bundled', 'trip', skillText('trip', more));
+    await scene.write('bundled', 'trip', createSkillText('trip', more));
     expect(await scene.status('trip')).toMatchObject({
       state: 'not-eligible',
       reason: 'needs the program "nope"',
@@ -177,8 +181,8 @@ describe('which skills are used', () => {
 
 describe('private skills', () => {
   beforeEach(async () => {
-    await scene.write('workspace', 'secret', skillText('secret', 'audience: owner\n'));
-    await scene.write('bundled', 'open', skillText('open'));
+    await scene.write('workspace', 'secret', createSkillText('secret', 'audience: owner\n'));
+    await scene.write('bundled', 'open', createSkillText('open'));
   });
 
   it('[W03] are the owner’s: in the catalog, on demand and as commands', async () => {
@@ -208,7 +212,7 @@ describe('private skills', () => {
   });
 
   it('[W03] hide what they shadow from a guest as well', async () => {
-    await scene.write('bundled', 'secret', skillText('secret', '', 'the public one'));
+    await scene.write('bundled', 'secret', createSkillText('secret', '', 'the public one'));
     expect(await scene.open().read('secret', GUEST)).toMatchObject({ kind: 'absent' });
   });
 
@@ -228,15 +232,15 @@ describe('private skills', () => {
 describe('reading on demand', () => {
   it('[S06] [S09] returns today’s text and today’s list', async () => {
     const skills = scene.open();
-    await scene.write('workspace', 'a', skillText('a', '', 'one'));
+    await scene.write('workspace', 'a', createSkillText('a', '', 'one'));
     const before = await skills.snapshot(GUEST);
     expect(await skills.read('A', GUEST)).toMatchObject({
       name: 'a',
       text: 'one',
       source: 'skill a',
     });
-    await scene.write('workspace', 'a', skillText('a', '', 'two'));
-    await scene.write('workspace', 'b', skillText('b'));
+    await scene.write('workspace', 'a', createSkillText('a', '', 'two'));
+    await scene.write('workspace', 'b', createSkillText('b'));
     expect(await skills.read('a', GUEST)).toMatchObject({ text: 'two' });
     const after = await skills.snapshot(GUEST);
     expect(after.names).toEqual(['a', 'b']);
@@ -249,7 +253,11 @@ describe('reading on demand', () => {
   });
 
   it('[S06] reports where the files of a skill are, if its text asks for that', async () => {
-    await scene.write('personal', 'a', skillText('a', '', 'Run {baseDir}/x.sh, not {other}.'));
+    await scene.write(
+      'personal',
+      'a',
+      createSkillText('a', '', 'Run {baseDir}/x.sh, not {other}.'),
+    );
     expect(await scene.open().read('a', OWNER)).toMatchObject({
       text: 'Run ~/.agents/skills/a/x.sh, not {other}.',
     });
@@ -259,7 +267,11 @@ describe('reading on demand', () => {
   });
 
   it('[S07] creates the same snapshot as long as nothing changes', async () => {
-    await scene.write('bundled', 'a', skillText('a', 'requires: {env: [KEY]}\nalways: true\n'));
+    await scene.write(
+      'bundled',
+      'a',
+      createSkillText('a', 'requires: {env: [KEY]}\nalways: true\n'),
+    );
     const skills = scene.open();
     const snapshot = await skills.snapshot(GUEST);
     expect(await skills.snapshot(GUEST)).toEqual(snapshot);
@@ -269,21 +281,21 @@ describe('reading on demand', () => {
   it.each(['../a/SKILL.md', '/etc/passwd', '..', '.hidden', 'a\\b'])(
     '[S06] a file of a skill cannot be %s',
     async (file) => {
-      await scene.write('bundled', 'a', skillText('a'));
+      await scene.write('bundled', 'a', createSkillText('a'));
       expect(await scene.open().read('a', OWNER, file)).toMatchObject({ reason: 'unreadable' });
     },
   );
 
   it('[S06] a file of a skill cannot be a link', async () => {
-    await scene.write('bundled', 'a', skillText('a'));
+    await scene.write('bundled', 'a', createSkillText('a'));
     await symlink('/etc/hostname', join(scene.folderOf('bundled'), 'a', 'host.md'));
     expect(await scene.open().read('a', OWNER, 'host.md')).toMatchObject({ reason: 'unreadable' });
   });
 
   it('[S06] [P05] has a skill in full or in the catalog, never in both', async () => {
-    await scene.write('bundled', 'a', skillText('a', '', 'A'.repeat(20_000)));
-    await scene.write('bundled', 'b', skillText('b', '', 'B'.repeat(20_000)));
-    await scene.write('bundled', 'c', skillText('c', '', 'CCC'));
+    await scene.write('bundled', 'a', createSkillText('a', '', 'A'.repeat(20_000)));
+    await scene.write('bundled', 'b', createSkillText('b', '', 'B'.repeat(20_000)));
+    await scene.write('bundled', 'c', createSkillText('c', '', 'CCC'));
     const { inline, names, catalogue } = await scene.open({ show: 'inline' }).snapshot(GUEST);
     expect(names).toEqual(['a', 'b', 'c']);
     expect(inline.map(({ name }) => name)).toEqual(['a', 'c']);
@@ -311,7 +323,7 @@ describe('reading on demand', () => {
       [],
     ],
   ])('[S06] [P05] is in full as %s decides', async (_who, more, settings, expected) => {
-    await scene.write('bundled', 'tea', skillText('Tea', more));
+    await scene.write('bundled', 'tea', createSkillText('Tea', more));
     const { inline, catalogue } = await scene.open(settings).snapshot(GUEST);
     expect(inline.map(({ name }) => name)).toEqual(expected);
     expect(catalogue.includes('<name>Tea</name>')).toBe(expected.length === 0);
@@ -320,7 +332,7 @@ describe('reading on demand', () => {
   });
 
   it('[S05] counts skills in full among those of skills.max', async () => {
-    for (const name of ['a', 'b', 'c']) await scene.write('bundled', name, skillText(name));
+    for (const name of ['a', 'b', 'c']) await scene.write('bundled', name, createSkillText(name));
     const entries = { c: { show: 'inline' } } as const;
     const { names, left } = await scene.open({ max: 2, entries }).snapshot(GUEST);
     expect([names, left]).toEqual([['a', 'b'], 1]);
@@ -356,7 +368,7 @@ describe('the key of a skill', () => {
       'settings',
     ],
   ])('[P07] [S03] comes from %s', async (_where, env, entries, wanted, state, from) => {
-    await scene.write('bundled', 'tea', skillText('tea', needs(wanted)));
+    await scene.write('bundled', 'tea', createSkillText('tea', needs(wanted)));
     const [status] = await scene.open({ entries }, { facts: facts(env) }).list();
     expect(status).toMatchObject({ state, primaryEnv: { name: 'TEA_KEY', from } });
   });
@@ -364,8 +376,8 @@ describe('the key of a skill', () => {
 
 describe('commands', () => {
   it('[S08] hide nothing from people that is hidden from the model, and vice versa', async () => {
-    await scene.write('bundled', 'a', skillText('a', 'disable-model-invocation: true\n'));
-    await scene.write('bundled', 'b', skillText('b', 'user-invocable: false\n'));
+    await scene.write('bundled', 'a', createSkillText('a', 'disable-model-invocation: true\n'));
+    await scene.write('bundled', 'b', createSkillText('b', 'user-invocable: false\n'));
     const skills = scene.open();
     expect((await skills.snapshot(OWNER)).names).toEqual(['b']);
     expect(await skills.read('a', OWNER)).toMatchObject({ kind: 'absent' });
@@ -377,9 +389,9 @@ describe('commands', () => {
   });
 
   it('[S08] give precedence to Parley’s own, and then to the stronger skill; both are reported', async () => {
-    await scene.write('bundled', 'help', skillText('help'));
-    await scene.write('bundled', 'plan_trip', skillText('plan_trip'));
-    await scene.write('workspace', 'plan-trip', skillText('plan-trip'));
+    await scene.write('bundled', 'help', createSkillText('help'));
+    await scene.write('bundled', 'plan_trip', createSkillText('plan_trip'));
+    await scene.write('workspace', 'plan-trip', createSkillText('plan-trip'));
     expect(await scene.status('help')).toMatchObject({
       state: 'ready',
       command: null,

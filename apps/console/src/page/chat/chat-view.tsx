@@ -2,7 +2,7 @@ import type { Button } from '@parley/core';
 import type { RefObject, VNode } from 'preact';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { keepDraft, keepText, readDraft } from '../drafts.ts';
-import { hrefOf } from '../route.ts';
+import { toHref } from '../route.ts';
 import { DataScope } from '../ui/data.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Lazy } from '../ui/lazy.tsx';
@@ -10,7 +10,13 @@ import { useStickToBottom } from '../ui/stick-to-bottom.ts';
 import { List, TextButton } from '../ui/widgets.tsx';
 import type { ChatClient } from './client.ts';
 import { Composer } from './composer.tsx';
-import { type Answer, chosenOf, isAnswering, lastQuestion, type Mine } from './conversation.ts';
+import {
+  type AnswerEntry,
+  findLastQuestion,
+  findPressedButton,
+  isAnswering,
+  type OwnMessage,
+} from './conversation.ts';
 import { ChosenFiles, useChosenFiles } from './files.tsx';
 import { MessageLog } from './messages.tsx';
 
@@ -63,15 +69,15 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
   };
   const actions = useMemo(
     () => ({
-      ...actionsOf(client, write, () => field.current?.focus({ preventScroll: true })),
-      rewrite(message: Mine) {
+      ...createMessageActions(client, write, () => field.current?.focus({ preventScroll: true })),
+      rewrite(message: OwnMessage) {
         setEdited(message.id);
         write(message.text);
       },
     }),
     [client, write, setEdited],
   );
-  useFocusAtFirst(field);
+  useInitialFocus(field);
   const { entries, loaded } = conversation;
   const isEmpty = loaded && entries.length === 0 && !conversation.live;
   const onTry = (text: string): void => (text.startsWith('/') ? send(text) : write(text));
@@ -89,7 +95,7 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
         {!stuck && <JumpButton toEnd={toEnd} />}
         {edited !== null && loaded && (
           <EditNote
-            last={lastQuestion(entries)}
+            last={findLastQuestion(entries)}
             edited={edited}
             onSendAsNew={() => setEdited(null)}
             onCancel={cancelEdit}
@@ -119,7 +125,7 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
   );
 }
 
-function useFocusAtFirst(field: RefObject<HTMLElement>): void {
+function useInitialFocus(field: RefObject<HTMLElement>): void {
   useEffect(() => {
     // On a phone, focusing the field would open the keyboard over the page.
     if (matchMedia('(pointer: fine)').matches) field.current?.focus();
@@ -147,7 +153,7 @@ function ModeAndModel({ id, isEmpty, agent, client }: ModeAndModelProps): VNode 
 
 interface EditNoteProps {
   /** The message that can be replaced. */
-  readonly last: Mine | undefined;
+  readonly last: OwnMessage | undefined;
   /** The id of the message being edited. */
   readonly edited: string;
   readonly onSendAsNew: () => void;
@@ -183,23 +189,27 @@ function JumpButton({ toEnd }: { readonly toEnd: () => void }): VNode {
   );
 }
 
-function actionsOf(client: ChatClient, write: (text: string) => void, focus: () => void) {
+function createMessageActions(
+  client: ChatClient,
+  write: (text: string) => void,
+  focus: () => void,
+) {
   return {
     filePath: (message: string, index: number) =>
       `/channels/web/default/files/${message}/${index}?chat=${client.chat.peek()}`,
     sentPath: (part: string) => `/channels/web/default/sent/${part}?chat=${client.chat.peek()}`,
     dismiss: client.dismiss,
     askAgain() {
-      const last = lastQuestion(client.conversation.peek().entries);
+      const last = findLastQuestion(client.conversation.peek().entries);
       if (last !== undefined) client.send(last.text, [], last.id);
     },
     edit({ id, text }: { readonly id: string; readonly text: string }) {
       client.dismiss(id);
       write(text);
     },
-    press(answer: Answer, { data }: Button) {
+    press(answer: AnswerEntry, { data }: Button) {
       // A second click may arrive before the page is redrawn.
-      if (chosenOf(answer, client.conversation.peek().entries) !== null) return;
+      if (findPressedButton(answer, client.conversation.peek().entries) !== null) return;
       client.send(data);
       // The clicked button disappears, so keyboard users would lose the focus.
       focus();
@@ -252,7 +262,7 @@ function EmptyState(props: { agent: AgentInfo; onTry: (text: string) => void }):
       {offline && (
         <p class="card">
           No model is connected yet, so a small built-in one answers.{' '}
-          <a href={hrefOf('setup')}>Connect a model</a>, or start a local server such as Ollama.
+          <a href={toHref('setup')}>Connect a model</a>, or start a local server such as Ollama.
         </p>
       )}
       <List look="row choices" of={TO_TRY}>

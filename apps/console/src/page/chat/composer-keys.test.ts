@@ -1,24 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import {
-  afterKey,
   type ComposerFacts,
-  commandIn,
-  type Key,
+  decideKeyAction,
+  findCommand,
   type KeyAction,
   matchCommands,
+  type PressedKey,
 } from './composer-keys.ts';
 
 const COMMANDS = ['help', 'new', 'status', 'stop'].map((name) => ({ name, summary: name }));
 const [help, , status, stop] = COMMANDS;
 
-const press = (key: Partial<Key>, facts: Partial<ComposerFacts> = {}): KeyAction =>
-  afterKey(
+const press = (key: Partial<PressedKey>, facts: Partial<ComposerFacts> = {}): KeyAction =>
+  decideKeyAction(
     { key: '', shiftKey: false, altKey: false, isComposing: false, keyCode: 0, ...key },
     { matches: [], at: 0, draft: '', busy: false, isEdit: false, ...facts },
   );
 
 describe('the keyboard handling of the composer', () => {
-  it.each<[string, Partial<Key>, Partial<ComposerFacts>, KeyAction]>([
+  it.each<[string, Partial<PressedKey>, Partial<ComposerFacts>, KeyAction]>([
     ['Enter sends', { key: 'Enter' }, { draft: 'hi' }, { kind: 'send', text: 'hi' }],
     ['Shift+Enter starts a new line', { key: 'Enter', shiftKey: true }, {}, { kind: 'type' }],
     [
@@ -52,7 +52,7 @@ describe('the keyboard handling of the composer', () => {
     expect(press(key, facts)).toEqual(action);
   });
 
-  it.each<[Partial<Key>, KeyAction]>([
+  it.each<[Partial<PressedKey>, KeyAction]>([
     [{ key: 'ArrowDown' }, { kind: 'choose', at: 2 }],
     [{ key: 'ArrowUp' }, { kind: 'choose', at: 0 }],
     [{ key: 'Tab' }, { kind: 'complete', text: '/new ' }],
@@ -95,12 +95,12 @@ describe('slash commands', () => {
     ['/unknown', null],
     ['new', null],
   ])('%j as a whole message is the command %s', (text, expected) => {
-    expect(commandIn(text, COMMANDS)).toBe(expected);
+    expect(findCommand(text, COMMANDS)).toBe(expected);
   });
 
   it('[S08] of a skill may contain digits and underscores', () => {
     const skill = { name: 'plan_trip_2', summary: 'Plans a trip.' };
     expect(matchCommands('/plan_t', [skill])).toEqual([skill]);
-    expect(commandIn('/plan_trip_2', [skill])).toBe('plan_trip_2');
+    expect(findCommand('/plan_trip_2', [skill])).toBe('plan_trip_2');
   });
 });

@@ -1,16 +1,16 @@
 import type { WebEvent, WebHistoryEntry } from '@parley/channels/web';
 import { describe, expect, it } from 'vitest';
 import {
-  type Answer,
+  type AnswerEntry,
   applyChange,
-  type Change,
   type Conversation,
-  chosenOf,
-  type Delivery,
+  type ConversationChange,
+  type DeliveryState,
+  findLastQuestion,
+  findPressedButton,
   isAnswering,
-  labelsOf,
-  lastQuestion,
-  type Mine,
+  listPressedLabels,
+  type OwnMessage,
   UNKNOWN,
 } from './conversation.ts';
 
@@ -29,19 +29,20 @@ const part = (id: string, at: number, turnId: string | null = 't1'): WebHistoryE
   text: `<p>${id}</p>`,
   at,
 });
-const history = (...entries: WebHistoryEntry[]): Change => ({
+const history = (...entries: WebHistoryEntry[]): ConversationChange => ({
   type: 'history',
   history: { entries, commands: [] },
 });
-const event = (event: WebEvent): Change => ({ type: 'event', event });
-const online: Change = { type: 'link', link: 'online' };
-const composed = (id: string, at: number): Change => ({
+const event = (event: WebEvent): ConversationChange => ({ type: 'event', event });
+const online: ConversationChange = { type: 'link', link: 'online' };
+const composed = (id: string, at: number): ConversationChange => ({
   type: 'composed',
   id,
   text: `text of ${id}`,
   at,
 });
-const after = (...changes: Change[]): Conversation => changes.reduce(applyChange, UNKNOWN);
+const after = (...changes: ConversationChange[]): Conversation =>
+  changes.reduce(applyChange, UNKNOWN);
 const ids = (conversation: Conversation) => conversation.entries.map(({ id }) => id);
 const deliveryOf = (conversation: Conversation, id: string) => {
   const entry = conversation.entries.find((other) => other.id === id);
@@ -64,7 +65,7 @@ describe('the messages shown in the chat', () => {
   it('keeps an unsent message below all sent ones until it is sent', () => {
     const waiting = after(composed('m1', 10), event(part('p1', 20, null)));
     expect(ids(waiting)).toEqual(['p1', 'm1']);
-    const sent: Change = {
+    const sent: ConversationChange = {
       type: 'delivery',
       id: 'm1',
       delivery: { kind: 'sent', outcome: null },
@@ -110,7 +111,7 @@ describe('the messages shown in the chat', () => {
       { type: 'delivery', id: 'm3', delivery: command },
       composed('m4', 9),
     );
-    expect(lastQuestion(all.entries)?.id).toBe('m2');
+    expect(findLastQuestion(all.entries)?.id).toBe('m2');
   });
 
   it('[U08] removes what a later message replaced, whether an event or the history reports it', () => {
@@ -144,7 +145,7 @@ describe('the messages shown in the chat', () => {
   ])(
     '[U08] remembers that a message replaced nothing, whether its event arrives %s the receipt',
     (_when, order) => {
-      const changes: Change[] = [
+      const changes: ConversationChange[] = [
         event(inbound('m1', 11)),
         { type: 'delivery', id: 'm1', delivery: { kind: 'sent', outcome: null, isNew: true } },
         history(inbound('m1', 11, 'answered')),
@@ -157,7 +158,7 @@ describe('the messages shown in the chat', () => {
   );
 
   it('shows the reason for a refusal until the message is dismissed', () => {
-    const refused: Change = {
+    const refused: ConversationChange = {
       type: 'delivery',
       id: 'm1',
       delivery: { kind: 'refused', reason: 'too long' },
@@ -199,7 +200,7 @@ describe('an answer that is being written', () => {
     expect(applyChange(back, stream('<p>b</p>')).live?.html).toBe('<p>b</p>');
   });
 
-  it.each<[string, Change[], boolean]>([
+  it.each<[string, ConversationChange[], boolean]>([
     ['there is no answer', [], false],
     ['it types', [online, event({ type: 'typing' })], true],
     ['it writes', [online, stream('a')], true],
@@ -213,7 +214,7 @@ describe('an answer that is being written', () => {
 
 const approve = { label: 'Approve', data: '/approve ABC234' };
 const deny = { label: 'Deny', data: '/deny ABC234' };
-const question: Answer = {
+const question: AnswerEntry = {
   kind: 'answer',
   id: 'p',
   turnId: null,
@@ -221,10 +222,10 @@ const question: Answer = {
   buttons: [approve, deny],
   at: 100,
 };
-const sent: Delivery = { kind: 'sent', outcome: null };
-const sending: Delivery = { kind: 'sending', late: false };
-const refused: Delivery = { kind: 'refused', reason: 'no' };
-const mine = (text: string, at: number, delivery: Delivery): Mine => ({
+const sent: DeliveryState = { kind: 'sent', outcome: null };
+const sending: DeliveryState = { kind: 'sending', late: false };
+const refused: DeliveryState = { kind: 'refused', reason: 'no' };
+const mine = (text: string, at: number, delivery: DeliveryState): OwnMessage => ({
   kind: 'mine',
   id: 'm',
   files: [],
@@ -242,17 +243,17 @@ describe('the pressed button', () => {
     ['none: another question was answered', mine('/deny QQQ777', 101, sent), null],
     ['none: the same text was written before the question', mine('/deny ABC234', 99, sent), null],
   ])('[G05] is %s', (_what, entry, label) => {
-    expect(chosenOf(question, [question, entry])?.label ?? null).toBe(label);
+    expect(findPressedButton(question, [question, entry])?.label ?? null).toBe(label);
   });
 
   it('[G05] is the first one if two were pressed', () => {
     const both = [mine(deny.data, 101, sent), mine(approve.data, 102, sent)];
-    expect(chosenOf(question, both)).toEqual(deny);
+    expect(findPressedButton(question, both)).toEqual(deny);
   });
 
   it('is shown by its label, for that button press only', () => {
     const again = { ...mine(deny.data, 200, sent), id: 'again' };
-    const labels = labelsOf([question, mine(deny.data, 101, sent), again]);
+    const labels = listPressedLabels([question, mine(deny.data, 101, sent), again]);
     expect([...labels]).toEqual([['m', 'Deny']]);
   });
 });

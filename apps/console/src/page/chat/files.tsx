@@ -62,7 +62,7 @@ function FileLine({ file, path, isSending }: LineProps): VNode {
 }
 
 /** The files for the next message, and why other files were rejected. */
-interface Chosen {
+interface ChosenFilesState {
   readonly files: readonly File[];
   /** Why the last files were not added; empty if they were. */
   readonly trouble: string;
@@ -76,11 +76,11 @@ interface Chosen {
 export function useChosenFiles(
   limits: Conversation['limits'],
   field: RefObject<HTMLTextAreaElement>,
-): Chosen {
+): ChosenFilesState {
   const [files, setFiles] = useState<readonly File[]>([]);
   const [trouble, setTrouble] = useState('');
   const set = (all: readonly File[]): void => {
-    const reason = filesRefusal(all, limits);
+    const reason = findFilesRefusal(all, limits);
     setTrouble(reason ?? '');
     if (reason === null) setFiles(all);
     field.current?.focus();
@@ -102,7 +102,7 @@ export function useChosenFiles(
 }
 
 /** The files of the next message, each with a button to remove it. */
-export function ChosenFiles({ files, trouble, remove }: Chosen): VNode {
+export function ChosenFiles({ files, trouble, remove }: ChosenFilesState): VNode {
   return (
     <>
       {files.length > 0 && (
@@ -128,7 +128,7 @@ export function ChosenFiles({ files, trouble, remove }: Chosen): VNode {
 }
 
 /** Why these files cannot be sent together; null if they can. */
-function filesRefusal(files: readonly File[], limits: Conversation['limits']): string | null {
+function findFilesRefusal(files: readonly File[], limits: Conversation['limits']): string | null {
   if (limits === undefined) return null;
   const large = files.find(({ size }) => size > limits.file);
   if (large !== undefined) {

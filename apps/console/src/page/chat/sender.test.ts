@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Delivery } from './conversation.ts';
+import type { DeliveryState } from './conversation.ts';
 import { createSender, readAnswer } from './sender.ts';
 
 type Reply = Response | 'unreachable';
@@ -12,7 +12,7 @@ const status = (code: number, error = 'no') => Response.json({ error }, { status
  */
 function scene(replies: Reply[], hold = false) {
   const sent: string[] = [];
-  const heard: [string, Delivery][] = [];
+  const heard: [string, DeliveryState][] = [];
   const sender = createSender({
     base: '/c',
     request: async (_path, init) => {

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasAllWords, highlighted } from './highlight.ts';
+import { hasAllWords, highlightMatches } from './highlight.ts';
 
 const hits = (text: string, asked: string) =>
-  highlighted(text, asked)
+  highlightMatches(text, asked)
     .filter(({ isHit }) => isHit)
     .map(({ text: piece }) => piece);
 
@@ -38,7 +38,7 @@ describe('search words', () => {
         fc.string({ unit: 'grapheme' }),
         fc.string({ unit: 'grapheme' }),
         (text, asked) => {
-          const pieces = highlighted(text, asked);
+          const pieces = highlightMatches(text, asked);
           expect(pieces.map((piece) => piece.text).join('')).toBe(text);
         },
       ),

@@ -1,5 +1,5 @@
 /** A piece of a text, and whether it matches the search. */
-export interface Piece {
+export interface HighlightPiece {
   readonly text: string;
   readonly isHit: boolean;
 }
@@ -8,7 +8,7 @@ export interface Piece {
  * A letter or text in the form the search compares: in lower case, without accents, and `ß` as
  * `ss`.
  */
-export function folded(letter: string): string {
+export function foldLetter(letter: string): string {
   return letter.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('ß', 'ss');
 }
 
@@ -17,7 +17,7 @@ function searchWords(asked: string): readonly string[] {
   return (asked.match(/[\p{L}\p{N}\p{M}]+/gu) ?? []).map(foldedText).filter((word) => word !== '');
 }
 
-const foldedText = (text: string): string => [...text].map(folded).join('');
+const foldedText = (text: string): string => [...text].map(foldLetter).join('');
 
 /** Whether a text contains every word of a search; a search without words finds nothing. */
 export function hasAllWords(text: string, asked: string): boolean {
@@ -30,15 +30,15 @@ export function hasAllWords(text: string, asked: string): boolean {
  * Splits a text into pieces, marking the search words as hits. The joined pieces are the original
  * text.
  */
-export function highlighted(text: string, asked: string): readonly Piece[] {
+export function highlightMatches(text: string, asked: string): readonly HighlightPiece[] {
   const letters = [...text];
   // A letter may fold to several; each of them maps back to the letter.
-  const origin = letters.flatMap((letter, at) => [...folded(letter)].map(() => at));
+  const origin = letters.flatMap((letter, at) => [...foldLetter(letter)].map(() => at));
   // Positions count code points, as `origin` does.
   const points = [...foldedText(text)];
   const isHit = new Array<boolean>(letters.length).fill(false);
   for (const word of searchWords(asked)) markWord(points, [...word], origin, isHit);
-  return piecesOf(letters, isHit);
+  return toPieces(letters, isHit);
 }
 
 function markWord(
@@ -53,12 +53,15 @@ function markWord(
   }
 }
 
-function piecesOf(letters: readonly string[], isHit: readonly boolean[]): readonly Piece[] {
+function toPieces(
+  letters: readonly string[],
+  isHit: readonly boolean[],
+): readonly HighlightPiece[] {
   const pieces: { text: string; isHit: boolean }[] = [];
   for (const [at, letter] of letters.entries()) {
     const last = pieces.at(-1);
     // A combining accent counts as part of the preceding letter.
-    const hit = folded(letter) === '' ? last?.isHit === true : isHit[at] === true;
+    const hit = foldLetter(letter) === '' ? last?.isHit === true : isHit[at] === true;
     if (last?.isHit === hit) last.text += letter;
     else pieces.push({ text: letter, isHit: hit });
   }

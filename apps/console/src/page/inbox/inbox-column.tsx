@@ -8,18 +8,18 @@ import type { Route } from '../route.ts';
 import { DataScope, useData, useScope } from '../ui/data.tsx';
 import { useGrowing } from '../ui/growing.ts';
 import { Icon } from '../ui/icon.tsx';
-import { Show } from '../ui/widgets.tsx';
+import { ShowData } from '../ui/widgets.tsx';
 import type { InboxState } from './inbox-state.ts';
 import { NewChat } from './new-chat.tsx';
-import { useBeginning, useReading } from './reading.ts';
+import { useInboxBeginning, useReadMark } from './reading.ts';
 import { RowLinks } from './row-links.tsx';
 import {
-  chatOf,
   FILTERS,
+  findPageChat,
   type InboxRow,
-  inboxRows,
-  isShownBy,
   type ListedConversation,
+  listInboxRows,
+  matchesFilter,
   namedElsewhere,
   type RowFilter,
 } from './rows.ts';
@@ -43,25 +43,25 @@ export interface ColumnProps {
 export function InboxColumn(props: ColumnProps): VNode {
   return (
     <DataScope>
-      <Column {...props} />
+      <InboxColumnContent {...props} />
     </DataScope>
   );
 }
 
-function Column(props: ColumnProps): VNode {
+function InboxColumnContent(props: ColumnProps): VNode {
   const { route, state } = props;
   const asked = useSignal('');
   const filter = useSignal<RowFilter>('all');
   const channel = useSignal('');
-  const { rows, marks, data, isChosen } = useRows(props);
+  const { rows, marks, data, isChosen } = useInboxRows(props);
   const chosen = rows.find(isChosen) ?? null;
   const { ofOne, chosen: agent } = useRowAgents();
   const title = agent === undefined || route.view === 'chat' ? 'Inbox' : ofOne('Inbox');
   const ofChannel = rows.filter((row) => channel.value === '' || row.channel === channel.value);
-  const shown = ofChannel.filter((row) => isShownBy(filter.value, row));
+  const shown = ofChannel.filter((row) => matchesFilter(filter.value, row));
   useEffect(() => {
     state.row.value = chosen;
-    state.next.value = chosen && neighborOf(chosen, shown);
+    state.next.value = chosen && findNeighbor(chosen, shown);
   });
   const Box = route.view === 'conversations' && route.args.length === 0 ? 'main' : 'section';
   return (
@@ -74,7 +74,7 @@ function Column(props: ColumnProps): VNode {
       {asked.value === '' ? (
         <>
           <Filters all={rows} ofChannel={ofChannel} filter={filter} channel={channel} />
-          <Show data={data}>
+          <ShowData data={data}>
             {() => (
               <RowLinks
                 rows={shown}
@@ -83,7 +83,7 @@ function Column(props: ColumnProps): VNode {
                 older={data.older}
               />
             )}
-          </Show>
+          </ShowData>
         </>
       ) : (
         <DataScope key={asked.value}>
@@ -99,7 +99,7 @@ function Column(props: ColumnProps): VNode {
 }
 
 /** The rows, and the row of the current conversation. */
-function useRows({ route, chat, isOnline, state }: ColumnProps) {
+function useInboxRows({ route, chat, isOnline, state }: ColumnProps) {
   const data = useGrowing('conversations/list', {}, 'live', readList, ({ id }) => id);
   const chats = useData<readonly WebChat[]>(
     isOnline ? '/channels/web/default/chats' : null,
@@ -109,16 +109,16 @@ function useRows({ route, chat, isOnline, state }: ColumnProps) {
   useEffect(() => {
     if (state.round.value > 0) refresh();
   }, [state.round.value]);
-  useBeginning({ list: (isOnline && data.first) || null, chats: chats ?? null });
+  useInboxBeginning({ list: (isOnline && data.first) || null, chats: chats ?? null });
   const { isShown, chosen: agent } = useRowAgents();
   const isChat = route.view !== 'conversations';
   const found = [...(data.value ?? [])].filter(({ id }) => isChat || isShown(id));
   const id = isChat ? undefined : route.args[0];
   const isOpen = (one: ListedConversation): boolean =>
-    isChat ? chatOf(one) === chat : one.id === id;
-  useReading(found.find(isOpen));
+    isChat ? findPageChat(one) === chat : one.id === id;
+  useReadMark(found.find(isOpen));
   const marks = data.first?.marks ?? [];
-  const rows = inboxRows({
+  const rows = listInboxRows({
     conversations: found.map((one) => ({ ...one, isNew: one.isNew && !isOpen(one) })),
     chats: (chats ?? []).filter((one) => isChat || isShown(one.id)),
     marks,
@@ -129,7 +129,7 @@ function useRows({ route, chat, isOnline, state }: ColumnProps) {
 }
 
 /** The row below a visible one, or above it if it is the last. */
-function neighborOf(row: InboxRow, shown: readonly InboxRow[]): InboxRow | null {
+function findNeighbor(row: InboxRow, shown: readonly InboxRow[]): InboxRow | null {
   const at = shown.findIndex(({ id }) => id === row.id);
   return shown[at + 1] ?? shown[at - 1] ?? null;
 }
@@ -174,7 +174,8 @@ function Filters({ all, ofChannel, filter, channel }: FiltersProps): VNode {
   // The selected channel stays an option when its last conversation is gone.
   const named = channel.value === '' ? [] : [channel.value];
   const channels = [...new Set([...all.map((row) => row.channel), ...named])].sort();
-  const count = (one: RowFilter): number => ofChannel.filter((row) => isShownBy(one, row)).length;
+  const count = (one: RowFilter): number =>
+    ofChannel.filter((row) => matchesFilter(one, row)).length;
   const shown = FILTERS.map(([one, name]) => ({ one, name, count: count(one) })).filter(
     ({ one, count }) => one === 'all' || one === filter.value || count > 0,
   );

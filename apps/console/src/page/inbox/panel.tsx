@@ -1,17 +1,30 @@
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { useSignal } from '@preact/signals';
 import type { VNode } from 'preact';
-import { download, order } from '../gateway.ts';
-import { DataScope, useOperation, useWork } from '../ui/data.tsx';
-import { amount, counted, momentOf, sizeOf, timeOfDay } from '../ui/format.ts';
+import { download, orderOperation } from '../gateway.ts';
+import { DataScope, useActionRunner, useOperation } from '../ui/data.tsx';
+import {
+  formatAmount,
+  formatCounted,
+  formatMoment,
+  formatTimeOfDay,
+  sizeOf,
+} from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
-import { ConfirmButton, List, OutcomeNote, Said, Show, TextButton } from '../ui/widgets.tsx';
-import { moneyText } from '../usage/figures.ts';
+import {
+  ConfirmButton,
+  List,
+  OutcomeNote,
+  OutsideText,
+  ShowData,
+  TextButton,
+} from '../ui/widgets.tsx';
+import { formatCost } from '../usage/figures.ts';
 import { ModeChoice, ModelChoice } from './answering.tsx';
 import type { InboxState } from './inbox-state.ts';
-import { LastMessage } from './last-message.tsx';
-import { People } from './people.tsx';
-import { conversationLabel } from './rows.ts';
+import { LastMessageView } from './last-message.tsx';
+import { ConversationPeople } from './people.tsx';
+import { formatConversationLabel } from './rows.ts';
 
 const TABS = ['Details', 'People', 'Why', 'Prompt', 'Files'] as const;
 
@@ -53,12 +66,12 @@ export function ConversationPanel({ id, title, state }: PanelProps): VNode {
         </button>
       </div>
       <DataScope key={id}>
-        {tab.value === 'People' && <People id={id} />}
+        {tab.value === 'People' && <ConversationPeople id={id} />}
         {ABOUT_LAST.includes(tab.value) && (
-          <LastMessage id={id} isPrompt={tab.value === 'Prompt'} />
+          <LastMessageView id={id} isPrompt={tab.value === 'Prompt'} />
         )}
         {(tab.value === 'Details' || tab.value === 'Files') && (
-          <Known id={id} title={title} isFiles={tab.value === 'Files'} />
+          <KnownConversation id={id} title={title} isFiles={tab.value === 'Files'} />
         )}
       </DataScope>
     </aside>
@@ -69,12 +82,18 @@ interface KnownProps extends Pick<PanelProps, 'id' | 'title'> {
   readonly isFiles: boolean;
 }
 
-function Known({ id, title, isFiles }: KnownProps): VNode {
+function KnownConversation({ id, title, isFiles }: KnownProps): VNode {
   const report = useOperation('conversations/show', { id }, 'live');
   return (
-    <Show data={report}>
-      {(known) => (isFiles ? <Files report={known} /> : <Details report={known} title={title} />)}
-    </Show>
+    <ShowData data={report}>
+      {(known) =>
+        isFiles ? (
+          <ConversationFiles report={known} />
+        ) : (
+          <ConversationDetails report={known} title={title} />
+        )
+      }
+    </ShowData>
   );
 }
 
@@ -84,49 +103,50 @@ interface DetailsProps extends Pick<PanelProps, 'title'> {
   readonly report: ConversationReport;
 }
 
-function Details({ report, title }: DetailsProps): VNode {
+function ConversationDetails({ report, title }: DetailsProps): VNode {
   const { failure, runningSince, agent, answeredBy, spent } = report;
   return (
     <div class="stack panel-body">
       <p>
-        <b>{title}</b> <span class="hint">{conversationLabel(report)}</span>
+        <b>{title}</b> <span class="hint">{formatConversationLabel(report)}</span>
       </p>
       <p class="facts">
-        {runningSince !== null && `${agent} has been working since ${timeOfDay(runningSince)}. `}
+        {runningSince !== null &&
+          `${agent} has been working since ${formatTimeOfDay(runningSince)}. `}
         {answeredBy === null
           ? `${agent} has not answered yet.`
           : `${agent} last answered with ${answeredBy}.`}
       </p>
       {failure !== null && (
-        <Said look="trouble">
-          {momentOf(failure.at)}: {failure.reason}
-        </Said>
+        <OutsideText look="trouble">
+          {formatMoment(failure.at)}: {failure.reason}
+        </OutsideText>
       )}
       <dl class="sums" aria-label="Last 30 days">
         <div>
           <dt>Last 30 days</dt>
-          <dd>{counted(spent.turns, 'turn')}</dd>
+          <dd>{formatCounted(spent.turns, 'turn')}</dd>
         </div>
         <div>
           <dt>Tokens</dt>
-          <dd>{amount(spent.tokens)}</dd>
+          <dd>{formatAmount(spent.tokens)}</dd>
         </div>
         <div>
           <dt>Money</dt>
-          <dd>{moneyText(spent)}</dd>
+          <dd>{formatCost(spent)}</dd>
         </div>
       </dl>
-      <Controls report={report} />
+      <ConversationControls report={report} />
     </div>
   );
 }
 
 /** Buttons for the commands of a chat. */
-function Controls({ report }: { readonly report: ConversationReport }): VNode {
+function ConversationControls({ report }: { readonly report: ConversationReport }): VNode {
   const { id, state } = report;
-  const { outcome, run } = useWork();
+  const { outcome, run } = useActionRunner();
   const change = <Name extends OperationName>(name: Name, input: InputOf<Name>): void =>
-    run(() => order(name, input));
+    run(() => orderOperation(name, input));
   return (
     <>
       <div class="fields">
@@ -159,8 +179,12 @@ function Controls({ report }: { readonly report: ConversationReport }): VNode {
   );
 }
 
-function Files({ report: { id, files } }: { readonly report: ConversationReport }): VNode {
-  const { outcome, run } = useWork();
+function ConversationFiles({
+  report: { id, files },
+}: {
+  readonly report: ConversationReport;
+}): VNode {
+  const { outcome, run } = useActionRunner();
   const folder = `/api/conversations/${encodeURIComponent(id)}/files`;
   if (files.length === 0) return <p class="nothing">No files.</p>;
   return (
@@ -172,7 +196,7 @@ function Files({ report: { id, files } }: { readonly report: ConversationReport 
             <span class="hint">
               {' '}
               {size !== null && `${sizeOf(size)}, `}
-              {momentOf(at)}
+              {formatMoment(at)}
             </span>{' '}
             {isKept === 1 && (
               <TextButton

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { usedToday } from './people.tsx';
+import { describeUsedToday } from './people.tsx';
 
 describe("a person's usage today", () => {
   it.each([
@@ -19,6 +19,6 @@ describe("a person's usage today", () => {
     ],
   ])('[U12] is shown beside the limit: %s', (_case, today, cap, text) => {
     const limits = cap === null ? null : { usd: undefined, ...cap };
-    expect(usedToday({ today, cap: limits })).toBe(text);
+    expect(describeUsedToday({ today, cap: limits })).toBe(text);
   });
 });

@@ -1,6 +1,6 @@
 import type { WebChat } from '@parley/channels/web';
 import { useEffect, useRef } from 'preact/hooks';
-import { order } from '../gateway.ts';
+import { orderOperation } from '../gateway.ts';
 import { useScope } from '../ui/data.tsx';
 import { dropBrowserMarks, readBrowserMarks } from './browser-marks.ts';
 import type { ListedConversation } from './rows.ts';
@@ -9,17 +9,17 @@ const positionOf = ({ newest, newestPart }: ListedConversation): string =>
   `${newest} ${newestPart}`;
 
 /** Marks the current conversation as read. */
-export function useReading(shown: ListedConversation | undefined): void {
+export function useReadMark(shown: ListedConversation | undefined): void {
   const { refresh } = useScope();
   const position = shown?.isNew === true ? positionOf(shown) : null;
   useEffect(() => {
     if (shown === undefined || position === null) return;
     const { id, newest: message, newestPart: part } = shown;
-    void order('conversations/mark-read', { id, message, part }).then(refresh);
+    void orderOperation('conversations/mark-read', { id, message, part }).then(refresh);
   }, [shown?.id, position]);
 }
 
-interface Beginning {
+interface InboxBeginning {
   /** Null until the reader is known. */
   readonly list: {
     readonly conversations: readonly ListedConversation[];
@@ -32,7 +32,7 @@ interface Beginning {
  * Creates a person's inbox on their first visit and transfers, once, the marks stored in this
  * browser.
  */
-export function useBeginning({ list, chats }: Beginning): void {
+export function useInboxBeginning({ list, chats }: InboxBeginning): void {
   const { refresh } = useScope();
   const isBegun = useRef(false);
   useEffect(() => {
@@ -41,7 +41,7 @@ export function useBeginning({ list, chats }: Beginning): void {
     const kept = readBrowserMarks(localStorage, { conversations, chats });
     isBegun.current = true;
     if (kept === null && isKnownReader) return;
-    void order('conversations/begin-inbox', kept ?? {}).then((failed) => {
+    void orderOperation('conversations/begin-inbox', kept ?? {}).then((failed) => {
       // Marks that are refused stay in the browser, and the next visit retries.
       if (failed === undefined) dropBrowserMarks(localStorage, chats);
       refresh();

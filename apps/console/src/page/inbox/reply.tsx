@@ -2,10 +2,10 @@ import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useContext, useRef, useState } from 'preact/hooks';
 import { keepDraft, readDraft } from '../drafts.ts';
-import { order, perform, randomId } from '../gateway.ts';
-import { hrefOfChat } from '../route.ts';
-import { useScope, useWork } from '../ui/data.tsx';
-import { timeOfDay } from '../ui/format.ts';
+import { createRandomId, orderOperation, perform } from '../gateway.ts';
+import { toChatHref } from '../route.ts';
+import { useActionRunner, useScope } from '../ui/data.tsx';
+import { formatTimeOfDay } from '../ui/format.ts';
 import { Icon } from '../ui/icon.tsx';
 import { OutcomeNote, TextButton } from '../ui/widgets.tsx';
 import { Who } from '../who.ts';
@@ -32,36 +32,38 @@ interface ReplyProps {
 }
 
 /** The area below a conversation: who is answering it, and the reply field (U12). */
-export function Reply({ report }: ReplyProps): VNode | null {
+export function ReplyArea({ report }: ReplyProps): VNode | null {
   if (report.channel === PROGRAMS) return null;
   if (report.channel === 'web') {
     return (
       <p class="dock column">
-        <a href={hrefOfChat(report.chatId)}>Open this chat to write in it</a>
+        <a href={toChatHref(report.chatId)}>Open this chat to write in it</a>
       </p>
     );
   }
   return (
     <div class="dock column">
-      <Lead report={report} />
+      <TakeoverNote report={report} />
       <ReplyForm key={report.id} report={report} />
     </div>
   );
 }
 
 /** The person answering instead of the agent, or a button to take over. */
-function Lead({ report: { id, agent, takenOver } }: ReplyProps): VNode {
-  const { outcome, run } = useWork();
+function TakeoverNote({ report: { id, agent, takenOver } }: ReplyProps): VNode {
+  const { outcome, run } = useActionRunner();
   const me = useContext(Who)?.name ?? UNNAMED;
-  const take = (): void => run(() => order('conversations/take-over', { conversationId: id }));
-  const back = (): void => run(() => order('conversations/hand-back', { conversationId: id }));
+  const take = (): void =>
+    run(() => orderOperation('conversations/take-over', { conversationId: id }));
+  const back = (): void =>
+    run(() => orderOperation('conversations/hand-back', { conversationId: id }));
   return (
     <>
       {takenOver !== null && (
         <p class="card row apart lead-note" role="status">
           <span>
             {takenOver.by === me ? 'You have' : `${takenOver.by} has`} taken this chat over until{' '}
-            {timeOfDay(takenOver.until)}. {agent} stays silent.
+            {formatTimeOfDay(takenOver.until)}. {agent} stays silent.
           </span>
           <TextButton label="Hand back" onPress={back} />
         </p>
@@ -83,7 +85,7 @@ const VOICES = [
 
 /** The reply being written to a conversation, which is sent once however often it is retried. */
 function useReply({ id, newest }: Pick<ConversationReport, 'id' | 'newest'>) {
-  const { outcome, run } = useWork();
+  const { outcome, run } = useActionRunner();
   const { isBusy } = useScope();
   const last = useRef(readRequest(id));
   const [as, setAs] = useState<ReplyRequest['as']>(last.current?.as ?? 'agent');
@@ -97,7 +99,7 @@ function useReply({ id, newest }: Pick<ConversationReport, 'id' | 'newest'>) {
   const send = (): void => {
     // Enter does not use the button, so a disabled button alone would not prevent a second request.
     if (text.trim() === '' || isBusy.peek()) return;
-    const request = requestFor({ conversationId: id, text, as }, last.current, randomId);
+    const request = requestFor({ conversationId: id, text, as }, last.current, createRandomId);
     last.current = request;
     keepRequest(request);
     run(async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import {
   FILTERS,
+  getInitials,
   type InboxRow,
-  inboxRows,
-  initialsOf,
-  isShownBy,
   type ListedConversation,
+  listInboxRows,
+  matchesFilter,
   namedElsewhere,
 } from './rows.ts';
 
@@ -36,7 +36,7 @@ describe('the inbox rows', () => {
   it('[U03] list each chat of the page once, under its own title, beside conversations of all channels', () => {
     const web = { channel: 'web', chatId: 'c1', title: 'Owner', isNew: true };
     const own = conversation('w', { ...web, ...at(5) });
-    const rows = inboxRows({
+    const rows = listInboxRows({
       ...known,
       conversations: [conversation('t', at(9)), own],
       chats: [
@@ -54,7 +54,7 @@ describe('the inbox rows', () => {
 
   it('[U03] start with pinned conversations and show the names chosen for them', () => {
     const none = { title: null, isPinned: false, isArchived: false };
-    const rows = inboxRows({
+    const rows = listInboxRows({
       ...known,
       conversations: [conversation('b', at(9)), conversation('a', at(1))],
       chats: [{ id: 'c', conversation: 'w', title: 'Old', at: 1, answeredAt: 0 }],
@@ -79,7 +79,7 @@ describe('the inbox rows', () => {
       { ...named, id: 'older', title: 'Harbor' },
       { ...named, id: 'pinned once', title: null },
     ];
-    const rows = inboxRows({ ...known, conversations: [conversation('a')], marks });
+    const rows = listInboxRows({ ...known, conversations: [conversation('a')], marks });
     expect(namedElsewhere(marks, rows)).toEqual([{ id: 'older', title: 'Harbor', chat: null }]);
   });
 
@@ -94,7 +94,10 @@ describe('the inbox rows', () => {
     '[U12] name the speaker if the title does not: %s',
     (_, facts, direction, by, said) => {
       const last = { direction, at: 1, text: 'Yes.', by };
-      const [row] = inboxRows({ ...known, conversations: [conversation('a', { ...facts, last })] });
+      const [row] = listInboxRows({
+        ...known,
+        conversations: [conversation('a', { ...facts, last })],
+      });
       expect(row?.said).toBe(said);
     },
   );
@@ -113,11 +116,15 @@ describe('the inbox rows', () => {
       ['all', 'waiting', 'archived'],
     ],
   ])('[U03] are filtered: %s', (_, facts, filters) => {
-    const [row] = inboxRows({ ...known, conversations: [conversation('a')], isOfOneAgent: true });
+    const [row] = listInboxRows({
+      ...known,
+      conversations: [conversation('a')],
+      isOfOneAgent: true,
+    });
     const one = { ...(row as InboxRow), ...facts };
-    expect(FILTERS.map(([filter]) => filter).filter((filter) => isShownBy(filter, one))).toEqual(
-      filters,
-    );
+    expect(
+      FILTERS.map(([filter]) => filter).filter((filter) => matchesFilter(filter, one)),
+    ).toEqual(filters);
   });
 
   it.each([
@@ -126,6 +133,6 @@ describe('the inbox rows', () => {
     ['公园', '公园'],
     ['👋', '?'],
   ])('[U03] have initials as a picture: %s', (title, letters) => {
-    expect(initialsOf(title)).toBe(letters);
+    expect(getInitials(title)).toBe(letters);
   });
 });

@@ -1,13 +1,13 @@
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useRowAgents } from '../agents.tsx';
-import { hrefOf } from '../route.ts';
-import { counted } from '../ui/format.ts';
+import { toHref } from '../route.ts';
+import { formatCounted } from '../ui/format.ts';
 import { EntryLink } from '../ui/frames.tsx';
 import { useGrowing } from '../ui/growing.ts';
-import { List, OlderButton, Show } from '../ui/widgets.tsx';
-import { hasAllWords, highlighted } from './highlight.ts';
-import { hrefOfRow } from './row-links.tsx';
+import { List, OlderButton, ShowData } from '../ui/widgets.tsx';
+import { hasAllWords, highlightMatches } from './highlight.ts';
+import { toRowHref } from './row-links.tsx';
 import type { InboxRow } from './rows.ts';
 
 /** A conversation that a search can find by its title; the time and place of older ones are unknown. */
@@ -40,20 +40,20 @@ export function SearchResults({ asked, titled, chosen }: ResultsProps): VNode {
   const named = titled.filter(({ title }) => hasAllWords(title, asked));
   const titles = new Map(titled.map(({ id, title }) => [id, title]));
   return (
-    <Show data={data}>
+    <ShowData data={data}>
       {() => (
         <nav class="inbox-rows" aria-label="Search results">
           <p class="nothing" role="status">
             {hits.length === 0 && named.length === 0
               ? 'No results'
-              : counted(hits.length + named.length, 'result')}
+              : formatCounted(hits.length + named.length, 'result')}
           </p>
           <List of={named}>
             {(row) => (
               <EntryLink
                 key={row.id}
-                href={hrefOfRow(row)}
-                title={<Marked text={row.title} asked={asked} />}
+                href={toRowHref(row)}
+                title={<MarkedText text={row.title} asked={asked} />}
                 at={row.at}
                 facts={row.place ?? ''}
                 isChosen={false}
@@ -74,15 +74,15 @@ export function SearchResults({ asked, titled, chosen }: ResultsProps): VNode {
           <OlderButton label="Older results" older={data.older} />
         </nav>
       )}
-    </Show>
+    </ShowData>
   );
 }
 
 /** A text with the search words marked. */
-function Marked({ text, asked }: { readonly text: string; readonly asked: string }): VNode {
+function MarkedText({ text, asked }: { readonly text: string; readonly asked: string }): VNode {
   return (
     <>
-      {highlighted(text, asked).map(({ text: piece, isHit }, nth) =>
+      {highlightMatches(text, asked).map(({ text: piece, isHit }, nth) =>
         isHit ? <mark key={nth}>{piece}</mark> : piece,
       )}
     </>
@@ -106,14 +106,14 @@ function HitLink({ hit, title, asked, isChosen }: HitProps): VNode {
   const agent = useRowAgents().titleOf(conversationId);
   return (
     <EntryLink
-      href={hrefOf('conversations', conversationId, 'at', message, String(at))}
+      href={toHref('conversations', conversationId, 'at', message, String(at))}
       title={title}
       at={at}
       facts={direction === 'out' ? `Answer${agent === null ? '' : ` of ${agent}`}` : (from ?? '')}
       isChosen={isChosen}
     >
       <span class="excerpt" dir="auto">
-        <Marked text={excerpt} asked={asked} />
+        <MarkedText text={excerpt} asked={asked} />
       </span>
     </EntryLink>
   );

@@ -1,4 +1,4 @@
-import { folded } from '../inbox/highlight.ts';
+import { foldLetter } from '../inbox/highlight.ts';
 import type { InboxRow } from '../inbox/rows.ts';
 
 /** A destination or an action offered by the palette. */
@@ -51,20 +51,20 @@ const MOST = 12;
  * The entries that contain all typed words. Those whose label starts with the typed text come
  * first.
  */
-export function matching<Entry extends PaletteEntry>(
+export function filterEntries<Entry extends PaletteEntry>(
   entries: readonly Entry[],
   typed: string,
 ): readonly Entry[] {
-  const asked = folded(typed.trim());
+  const asked = foldLetter(typed.trim());
   const words = asked.split(/\s+/);
   const rank = ({ label }: PaletteEntry): number => {
-    const text = folded(label).replace(/^\//, '');
+    const text = foldLetter(label).replace(/^\//, '');
     if (text.startsWith(asked.replace(/^\//, ''))) return 0;
     return words.every((word) => text.includes(word)) ? 1 : 2;
   };
   return entries
     .filter(({ label, hint }) => {
-      const text = folded(`${label} ${hint}`);
+      const text = foldLetter(`${label} ${hint}`);
       return words.every((word) => text.includes(word));
     })
     .sort((a, b) => rank(a) - rank(b))
@@ -72,7 +72,7 @@ export function matching<Entry extends PaletteEntry>(
 }
 
 /** The position after an arrow key, wrapping around at both ends; null for any other key. */
-export function placeAfter(key: string, at: number, count: number): number | null {
+export function movePosition(key: string, at: number, count: number): number | null {
   if (count === 0) return null;
   if (key === 'ArrowDown') return (at + 1) % count;
   if (key === 'ArrowUp') return (at + count - 1) % count;

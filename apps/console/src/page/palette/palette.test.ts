@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { commandTarget, matching, type PaletteEntry, placeAfter } from './entries.ts';
-import { shortcutOf } from './shortcuts.ts';
+import { commandTarget, filterEntries, movePosition, type PaletteEntry } from './entries.ts';
+import { findShortcut } from './shortcuts.ts';
 
 const entry = (label: string, hint = ''): PaletteEntry => {
   return { id: label, kind: 'Pages', label, hint };
@@ -24,14 +24,14 @@ describe('the palette', () => {
     ['stat oper', ['Status']],
     ['nothing', []],
   ])('[U03] finds pages, chats and commands by "%s"', (typed, labels) => {
-    expect(matching(ENTRIES, typed).map(({ label }) => label)).toEqual(labels);
+    expect(filterEntries(ENTRIES, typed).map(({ label }) => label)).toEqual(labels);
   });
 
   it('[U03] can be navigated with the arrow keys, which wrap around', () => {
-    expect(placeAfter('ArrowDown', 2, 3)).toBe(0);
-    expect(placeAfter('ArrowUp', 0, 3)).toBe(2);
-    expect(placeAfter('Enter', 0, 3)).toBeNull();
-    expect(placeAfter('ArrowDown', 0, 0)).toBeNull();
+    expect(movePosition('ArrowDown', 2, 3)).toBe(0);
+    expect(movePosition('ArrowUp', 0, 3)).toBe(2);
+    expect(movePosition('Enter', 0, 3)).toBeNull();
+    expect(movePosition('ArrowDown', 0, 0)).toBeNull();
   });
 
   const own = { id: 'w', chat: 'c2' };
@@ -80,7 +80,7 @@ describe('the palette', () => {
   ] as const)(
     '[U03] opens with a shortcut, unless the key is text there: %o in a field: %s',
     (pressed, isTyping, shortcut) => {
-      expect(shortcutOf(pressed, isTyping)).toBe(shortcut);
+      expect(findShortcut(pressed, isTyping)).toBe(shortcut);
     },
   );
 });

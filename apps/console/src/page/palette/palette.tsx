@@ -4,22 +4,22 @@ import type { Signal } from '@preact/signals';
 import type { VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { ChatClient } from '../chat/client.ts';
-import { type Outcome, order, randomId } from '../gateway.ts';
+import { type ActionOutcome, createRandomId, orderOperation } from '../gateway.ts';
 import type { InboxState } from '../inbox/inbox-state.ts';
-import { hrefOfRow } from '../inbox/row-links.tsx';
-import { inboxRows, namedElsewhere } from '../inbox/rows.ts';
-import { viewsFor } from '../navigation.tsx';
-import { hrefOf, hrefOfChat } from '../route.ts';
+import { toRowHref } from '../inbox/row-links.tsx';
+import { listInboxRows, namedElsewhere } from '../inbox/rows.ts';
+import { listViews } from '../navigation.tsx';
+import { toChatHref, toHref } from '../route.ts';
 import { useData, useOperation } from '../ui/data.tsx';
-import { Trouble } from '../ui/widgets.tsx';
+import { TroubleNote } from '../ui/widgets.tsx';
 import { PLACES } from '../views.ts';
-import type { Me } from '../who.ts';
-import { commandTarget, matching, type PaletteEntry, placeAfter } from './entries.ts';
+import type { SignedInPerson } from '../who.ts';
+import { commandTarget, filterEntries, movePosition, type PaletteEntry } from './entries.ts';
 import { SHORTCUTS } from './shortcuts.ts';
 
 export interface PaletteProps {
   readonly shown: Signal<'palette' | 'help' | null>;
-  readonly me: Me;
+  readonly me: SignedInPerson;
   readonly client: ChatClient;
   readonly inbox: InboxState;
   /** The conversation shown instead of the chat; null if there is none. */
@@ -46,29 +46,29 @@ export function Palette(props: PaletteProps): VNode {
         if (target === box.current) close();
       }}
     >
-      {kind === 'palette' && <Finder {...props} close={close} />}
-      {kind === 'help' && <Help onClose={close} />}
+      {kind === 'palette' && <PaletteFinder {...props} close={close} />}
+      {kind === 'help' && <ShortcutHelp onClose={close} />}
     </dialog>
   );
 }
 
-interface Entry extends PaletteEntry {
+interface PaletteAction extends PaletteEntry {
   /** Returns why it failed, if it did. */
-  readonly run: () => Promise<Outcome | undefined>;
+  readonly run: () => Promise<ActionOutcome | undefined>;
 }
 
 interface FinderProps extends Omit<PaletteProps, 'shown'> {
   readonly close: () => void;
 }
 
-function Finder({ close, ...props }: FinderProps): VNode {
+function PaletteFinder({ close, ...props }: FinderProps): VNode {
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
   const [failure, setFailure] = useState<string | null>(null);
   const isRunning = useRef(false);
-  const entries = matching(useEntries(props), typed);
+  const entries = filterEntries(usePaletteEntries(props), typed);
   const chosen = entries[Math.min(at, entries.length - 1)];
-  const run = async (entry: Entry | undefined): Promise<void> => {
+  const run = async (entry: PaletteAction | undefined): Promise<void> => {
     if (entry === undefined || isRunning.current) return;
     isRunning.current = true;
     const failed = await entry.run();
@@ -77,7 +77,7 @@ function Finder({ close, ...props }: FinderProps): VNode {
     if (failed === undefined) close();
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    const next = placeAfter(event.key, at, entries.length);
+    const next = movePosition(event.key, at, entries.length);
     if (next === null && event.key !== 'Enter') return;
     event.preventDefault();
     if (next === null) void run(chosen);
@@ -103,7 +103,7 @@ function Finder({ close, ...props }: FinderProps): VNode {
         }}
         onKeyDown={onKeyDown}
       />
-      <Trouble reason={failure} />
+      <TroubleNote reason={failure} />
       <ul
         id="palette-entries"
         class="palette-entries"
@@ -133,29 +133,29 @@ function Finder({ close, ...props }: FinderProps): VNode {
 }
 
 /** All entries that the signed-in person's role allows. */
-function useEntries(props: Omit<PaletteProps, 'shown'>): readonly Entry[] {
+function usePaletteEntries(props: Omit<PaletteProps, 'shown'>): readonly PaletteAction[] {
   const { me, client } = props;
   const isOwner = me.role === 'owner';
   const chats = useChats(isOwner);
   const pages = PLACES.flatMap((place) =>
-    viewsFor(me, place)
+    listViews(me, place)
       .filter(({ id }) => id !== 'conversations')
-      .map(({ id, label }): Entry => {
-        return { id, kind: 'Pages', label: label ?? '', hint: place.name, run: go(hrefOf(id)) };
+      .map(({ id, label }): PaletteAction => {
+        return { id, kind: 'Pages', label: label ?? '', hint: place.name, run: go(toHref(id)) };
       }),
   );
   if (!isOwner) return pages;
-  const own: readonly Entry[] = [
-    { id: 'inbox', kind: 'Pages', label: 'Inbox', hint: 'Conversations', run: go(hrefOf('chat')) },
+  const own: readonly PaletteAction[] = [
+    { id: 'inbox', kind: 'Pages', label: 'Inbox', hint: 'Conversations', run: go(toHref('chat')) },
     {
       id: 'new-chat',
       kind: 'Commands',
       label: 'New chat',
       hint: 'N',
-      run: go(hrefOf('chat', randomId())),
+      run: go(toHref('chat', createRandomId())),
     },
   ];
-  const typed = client.conversation.value.commands.map(({ name, summary }): Entry => {
+  const typed = client.conversation.value.commands.map(({ name, summary }): PaletteAction => {
     return {
       id: `command-${name}`,
       kind: 'Commands',
@@ -173,20 +173,20 @@ const go = (href: string) => async () => {
 };
 
 /** The chats of this page and the newest conversations of all channels, under their names. */
-function useChats(isOwner: boolean): readonly Entry[] {
+function useChats(isOwner: boolean): readonly PaletteAction[] {
   const list = useOperation('conversations/list', isOwner ? {} : null).value;
   const chats = useData<readonly WebChat[]>(isOwner ? '/channels/web/default/chats' : null).value;
   if (list === undefined || chats === undefined) return [];
   const { conversations, marks } = list;
-  const rows = inboxRows({ conversations, marks, chats, isOfOneAgent: true });
+  const rows = listInboxRows({ conversations, marks, chats, isOfOneAgent: true });
   const named = namedElsewhere(marks, rows).map((one) => ({ ...one, place: 'Conversations' }));
-  return [...rows, ...named].map((row): Entry => {
+  return [...rows, ...named].map((row): PaletteAction => {
     return {
       id: `chat-${row.id}`,
       kind: 'Chats',
       label: row.title,
       hint: row.place,
-      run: go(hrefOfRow(row)),
+      run: go(toRowHref(row)),
     };
   });
 }
@@ -195,17 +195,17 @@ function useChats(isOwner: boolean): readonly Entry[] {
 async function runCommand(
   name: string,
   { client, inbox, conversation }: Omit<PaletteProps, 'shown'>,
-): Promise<Outcome | undefined> {
+): Promise<ActionOutcome | undefined> {
   const shown = { chat: client.chat.peek(), conversation, row: inbox.row.peek() };
   const target = commandTarget(name, shown);
-  if (target.kind === 'conversation') return order(target.operation, { id: target.id });
+  if (target.kind === 'conversation') return orderOperation(target.operation, { id: target.id });
   client.open(target.chat);
   client.send(`/${name}`);
-  location.hash = hrefOfChat(target.chat);
+  location.hash = toChatHref(target.chat);
   return undefined;
 }
 
-function Help({ onClose }: { readonly onClose: () => void }): VNode {
+function ShortcutHelp({ onClose }: { readonly onClose: () => void }): VNode {
   return (
     <>
       <h2>Keyboard shortcuts</h2>

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { configPath } from '@parley/core/installation';
+import { getConfigPath } from '@parley/core/installation';
 import { describe, expect, it } from 'vitest';
-import { offersAt } from './completion.ts';
+import { listOffers } from './completion.ts';
 
-const schema = JSON.parse(readFileSync(configPath('parley.schema.json'), 'utf8'));
+const schema = JSON.parse(readFileSync(getConfigPath('parley.schema.json'), 'utf8'));
 const labels = (lines: readonly string[], typed: string) =>
-  offersAt(schema, lines, typed).map(({ label }) => label);
+  listOffers(schema, lines, typed).map(({ label }) => label);
 
 describe('completions in the settings editor', () => {
   it('[U03] are the keys of the block that contains the line', () => {

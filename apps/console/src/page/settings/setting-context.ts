@@ -1,25 +1,25 @@
 import type { ShownProblem } from '@parley/gateway/api';
-import { CLEARED, type Path, pathText } from './draft.ts';
-import type { Schema } from './fields.ts';
-import type { Filter } from './filter.ts';
+import { CLEARED, formatPath, type SettingPath } from './draft.ts';
+import type { SettingSchema } from './fields.ts';
+import type { SettingFilter } from './filter.ts';
 
 /** The form that a setting belongs to. */
 export interface SettingContext {
   /** All settings with the edits made so far. */
   readonly draft: unknown;
   readonly problems: readonly ShownProblem[];
-  readonly filter: Filter;
+  readonly filter: SettingFilter;
   /** The search words to highlight. */
   readonly marked: readonly string[];
   /** Edits one value; undefined removes it. */
-  readonly set: (path: Path, value: unknown) => void;
+  readonly set: (path: SettingPath, value: unknown) => void;
 }
 
 /** One setting in the form. */
 export interface SettingProps {
   readonly name: string;
-  readonly path: Path;
-  readonly schema: Schema;
+  readonly path: SettingPath;
+  readonly schema: SettingSchema;
   readonly form: SettingContext;
   /** Whether its name and description are already shown above it. */
   readonly isSection?: boolean;
@@ -33,10 +33,10 @@ export function emptyOf({ isEntry }: Pick<SettingProps, 'isEntry'>): typeof CLEA
 }
 
 /** The id of the element that shows a setting. */
-export const fieldId = (path: Path): string => `setting-${path.join('.')}`;
+export const fieldId = (path: SettingPath): string => `setting-${path.join('.')}`;
 
 /** Whether a problem is at a path or below it. */
-export function isWithin(at: string, path: Path): boolean {
-  const name = pathText(path);
+export function isProblemWithin(at: string, path: SettingPath): boolean {
+  const name = formatPath(path);
   return at === name || at.startsWith(`${name}.`) || at.startsWith(`${name}[`);
 }

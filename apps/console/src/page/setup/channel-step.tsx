@@ -2,9 +2,17 @@ import type { SetupBot, SetupField, SetupPlatform, SetupState } from '@parley/ga
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { PairingView, pairingOf } from '../pairing.tsx';
+import { listUnlinkedAccounts, PairingView } from '../pairing.tsx';
 import { ActionButton } from '../ui/widgets.tsx';
-import { AnswerNote, answerAbout, Chooser, Field, Step, type StepPlace, useStep } from './step.tsx';
+import {
+  AnswerNote,
+  answerAbout,
+  OptionChooser,
+  SetupField,
+  SetupStep,
+  type StepPlace,
+  useStep,
+} from './step.tsx';
 
 type ChannelMethod = 'setup/try-channel' | 'setup/save-channel';
 
@@ -30,7 +38,7 @@ const NOTHING: Typed = { token: '', phone: '', options: {} };
 function useChannelInput(platforms: readonly SetupPlatform[], accounts: ShownAccounts) {
   const [id, setId] = useState('');
   const [typed, setTyped] = useState(NOTHING);
-  const chosen = platforms.find((one) => one.id === id) ?? firstUnlinked(platforms, accounts);
+  const chosen = platforms.find((one) => one.id === id) ?? findFirstUnlinked(platforms, accounts);
   const choose = (next: string): void => {
     setId(next);
     setTyped(NOTHING);
@@ -70,13 +78,13 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
   }, [tried]);
   const isSaved = chosen !== undefined && channels.includes(chosen.id);
   return (
-    <Step
+    <SetupStep
       place={place}
       title="Connect a channel"
-      done={connectedAs(accounts, bot)}
+      done={describeConnected(accounts, bot)}
       isSaving={isSaving}
     >
-      <Chooser
+      <OptionChooser
         label="Channel"
         options={platforms.map((one) => [
           one.id,
@@ -99,7 +107,7 @@ export function ChannelStep({ state, accounts, place, onSaved }: ChannelProps): 
         />
       )}
       {isSaved && chosen.asks === 'phone' && <LinkPhone accounts={accounts} channel={chosen.id} />}
-    </Step>
+    </SetupStep>
   );
 }
 
@@ -121,7 +129,7 @@ function PlatformFields({ platform, typed, isSaved, onType }: FieldsProps): VNod
       )}
       <NotDurable sentences={notDurable} />
       {asks === 'token' && (
-        <Field
+        <SetupField
           label="Token"
           value={typed.token}
           isSecret
@@ -129,7 +137,7 @@ function PlatformFields({ platform, typed, isSaved, onType }: FieldsProps): VNod
         />
       )}
       {asks === 'phone' && !isSaved && (
-        <Field
+        <SetupField
           label="Phone number"
           hint="Leave it empty to scan a QR code instead."
           value={typed.phone}
@@ -137,7 +145,7 @@ function PlatformFields({ platform, typed, isSaved, onType }: FieldsProps): VNod
         />
       )}
       {fields.map(({ key, label, help, isSecret, isOptional }) => (
-        <Field
+        <SetupField
           key={`${platform.id} ${key}`}
           label={isOptional ? `${label} (if you use it)` : label}
           hint={help}
@@ -232,16 +240,16 @@ function NotDurable({ sentences }: { readonly sentences: readonly string[] }): V
 }
 
 /** The configured platform that is waiting for its phone, otherwise the first one. */
-function firstUnlinked(
+function findFirstUnlinked(
   platforms: readonly SetupPlatform[],
   accounts: ShownAccounts,
 ): SetupPlatform | undefined {
-  const [waits] = pairingOf(accounts).unlinked;
+  const [waits] = listUnlinkedAccounts(accounts).unlinked;
   return platforms.find(({ id }) => waits?.id.startsWith(`${id}/`)) ?? platforms[0];
 }
 
 /** `Connected as @bot` for each connected account; null if there is none. */
-function connectedAs(accounts: ShownAccounts, bot: SetupBot | null): VNode | null {
+function describeConnected(accounts: ShownAccounts, bot: SetupBot | null): VNode | null {
   const names = accounts.flatMap(({ channel, state }) => {
     if (state.kind !== 'connected' && state.kind !== 'standby') return [];
     return [state.kind === 'connected' ? state.as : channel];
@@ -253,14 +261,14 @@ function connectedAs(accounts: ShownAccounts, bot: SetupBot | null): VNode | nul
       {bot?.invitation != null && names.includes(bot.name) && (
         <>
           {' · '}
-          <Invitation address={bot.invitation} />
+          <InvitationLink address={bot.invitation} />
         </>
       )}
     </>
   );
 }
 
-function Invitation({ address }: { readonly address: string }): VNode {
+function InvitationLink({ address }: { readonly address: string }): VNode {
   return (
     <a href={address} target="_blank" rel="noopener noreferrer">
       Invite it to a server
@@ -270,7 +278,7 @@ function Invitation({ address }: { readonly address: string }): VNode {
 
 /** The bot whose token was tested. Its owner chose the name and picture. */
 function BotCard({ name, picture, invitation }: SetupBot): VNode {
-  const address = usePictureOf(picture);
+  const address = usePictureUrl(picture);
   return (
     <div class="row">
       {address === '' ? (
@@ -281,13 +289,13 @@ function BotCard({ name, picture, invitation }: SetupBot): VNode {
         <img class="face setup-picture" src={address} alt="" width={40} height={40} />
       )}
       <b>{name}</b>
-      {invitation !== null && <Invitation address={invitation} />}
+      {invitation !== null && <InvitationLink address={invitation} />}
     </div>
   );
 }
 
 /** An object URL for a picture; the browser detects the picture's type from its bytes. */
-function usePictureOf(base64: string | null): string {
+function usePictureUrl(base64: string | null): string {
   const [address, setAddress] = useState('');
   useEffect(() => {
     if (base64 === null) return setAddress('');
@@ -307,7 +315,7 @@ interface LinkProps {
 /** The code of an account waiting for its phone, and later the number it is linked to. */
 function LinkPhone({ accounts, channel }: LinkProps): VNode {
   const own = accounts.filter((one) => one.channel === channel);
-  const { unlinked } = pairingOf(own);
+  const { unlinked } = listUnlinkedAccounts(own);
   return (
     <>
       {unlinked.map((account) => (

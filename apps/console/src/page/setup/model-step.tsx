@@ -6,10 +6,10 @@ import { ActionButton } from '../ui/widgets.tsx';
 import {
   AnswerNote,
   answerAbout,
-  Chooser,
-  Field,
   hasSameValues,
-  Step,
+  OptionChooser,
+  SetupField,
+  SetupStep,
   type StepPlace,
   useStep,
 } from './step.tsx';
@@ -68,7 +68,7 @@ export function ModelStep({ state, place, onSaved }: ModelProps): VNode {
   };
   const models = modelsOf(answered, server);
   return (
-    <Step
+    <SetupStep
       place={place}
       title="Connect a model"
       done={isOffline ? null : `In use: ${model}`}
@@ -77,7 +77,7 @@ export function ModelStep({ state, place, onSaved }: ModelProps): VNode {
       {found.length > 1 && (
         <FoundServers found={found} chosen={chosen?.name} isBusy={isBusy} onChoose={choose} />
       )}
-      <Chooser
+      <OptionChooser
         label="Provider"
         options={providers.map((one) => [one.name, one.name])}
         value={chosen?.name ?? ''}
@@ -86,21 +86,21 @@ export function ModelStep({ state, place, onSaved }: ModelProps): VNode {
       />
       <p class="facts">{chosen?.needs}</p>
       {chosen?.hasAddress && (
-        <Field
+        <SetupField
           label="Address"
           value={input.baseUrl ?? ''}
           onInput={(value) => type({ baseUrl: value })}
         />
       )}
       {chosen?.hasKey && (
-        <Field
+        <SetupField
           label="Key"
           value={input.apiKey ?? ''}
           isSecret
           onInput={(value) => type({ apiKey: value })}
         />
       )}
-      <Field
+      <SetupField
         label="Model"
         value={input.model ?? ''}
         options={models}
@@ -122,7 +122,7 @@ export function ModelStep({ state, place, onSaved }: ModelProps): VNode {
           onPress={() => takeAs('setup/save-model')}
         />
       </div>
-    </Step>
+    </SetupStep>
   );
 }
 

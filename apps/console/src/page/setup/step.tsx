@@ -85,7 +85,7 @@ interface StepProps {
 }
 
 /** One step, collapsed to a single line while another one is open. */
-export function Step({ place, title, done, isSaving, children }: StepProps): VNode {
+export function SetupStep({ place, title, done, isSaving, children }: StepProps): VNode {
   const { number, isOpen, onToggle } = place;
   const heading = useRef<HTMLHeadingElement>(null);
   const isDone = done !== null;
@@ -135,7 +135,7 @@ interface ChooserProps {
   readonly onChoose: (id: string) => void;
 }
 
-export function Chooser({ label, options, value, isBusy, onChoose }: ChooserProps): VNode {
+export function OptionChooser({ label, options, value, isBusy, onChoose }: ChooserProps): VNode {
   return (
     <label class="hint">
       {label}
@@ -164,7 +164,7 @@ interface FieldProps {
   readonly options?: readonly string[];
 }
 
-export function Field({
+export function SetupField({
   label,
   value,
   onInput,

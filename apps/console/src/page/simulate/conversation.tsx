@@ -99,7 +99,7 @@ function Message({ message, state, play }: MessageProps): VNode {
           <Face name={name} of={from} />
           <span class="name">{name.replace(/^@/, '')}</span>
           {hasHeads && from === 'bot' && <small>APP</small>}
-          {hasHeads && <time>{timeOfDay(message.at)}</time>}
+          {hasHeads && <time>{formatTimeOfDay(message.at)}</time>}
         </div>
       )}
       <div class="message">
@@ -113,7 +113,7 @@ function Message({ message, state, play }: MessageProps): VNode {
         ) : (
           <Content {...{ message, play }} />
         )}
-        <Footer message={message} />
+        <MessageFooter message={message} />
       </div>
       <Buttons {...{ message, state, play }} />
       <Reactions {...{ message, state, play }} />
@@ -132,14 +132,18 @@ function Content({ message, play }: Omit<MessageProps, 'state'>): VNode {
   return (
     <>
       {files.map((file, index) => (
-        <FileBox key={index} {...file} path={`/api/file?${fileQuery(play.chat.key, key, index)}`} />
+        <FileBox
+          key={index}
+          {...file}
+          path={`/api/file?${toFileQuery(play.chat.key, key, index)}`}
+        />
       ))}
-      <Drawn html={html} />
+      <DrawnMarkup html={html} />
     </>
   );
 }
 
-function fileQuery(chat: string, message: string, index: number): string {
+function toFileQuery(chat: string, message: string, index: number): string {
   return String(new URLSearchParams({ chat, message, index: String(index) }));
 }
 
@@ -147,7 +151,7 @@ function fileQuery(chat: string, message: string, index: number): string {
  * Markup rendered by the simulator. It escapes all text, and the page's policy blocks inline
  * scripts.
  */
-function Drawn({ html }: { readonly html: string }): VNode {
+function DrawnMarkup({ html }: { readonly html: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     if (box.current) box.current.innerHTML = html;
@@ -155,12 +159,14 @@ function Drawn({ html }: { readonly html: string }): VNode {
   return <div class="drawn" dir="auto" ref={box} />;
 }
 
-function Footer({ message: { at, isEdited, onlyFor } }: Pick<MessageProps, 'message'>): VNode {
+function MessageFooter({
+  message: { at, isEdited, onlyFor },
+}: Pick<MessageProps, 'message'>): VNode {
   return (
     <footer>
       {onlyFor !== undefined && 'Only you can see this · '}
       {isEdited && 'edited '}
-      <time>{timeOfDay(at)}</time>
+      <time>{formatTimeOfDay(at)}</time>
     </footer>
   );
 }
@@ -267,6 +273,6 @@ function Actions({ message, state, play: { chat, speaker, world } }: MessageProp
   );
 }
 
-function timeOfDay(at: number): string {
+function formatTimeOfDay(at: number): string {
   return new Date(at).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
 }

@@ -2,35 +2,35 @@ import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operation
 import { batch, type Signal, useSignal } from '@preact/signals';
 import { type ComponentChildren, createContext, type VNode } from 'preact';
 import { useContext, useEffect, useRef, useState } from 'preact/hooks';
-import { ask, type Failure, type Outcome, readPath } from '../gateway.ts';
+import { type ActionOutcome, askGateway, buildReadPath, type RequestFailure } from '../gateway.ts';
 import { LiveChanges } from './live.ts';
 
 /** The gateway's answer for a path, kept up to date while it is shown. */
-export interface Data<Value> {
+export interface LoadedData<Value> {
   /** The last answer; it is kept during a reload, even if that fails. */
   readonly value: Value | undefined;
-  readonly failure: Failure | null;
+  readonly failure: RequestFailure | null;
   readonly isLoading: boolean;
 }
 
-interface Scope {
+interface RefreshScope {
   /** Counts the refreshes of a view; all its data is reloaded when it changes. */
   readonly round: Signal<number>;
   /** Whether an action is running in the view; its buttons are disabled meanwhile. */
   readonly isBusy: Signal<boolean>;
   /** The frame around the view, which is refreshed together with it. */
-  readonly frame: Scope | null;
+  readonly frame: RefreshScope | null;
 }
 
-const Scope = createContext<Scope | null>(null);
+const RefreshScope = createContext<RefreshScope | null>(null);
 
 /**
  * One view. Its refresh button and its actions refresh all data in it, and only one action runs at
  * a time.
  */
 export function DataScope({ children }: { readonly children: ComponentChildren }): VNode {
-  const scope = { round: useSignal(0), isBusy: useSignal(false), frame: useContext(Scope) };
-  return <Scope.Provider value={useState(scope)[0]}>{children}</Scope.Provider>;
+  const scope = { round: useSignal(0), isBusy: useSignal(false), frame: useContext(RefreshScope) };
+  return <RefreshScope.Provider value={useState(scope)[0]}>{children}</RefreshScope.Provider>;
 }
 
 /**
@@ -43,7 +43,7 @@ const TAKEN_OVER_MS = [1_500, 4_000];
 /** The view around a component; without one, the component itself. */
 export function useScope() {
   const own = { round: useSignal(0), isBusy: useSignal(false), frame: null };
-  const { round, isBusy, frame } = useContext(Scope) ?? own;
+  const { round, isBusy, frame } = useContext(RefreshScope) ?? own;
   const refresh = (): void => {
     round.value += 1;
   };
@@ -77,11 +77,14 @@ const WITHOUT_EVENTS_MS = 10_000;
  * When data is reloaded automatically while the window is visible: after a number of ms, or with
  * `live` after changes reported by the gateway.
  */
-export type Again<Value> = number | 'live' | ((value: Value | undefined) => number | undefined);
+export type RefreshPolicy<Value> =
+  | number
+  | 'live'
+  | ((value: Value | undefined) => number | undefined);
 
 /** The delay until data is reloaded; undefined to wait for a refresh. */
-function pauseOf<Value>(
-  again: Again<Value> | undefined,
+function computePause<Value>(
+  again: RefreshPolicy<Value> | undefined,
   value: Value | undefined,
   hasEvents: boolean,
 ): number | undefined {
@@ -94,15 +97,21 @@ function pauseOf<Value>(
  * specified by `again`. Null loads nothing and keeps the current data. `Value` is the type that the
  * gateway declares for the path.
  */
-export function useData<Value>(path: string | null, again?: Again<Value>): Data<Value> {
+export function useData<Value>(
+  path: string | null,
+  again?: RefreshPolicy<Value>,
+): LoadedData<Value> {
   const { refresh, round } = useScope();
   const live = useContext(LiveChanges);
   const changes = again === 'live' ? live.value : null;
   // Prevents the answer to an earlier request from replacing the answer to a later one.
   const requests = useRef<Requests>({ path, last: 0, shown: 0 });
-  const state = useSignal<Data<Value> & { readonly path: string | null }>({ path, ...LOADING });
+  const state = useSignal<LoadedData<Value> & { readonly path: string | null }>({
+    path,
+    ...LOADING,
+  });
   const isOwn = path === null || state.value.path === path;
-  const { value, failure, isLoading }: Data<Value> = isOwn ? state.value : LOADING;
+  const { value, failure, isLoading }: LoadedData<Value> = isOwn ? state.value : LOADING;
   useEffect(() => {
     if (path === null) return;
     if (requests.current.path !== path) requests.current = { path, last: 0, shown: 0 };
@@ -110,7 +119,7 @@ export function useData<Value>(path: string | null, again?: Again<Value>): Data<
     of.last += 1;
     const number = of.last;
     state.value = { path, value, failure, isLoading: true };
-    ask<Value>(path).then((answer) => {
+    askGateway<Value>(path).then((answer) => {
       if (requests.current !== of || number < of.shown) return;
       of.shown = number;
       const before = state.peek().value;
@@ -129,8 +138,8 @@ export function useData<Value>(path: string | null, again?: Again<Value>): Data<
   );
   useEffect(() => {
     if (isLoading || path === null) return;
-    const ms = pauseOf(again, value, live.peek() !== null);
-    return whenDue(failure?.retryable ? RETRY_MS : ms, refresh);
+    const ms = computePause(again, value, live.peek() !== null);
+    return runWhenDue(failure?.retryable ? RETRY_MS : ms, refresh);
   }, [state.value]);
   return { value, failure, isLoading };
 }
@@ -152,16 +161,16 @@ interface Requests {
 export function useOperation<Name extends OperationName>(
   name: Name,
   input: InputOf<Name> | null,
-  again?: Again<OutputOf<Name>>,
-): Data<OutputOf<Name>> {
-  return useData(input && readPath(name, input), again);
+  again?: RefreshPolicy<OutputOf<Name>>,
+): LoadedData<OutputOf<Name>> {
+  return useData(input && buildReadPath(name, input), again);
 }
 
 /**
  * Calls `task` once: after `ms`, or later if the window is still hidden then, or as soon as the
  * window gets the focus.
  */
-function whenDue(ms: number | undefined, task: () => void): () => void {
+function runWhenDue(ms: number | undefined, task: () => void): () => void {
   const over = new AbortController();
   const once = { once: true, signal: over.signal };
   const due = (): void => {
@@ -177,26 +186,26 @@ function whenDue(ms: number | undefined, task: () => void): () => void {
 }
 
 /** Runs the actions of a person in a view; all its buttons are disabled meanwhile. */
-export interface Work {
+export interface ActionRunner {
   /** The outcome of the last one, for `OutcomeNote`. */
-  readonly outcome: Outcome | undefined;
+  readonly outcome: ActionOutcome | undefined;
   /** Runs an action, then refreshes the view. */
-  run(work: () => Promise<Outcome | undefined>): void;
+  run(work: () => Promise<ActionOutcome | undefined>): void;
 }
 
 /** Shown when an action threw, for example because an answer had an unknown form. */
-const UNEXPECTED: Outcome = {
+const UNEXPECTED: ActionOutcome = {
   text: 'This failed unexpectedly. Reload the page: the gateway may have been updated.',
   isTrouble: true,
 };
 
 /** See `Work`. */
-export function useWork(): Work {
-  const outcome = useSignal<Outcome | undefined>(undefined);
+export function useActionRunner(): ActionRunner {
+  const outcome = useSignal<ActionOutcome | undefined>(undefined);
   const { isBusy, refreshAll } = useScope();
-  const run = async (work: () => Promise<Outcome | undefined>): Promise<void> => {
+  const run = async (work: () => Promise<ActionOutcome | undefined>): Promise<void> => {
     isBusy.value = true;
-    let ended: Outcome | undefined = UNEXPECTED;
+    let ended: ActionOutcome | undefined = UNEXPECTED;
     try {
       ended = await work();
     } finally {

@@ -5,7 +5,7 @@ import { drawSelection, EditorView, type KeyBinding, keymap, lineNumbers } from 
 import { tags } from '@lezer/highlight';
 
 /** A text editor in the page. */
-export interface Editor {
+export interface TextEditor {
   text(): string;
   /** Replaces the whole text; a single undo restores it. */
   replace(text: string): void;
@@ -69,7 +69,7 @@ const LOOK = EditorView.theme({
 export function openEditor(
   parent: HTMLElement,
   { text, label, extensions, keys = [], onChange, onSave }: EditorOptions,
-): Editor & { readonly view: EditorView } {
+): TextEditor & { readonly view: EditorView } {
   const save = (): boolean => {
     onSave();
     return true;

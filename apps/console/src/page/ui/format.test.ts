@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { percent, sizeOf, spanOf } from './format.ts';
+import { formatDuration, formatPercent, sizeOf } from './format.ts';
 
 describe('numbers and times formatted for people', () => {
   it.each([
@@ -11,7 +11,7 @@ describe('numbers and times formatted for people', () => {
     [18_000_000, '5 h'],
     [172_800_000, '2 d'],
   ])('[U03] shows %i ms as %s', (ms, text) => {
-    expect(spanOf(ms)).toBe(text);
+    expect(formatDuration(ms)).toBe(text);
   });
 
   it.each([
@@ -24,7 +24,7 @@ describe('numbers and times formatted for people', () => {
   });
 
   it('[P17] shows 100 % only for the whole', () => {
-    expect(percent(0.9999)).toBe('99.9 %');
-    expect(percent(1)).toBe('100 %');
+    expect(formatPercent(0.9999)).toBe('99.9 %');
+    expect(formatPercent(1)).toBe('100 %');
   });
 });

@@ -2,7 +2,7 @@ import type { ComponentChildren, VNode } from 'preact';
 import { useContext } from 'preact/hooks';
 import { AgentsHere } from '../agents.tsx';
 import { useScope } from './data.tsx';
-import { momentOf } from './format.ts';
+import { formatMoment } from './format.ts';
 import { Icon } from './icon.tsx';
 
 interface FrameProps {
@@ -84,7 +84,7 @@ interface EntryLinkProps {
   readonly title: ComponentChildren;
   /** In ms; absent if it is unknown. */
   readonly at?: number | undefined;
-  /** Defaults to `momentOf(at)`. */
+  /** Defaults to `formatMoment(at)`. */
   readonly time?: string;
   readonly facts: string;
   readonly isChosen: boolean;
@@ -100,7 +100,7 @@ export function EntryLink(props: EntryLinkProps): VNode {
       <span class="entry-title clip">{title}</span>
       {at !== undefined && (
         <time class="hint" dateTime={new Date(at).toISOString()}>
-          {time ?? momentOf(at)}
+          {time ?? formatMoment(at)}
         </time>
       )}
       <span class="hint clip">{facts}</span>

@@ -1,8 +1,8 @@
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Answer, ask, type Failure, readPath } from '../gateway.ts';
-import { type Again, type Data, useOperation } from './data.tsx';
+import { askGateway, buildReadPath, type GatewayAnswer, type RequestFailure } from '../gateway.ts';
+import { type LoadedData, type RefreshPolicy, useOperation } from './data.tsx';
 
 /** Where the next page of a list begins (`before=`); null at its end. */
 type Cursor = string | number | null;
@@ -14,7 +14,7 @@ interface Page<Item> {
 }
 
 /** A list that changes at its beginning while older pages are loaded. */
-export interface Growing<Answer, Item> extends Data<readonly Item[]> {
+export interface Growing<Answer, Item> extends LoadedData<readonly Item[]> {
   /** The gateway's latest answer for the first page. */
   readonly first: Answer | undefined;
   /** The next older page; null if there is none. */
@@ -27,13 +27,13 @@ export interface Older {
   /** Whether a page that the person asked for is being loaded. */
   readonly isLoading: boolean;
   /** Why it could not be loaded; null if it has not failed. */
-  readonly failure: Failure | null;
+  readonly failure: RequestFailure | null;
 }
 
 /** The pages after the first one. Each begins where the one before it ends, so there are no gaps. */
 interface Rest<Item> {
   readonly pages: readonly Page<Item>[];
-  readonly failure: Failure | null;
+  readonly failure: RequestFailure | null;
 }
 
 const NONE: Rest<never> = { pages: [], failure: null };
@@ -59,12 +59,12 @@ interface Reading<Item> {
 export function useGrowing<Name extends OperationName, Item>(
   name: Name,
   input: InputOf<Name>,
-  again: Again<OutputOf<Name>> | undefined,
+  again: RefreshPolicy<OutputOf<Name>> | undefined,
   read: (answer: OutputOf<Name>) => Page<Item>,
   keyOf: (item: Item) => string,
 ): Growing<OutputOf<Name>, Item> {
   const first = useOperation(name, input, again);
-  const path = readPath(name, input);
+  const path = buildReadPath(name, input);
   const fresh = { path, first: null, wanted: 0, oldest: null, isRunning: false, isDue: false };
   const ref = useRef<Reading<Item>>(fresh);
   if (ref.current.path !== path) ref.current = fresh;
@@ -72,8 +72,8 @@ export function useGrowing<Name extends OperationName, Item>(
   reading.first = first.value === undefined ? null : read(first.value);
   const loaded = useSignal({ of: reading, rest: NONE as Rest<Item> });
   const rest = loaded.value.of === reading ? loaded.value.rest : NONE;
-  const pageAt = async (before: Cursor): Promise<Answer<Page<Item>>> => {
-    const answer = await ask<OutputOf<Name>>(readPath(name, { ...input, before }));
+  const pageAt = async (before: Cursor): Promise<GatewayAnswer<Page<Item>>> => {
+    const answer = await askGateway<OutputOf<Name>>(buildReadPath(name, { ...input, before }));
     return answer.kind === 'here' ? { kind: 'here', value: read(answer.value) } : answer;
   };
   /** Reads the wanted pages after those that are kept, one run at a time. */
@@ -108,7 +108,7 @@ export function useGrowing<Name extends OperationName, Item>(
 }
 
 interface Reader<Item> {
-  readonly pageAt: (before: Cursor) => Promise<Answer<Page<Item>>>;
+  readonly pageAt: (before: Cursor) => Promise<GatewayAnswer<Page<Item>>>;
   readonly keyOf: (item: Item) => string;
 }
 

@@ -45,21 +45,21 @@ const OPTIONS = {
 } satisfies Parameters<typeof temml.render>[2];
 
 /** A node of a drawn formula, as the library creates it before there is an element. */
-interface Drawn {
+interface DrawnNode {
   /** The name of the element; absent on text. */
   readonly type?: string;
   readonly attributes?: Record<string, string>;
   readonly style?: Record<string, string>;
-  readonly children?: readonly Drawn[];
+  readonly children?: readonly DrawnNode[];
   toNode(): Node;
 }
 
 /** The library's types declare these functions under other names. */
 const { __renderToMathMLTree: render } = temml as unknown as {
-  __renderToMathMLTree(tex: string, options: Parameters<typeof temml.render>[2]): Drawn;
+  __renderToMathMLTree(tex: string, options: Parameters<typeof temml.render>[2]): DrawnNode;
 };
 
-interface Formula {
+interface ParsedFormula {
   readonly tex: string;
   /** Whether it is displayed on a separate line. */
   readonly isDisplay: boolean;
@@ -69,7 +69,7 @@ const DISPLAY = /^(?:\$\$([\s\S]+)\$\$|\\\[([\s\S]+)\\\])$/;
 const INLINE = /^(?:\$([\s\S]+)\$|\\\(([\s\S]+)\\\))$/;
 
 /** Parses a formula with its delimiters; null if there are none. */
-export function readFormula(source: string): Formula | null {
+export function readFormula(source: string): ParsedFormula | null {
   const [, ...display] = DISPLAY.exec(source) ?? [];
   const [, ...inline] = INLINE.exec(source) ?? [];
   const tex = [...display, ...inline].find((one) => one !== undefined);
@@ -83,11 +83,11 @@ export function readFormula(source: string): Formula | null {
 export function drawFormulas(box: ParentNode): void {
   let left = MAX_ANSWER;
   for (const span of box.querySelectorAll<HTMLElement>('.math:not([data-source])')) {
-    const source = sourceOf(span);
+    const source = readFormulaSource(span);
     left -= source.length;
     if (left < 0) return;
     const formula = source.length > MAX_FORMULA ? null : readFormula(source);
-    const drawn = formula && draw(formula);
+    const drawn = formula && drawFormula(formula);
     if (!drawn) continue;
     span.replaceChildren(drawn);
     span.dataset.source = source;
@@ -96,15 +96,15 @@ export function drawFormulas(box: ParentNode): void {
 }
 
 /** The Markdown printer writes line ends as elements. */
-function sourceOf(span: HTMLElement): string {
+function readFormulaSource(span: HTMLElement): string {
   return [...span.childNodes].map((node) => node.textContent || '\n').join('');
 }
 
-function draw({ tex, isDisplay }: Formula): Node | null {
+function drawFormula({ tex, isDisplay }: ParsedFormula): Node | null {
   try {
     const options = { ...OPTIONS, displayMode: isDisplay, wrap: 'tex' } as const;
     const drawn = render(tex, options);
-    return isPlain(drawn) ? drawn.toNode() : null;
+    return stripAttributes(drawn) ? drawn.toNode() : null;
   } catch {
     // The source has an error, or is nested too deeply for the library.
     return null;
@@ -115,14 +115,14 @@ function draw({ tex, isDisplay }: Formula): Node | null {
  * Removes disallowed attributes. Returns false if the formula contains an unsupported element or is
  * nested too deeply.
  */
-function isPlain(drawn: Drawn, depth = 0): boolean {
+function stripAttributes(drawn: DrawnNode, depth = 0): boolean {
   const { type, attributes = {}, style = {}, children = [] } = drawn;
   if ((type !== undefined && !ELEMENTS.has(type)) || depth > MAX_DEPTH) return false;
   for (const name of Object.keys(attributes)) {
     if (!ATTRIBUTES.has(name)) delete attributes[name];
   }
   delete style.color;
-  return children.every((child) => isPlain(child, depth + 1));
+  return children.every((child) => stripAttributes(child, depth + 1));
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { ComponentChildren, Ref, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Outcome } from '../gateway.ts';
-import { type Data, useScope } from './data.tsx';
+import type { ActionOutcome } from '../gateway.ts';
+import { type LoadedData, useScope } from './data.tsx';
 import type { Older } from './growing.ts';
 import { Icon, type IconName } from './icon.tsx';
 
@@ -119,7 +119,7 @@ interface TroubleProps {
 }
 
 /** A problem, described for people; renders nothing if it is null. */
-export function Trouble({ reason, again }: TroubleProps): VNode | null {
+export function TroubleNote({ reason, again }: TroubleProps): VNode | null {
   if (reason === null) return null;
   return (
     <p class="trouble" role="alert">
@@ -139,7 +139,7 @@ export function OlderButton({
   if (older === null) return null;
   const { failure, isLoading, load } = older;
   if (failure !== null)
-    return <Trouble reason={failure.reason} again={failure.retryable && load} />;
+    return <TroubleNote reason={failure.reason} again={failure.retryable && load} />;
   return (
     <p class="actions">
       <button type="button" class="quiet" disabled={isLoading} onClick={load}>
@@ -153,15 +153,15 @@ export function OlderButton({
  * Shows data once it is loaded. Until then, shows that it is loading, or why loading failed and
  * what to do.
  */
-export function Show<Value>(props: {
-  readonly data: Data<Value>;
+export function ShowData<Value>(props: {
+  readonly data: LoadedData<Value>;
   readonly children: (value: Value) => ComponentChildren;
 }): VNode {
   const { value, failure } = props.data;
   const { refresh } = useScope();
   return (
     <>
-      {failure && <Trouble reason={failure.reason} again={failure.retryable && refresh} />}
+      {failure && <TroubleNote reason={failure.reason} again={failure.retryable && refresh} />}
       {value !== undefined && props.children(value)}
       {value === undefined && !failure && (
         <p class="nothing" role="status">
@@ -173,7 +173,7 @@ export function Show<Value>(props: {
 }
 
 /** Reports the outcome of an action and has screen readers announce it. */
-export function OutcomeNote({ outcome }: { readonly outcome: Outcome | undefined }): VNode {
+export function OutcomeNote({ outcome }: { readonly outcome: ActionOutcome | undefined }): VNode {
   return (
     <p class={outcome?.isTrouble ? 'trouble' : 'outcome'} role="status" hidden={!outcome}>
       {outcome?.text}
@@ -185,7 +185,7 @@ export function OutcomeNote({ outcome }: { readonly outcome: Outcome | undefined
  * A paragraph, `blockquote` or `pre` written by a person or a model, shown as plain text in the
  * direction of its script.
  */
-export function Said(props: {
+export function OutsideText(props: {
   readonly as?: 'p' | 'blockquote' | 'pre';
   readonly look?: string;
   readonly children: ComponentChildren;
@@ -200,15 +200,15 @@ export function Said(props: {
 }
 
 /** A diff by lines: `-` removed, `+` added, ` ` unchanged. */
-export function Diff({ lines }: { readonly lines: string }): VNode {
+export function DiffLines({ lines }: { readonly lines: string }): VNode {
   const shown = lines === '' ? ['Nothing changes.'] : lines.split('\n');
   return (
-    <Said as="pre" look="layer-text diff">
+    <OutsideText as="pre" look="layer-text diff">
       {shown.map((line, index) => {
         const Kind = line.startsWith('+') ? 'ins' : line.startsWith('-') ? 'del' : 'span';
         return <Kind key={index}>{`${line}\n`}</Kind>;
       })}
-    </Said>
+    </OutsideText>
   );
 }
 
@@ -244,7 +244,7 @@ export function Section(props: {
 }
 
 /** A form field with its label; `id` is the field's. */
-export function Labelled(props: {
+export function LabelledField(props: {
   readonly label: string;
   readonly id: string;
   readonly hint?: string;

@@ -17,12 +17,12 @@ const MAX_NAME_BYTES = 64 * 1024;
 const MAX_WHOLE_BYTES = 512 * 1024 * 1024;
 
 /** `end.json`, the last entry. A backup without it, or whose totals do not match, is damaged. */
-const End = z.object({
+const ArchiveEnd = z.object({
   entries: z.int(),
   /** The hash over the names and contents of all previous entries, in hexadecimal. */
   sha256: z.string(),
 });
-type End = z.infer<typeof End>;
+type ArchiveEnd = z.infer<typeof ArchiveEnd>;
 
 /**
  * One file of the archive. Its content must be read before the next entry is requested; otherwise
@@ -49,8 +49,9 @@ export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
   unzipped.on('error', () => undefined);
   disk.pipe(unzipped);
   try {
-    const tooShort = () => damagedBackupError(file, new Error('it ends before its last entry'));
-    yield* readEntries(new ByteReader(withExplainedErrors(file, unzipped), tooShort));
+    const tooShort = () =>
+      createDamagedBackupError(file, new Error('it ends before its last entry'));
+    yield* readEntries(new ByteReader(explainReadErrors(file, unzipped), tooShort));
   } catch (reason) {
     throw explainReadError(file, reason);
   } finally {
@@ -60,7 +61,7 @@ export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
 }
 
 /** Converts read errors here because the caller reads the content of an entry directly. */
-async function* withExplainedErrors(
+async function* explainReadErrors(
   file: string,
   bytes: AsyncIterable<Buffer>,
 ): AsyncGenerator<Buffer> {
@@ -85,14 +86,14 @@ async function* readEntries(bytes: ByteReader): AsyncGenerator<ArchiveEntry> {
     if (header.type === 'ExtendedHeader') {
       const text = await bytes.exactly(Math.min(size, MAX_NAME_BYTES));
       extended = Pax.parse(text.toString(), undefined, false);
-      await bytes.skip(padding(size));
+      await bytes.skip(computePadding(size));
       continue;
     }
     extended = undefined;
-    const content = hashedEntry(bytes, name, size, (chunk) => hash.update(chunk));
+    const content = hashEntry(bytes, name, size, (chunk) => hash.update(chunk));
     if (name === 'end.json') {
-      compare(
-        End.parse(JSON.parse((await content.whole()).toString())),
+      compareEnd(
+        ArchiveEnd.parse(JSON.parse((await content.whole()).toString())),
         entries,
         hash.digest('hex'),
       );
@@ -102,12 +103,12 @@ async function* readEntries(bytes: ByteReader): AsyncGenerator<ArchiveEntry> {
     entries += 1;
     yield content;
     for await (const _rest of content.chunks());
-    await bytes.skip(padding(size));
+    await bytes.skip(computePadding(size));
   }
 }
 
 /** Content that the caller did not read is skipped when it requests the next entry. */
-function hashedEntry(
+function hashEntry(
   bytes: ByteReader,
   name: string,
   size: number,
@@ -135,11 +136,11 @@ function hashedEntry(
   };
 }
 
-function padding(size: number): number {
+function computePadding(size: number): number {
   return (BLOCK - (size % BLOCK)) % BLOCK;
 }
 
-function compare(end: End, entries: number, sha256: string): void {
+function compareEnd(end: ArchiveEnd, entries: number, sha256: string): void {
   if (end.entries !== entries) throw new Error(`it has ${entries} of ${end.entries} entries`);
   if (end.sha256 !== sha256) throw new Error('its content does not match its checksum');
 }
@@ -149,11 +150,11 @@ function explainReadError(file: string, reason: unknown): unknown {
   if (isMissingFile(reason)) {
     return new BackupError('backup-missing', `There is no file ${file}.`, reason);
   }
-  return damagedBackupError(file, reason);
+  return createDamagedBackupError(file, reason);
 }
 
 /** The error for a backup that cannot be used; `reason` describes the problem. */
-export function damagedBackupError(file: string, reason: unknown): BackupError {
+export function createDamagedBackupError(file: string, reason: unknown): BackupError {
   return new BackupError(
     'backup-damaged',
     `${file} is damaged or is not a Parley backup (${reasonOf(reason)}). Nothing was changed; use another backup.`,
@@ -202,7 +203,7 @@ export async function writeArchive(to: string | Writable) {
       hash.update(chunk);
       await put(chunk);
     }
-    await put(Buffer.alloc(padding(size)));
+    await put(Buffer.alloc(computePadding(size)));
   };
   return {
     add(name: string, content: Uint8Array | string): Promise<void> {

@@ -16,19 +16,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { shareOfRun } from '@parley/core/testing';
+import { scaleRuns } from '@parley/core/testing';
 import { openStore } from '@parley/store';
 import { list } from 'tar';
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest';
 import { type DataFolder, locateDataFolder, lockDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
 import { writeArchive } from './archive.ts';
-import { backup as backupCommand } from './backup.ts';
-import { checkBackup, workspaceFolders } from './contents.ts';
+import { runBackup as backupCommand } from './backup.ts';
+import { checkBackup, listWorkspaceFolders } from './contents.ts';
 import { makeBackup } from './make-backup.ts';
 import { refuseInterruptedRestore } from './put-in-place.ts';
 import { type RestoreOrder, restoreBackup } from './restore-backup.ts';
-import { restoreText } from './restore-text.ts';
+import { describeRestore } from './restore-text.ts';
 import { openWorkFolder, removeLeftovers } from './work-folder.ts';
 
 const NOW = Date.UTC(2026, 10, 22, 10, 0, 0);
@@ -83,7 +83,7 @@ describe('a backup', () => {
     try {
       await once(writer, 'spawn');
       // The program occupies one core the whole time.
-      for (let nth = 0; nth < shareOfRun(5); nth += 1) {
+      for (let nth = 0; nth < scaleRuns(5); nth += 1) {
         const file = join(root, `${nth}.tar.gz`);
         await makeBackup(orderOf(file));
         expect(await checkBackup(file)).toMatchObject({ hasSettings: true });
@@ -219,14 +219,14 @@ describe('restoring', () => {
       usedSettings: true,
       missingSecrets: [join(elsewhere.path, 'secrets', 'model-key')],
     });
-    const said = restoreText(done, elsewhere);
+    const said = describeRestore(done, elsewhere);
     expect(said).toContain('A backup does not contain keys');
     expect(said).toContain(join(elsewhere.path, 'secrets', 'model-key'));
     expect(readFileSync(elsewhere.settingsFile, 'utf8')).toContain(reference);
     // Nothing needs to be done if the keys still exist.
     const again = await restore(file, {});
     expect(again.missingSecrets).toEqual([]);
-    expect(restoreText(again, folder)).not.toContain('Keys');
+    expect(describeRestore(again, folder)).not.toContain('Keys');
   });
 
   it('leaves nothing behind when a backup is interrupted', async () => {
@@ -433,7 +433,7 @@ async function fill({ path, workspace, settingsFile }: DataFolder): Promise<void
   writeFileSync(settingsFile, 'model: offline\n');
   writeFileSync(join(path, 'token'), 'secret');
   writeFileSync(join(workspace, 'SOUL.md'), 'soul');
-  writeFileSync(join(workspace, 'notes', LONG), 'x'.repeat(shareOfRun(3_000_000)));
+  writeFileSync(join(workspace, 'notes', LONG), 'x'.repeat(scaleRuns(3_000_000)));
   writeFileSync(join(workspace, 'empty.md'), '');
   writeFileSync(join(workspace, 'bytes'), Buffer.from([0, 255, 10]));
   writeFileSync(join(path, 'profiles', 'mine.yaml'), 'layout: lab\n');
@@ -474,7 +474,7 @@ async function valueIn({ storeUrl }: Pick<DataFolder, 'storeUrl'>): Promise<stri
 
 function orderOf(file: string) {
   const { settingsFile, path: dataFolder } = folder;
-  const workspaces = workspaceFolders(readSettings(folder, {}), dataFolder);
+  const workspaces = listWorkspaceFolders(readSettings(folder, {}), dataFolder);
   const database = join(dataFolder, 'parley.db');
   return { file, database, settingsFile, workspaces, dataFolder, clock: () => NOW };
 }

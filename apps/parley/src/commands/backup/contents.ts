@@ -3,7 +3,12 @@ import { ParleyError, reasonOf } from '@parley/core';
 import { type BackupRows, type Cell, refuseUnknownSteps } from '@parley/store/backup';
 import { z } from 'zod';
 import type { LoadedSettings } from '../../settings.ts';
-import { type ArchiveEntry, BackupError, damagedBackupError, readArchive } from './archive.ts';
+import {
+  type ArchiveEntry,
+  BackupError,
+  createDamagedBackupError,
+  readArchive,
+} from './archive.ts';
 
 /**
  * The backup format that this version writes; an older Parley refuses a higher one. Format 1, from
@@ -32,7 +37,7 @@ export interface NamedFolder {
 }
 
 /** The workspaces that are outside of `FOLDERS`. */
-export function workspaceFolders(
+export function listWorkspaceFolders(
   { settings, agents }: Pick<LoadedSettings, 'settings' | 'agents'>,
   dataFolder: string,
 ): readonly NamedFolder[] {
@@ -63,11 +68,11 @@ const Manifest = z.discriminatedUnion('format', [
   }),
   Common.extend({ format: z.literal(FORMAT) }),
 ]);
-export type Manifest = z.infer<typeof Manifest>;
-export type RowsManifest = Extract<Manifest, { readonly format: 1 }>;
+export type BackupManifest = z.infer<typeof Manifest>;
+export type RowsManifest = Extract<BackupManifest, { readonly format: 1 }>;
 
 /** The kind of an entry, derived from its name; null for a name that does not occur in backups. */
-export function entryKind(name: string) {
+export function getEntryKind(name: string) {
   if (name === 'manifest.json') return { kind: 'manifest' } as const;
   if (name === 'settings/parley.yaml') return { kind: 'settings' } as const;
   if (name === DATABASE) return { kind: 'file', folder: '.', path: [DATABASE_NAME] } as const;
@@ -86,7 +91,7 @@ export function entryKind(name: string) {
 
 export interface CheckedBackup {
   readonly file: string;
-  readonly manifest: Manifest;
+  readonly manifest: BackupManifest;
   /** The number of files, excluding the database and its stored files. */
   readonly files: number;
   readonly hasSettings: boolean;
@@ -97,28 +102,28 @@ export interface CheckedBackup {
  * `store-newer`.
  */
 export async function checkBackup(file: string): Promise<CheckedBackup> {
-  let manifest: Manifest | undefined;
+  let manifest: BackupManifest | undefined;
   let files = 0;
   let hasSettings = false;
   for await (const entry of readArchive(file)) {
     if (manifest === undefined) {
-      manifest = await manifestOf(file, entry);
+      manifest = await readManifest(file, entry);
       continue;
     }
-    const is = entryKind(entry.name);
+    const is = getEntryKind(entry.name);
     if (is === null)
-      throw damagedBackupError(file, new Error(`it contains no entry named ${entry.name}`));
+      throw createDamagedBackupError(file, new Error(`it contains no entry named ${entry.name}`));
     if (is.kind === 'settings') hasSettings = true;
     if (is.kind === 'file' && !entry.name.startsWith('database/')) files += 1;
   }
-  if (manifest === undefined) throw damagedBackupError(file, new Error('it is empty'));
+  if (manifest === undefined) throw createDamagedBackupError(file, new Error('it is empty'));
   return { file, manifest, files, hasSettings };
 }
 
 /** Reads the first entry. Throws when its format is newer than this version supports. */
-async function manifestOf(file: string, entry: ArchiveEntry): Promise<Manifest> {
+async function readManifest(file: string, entry: ArchiveEntry): Promise<BackupManifest> {
   if (entry.name !== 'manifest.json')
-    throw damagedBackupError(file, new Error('it has no manifest'));
+    throw createDamagedBackupError(file, new Error('it has no manifest'));
   try {
     const written: unknown = JSON.parse((await entry.whole()).toString());
     const { format, parley } = Head.parse(written);
@@ -132,7 +137,7 @@ async function manifestOf(file: string, entry: ArchiveEntry): Promise<Manifest> 
     refuseUnknownSteps(manifest.steps, parley, file);
     return manifest;
   } catch (reason) {
-    throw reason instanceof ParleyError ? reason : damagedBackupError(file, reason);
+    throw reason instanceof ParleyError ? reason : createDamagedBackupError(file, reason);
   }
 }
 
@@ -150,23 +155,26 @@ const StoredCell = z.union([
  * The rows in a backup of 0.1.0. Each is a line of JSON with the values in column order and bytes
  * as base64.
  */
-export async function* rowsIn(file: string, { tables }: RowsManifest): AsyncIterable<BackupRows> {
+export async function* readBackupRows(
+  file: string,
+  { tables }: RowsManifest,
+): AsyncIterable<BackupRows> {
   for await (const entry of readArchive(file)) {
-    const is = entryKind(entry.name);
+    const is = getEntryKind(entry.name);
     if (is?.kind !== 'rows') continue;
     const table = tables.find(({ name }) => name === is.table);
     if (table === undefined)
-      throw damagedBackupError(file, new Error(`it contains no table named ${entry.name}`));
+      throw createDamagedBackupError(file, new Error(`it contains no table named ${entry.name}`));
     const Row = z.array(StoredCell).length(table.columns.length);
     try {
       const lines = (await entry.whole()).toString().split('\n').slice(0, -1);
-      yield { table, rows: lines.map((line) => Row.parse(JSON.parse(line)).map(cellOf)) };
+      yield { table, rows: lines.map((line) => Row.parse(JSON.parse(line)).map(toCell)) };
     } catch (reason) {
-      throw damagedBackupError(file, new Error(`${entry.name}: ${reasonOf(reason)}`));
+      throw createDamagedBackupError(file, new Error(`${entry.name}: ${reasonOf(reason)}`));
     }
   }
 }
 
-function cellOf(cell: z.infer<typeof StoredCell>): Cell {
+function toCell(cell: z.infer<typeof StoredCell>): Cell {
   return typeof cell === 'object' && cell !== null ? Buffer.from(cell.base64, 'base64') : cell;
 }

@@ -15,12 +15,12 @@ import packageJson from '../../../package.json' with { type: 'json' };
 import { CliError } from '../../data-folder.ts';
 import { type ArchiveWriter, BackupError, writeArchive } from './archive.ts';
 import {
+  type BackupManifest,
   DATABASE,
   DATABASE_FILES,
   DATABASE_NAME,
   FOLDERS,
   FORMAT,
-  type Manifest,
   type NamedFolder,
 } from './contents.ts';
 import { openWorkFolder, removeLeftovers } from './work-folder.ts';
@@ -59,7 +59,7 @@ export async function makeBackup(order: BackupOrder) {
     const copy = join(work.path, DATABASE_NAME);
     const { steps, files } = await copyDatabase(database, copy);
     const archive = await writeArchive(part);
-    const done = await fill(archive, order, steps, [
+    const done = await fillArchive(archive, order, steps, [
       { name: DATABASE, path: copy },
       ...files.map((id) => ({
         name: `${DATABASE_FILES}/${id}`,
@@ -81,13 +81,13 @@ export async function makeBackup(order: BackupOrder) {
   }
 }
 
-async function fill(
+async function fillArchive(
   archive: ArchiveWriter,
   { settingsFile, workspaces, dataFolder, clock, signal }: BackupOrder,
   steps: readonly number[],
   database: readonly NamedFile[],
 ) {
-  const manifest: Manifest = {
+  const manifest: BackupManifest = {
     format: FORMAT,
     parley: packageJson.version,
     madeAt: clock(),
@@ -123,7 +123,7 @@ async function addFiles(
   let files = 0;
   const leftOut: string[] = [];
   const addFolder = async ({ name, path }: NamedFolder): Promise<void> => {
-    for (const entry of entriesOf(path)) {
+    for (const entry of readEntriesOf(path)) {
       const inside = { name: `${name}/${entry.name}`, path: join(path, entry.name) };
       if (entry.isDirectory()) await addFolder(inside);
       else if (!entry.isFile()) leftOut.push(inside.path);
@@ -135,7 +135,7 @@ async function addFiles(
 }
 
 /** The sorted entries of a folder; empty if the folder does not exist or was removed. */
-function entriesOf(path: string): readonly Dirent[] {
+function readEntriesOf(path: string): readonly Dirent[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true });
     return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -159,7 +159,7 @@ async function addFile(
   if (file === null) return false;
   try {
     const { size, mtime } = await file.stat();
-    await archive.addStream(name, size, mtime, bytesOf(file, size, path, signal));
+    await archive.addStream(name, size, mtime, readBytes(file, size, path, signal));
     return true;
   } finally {
     await file.close();
@@ -180,7 +180,7 @@ async function openPresent(path: string): Promise<FileHandle | null> {
 }
 
 /** The first `size` bytes. Data appended during the read belongs to the next backup. */
-async function* bytesOf(
+async function* readBytes(
   file: FileHandle,
   size: number,
   path: string,

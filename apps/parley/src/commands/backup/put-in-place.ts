@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { commandLine, type DataFolder } from '../../data-folder.ts';
+import { type DataFolder, formatCommandLine } from '../../data-folder.ts';
 import { BackupError } from './archive.ts';
 
 /** A file or folder that a restore replaces. */
@@ -25,19 +25,19 @@ export interface Replacement {
   readonly staged: string | null;
 }
 
-const Marker = z.object({
+const RestoreMarker = z.object({
   /** The folder that the previous state is moved to. */
   aside: z.string(),
   /** The names of replaced entries that existed before the restore. */
   had: z.array(z.string()),
 });
-type Marker = z.infer<typeof Marker>;
+type RestoreMarker = z.infer<typeof RestoreMarker>;
 
 /** The marker of an interrupted restore; null if there is none. */
-export function interruptedRestore({ restoreMarker }: DataFolder): Marker | null {
+export function readRestoreMarker({ restoreMarker }: DataFolder): RestoreMarker | null {
   if (!existsSync(restoreMarker)) return null;
   try {
-    return Marker.parse(JSON.parse(readFileSync(restoreMarker, 'utf8')));
+    return RestoreMarker.parse(JSON.parse(readFileSync(restoreMarker, 'utf8')));
   } catch {
     // The marker was written by 0.1.0, whose `aside` folder is left unchanged, or it was only
     // partly written before anything was moved.
@@ -48,10 +48,10 @@ export function interruptedRestore({ restoreMarker }: DataFolder): Marker | null
 /** Throws BackupError while an unfinished restore has replaced only part of the data folder. */
 export function refuseInterruptedRestore(folder: DataFolder): void {
   if (!existsSync(folder.restoreMarker)) return;
-  const aside = interruptedRestore(folder)?.aside ?? join(folder.path, 'before-restore-…');
+  const aside = readRestoreMarker(folder)?.aside ?? join(folder.path, 'before-restore-…');
   throw new BackupError(
     'restore-unfinished',
-    `A restore on ${folder.path} was interrupted, or is still running, so its files are partly those of the backup. Run "${commandLine('restore FILE', folder)}" again with the same backup: that completes it. To go back instead, move everything in ${aside} to where it was, and remove ${folder.restoreMarker}.`,
+    `A restore on ${folder.path} was interrupted, or is still running, so its files are partly those of the backup. Run "${formatCommandLine('restore FILE', folder)}" again with the same backup: that completes it. To go back instead, move everything in ${aside} to where it was, and remove ${folder.restoreMarker}.`,
   );
 }
 
@@ -66,7 +66,7 @@ export function replaceAll(
   replacements: readonly Replacement[],
   aside: string,
 ): void {
-  const marker = interruptedRestore(folder) ?? {
+  const marker = readRestoreMarker(folder) ?? {
     aside,
     had: replacements.filter(({ path }) => existsSync(path)).map(({ name }) => name),
   };
@@ -79,17 +79,17 @@ export function finishReplacing({ restoreMarker }: DataFolder): void {
   rmSync(restoreMarker);
 }
 
-function replaceInPlace({ name, path, staged }: Replacement, { aside, had }: Marker): void {
+function replaceInPlace({ name, path, staged }: Replacement, { aside, had }: RestoreMarker): void {
   const kept = join(aside, name);
   // Otherwise an interrupted restore put the existing file there.
   const isOld = had.includes(name) && !existsSync(kept);
   if (existsSync(path)) {
     // The path always exists: the old file keeps both names until the new one replaces it.
     if (isOld && staged !== null && statSync(path).isFile()) keepFile(path, kept);
-    else if (isOld) move(path, kept);
+    else if (isOld) movePath(path, kept);
     else if (staged === null || !statSync(path).isFile()) removeContents(path);
   }
-  if (staged !== null) move(staged, path);
+  if (staged !== null) movePath(staged, path);
 }
 
 function keepFile(path: string, kept: string): void {
@@ -107,14 +107,14 @@ function keepFile(path: string, kept: string): void {
 /** Error codes for another file system, or for a folder that is a mount point. */
 const CANNOT_RENAME: ReadonlySet<unknown> = new Set(['EXDEV', 'EBUSY', 'ENOTEMPTY', 'EPERM']);
 
-function move(from: string, to: string): void {
+function movePath(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
   try {
     renameSync(from, to);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (!CANNOT_RENAME.has(code)) throw error;
-    copyOver(from, to);
+    copyContents(from, to);
   }
 }
 
@@ -122,7 +122,7 @@ function move(from: string, to: string): void {
  * A mount point cannot be moved, so its contents are copied and then removed. The final name
  * appears only after the copy is complete.
  */
-function copyOver(from: string, to: string): void {
+function copyContents(from: string, to: string): void {
   const isMounted = existsSync(to);
   const copy = isMounted ? to : `${to}.copying`;
   cpSync(from, copy, { recursive: true, preserveTimestamps: true });

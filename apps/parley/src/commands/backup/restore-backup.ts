@@ -12,21 +12,21 @@ import {
 } from '@parley/store/backup';
 import { CliError, createDataFolder, type DataFolder, lockDataFolder } from '../../data-folder.ts';
 import { READ_SO_FAR } from '../../database-mark.ts';
-import { secretFile } from '../../secret-files.ts';
+import { getSecretPath } from '../../secret-files.ts';
 import { type LoadedSettings, readSettings } from '../../settings.ts';
 import { readArchive } from './archive.ts';
 import {
   type CheckedBackup,
   DATABASE_NAME,
-  entryKind,
   FOLDERS,
-  rowsIn,
-  workspaceFolders,
+  getEntryKind,
+  listWorkspaceFolders,
+  readBackupRows,
 } from './contents.ts';
 import {
   finishReplacing,
-  interruptedRestore,
   type Replacement,
+  readRestoreMarker,
   replaceAll,
 } from './put-in-place.ts';
 import type { RestoreDone } from './restore-text.ts';
@@ -60,22 +60,29 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
   using work = openWorkFolder(folder.path, 'restoring-');
   const usedSettings =
     backup.hasSettings && (order.withSettings || !existsSync(folder.settingsFile));
-  const settingsFile = usedSettings ? settingsBeside(folder, work.path) : folder.settingsFile;
+  const settingsFile = usedSettings
+    ? getStagedSettingsPath(folder, work.path)
+    : folder.settingsFile;
   if (usedSettings) work.alsoRemove(settingsFile);
   await stageFiles(backup.file, work.path, usedSettings ? settingsFile : null);
   const database = join(work.path, DATABASE_NAME);
   const { manifest } = backup;
   if (manifest.format === 1)
-    await createFromRows(database, manifest, rowsIn(backup.file, manifest), clock);
+    await createFromRows(database, manifest, readBackupRows(backup.file, manifest), clock);
   const held = await prepareRestored({ path: database, clock, unfinished, forget: READ_SO_FAR });
-  const loaded = readSettings({ ...folder, settingsFile }, env, undefined, missingKey(folder));
+  const loaded = readSettings(
+    { ...folder, settingsFile },
+    env,
+    undefined,
+    createMissingKey(folder),
+  );
   const { url } = loaded.settings.store;
   if (url !== undefined) await refuseUsedPostgres(url);
   await endGateway?.();
   const lock = await lockWhenFree(folder, endGateway === undefined ? 0 : ENDS_WITHIN_MS);
   try {
     const others = [
-      ...stagedFolders(folder, loaded, work.path),
+      ...listStagedFolders(folder, loaded, work.path),
       ...(usedSettings
         ? [{ name: 'parley.yaml', path: folder.settingsFile, staged: settingsFile }]
         : []),
@@ -93,8 +100,8 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
  * new machine, which must not make the restore fail. The placeholder is long enough for every
  * secret.
  */
-function missingKey(folder: DataFolder): (file: string) => string | undefined {
-  const own = secretFile(folder, '') + sep;
+function createMissingKey(folder: DataFolder): (file: string) => string | undefined {
+  const own = getSecretPath(folder, '') + sep;
   return (file) => (file.startsWith(own) ? '-'.repeat(64) : undefined);
 }
 
@@ -109,18 +116,18 @@ async function replaceState(
   others: readonly Replacement[],
 ): Promise<Pick<RestoreDone, 'carried' | 'aside'>> {
   const aside =
-    interruptedRestore(folder)?.aside ?? join(folder.path, `before-restore-${stampOf(clock())}`);
+    readRestoreMarker(folder)?.aside ?? join(folder.path, `before-restore-${formatStamp(clock())}`);
   // An interrupted restore may have moved the old database aside already.
   const moved = join(aside, DATABASE_NAME);
-  const before = existsSync(moved) ? moved : databasePath(folder);
+  const before = existsSync(moved) ? moved : getDatabasePath(folder);
   let carried: RestoreDone['carried'] = null;
   if (url === undefined) {
     if (existsSync(before)) {
       carried = await carryOverFile(database, before, { unfinished, forget: READ_SO_FAR });
     }
-    replaceAll(folder, [...databaseFiles(folder, database), ...others], aside);
+    replaceAll(folder, [...listDatabaseFiles(folder, database), ...others], aside);
   } else {
-    const all = [...databaseFiles(folder, null), ...others];
+    const all = [...listDatabaseFiles(folder, null), ...others];
     // The files are replaced before the commit: while their marker exists, no process treats the
     // state as restored.
     await copyToPostgres(database, url, clock, () => replaceAll(folder, all, aside));
@@ -152,7 +159,7 @@ async function lockWhenFree(folder: DataFolder, withinMs: number): Promise<{ rel
   }
 }
 
-function stampOf(time: number): string {
+function formatStamp(time: number): string {
   return new Date(time).toISOString().replaceAll(/\D/g, '');
 }
 
@@ -160,11 +167,11 @@ function stampOf(time: number): string {
  * The path for the staged settings. They are staged beside their final location because folders in
  * them are relative to it.
  */
-function settingsBeside({ settingsFile }: DataFolder, staging: string): string {
+function getStagedSettingsPath({ settingsFile }: DataFolder, staging: string): string {
   return join(dirname(settingsFile), `.${basename(staging)}.yaml`);
 }
 
-function databasePath({ storeUrl }: DataFolder): string {
+function getDatabasePath({ storeUrl }: DataFolder): string {
   return storeUrl.slice('sqlite:'.length);
 }
 
@@ -173,8 +180,8 @@ function databasePath({ storeUrl }: DataFolder): string {
  * they would corrupt the new one. `staged` is null for PostgreSQL; the old file is moved away in
  * that case as well, because using it again would repeat its unfinished work.
  */
-function databaseFiles(folder: DataFolder, staged: string | null): readonly Replacement[] {
-  const path = databasePath(folder);
+function listDatabaseFiles(folder: DataFolder, staged: string | null): readonly Replacement[] {
+  const path = getDatabasePath(folder);
   return ['-wal', '-shm', '', '-files'].map((end) => ({
     name: `${DATABASE_NAME}${end}`,
     path: `${path}${end}`,
@@ -183,13 +190,13 @@ function databaseFiles(folder: DataFolder, staged: string | null): readonly Repl
 }
 
 /** Includes folders missing from the backup, which are only moved aside. */
-function stagedFolders(
+function listStagedFolders(
   folder: DataFolder,
   loaded: LoadedSettings,
   staging: string,
 ): readonly Replacement[] {
   const places = [
-    ...workspaceFolders(loaded, folder.path),
+    ...listWorkspaceFolders(loaded, folder.path),
     ...FOLDERS.map((name) => ({ name, path: join(folder.path, name) })),
   ];
   return places.map(({ name, path }) => {
@@ -201,13 +208,13 @@ function stagedFolders(
 /** `settings` is the path for the settings in the backup; null if they are not restored. */
 async function stageFiles(file: string, folder: string, settings: string | null): Promise<void> {
   for await (const entry of readArchive(file)) {
-    const is = entryKind(entry.name);
-    if (is?.kind === 'settings' && settings !== null) await write(settings, entry.chunks());
-    if (is?.kind === 'file') await write(join(folder, is.folder, ...is.path), entry.chunks());
+    const is = getEntryKind(entry.name);
+    if (is?.kind === 'settings' && settings !== null) await writeChunks(settings, entry.chunks());
+    if (is?.kind === 'file') await writeChunks(join(folder, is.folder, ...is.path), entry.chunks());
   }
 }
 
-async function write(path: string, chunks: AsyncIterable<Buffer>): Promise<void> {
+async function writeChunks(path: string, chunks: AsyncIterable<Buffer>): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   await pipeline(chunks, createWriteStream(path, { mode: 0o600, flush: true }));
 }

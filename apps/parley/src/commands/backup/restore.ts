@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { reasonOf, systemTime } from '@parley/core';
-import type { Cli } from '../../cli.ts';
+import type { CliContext } from '../../cli.ts';
 import { CliError, findInstance } from '../../data-folder.ts';
 import { askGateway, type FoundGateway, findGateway } from '../../running-gateway.ts';
 import { checkBackup } from './contents.ts';
 import { restoreBackup } from './restore-backup.ts';
-import { planText, restoreText } from './restore-text.ts';
+import { describePlan, describeRestore } from './restore-text.ts';
 
 export interface RestoreFlags {
   readonly continue?: boolean;
@@ -19,14 +19,15 @@ export interface RestoreFlags {
  * Everything is prepared beside the old state. Then a running gateway on the data folder is asked
  * to stop, once the user has confirmed or with `--yes`.
  */
-export async function restore(
-  { folder, env, print }: Cli,
+export async function runRestore(
+  { folder, env, print }: CliContext,
   name: string,
   { continue: continues = false, withSettings = false, yes = false, dryRun = false }: RestoreFlags,
 ): Promise<number> {
   const backup = await checkBackup(resolve(name));
   const gateway = findInstance(folder) === null ? null : await findGateway(folder, env);
-  if (dryRun || (gateway !== null && !yes)) print(planText(backup, gateway?.pid ?? null, folder));
+  if (dryRun || (gateway !== null && !yes))
+    print(describePlan(backup, gateway?.pid ?? null, folder));
   if (dryRun) return 0;
   if (gateway !== null) refuseInContainer(gateway);
   if (gateway !== null && !yes && !(await confirmRestore(backup.file))) {
@@ -47,7 +48,7 @@ export async function restore(
       },
     }),
   });
-  print(restoreText(done, folder));
+  print(describeRestore(done, folder));
   return 0;
 }
 

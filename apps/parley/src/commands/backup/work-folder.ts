@@ -38,7 +38,7 @@ export function removeLeftovers(dataFolder: string): void {
   for (const name of readdirSync(dataFolder)) {
     if (!/^(restoring-|backing-up-)/.test(name)) continue;
     const path = join(dataFolder, name);
-    const lock = lockIfDead(path);
+    const lock = lockIfAbandoned(path);
     if (lock !== null) removeFolder(path, lock);
   }
 }
@@ -50,7 +50,7 @@ function removeFolder(path: string, lock: { release(): void }): void {
   rmSync(path, { recursive: true, force: true });
 }
 
-function lockIfDead(path: string): { release(): void } | null {
+function lockIfAbandoned(path: string): { release(): void } | null {
   try {
     return lockFolder(path);
   } catch (error) {

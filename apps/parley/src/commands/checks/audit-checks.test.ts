@@ -5,10 +5,10 @@ import type { AuditSeverity } from '@parley/gateway/api';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
-import { auditText, exitCodeOf } from './audit.ts';
+import { formatAudit, getExitCode } from './audit.ts';
 import { AUDIT_CHECKS } from './audit-checks.ts';
-import { auditReport, runAudit } from './audit-report.ts';
-import type { AuditNeed, Examined, FactsFor } from './facts.ts';
+import { runAudit, toAuditReport } from './audit-report.ts';
+import type { AuditNeed, ExaminedAgent, FactsFor } from './facts.ts';
 import type { FileFact } from './file-facts.ts';
 
 type AuditFacts = FactsFor<AuditNeed | 'settings'>;
@@ -298,7 +298,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 };
 
 /** An examined agent with these facts. */
-function examined(facts: AuditFacts): Examined {
+function examined(facts: AuditFacts): ExaminedAgent {
   const all = async () => facts;
   const sources = { settings: all, files: all, workspace: all, sandbox: all, database: all };
   return { name: facts.agent, base: facts, sources };
@@ -307,7 +307,7 @@ function examined(facts: AuditFacts): Examined {
 const resultsOf = (...agents: readonly AuditFacts[]) =>
   runAudit(agents.map(examined), { monotonic: () => 0 });
 const reportOf = async (...agents: readonly AuditFacts[]) =>
-  auditReport(await resultsOf(...agents), NOW);
+  toAuditReport(await resultsOf(...agents), NOW);
 const auditOf = async (...agents: readonly AuditFacts[]) => (await reportOf(...agents)).findings;
 
 const foundIn = ([settings, more = () => ({})]: Case) => {
@@ -365,7 +365,7 @@ describe('an audit', () => {
     expect(report.findings).toMatchObject([
       { id: 'workspace.open-keys', found: 'notes.md, line 1: looks like a key or token.' },
     ]);
-    expect(JSON.stringify(report) + auditText(report)).not.toContain('hunter2');
+    expect(JSON.stringify(report) + formatAudit(report)).not.toContain('hunter2');
   });
 
   it('[U05] does not mistake the value of a key for a package name', async () => {
@@ -379,7 +379,7 @@ describe('an audit', () => {
     const bad = { ...open, exec: { enabled: true, approval: 'never' } };
     const severities = (await auditOf(factsOf(bad))).map(({ severity }) => severity);
     expect(severities).toEqual(['critical', 'warning', 'warning', 'info']);
-    const codeOf = async (settings: object) => exitCodeOf(await reportOf(factsOf(settings)));
+    const codeOf = async (settings: object) => getExitCode(await reportOf(factsOf(settings)));
     expect(await codeOf(bad)).toBe(2);
     expect(await codeOf(open)).toBe(1);
     expect(await codeOf({ exec: { enabled: true } })).toBe(0);
@@ -401,7 +401,7 @@ describe('an audit', () => {
   });
 
   it('[U05] prints the advice of a check once', async () => {
-    const text = auditText(await reportOf(factsOf({ owners: ['discord:1', 'discord:2'] })));
+    const text = formatAudit(await reportOf(factsOf({ owners: ['discord:1', 'discord:2'] })));
     expect(text.match(/access\.unknown-owner/g)).toHaveLength(1);
     expect(text.match(/Correct the channel/g)).toHaveLength(1);
     expect(text.match(/The owner discord:/g)).toHaveLength(2);

@@ -4,18 +4,18 @@ import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { reasonOf } from '@parley/core';
 import type { AuditReport } from '@parley/gateway/api';
-import type { All } from '@parley/gateway/operations';
+import type { IntersectionOf } from '@parley/gateway/operations';
 import { clearSecretsIn } from '@parley/settings';
 import { z } from 'zod';
 import type { DataFolder } from '../../data-folder.ts';
-import { allAgents, type LoadedSettings } from '../../settings.ts';
+import { type LoadedSettings, listAgents } from '../../settings.ts';
 import { type FileFacts, gatherFiles } from './file-facts.ts';
-import type { Base, Installation } from './installation.ts';
+import type { ExaminedBase, Installation } from './installation.ts';
 import type { RecordFacts } from './record-facts.ts';
 import { gatherWorkspace, type WorkspaceFacts } from './workspace-facts.ts';
 
 /** Everything that checks examine, grouped by source. Secrets and tokens are never shown. */
-export interface Facts {
+export interface CheckFacts {
   /** The configuration as `parley config check` sees it, even when the settings are invalid. */
   readonly config: Pick<Installation, 'checked' | 'loaded' | 'pluginReport' | 'definitions'>;
   /** Valid settings. */
@@ -39,7 +39,7 @@ export interface Facts {
 }
 
 /** The facts that a check needs. */
-export type Need = keyof Facts;
+export type FactNeed = keyof CheckFacts;
 /**
  * The facts that the audit can use; none of them requires an answer from a gateway or another
  * server.
@@ -47,39 +47,39 @@ export type Need = keyof Facts;
 export type AuditNeed = 'settings' | 'files' | 'workspace' | 'sandbox' | 'database';
 
 /** The facts for a check with these needs. */
-export type FactsFor<N extends Need> = Base & All<Facts[N]>;
+export type FactsFor<N extends FactNeed> = ExaminedBase & IntersectionOf<CheckFacts[N]>;
 
 /** An agent under examination. */
-export interface Examined {
+export interface ExaminedAgent {
   /** Undefined for the default agent (F14). */
   readonly name: string | undefined;
-  readonly base: Base;
+  readonly base: ExaminedBase;
   /**
    * Each source is gathered once, when the first check needs it; undefined if it is not available.
    */
-  readonly sources: { readonly [N in Need]?: () => Promise<Facts[N]> };
+  readonly sources: { readonly [N in FactNeed]?: () => Promise<CheckFacts[N]> };
 }
 
 /** All agents of the settings with the facts that the audit needs; `database` reads the rows. */
 export function examineAgents(
-  base: Base,
+  base: ExaminedBase,
   loaded: LoadedSettings,
   database: () => Promise<RecordFacts>,
-): readonly Examined[] {
+): readonly ExaminedAgent[] {
   const now = base.clock();
-  const common = once(async () => gatherSettings(base, loaded, now));
-  const tried = once(sandboxProblem);
+  const common = gatherOnce(async () => gatherSettings(base, loaded, now));
+  const tried = gatherOnce(findSandboxProblem);
   const shared = {
-    files: once(async () => gatherFiles(base.folder, loaded, (await common()).plugins)),
+    files: gatherOnce(async () => gatherFiles(base.folder, loaded, (await common()).plugins)),
     sandbox: async () => ({ sandboxProblem: tried }),
-    database: once(database),
+    database: gatherOnce(database),
   };
-  return allAgents(loaded).map(({ name, settings }) => ({
+  return listAgents(loaded).map(({ name, settings }) => ({
     ...{ name, base },
     sources: {
       ...shared,
       settings: async () => ({ ...(await common()), agent: name, settings }),
-      workspace: once(async () => ({
+      workspace: gatherOnce(async () => ({
         workspace: await gatherWorkspace(settings.agent.workspace, now),
       })),
     },
@@ -87,7 +87,7 @@ export function examineAgents(
 }
 
 /** Gathers on the first call; later calls return the same result. */
-export function once<T>(gather: () => Promise<T>): () => Promise<T> {
+export function gatherOnce<T>(gather: () => Promise<T>): () => Promise<T> {
   let gathered: Promise<T> | undefined;
   return () => {
     gathered ??= gather();
@@ -101,7 +101,7 @@ interface SettingsFacts extends ReturnType<typeof gatherSettings> {
   readonly settings: LoadedSettings['settings'];
 }
 
-function gatherSettings({ folder, env }: Base, loaded: LoadedSettings, now: number) {
+function gatherSettings({ folder, env }: ExaminedBase, loaded: LoadedSettings, now: number) {
   const { settings, channels, secrets, warnings } = loaded;
   const unread = warnings.flatMap(({ path }) => /^channels\.([\w-]+)$/.exec(path)?.[1] ?? []);
   const served = Object.values(channels).flatMap((one) =>
@@ -117,16 +117,16 @@ function gatherSettings({ folder, env }: Base, loaded: LoadedSettings, now: numb
     secrets: secrets.filter((secret) => secret.length >= 8),
     clearSecrets: clearSecretsIn(folder.settingsFile),
     /** The token of the web page; null before the first start. */
-    token: settings.http.token ?? tokenIn(folder),
-    webhooks: webhooksOf(channels),
+    token: settings.http.token ?? readTokenFile(folder),
+    webhooks: listWebhooks(channels),
     postgresPassword: env.PGPASSWORD !== undefined || env.PGPASSFILE !== undefined,
-    plugins: settings.plugins.map(({ use }) => ({ use, folder: pluginFolder(use, folder) })),
+    plugins: settings.plugins.map(({ use }) => ({ use, folder: resolvePluginFolder(use, folder) })),
   };
 }
 
 const Webhook = z.object({ webhook: z.object({ secret: z.string().default('') }) });
 
-function webhooksOf(channels: LoadedSettings['channels']) {
+function listWebhooks(channels: LoadedSettings['channels']) {
   return Object.values(channels).flatMap((one) => {
     const parsed = one.kind === 'ok' ? Webhook.safeParse(one.settings).data : undefined;
     if (parsed === undefined) return [];
@@ -135,7 +135,7 @@ function webhooksOf(channels: LoadedSettings['channels']) {
   });
 }
 
-function tokenIn({ tokenFile }: DataFolder): string | null {
+function readTokenFile({ tokenFile }: DataFolder): string | null {
   try {
     return readFileSync(tokenFile, 'utf8').trim();
   } catch {
@@ -147,7 +147,7 @@ function tokenIn({ tokenFile }: DataFolder): string | null {
  * Resolves a plugin as the loader does: a path is relative to the settings file, anything else is a
  * package.
  */
-function pluginFolder(use: string, { settingsFile }: DataFolder): string | null {
+function resolvePluginFolder(use: string, { settingsFile }: DataFolder): string | null {
   if (!/^(\.{1,2}(\/|$)|\/|~)/.test(use)) return null;
   const folder = resolve(dirname(settingsFile), use.replace(/^~(?=\/|$)/, homedir()));
   try {
@@ -164,7 +164,7 @@ const SANDBOX_TIMEOUT_MS = 5_000;
  * Runs a command that does nothing in its own temporary folder. Returns the reason why it failed,
  * or null.
  */
-async function sandboxProblem(): Promise<string | null> {
+async function findSandboxProblem(): Promise<string | null> {
   const { openSandbox } = await import('@parley/tools/sandbox');
   const workspace = await mkdtemp(join(tmpdir(), 'parley-audit-'));
   try {

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { skillFolders } from '@parley/workspace';
 import type { DataFolder } from '../../data-folder.ts';
-import { allAgents, type LoadedSettings } from '../../settings.ts';
+import { type LoadedSettings, listAgents } from '../../settings.ts';
 import { readMcpChanges } from './mcp-accepted.ts';
 
 export interface FileFact {
@@ -21,15 +21,15 @@ export interface FileFact {
 /** Facts about files, for checks. */
 export type FileFacts = ReturnType<typeof gatherFiles>;
 
-type Plugins = readonly { readonly folder: string | null }[];
+type PluginFolders = readonly { readonly folder: string | null }[];
 
-export function gatherFiles(folder: DataFolder, loaded: LoadedSettings, plugins: Plugins) {
+export function gatherFiles(folder: DataFolder, loaded: LoadedSettings, plugins: PluginFolders) {
   const { settings } = loaded;
-  const [, ...named] = allAgents(loaded);
-  const fact = factOf(process.getgid?.() ?? null);
+  const [, ...named] = listAgents(loaded);
+  const fact = createFileFactReader(process.getgid?.() ?? null);
   return {
     files: [
-      ...filesOf(folder, settings, plugins, fact),
+      ...listFileFacts(folder, settings, plugins, fact),
       ...named.flatMap((one) => fact(one.settings.agent.workspace, 'workspace')),
     ],
     /** Null on systems where files have no owners. */
@@ -38,20 +38,20 @@ export function gatherFiles(folder: DataFolder, loaded: LoadedSettings, plugins:
   };
 }
 
-function filesOf(
+function listFileFacts(
   folder: DataFolder,
   { agent, skills }: LoadedSettings['settings'],
-  plugins: Plugins,
-  fact: Fact,
+  plugins: PluginFolders,
+  fact: ReadFileFact,
 ): readonly FileFact[] {
-  const inData = entriesOf(folder.path).map((name) => {
+  const inData = listEntries(folder.path).map((name) => {
     const path = join(folder.path, name);
     // The schema is the same for everyone and contains nothing private.
     const isElsewhere = path === agent.workspace || name === 'parley.schema.json';
-    return isElsewhere ? [] : fact(path, kindIn(folder, path));
+    return isElsewhere ? [] : fact(path, getFileKind(folder, path));
   });
   const secrets = join(folder.path, 'secrets');
-  const inSecrets = entriesOf(secrets).flatMap((name) => fact(join(secrets, name), 'token'));
+  const inSecrets = listEntries(secrets).flatMap((name) => fact(join(secrets, name), 'token'));
   const isOutside = relative(folder.path, folder.settingsFile).startsWith('..');
   const base = dirname(folder.settingsFile);
   const code = skillFolders({
@@ -68,17 +68,17 @@ function filesOf(
     ...inSecrets,
     ...(isOutside ? fact(folder.settingsFile, 'settings') : []),
     ...fact(agent.workspace, 'workspace'),
-    ...code.flatMap(({ root, within }) => treeOf(join(root, ...within), 'skills', fact)),
-    ...plugins.flatMap(({ folder: path }) => (path === null ? [] : treeOf(path, 'plugin', fact))),
+    ...code.flatMap(({ root, within }) => listTree(join(root, ...within), 'skills', fact)),
+    ...plugins.flatMap(({ folder: path }) => (path === null ? [] : listTree(path, 'plugin', fact))),
   ];
 }
 
-type Fact = (path: string, kind: FileFact['kind']) => readonly FileFact[];
+type ReadFileFact = (path: string, kind: FileFact['kind']) => readonly FileFact[];
 
 /**
  * Links are skipped: their modes are meaningless, and Parley is not responsible for their targets.
  */
-function factOf(gid: number | null): Fact {
+function createFileFactReader(gid: number | null): ReadFileFact {
   return (path, kind) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     // Windows has no such modes.
@@ -88,7 +88,7 @@ function factOf(gid: number | null): Fact {
   };
 }
 
-function kindIn({ path: data, settingsFile, tokenFile }: DataFolder, path: string) {
+function getFileKind({ path: data, settingsFile, tokenFile }: DataFolder, path: string) {
   const name = relative(data, path);
   if (path === settingsFile || name === 'profiles') return 'settings';
   if (path === tokenFile || name === 'secrets') return 'token';
@@ -104,12 +104,12 @@ function kindIn({ path: data, settingsFile, tokenFile }: DataFolder, path: strin
  */
 const MAX_FILES = 2_000;
 
-function treeOf(folder: string, kind: FileFact['kind'], fact: Fact): readonly FileFact[] {
+function listTree(folder: string, kind: FileFact['kind'], fact: ReadFileFact): readonly FileFact[] {
   const found: FileFact[] = [];
   const folders = [folder];
   for (let at = folders.shift(); at !== undefined; at = folders.shift()) {
     found.push(...fact(at, kind));
-    for (const name of entriesOf(at)) {
+    for (const name of listEntries(at)) {
       if (name === 'node_modules' || name === '.git' || found.length >= MAX_FILES) continue;
       const path = join(at, name);
       const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
@@ -120,7 +120,7 @@ function treeOf(folder: string, kind: FileFact['kind'], fact: Fact): readonly Fi
   return found;
 }
 
-function entriesOf(folder: string): readonly string[] {
+function listEntries(folder: string): readonly string[] {
   try {
     return statSync(folder).isDirectory() ? readdirSync(folder).toSorted() : [];
   } catch {

@@ -2,20 +2,28 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, open, rm, statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { countOf, reasonOf } from '@parley/core';
+import { formatCounted, reasonOf } from '@parley/core';
 import { openForReading } from '@parley/workspace';
-import { commandLine } from '../../data-folder.ts';
-import { allAgents } from '../../settings.ts';
-import { type Check, doctor, type Finding, failed, ok, skipped, warning } from './check.ts';
+import { formatCommandLine } from '../../data-folder.ts';
+import { listAgents } from '../../settings.ts';
+import {
+  type Check,
+  type CheckFinding,
+  defineDoctorCheck,
+  failed,
+  ok,
+  skipped,
+  warning,
+} from './check.ts';
 import type { FactsFor } from './facts.ts';
 
 /** Checks of the machine that Parley runs on, and its files. */
 export const MACHINE_CHECKS: readonly Check[] = [
-  doctor(['config'], {
+  defineDoctorCheck(['config'], {
     id: 'disk',
     title: '1 MB can be written to the data folder and to workspaces elsewhere; 500 MB are free.',
     run({ folder, loaded }) {
-      const agents = loaded === null ? [] : allAgents(loaded);
+      const agents = loaded === null ? [] : listAgents(loaded);
       const workspaces = agents.map(({ name, settings }) => ({
         name,
         path: settings.agent.workspace,
@@ -23,16 +31,16 @@ export const MACHINE_CHECKS: readonly Check[] = [
       const outside = workspaces.filter(({ path }) => !path.startsWith(`${folder.path}/`));
       const folders = [{ name: undefined, path: folder.path }, ...outside];
       return folders.map(({ name, path }) => async () => [
-        { ...(await folderFinding(path)), subject: name },
+        { ...(await checkFolder(path)), subject: name },
       ]);
     },
   }),
-  doctor(['settings', 'gateway'], {
+  defineDoctorCheck(['settings', 'gateway'], {
     id: 'port',
     title: 'The running gateway uses `http.port`, or the port is free.',
-    run: portFindings,
+    run: checkPort,
   }),
-  doctor(['settings'], {
+  defineDoctorCheck(['settings'], {
     id: 'heartbeat',
     title: 'Every task in HEARTBEAT.md and the time zone in USER.md can be used.',
     agents: 'each',
@@ -43,7 +51,8 @@ export const MACHINE_CHECKS: readonly Check[] = [
       const { isThere, tasks, problems } = await foreseeTasks(files, agent);
       // An agent without the file has no tasks.
       if (!isThere) return [];
-      if (problems.length === 0) return [ok(`HEARTBEAT.md has ${countOf(tasks.length, 'task')}`)];
+      if (problems.length === 0)
+        return [ok(`HEARTBEAT.md has ${formatCounted(tasks.length, 'task')}`)];
       const advice = `Correct ${join(agent.workspace, 'HEARTBEAT.md')}, or run "parley heartbeat convert".`;
       return problems.map((problem) => warning(problem, advice));
     },
@@ -51,14 +60,14 @@ export const MACHINE_CHECKS: readonly Check[] = [
 ];
 
 /** A summary of the audit: the number of findings by severity, and the command that lists them. */
-export const AUDIT_CHECK = doctor(['settings', 'audit'], {
+export const AUDIT_CHECK = defineDoctorCheck(['settings', 'audit'], {
   id: 'audit',
   title: 'No check of `parley audit` has a warning; a critical finding counts as failed.',
   async run({ folder, countFindings }) {
     if (!existsSync(folder.path)) return [skipped('there is no data folder yet')];
     const { critical, warning: warnings } = await countFindings();
-    const advice = `Run "${commandLine('audit', folder)}", which explains how to fix each.`;
-    const counted = countOf(warnings, 'warning');
+    const advice = `Run "${formatCommandLine('audit', folder)}", which explains how to fix each.`;
+    const counted = formatCounted(warnings, 'warning');
     if (critical > 0) return [failed(`${critical} critical, ${counted}`, advice)];
     return [warnings > 0 ? warning(counted, advice) : ok('no security weakness was found')];
   },
@@ -71,8 +80,8 @@ export const AUDIT_CHECK = doctor(['settings', 'audit'], {
 const TRIED_BYTES = 1024 * 1024;
 const LITTLE_ROOM_BYTES = 500 * 1024 * 1024;
 
-async function folderFinding(path: string): Promise<Finding> {
-  const there = nearestFolder(path);
+async function checkFolder(path: string): Promise<CheckFinding> {
+  const there = findNearestFolder(path);
   try {
     await tryToWrite(there);
     const { bavail, bsize, ffree, files } = await statfs(there);
@@ -98,8 +107,8 @@ async function folderFinding(path: string): Promise<Finding> {
   }
 }
 
-function nearestFolder(path: string): string {
-  return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
+function findNearestFolder(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : findNearestFolder(dirname(path));
 }
 
 /** Writes a file, syncs it to disk, and removes it. */
@@ -114,10 +123,10 @@ async function tryToWrite(folder: string): Promise<void> {
   }
 }
 
-async function portFindings(
+async function checkPort(
   { gateway, settings: { http } }: FactsFor<'settings' | 'gateway'>,
   signal: AbortSignal,
-): Promise<readonly Finding[]> {
+): Promise<readonly CheckFinding[]> {
   const { host, port } = http;
   if (gateway.kind === 'runs') return [ok(`the running gateway uses ${gateway.at.address}`)];
   if (gateway.kind === 'silent')

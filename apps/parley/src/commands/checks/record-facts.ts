@@ -1,4 +1,4 @@
-import { agentOfConversation } from '@parley/core';
+import { getConversationAgent } from '@parley/core';
 import type { Store } from '@parley/store';
 import { z } from 'zod';
 
@@ -22,8 +22,8 @@ export async function gatherRecords(
   ]);
   /** The changes that agents made to files that become prompt text, newest first. */
   const promptWrites = writes.flatMap(({ input, ...write }) => {
-    const path = pathIn(input);
-    const writer = agentOfConversation(write.conversationId);
+    const path = parsePath(input);
+    const writer = getConversationAgent(write.conversationId);
     return path !== null && isPromptFile(path, writer) ? [{ ...write, path, writer }] : [];
   });
   return { allowedPeople, linked, signIns, promptWrites };
@@ -32,13 +32,13 @@ export async function gatherRecords(
 const Input = z.object({ path: z.string() });
 
 /** The path in a recorded call to a file tool, relative to the workspace; null if it has none. */
-export function pathOfCall(input: string, workspace: string): string | null {
-  const path = pathIn(input);
+export function findCallPath(input: string, workspace: string): string | null {
+  const path = parsePath(input);
   if (path?.startsWith(`${workspace}/`)) return path.slice(workspace.length + 1);
   return path?.replace(/^(\.\/)+/, '') ?? null;
 }
 
-function pathIn(input: string): string | null {
+function parsePath(input: string): string | null {
   try {
     return Input.safeParse(JSON.parse(input)).data?.path ?? null;
   } catch {

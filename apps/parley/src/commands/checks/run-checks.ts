@@ -1,14 +1,14 @@
 import type { Monotonic } from '@parley/core';
-import { type Check, type Finding, failed, failure } from './check.ts';
-import type { Examined, FactsFor, Need } from './facts.ts';
+import { type Check, type CheckFinding, createFailureFinding, failed } from './check.ts';
+import type { ExaminedAgent, FactNeed, FactsFor } from './facts.ts';
 
-export interface CheckResult extends Finding {
+export interface CheckResult extends CheckFinding {
   readonly check: Check;
   /** The duration of the check, including the time to gather its facts, in ms. */
   readonly tookMs: number;
 }
 
-interface Limits {
+interface CheckLimits {
   /** The deadline for gathering the facts of a check, and for each of its parts, in ms. */
   readonly deadlineMs: number;
   readonly monotonic: Monotonic;
@@ -21,8 +21,8 @@ interface Limits {
  */
 export async function runChecks(
   checks: readonly Check[],
-  agents: readonly Examined[],
-  limits: Limits,
+  agents: readonly ExaminedAgent[],
+  limits: CheckLimits,
 ): Promise<readonly CheckResult[]> {
   const run = (some: readonly Check[]) =>
     Promise.all(some.map((check) => runForAgents(check, agents, limits)));
@@ -33,33 +33,33 @@ export async function runChecks(
 
 async function runForAgents(
   check: Check,
-  agents: readonly Examined[],
-  limits: Limits,
+  agents: readonly ExaminedAgent[],
+  limits: CheckLimits,
 ): Promise<readonly CheckResult[]> {
   const examined = check.agents === undefined ? agents.slice(0, 1) : agents;
   const all = examined.map((one) => runCheck(check, one, limits));
   const [ofDefault = [], ...ofOthers] = await Promise.all(all);
   const known = new Set(ofDefault.map(({ found }) => found));
-  const isReported = ({ found }: Finding) => check.agents === 'each' || !known.has(found);
+  const isReported = ({ found }: CheckFinding) => check.agents === 'each' || !known.has(found);
   return [...ofDefault, ...ofOthers.flat().filter(isReported)];
 }
 
 async function runCheck(
   check: Check,
-  examined: Examined,
-  { deadlineMs, monotonic }: Limits,
+  examined: ExaminedAgent,
+  { deadlineMs, monotonic }: CheckLimits,
 ): Promise<readonly CheckResult[]> {
   const { name, sources } = examined;
   if (check.needs.some((need) => sources[need] === undefined)) return [];
   const startedAt = monotonic();
-  const found = await within(deadlineMs, async (signal) =>
-    check.run(await gather(check, examined), signal),
+  const found = await runWithin(deadlineMs, async (signal) =>
+    check.run(await gatherFacts(check, examined), signal),
   );
   const results = found.map(async (part) => {
-    const findings = typeof part === 'function' ? await within(deadlineMs, part) : [part];
+    const findings = typeof part === 'function' ? await runWithin(deadlineMs, part) : [part];
     const tookMs = monotonic() - startedAt;
     return findings.map((one) => {
-      const finding = completed(one, check);
+      const finding = completeFinding(one, check);
       const agent = check.agents === undefined ? undefined : name;
       return { ...finding, subject: finding.subject ?? agent, check, tookMs };
     });
@@ -67,15 +67,18 @@ async function runCheck(
   return (await Promise.all(results)).flat();
 }
 
-function completed(one: string | Finding, { severity = 'warning', advice }: Check): Finding {
+function completeFinding(
+  one: string | CheckFinding,
+  { severity = 'warning', advice }: Check,
+): CheckFinding {
   if (typeof one === 'string') return { severity, found: one, advice };
   return one.severity === 'ok' || one.severity === 'skipped' ? one : { advice, ...one };
 }
 
-async function gather(
+async function gatherFacts(
   { needs }: Pick<Check, 'needs'>,
-  { base, sources }: Examined,
-): Promise<FactsFor<Need>> {
+  { base, sources }: ExaminedAgent,
+): Promise<FactsFor<FactNeed>> {
   return Object.assign({}, base, ...(await Promise.all(needs.map((need) => sources[need]?.()))));
 }
 
@@ -89,19 +92,19 @@ const SLOW =
   'Find out what is slow (the network, the disk or a server), and run the command again.';
 
 /** The result of `work`, or a finding that it failed or timed out. */
-async function within<T>(
+async function runWithin<T>(
   deadlineMs: number,
   work: (signal: AbortSignal) => readonly T[] | Promise<readonly T[]>,
-): Promise<readonly (T | Finding)[]> {
+): Promise<readonly (T | CheckFinding)[]> {
   const ending = new AbortController();
-  const { promise: late, resolve: giveUp } = Promise.withResolvers<readonly Finding[]>();
+  const { promise: late, resolve: giveUp } = Promise.withResolvers<readonly CheckFinding[]>();
   const end = setTimeout(() => ending.abort(), deadlineMs);
   const noResult = failed(`no result within ${deadlineMs / 1_000} s`, SLOW);
   const last = setTimeout(() => giveUp([noResult]), deadlineMs + GRACE_MS);
   try {
     return await Promise.race([work(ending.signal), late]);
   } catch (thrown) {
-    return [failure(thrown)];
+    return [createFailureFinding(thrown)];
   } finally {
     clearTimeout(end);
     clearTimeout(last);

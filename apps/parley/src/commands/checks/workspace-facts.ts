@@ -37,12 +37,12 @@ export async function gatherWorkspace(folder: string, now: number) {
     if (hasTwin) hardlinks.push(entry.name);
     const doubt = encodingDoubt(entry);
     if (doubt !== null) encodings.push(`${entry.name}: ${doubt}`);
-    const place = placeOf(entry);
+    const place = classifyEntry(entry);
     // A file with several hard links may be MEMORY.md under another name, so only owners see it.
     const isPrivate = place === 'private' || (place === 'open' && hasTwin);
     if (isPrivate || entry.bytes > LARGEST || read >= MAX_NOTES) continue;
     read += 1;
-    const text = await textOf(survey?.folder ?? folder, entry.name);
+    const text = await readText(survey?.folder ?? folder, entry.name);
     if (place === 'memory') memory.push(text);
     else openFiles.push({ name: entry.name, text });
   }
@@ -62,14 +62,14 @@ export async function gatherWorkspace(folder: string, now: number) {
 }
 
 /** Each file in groups/ is shown to a single conversation. */
-function placeOf({ name, content }: SurveyedEntry): 'memory' | 'open' | 'private' {
+function classifyEntry({ name, content }: SurveyedEntry): 'memory' | 'open' | 'private' {
   if (isMemory(name)) return 'memory';
   if (isGroupFile(name)) return 'private';
   if (content.kind === 'markdown') return content.audience === 'everyone' ? 'open' : 'private';
   return content.kind === 'other' ? 'open' : 'private';
 }
 
-async function textOf(folder: string, name: string): Promise<string> {
+async function readText(folder: string, name: string): Promise<string> {
   try {
     const read = textOfFile(await readInside(folder, name.split('/')));
     return read.kind === 'text' ? read.text : '';

@@ -8,7 +8,7 @@ import {
   type SurveyedEntry,
   splitOwnersFile,
 } from '@parley/workspace';
-import { isMarkedInCopy, takesNotes } from './import-plan.ts';
+import { canTakeNotes, isMarkedInCopy } from './import-plan.ts';
 
 /** The file for notes about the owner when USER.md cannot be extended. */
 export const OWNERS_NOTES = 'owner-notes.md';
@@ -29,7 +29,7 @@ export interface ImportEdits {
 }
 
 /** Reads the prompt files of a surveyed folder. Throws file system errors. */
-export async function importEdits({ folder, entries }: Survey): Promise<ImportEdits> {
+export async function createImportEdits({ folder, entries }: Survey): Promise<ImportEdits> {
   const read = async (name: string): Promise<string> =>
     decodeText(await readInside(folder, name.split('/'))).text;
   const named = (wanted: string): SurveyedEntry | undefined =>
@@ -51,7 +51,7 @@ export async function importEdits({ folder, entries }: Survey): Promise<ImportEd
       const split = parts.get(name);
       if (split !== undefined) return Buffer.from(split.everyone);
       if (!isMarkedInCopy(name)) return bytes;
-      if (name !== user?.name || !takesNotes(user) || taken === '') return markedCopy(bytes);
+      if (name !== user?.name || !canTakeNotes(user) || taken === '') return markedCopy(bytes);
       return markedCopy(Buffer.from(`${decodeText(bytes).text.trimEnd()}\n\n${taken}`));
     },
   };

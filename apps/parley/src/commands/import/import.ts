@@ -8,7 +8,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join, resolve, sep } from 'node:path';
-import { countOf, newId, systemTime } from '@parley/core';
+import { formatCounted, newId, systemTime } from '@parley/core';
 import { foreseeTasks } from '@parley/proactive';
 import {
   type CopyResult,
@@ -17,11 +17,11 @@ import {
   surveyFolder,
   writeIntoWorkspace,
 } from '@parley/workspace';
-import type { Cli } from '../../cli.ts';
+import type { CliContext } from '../../cli.ts';
 import { CliError, WORKSPACE_TEMPLATES } from '../../data-folder.ts';
-import { chosenAgent, readSettings } from '../../settings.ts';
-import { type ImportEdits, importEdits, OWNERS_NOTES } from './import-edits.ts';
-import { type Existing, planImport, planText } from './import-plan.ts';
+import { findChosenAgent, readSettings } from '../../settings.ts';
+import { createImportEdits, type ImportEdits, OWNERS_NOTES } from './import-edits.ts';
+import { type ExistingFile, formatPlan, planImport } from './import-plan.ts';
 
 /** Agents whose workspaces can be imported; their workspaces contain the same files. */
 const AGENTS = {
@@ -37,31 +37,31 @@ type OtherAgent = keyof typeof AGENTS;
  * is only read. Exit code 0 unless a copy failed.
  */
 export async function importWorkspace(
-  { folder, env, print, agent: into }: Cli,
+  { folder, env, print, agent: into }: CliContext,
   agent: OtherAgent,
   path: string,
   yes = false,
 ): Promise<number> {
   const { folder: from, beside } = findWorkspace(path, agent);
-  const { name, settings } = chosenAgent(readSettings(folder, env), into);
+  const { name, settings } = findChosenAgent(readSettings(folder, env), into);
   const { workspace } = settings.agent;
-  assertApart(from, workspace);
+  assertSeparate(from, workspace);
   const survey = await surveyFolder(from, systemTime.clock);
-  const edits = await importEdits(survey);
-  const existing = (name: string) => existingIn(survey.folder, workspace, name, edits);
+  const edits = await createImportEdits(survey);
+  const existing = (name: string) => findExisting(survey.folder, workspace, name, edits);
   const plan = planImport(survey, beside, existing, edits.split);
   print(
-    `The ${AGENTS[agent].name} workspace ${from}\n\n${planText(plan, await heartbeatOf(plan, survey.folder, settings.agent))}`,
+    `The ${AGENTS[agent].name} workspace ${from}\n\n${formatPlan(plan, await readImportedHeartbeat(plan, survey.folder, settings.agent))}`,
   );
   if (yes) return copyAll(plan, { from: survey.folder, to: workspace, edits, print });
   print(
-    `Nothing has been copied. To copy it into ${workspace}, run this again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n${placeText(name, from)}\nIn that case, no file is marked or changed: others can read USER.md until its front matter says "audience: owner", and what other files say about you.`,
+    `Nothing has been copied. To copy it into ${workspace}, run this again with --yes.\nTo use it where it is, write this into ${folder.settingsFile}:\n${formatPlaceSettings(name, from)}\nIn that case, no file is marked or changed: others can read USER.md until its front matter says "audience: owner", and what other files say about you.`,
   );
   return 0;
 }
 
 /** The settings that make a folder the workspace of an agent. */
-function placeText(name: string | undefined, folder: string): string {
+function formatPlaceSettings(name: string | undefined, folder: string): string {
   const place = JSON.stringify(folder);
   if (name === undefined) return `  agent:\n    workspace: ${place}`;
   return `  agents:\n    ${name}:\n      workspace: ${place}`;
@@ -71,7 +71,7 @@ function placeText(name: string | undefined, folder: string): string {
  * The tasks in the imported HEARTBEAT.md; null if none is used. They run whether the file is copied
  * or used in place.
  */
-async function heartbeatOf(
+async function readImportedHeartbeat(
   { used }: ReturnType<typeof planImport>,
   from: string,
   settings: Parameters<typeof foreseeTasks>[1],
@@ -80,16 +80,16 @@ async function heartbeatOf(
   return foreseeTasks(await openForReading(from, systemTime.clock), settings);
 }
 
-interface Copying {
+interface CopyContext {
   readonly from: string;
   readonly to: string;
   readonly edits: ImportEdits;
-  readonly print: Cli['print'];
+  readonly print: CliContext['print'];
 }
 
 async function copyAll(
   plan: ReturnType<typeof planImport>,
-  { from, to, edits, print }: Copying,
+  { from, to, edits, print }: CopyContext,
 ): Promise<number> {
   const counts = { copied: 0, exists: 0, failed: 0 };
   const note = (name: string, result: CopyResult) => {
@@ -110,13 +110,13 @@ async function copyAll(
       `USER.md could not be extended: the facts about you are in ${OWNERS_NOTES}, which only you can read`,
     );
   }
-  print(`Copied into ${to}: ${countOf(counts.copied, 'file')}. The original is unchanged.`);
+  print(`Copied into ${to}: ${formatCounted(counts.copied, 'file')}. The original is unchanged.`);
   return counts.failed === 0 ? 0 : 1;
 }
 
 /** Throws CliError `import-same` if one folder is the other or lies inside it. */
-function assertApart(from: string, workspace: string): void {
-  const [a, b] = [realOr(from), realOr(workspace)].map((path) => path + sep);
+function assertSeparate(from: string, workspace: string): void {
+  const [a, b] = [resolveRealPath(from), resolveRealPath(workspace)].map((path) => path + sep);
   if (a === undefined || b === undefined || !(a.startsWith(b) || b.startsWith(a))) return;
   throw new CliError(
     'import-same',
@@ -124,7 +124,7 @@ function assertApart(from: string, workspace: string): void {
   );
 }
 
-function realOr(path: string): string {
+function resolveRealPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
@@ -132,9 +132,14 @@ function realOr(path: string): string {
   }
 }
 
-function existingIn(from: string, workspace: string, name: string, edits: ImportEdits): Existing {
+function findExisting(
+  from: string,
+  workspace: string,
+  name: string,
+  edits: ImportEdits,
+): ExistingFile {
   const path = join(workspace, name);
-  const stats = lookAt(path);
+  const stats = readStats(path);
   if (stats === undefined) return 'nothing';
   // Anything else, such as a link or a pipe, is neither read nor replaced.
   if (!stats.isFile()) return 'something';
@@ -146,7 +151,7 @@ function existingIn(from: string, workspace: string, name: string, edits: Import
  * Returns undefined if nothing exists, and also when a file is in the place of a folder, which
  * copying reports.
  */
-function lookAt(path: string): Stats | undefined {
+function readStats(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {

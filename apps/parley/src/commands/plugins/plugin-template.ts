@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { configPath } from '@parley/core/installation';
+import { getConfigPath } from '@parley/core/installation';
 
 /** What a new plugin brings, and with it the name of its template. */
 export type PluginKind = 'tool' | 'channel';
@@ -46,7 +46,7 @@ export function pluginFiles(
   kind: PluginKind,
   { parley, use }: PluginPlaces,
 ): ReadonlyMap<string, string> {
-  const folders = [kind, 'shared'].map((folder) => configPath(`new-plugin/${folder}`));
+  const folders = [kind, 'shared'].map((folder) => getConfigPath(`new-plugin/${folder}`));
   const files = folders.flatMap((folder) =>
     readdirSync(folder).map((file) => [file, readFileSync(join(folder, file), 'utf8')] as const),
   );

@@ -6,10 +6,10 @@ import type { Clock, Logger, Monotonic, SentRequest } from '@parley/core';
 import { OFFLINE_MODEL } from '@parley/models';
 import type { ClaimedTurn } from '@parley/store';
 import type { ManagedFile } from '@parley/workspace';
-import { approvalsOf, ownersOf, subAgentLimitsOf } from '../../access.ts';
+import { listOwners, toApprovalRules, toSubAgentLimits } from '../../access.ts';
 import type { InstallationEnv } from '../../agent-sources.ts';
-import { modelName } from '../../agents.ts';
-import { delegatesOf, type OpenAgentOptions, openAgent } from '../../open-agent.ts';
+import { getModelName } from '../../agents.ts';
+import { listDelegates, type OpenAgentOptions, openAgent } from '../../open-agent.ts';
 import type { AgentPlugins } from '../../plug-in.ts';
 import type { LoadedSettings } from '../../settings.ts';
 
@@ -36,7 +36,7 @@ export async function previewPrompt(
 ): Promise<{ readonly prompt: SentRequest; readonly fromTemplates: boolean }> {
   const { workspace } = settings.agent;
   const fromTemplates = !existsSync(join(workspace, 'AGENTS.md'));
-  const copy = fromTemplates ? copyOf(workspace) : null;
+  const copy = fromTemplates ? copyWorkspace(workspace) : null;
   try {
     const agent = { ...settings.agent, workspace: copy ?? workspace };
     const all = { ...settings, agent };
@@ -46,17 +46,17 @@ export async function previewPrompt(
       log,
       plugins,
       ...(soul !== undefined && { soul }),
-      work: workOf(settings),
-      ...(copy !== null && { copyOf: realPath(workspace) }),
+      work: createPreviewWork(settings),
+      ...(copy !== null && { copyOf: resolveRealPath(workspace) }),
     });
-    const owners = ownersOf(settings);
-    const approvals = approvalsOf(settings);
+    const owners = listOwners(settings);
+    const approvals = toApprovalRules(settings);
     const { model: choice } = settings.model;
     const deps = {
       ...opened,
       agent: opened.place,
-      subAgentLimits: subAgentLimitsOf(settings),
-      model: { id: choice === 'offline' ? OFFLINE_MODEL : modelName(settings) },
+      subAgentLimits: toSubAgentLimits(settings),
+      model: { id: choice === 'offline' ? OFFLINE_MODEL : getModelName(settings) },
       ...{ owners, approvals, clock, monotonic, log },
     };
     const prompt = await previewTurn(turn, change, deps);
@@ -66,23 +66,23 @@ export async function previewPrompt(
   }
 }
 
-type Work = NonNullable<OpenAgentOptions['work']>;
+type PreviewWork = NonNullable<OpenAgentOptions['work']>;
 
 /**
  * Offers the model the same tools as a turn, although nothing calls them here. A tool added to
  * turns must also be added here.
  */
-function workOf(settings: LoadedSettings['settings']): Work {
+function createPreviewWork(settings: LoadedSettings['settings']): PreviewWork {
   const { soul, tools, media } = settings;
   const { chats } = tools.message;
-  const work: Required<Work> = {
+  const work: Required<PreviewWork> = {
     cron: { store: UNUSED_STORE, ask: unused },
     delegation: {
       subAgents: { start: unused },
       wake: unused,
       newId: (prefix) => prefix,
       clock: () => 0,
-      others: delegatesOf(settings, settings),
+      others: listDelegates(settings, settings),
       bounds: settings.limits.subAgents,
     },
     messages: { store: UNUSED_STORE, owners: [], serves: () => false, deliver: unused, chats },
@@ -115,40 +115,40 @@ function workOf(settings: LoadedSettings['settings']): Work {
 /** A store for tools that are only offered and never called. */
 const UNUSED_STORE = {
   get inbox(): never {
-    throw noToolError();
+    throw createNoToolError();
   },
   get links(): never {
-    throw noToolError();
+    throw createNoToolError();
   },
   get outbox(): never {
-    throw noToolError();
+    throw createNoToolError();
   },
   get groupContext(): never {
-    throw noToolError();
+    throw createNoToolError();
   },
   get agentFiles(): never {
-    throw noToolError();
+    throw createNoToolError();
   },
 };
 
-const unused = () => Promise.reject(noToolError());
+const unused = () => Promise.reject(createNoToolError());
 
-function noToolError(): Error {
+function createNoToolError(): Error {
   return new Error('A preview calls no tool.');
 }
 
 /**
  * Creates a temporary folder with the existing contents of the workspace, to be completed there.
  */
-function copyOf(workspace: string): string {
+function copyWorkspace(workspace: string): string {
   const copy = realpathSync(mkdtempSync(join(tmpdir(), 'parley-prompt-')));
   if (existsSync(workspace)) cpSync(workspace, copy, { recursive: true });
   return copy;
 }
 
 /** The real path that a folder will have once it is created; a parent may be a symbolic link. */
-function realPath(path: string): string {
+function resolveRealPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const above = dirname(path);
-  return above === path ? path : join(realPath(above), basename(path));
+  return above === path ? path : join(resolveRealPath(above), basename(path));
 }

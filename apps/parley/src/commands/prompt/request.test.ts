@@ -2,7 +2,7 @@ import { answerRoute, type ChannelContext } from '@parley/channels';
 import { silentLogger } from '@parley/core';
 import { CHANNEL_DEFINITIONS } from '@parley/gateway';
 import { describe, expect, it } from 'vitest';
-import { hypotheticalTurn } from './request.ts';
+import { createHypotheticalTurn } from './request.ts';
 
 const KNOWN = CHANNEL_DEFINITIONS.map(({ id }) => id);
 
@@ -36,7 +36,7 @@ describe('a preview', () => {
       history: async () => [],
     };
     const adapter = (await definition.load())(context);
-    const turn = hypotheticalTurn({ channel: id }, KNOWN, 5);
+    const turn = createHypotheticalTurn({ channel: id }, KNOWN, 5);
     const row = turn.messages[0];
     if (row === undefined) throw new Error('there is no message');
     const style = { mentions: 'dead', numbered: false } as const;
@@ -50,7 +50,7 @@ describe('a preview', () => {
   });
 
   it('[P17] belongs to the owner on the page by default', () => {
-    const turn = hypotheticalTurn({ channel: 'web' }, KNOWN, 5);
+    const turn = createHypotheticalTurn({ channel: 'web' }, KNOWN, 5);
     expect(turn.conversationId).toBe('web:default:main');
     expect(turn.messages).toMatchObject([
       { message: { sender: { id: 'owner', name: 'Owner' }, chat: { id: 'main', type: 'direct' } } },
@@ -59,7 +59,7 @@ describe('a preview', () => {
 
   it('[P17] is in the requested chat', () => {
     const asked = { channel: 'discord', chatType: 'thread', chatId: 'c 1', title: 'Crew' } as const;
-    const turn = hypotheticalTurn({ ...asked, user: '7', name: 'Bo', text: 'hey' }, KNOWN, 5);
+    const turn = createHypotheticalTurn({ ...asked, user: '7', name: 'Bo', text: 'hey' }, KNOWN, 5);
     expect(turn.conversationId).toBe('discord:default:c%201:c%201-thread');
     expect(turn.messages[0]?.message).toMatchObject({
       chat: { title: 'Crew', threadId: 'c 1-thread' },

@@ -25,7 +25,7 @@ const DEEPEST = 12;
  * so that lines can be compared.
  */
 export async function openMask(): Promise<Mask> {
-  const own = await textsOfProgram();
+  const own = await listProgramTexts();
   const seen = new Map<string, string>();
   const hidden = (text: string): string => {
     const known = seen.get(text) ?? `[text ${seen.size + 1}]`;
@@ -47,7 +47,7 @@ export async function openMask(): Promise<Mask> {
     const entries = Object.entries(value);
     return Object.fromEntries(
       entries.map(([key, one]) =>
-        key === 'stack' ? [key, stackOf(one)] : [keyOf(key), mask(one, depth + 1)],
+        key === 'stack' ? [key, listStackFrames(one)] : [keyOf(key), mask(one, depth + 1)],
       ),
     );
   };
@@ -64,9 +64,9 @@ const LOOKS = [
 ];
 
 /** The strings and names in the program, and the names of system errors. */
-async function textsOfProgram(): Promise<ReadonlySet<string>> {
+async function listProgramTexts(): Promise<ReadonlySet<string>> {
   const texts = new Set([...getSystemErrorMap().values()].map(([name]) => name));
-  for (const file of filesOfProgram()) {
+  for (const file of listProgramFiles()) {
     // Files are read one at a time so that messages are not delayed.
     const code = await readFile(file, 'utf8');
     for (const look of LOOKS) for (const [, text = ''] of code.matchAll(look)) texts.add(text);
@@ -74,7 +74,7 @@ async function textsOfProgram(): Promise<ReadonlySet<string>> {
   return texts;
 }
 
-function filesOfProgram(): readonly string[] {
+function listProgramFiles(): readonly string[] {
   const here = fileURLToPath(new URL('.', import.meta.url));
   if (isBundle) {
     const files = readdirSync(here).filter((name) => name.endsWith('.mjs'));
@@ -90,7 +90,7 @@ function filesOfProgram(): readonly string[] {
 }
 
 /** The file and line of each stack frame, without the folders. */
-function stackOf(stack: unknown): readonly string[] {
+function listStackFrames(stack: unknown): readonly string[] {
   const frames = String(stack).matchAll(
     /^[ \t]+at .*?((?<![\w.-])[\w.-]+\.(?:m|c)?[jt]s:\d+:\d+)\)?$/gm,
   );

@@ -1,14 +1,19 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { CliError } from '../../data-folder.ts';
-import { type Machine, requireSuccess, type ServiceManager, type ServiceState } from './manager.ts';
-import { commandOf, type ServiceProgram } from './systemd-unit.ts';
+import {
+  requireSuccess,
+  type ServiceMachine,
+  type ServiceManager,
+  type ServiceState,
+} from './manager.ts';
+import { type ServiceProgram, toCommandLine } from './systemd-unit.ts';
 
 const LABEL = 'parley';
 
 /** The property list of a launch agent. */
-export function launchAgent(program: ServiceProgram, log: string): string {
-  const words = commandOf(program).map((word) => `    <string>${escapeXml(word)}</string>`);
+export function createLaunchAgent(program: ServiceProgram, log: string): string {
+  const words = toCommandLine(program).map((word) => `    <string>${escapeXml(word)}</string>`);
   return `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <!-- Written by "parley service install", which replaces it. -->
@@ -59,7 +64,10 @@ function escapeXml(text: string): string {
 }
 
 /** The launchd service: an agent of the current user, which starts at login. */
-export function launchd(machine: Machine, program: ServiceProgram): ServiceManager {
+export function createLaunchdManager(
+  machine: ServiceMachine,
+  program: ServiceProgram,
+): ServiceManager {
   const { uid, home, run } = machine;
   const file = join(home, 'Library/LaunchAgents', `${LABEL}.plist`);
   const logs = join(home, 'Library/Logs/Parley');
@@ -68,7 +76,7 @@ export function launchd(machine: Machine, program: ServiceProgram): ServiceManag
   return {
     file,
     readLog: `tail -n 50 '${log}'`,
-    text: async () => launchAgent(program, log),
+    text: async () => createLaunchAgent(program, log),
     folderIn: (text) => {
       const found = /<key>WorkingDirectory<\/key>\s*<string>([^<]+)</.exec(text)?.[1];
       return found?.replaceAll(/&(amp|lt|gt);/g, (entity) => CHARACTERS[entity] ?? entity) ?? null;

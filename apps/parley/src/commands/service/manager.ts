@@ -6,7 +6,7 @@ import { INSTALLATION } from '@parley/core/installation';
 import { CliError } from '../../data-folder.ts';
 
 /** The machine on which a service is installed; tests provide their own folders and programs. */
-export interface Machine {
+export interface ServiceMachine {
   readonly platform: NodeJS.Platform;
   readonly uid: number;
   readonly user: string;
@@ -16,10 +16,10 @@ export interface Machine {
   readonly launcher: string;
   /** The real location of a system path. */
   readonly at: (path: string) => string;
-  readonly run: (program: string, args: readonly string[]) => Promise<Ended>;
+  readonly run: (program: string, args: readonly string[]) => Promise<EndedProgram>;
 }
 
-export interface Ended {
+export interface EndedProgram {
   readonly code: number;
   /** Standard output followed by standard error. */
   readonly out: string;
@@ -59,7 +59,7 @@ export interface ServiceState {
   readonly restarts: number;
 }
 
-export function thisMachine(env: NodeJS.ProcessEnv): Machine {
+export function getThisMachine(env: NodeJS.ProcessEnv): ServiceMachine {
   return {
     platform: process.platform,
     uid: process.getuid?.() ?? -1,
@@ -84,7 +84,7 @@ function runProgram(
   program: string,
   args: readonly string[],
   env: NodeJS.ProcessEnv,
-): Promise<Ended> {
+): Promise<EndedProgram> {
   const options = { env: { ...env, LC_ALL: 'C' }, timeout: RUN_WITHIN_MS };
   return new Promise((resolve) => {
     execFile(program, args, options, (error, stdout, stderr) => {
@@ -98,7 +98,10 @@ function runProgram(
 }
 
 /** Throws CliError unless the program succeeded. */
-export async function requireSuccess(ended: Promise<Ended>, otherwise: string): Promise<void> {
+export async function requireSuccess(
+  ended: Promise<EndedProgram>,
+  otherwise: string,
+): Promise<void> {
   const { code, out } = await ended;
   if (code === 0) return;
   throw new CliError(

@@ -11,16 +11,16 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Cli } from '../../cli.ts';
+import type { CliContext } from '../../cli.ts';
 import {
   announceOwnGateway,
-  defaultDataFolder,
+  getDefaultDataFolder,
   locateDataFolder,
   readToken,
 } from '../../data-folder.ts';
 import { newSession } from '../access.ts';
-import { type Machine, thisMachine } from './manager.ts';
-import { installService, serviceStatus, uninstallService } from './service.ts';
+import { getThisMachine, type ServiceMachine } from './manager.ts';
+import { installService, showServiceStatus, uninstallService } from './service.ts';
 
 const LAUNCHER = resolve(import.meta.dirname, '../../../bin/parley.js');
 
@@ -84,17 +84,17 @@ afterEach(() => {
 
 const written = (name: string) => readFileSync(join(programs, name), 'utf8');
 
-function machine(change: Partial<Machine>): Machine {
+function machine(change: Partial<ServiceMachine>): ServiceMachine {
   const env = { PATH: `${programs}:/usr/bin:/bin` };
   return {
-    ...thisMachine(env),
+    ...getThisMachine(env),
     ...{ platform: 'linux', home: join(root, 'home'), user: 'ada', launcher: LAUNCHER },
     at: (path) => join(root, path),
     ...change,
   };
 }
 
-function cliOn(path: string): Cli {
+function cliOn(path: string): CliContext {
   return { folder: locateDataFolder(path, {}), env: {}, print: (text) => printed.push(text) };
 }
 
@@ -114,7 +114,7 @@ describe('a user service', () => {
     expect(printed[1]).toContain('sessions new --data');
     expect(printed[1]).toContain('loginctl enable-linger ada');
     expect((await fetch(`${address}/healthz`)).status).toBe(200);
-    expect(await serviceStatus(cli, user())).toBe(0);
+    expect(await showServiceStatus(cli, user())).toBe(0);
     expect(printed[2]).toContain(`process   ${written('pid').trim()}\nmemory    150 MB`);
     expect(printed[2]).toContain('health    ok');
     expect(await newSession(cli)).toBe(0);
@@ -130,7 +130,7 @@ describe('a user service', () => {
     expect(printed[6]).toContain(`The data in ${cli.folder.path} is kept`);
     expect([existsSync(unit), existsSync(cli.folder.settingsFile)]).toEqual([false, true]);
     await expect(fetch(`${address}/healthz`)).rejects.toThrow();
-    expect(await serviceStatus(cli, user())).toBe(3);
+    expect(await showServiceStatus(cli, user())).toBe(3);
     const journal = written('log');
     expect(journal).toContain('Parley has stopped; nothing was lost.');
     for (const secret of [readToken(cli.folder) ?? 'none', 'parley_session_'])
@@ -184,14 +184,14 @@ if (isReal)
     afterAll(() => rmSync(SYSTEM.data, { recursive: true, force: true }));
 
     it('[U06] installs a service that answers, restarts it after a kill, and removes it', async () => {
-      const cli = { ...cliOn(defaultDataFolder()), env: process.env };
+      const cli = { ...cliOn(getDefaultDataFolder()), env: process.env };
       const pid = () => /^process +(\d+)$/m.exec(printed.at(-1) ?? '')?.[1];
       try {
         expect(await installService(cli, {})).toBe(0);
-        expect(await serviceStatus(cli)).toBe(0);
+        expect(await showServiceStatus(cli)).toBe(0);
         const first = pid();
         process.kill(Number(first), 'SIGKILL');
-        await expect.poll(() => serviceStatus(cli), { timeout: 60_000, interval: 500 }).toBe(0);
+        await expect.poll(() => showServiceStatus(cli), { timeout: 60_000, interval: 500 }).toBe(0);
         expect(pid()).not.toBe(first);
       } finally {
         expect(await uninstallService(cli)).toBe(0);
@@ -213,18 +213,18 @@ describe('a system service', () => {
       'useradd --system --user-group --home-dir /var/lib/parley --no-create-home --shell /usr/sbin/nologin parley',
     );
     expect(readFileSync(unit, 'utf8')).toMatch(/^User=parley$/m);
-    expect(await serviceStatus(cli, broken)).toBe(1);
-    expect(await serviceStatus(cli, machine({ uid: 1000 }))).toBe(3);
+    expect(await showServiceStatus(cli, broken)).toBe(1);
+    expect(await showServiceStatus(cli, machine({ uid: 1000 }))).toBe(3);
     expect(printed.at(-1)).toContain(
       `A system service is installed, ${unit}: run this command as root.`,
     );
     expect(await uninstallService(cli, broken)).toBe(0);
     expect(printed.at(-1)).toContain('is kept, and the user parley');
-    expect(await serviceStatus(cli, machine({ uid: 1000 }))).toBe(3);
+    expect(await showServiceStatus(cli, machine({ uid: 1000 }))).toBe(3);
     expect(printed.at(-1)).toContain('service install --data');
   });
 
-  it.each<[string, string, (root: string) => Partial<Machine>]>([
+  it.each<[string, string, (root: string) => Partial<ServiceMachine>]>([
     ['service-unreachable', 'var/lib/parley', (at) => ({ launcher: join(at, 'root/parley.js') })],
     ['service-folder', 'home/data', (at) => ({ launcher: join(at, 'bin/id') })],
   ])('[U06] is refused as %s, and nothing is written', async (code, data, change) => {

@@ -33,16 +33,16 @@ export const SYSTEM_UNIT = `/etc/systemd/system/${UNIT}`;
 const NODE_FLAGS = ['--max-semi-space-size=8'];
 
 /** The command line, beginning with the program. */
-export function commandOf({ node, launcher, folder, settingsFile }: ServiceProgram): string[] {
+export function toCommandLine({ node, launcher, folder, settingsFile }: ServiceProgram): string[] {
   const settings = settingsFile === undefined ? [] : ['--config', settingsFile];
   return [node, ...NODE_FLAGS, launcher, '--data', folder, ...settings, 'start'];
 }
 
 /** The text of the unit. Throws CliError for a path that a unit cannot contain. */
-export function systemdUnit(facts: UnitFacts): string {
+export function createSystemdUnit(facts: UnitFacts): string {
   const { kind, folder, environmentFile } = facts;
-  const words = commandOf(facts);
-  for (const path of [...words, environmentFile]) refuseControl(path);
+  const words = toCommandLine(facts);
+  for (const path of [...words, environmentFile]) refuseControlCharacters(path);
   const [program = '', ...rest] = words;
   const isSystem = kind === 'system';
   return [
@@ -68,10 +68,10 @@ export function systemdUnit(facts: UnitFacts): string {
     '# Keys that the settings take from variables, one NAME=value a line. Mode 0600.',
     `EnvironmentFile=-${escapePercent(environmentFile)}`,
     ...ENDING,
-    ...backoff(facts),
+    ...createBackoffLines(facts),
     'UMask=0077',
     '',
-    ...(isSystem ? systemGuards(folder) : USER_GUARDS),
+    ...(isSystem ? createSystemGuards(folder) : USER_GUARDS),
     '',
     '[Install]',
     `WantedBy=${isSystem ? 'multi-user.target' : 'default.target'}`,
@@ -90,7 +90,7 @@ const ENDING = [
 /** The first version of systemd that can increase the delay after each failure. */
 const KNOWS_STEPS = 254;
 
-function backoff({ version }: UnitFacts): string[] {
+function createBackoffLines({ version }: UnitFacts): string[] {
   const pause =
     version >= KNOWS_STEPS
       ? ['RestartSec=2s', 'RestartSteps=8', 'RestartMaxDelaySec=5min']
@@ -119,7 +119,7 @@ const USER_GUARDS = [
   ...COMMON_GUARDS,
 ];
 
-function systemGuards(folder: string): string[] {
+function createSystemGuards(folder: string): string[] {
   return [
     `User=${SYSTEM_USER}`,
     `Group=${SYSTEM_USER}`,
@@ -148,7 +148,7 @@ function systemGuards(folder: string): string[] {
   ];
 }
 
-function refuseControl(path: string): void {
+function refuseControlCharacters(path: string): void {
   if (!/\p{Cc}/u.test(path)) return;
   throw new CliError(
     'service-path',

@@ -4,7 +4,7 @@ import { openSecrets } from '@parley/core/telemetry/scrubber';
 import type { AccountStatus, SetupSteps } from '@parley/gateway';
 import type { InputOf, OperationName, OutputOf } from '@parley/gateway/operations';
 import { writeSettingsTemplate } from '@parley/settings';
-import type { Cli } from '../../cli.ts';
+import type { CliContext } from '../../cli.ts';
 import { createDataFolder } from '../../data-folder.ts';
 import { askGateway, type FoundGateway } from '../../running-gateway.ts';
 import { readSettings } from '../../settings.ts';
@@ -22,7 +22,7 @@ export interface RunningSetup extends SetupSteps {
 }
 
 /** The steps of the setup, carried out by the running gateway. */
-export function setupThrough(gateway: FoundGateway): RunningSetup {
+export function createGatewaySetup(gateway: FoundGateway): RunningSetup {
   const step = <Name extends OperationName>(name: Name, input: InputOf<Name>) =>
     askGateway<OutputOf<Name>>(gateway, `/api/${name}`, {
       ...{ body: { ...input }, withinMs: STEP_WITHIN_MS },
@@ -42,7 +42,9 @@ export function setupThrough(gateway: FoundGateway): RunningSetup {
  * The same steps without a running gateway. They change only the settings file, so no person can be
  * waiting to pair.
  */
-export async function offlineSetup(cli: Pick<Cli, 'folder' | 'env'>): Promise<SetupSteps> {
+export async function createOfflineSetup(
+  cli: Pick<CliContext, 'folder' | 'env'>,
+): Promise<SetupSteps> {
   const { folder, env } = cli;
   readSettings(folder, env); // Throws an error that describes the problems of the file.
   const { definitions, loaded, end } = await checkWithPlugins(cli);
@@ -53,7 +55,7 @@ export async function offlineSetup(cli: Pick<Cli, 'folder' | 'env'>): Promise<Se
       ...{ folder, env, ...systemTime, secrets: openSecrets([]) },
       definitions: definitions ?? CHANNEL_DEFINITIONS,
       loaded: loaded ?? readSettings(folder, env),
-      model: { line: () => modelLine(loaded ?? readSettings(folder, env)) },
+      model: { line: () => formatModelLine(loaded ?? readSettings(folder, env)) },
       // Nobody can message a bot that is not running.
       store: { pairing: { pending: async () => [], settle: async () => {} } },
     });
@@ -72,7 +74,7 @@ export async function offlineSetup(cli: Pick<Cli, 'folder' | 'env'>): Promise<Se
   };
 }
 
-function modelLine({ settings: { model } }: ReturnType<typeof readSettings>): string {
+function formatModelLine({ settings: { model } }: ReturnType<typeof readSettings>): string {
   const { model: chosen } = model;
   return typeof chosen === 'string' ? 'offline' : `${chosen.provider}/${chosen.model}`;
 }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemTime } from '@parley/core';
-import { linkText } from '../../banner.ts';
-import { visible } from '../../terminal/text.ts';
+import { formatLinkText } from '../../banner.ts';
+import { stripControls } from '../../terminal/text.ts';
 import type { RunningSetup } from './installation.ts';
-import { Cancelled, type Questions } from './questions.ts';
+import { CancelledError, type Questions } from './questions.ts';
 
 const POLL_INTERVAL_MS = 1_000;
 /** How long to wait for a scan or a message, in ms; after that, the page continues the setup. */
@@ -24,7 +24,7 @@ export async function linkPhone(setup: RunningSetup, { log }: Questions): Promis
     const open = states.find(({ kind }) => kind === 'pairing');
     if (open?.kind === 'pairing' && open.code !== drawn) {
       drawn = open.code;
-      process.stdout.write(`\n${await linkText('WhatsApp', open)}\n`);
+      process.stdout.write(`\n${await formatLinkText('WhatsApp', open)}\n`);
     }
     const failed = states.find(({ kind }) => kind === 'failed');
     if (failed?.kind === 'failed') log.error(`${failed.reason}\n${failed.fix}`);
@@ -49,7 +49,7 @@ export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<voi
     const chosen = await ui.choose('Is that you? An owner may do everything.', [
       ...waiting.map(({ person, name, channel }) => ({
         value: person,
-        label: `Yes, that is me: ${visible(name)} on ${channel} (${visible(person)})`,
+        label: `Yes, that is me: ${stripControls(name)} on ${channel} (${stripControls(person)})`,
       })),
       { value: 'nobody', label: 'No, keep waiting' },
     ]);
@@ -69,7 +69,7 @@ async function pollUntilFound<Found>(
     const deadline = systemTime.monotonic() + TIMEOUT_MS;
     while (systemTime.monotonic() < deadline) {
       const found = await look();
-      if (ended.signal.aborted) throw new Cancelled();
+      if (ended.signal.aborted) throw new CancelledError();
       if (found !== undefined) return found;
       await sleep(POLL_INTERVAL_MS, undefined, { signal: ended.signal }).catch(() => undefined);
     }

@@ -10,16 +10,16 @@ import type {
 } from '@parley/gateway/api';
 
 /** Thrown when the person ends the questions with Ctrl-C or Esc. */
-export class Cancelled extends Error {
+export class CancelledError extends Error {
   override readonly name = 'Cancelled';
 }
 
 /** Writes settings that were chosen and tested. */
-type Save = () => Promise<SetupAnswer>;
-export type Saves = readonly Save[];
+type SaveStep = () => Promise<SetupAnswer>;
+export type SaveSteps = readonly SaveStep[];
 export type Questions = Awaited<ReturnType<typeof openQuestions>>;
 
-type Prompts = typeof import('@clack/prompts');
+type PromptLibrary = typeof import('@clack/prompts');
 
 /** The largest key file that is read, in bytes. */
 const MAX_KEY_BYTES = 16_384;
@@ -42,14 +42,14 @@ export async function openQuestions() {
     log,
     show,
     /** Asks for model and channel and tests each, until it works or the person skips it. */
-    async ask(installation: SetupSteps): Promise<Saves> {
+    async ask(installation: SetupSteps): Promise<SaveSteps> {
       const state = await installation.state();
-      const model = await untilDone(() => askModel(prompts, installation, state, show));
-      const channel = await untilDone(() => askChannel(prompts, installation, state, show));
+      const model = await repeatUntilDone(() => askModel(prompts, installation, state, show));
+      const channel = await repeatUntilDone(() => askChannel(prompts, installation, state, show));
       return [...(model ? [model] : []), ...(channel ? [channel] : [])];
     },
     async confirmed(message: string): Promise<void> {
-      if (!(await confirm(message))) throw new Cancelled();
+      if (!(await confirm(message))) throw new CancelledError();
     },
     wantsLink: (isRunning: boolean): Promise<boolean> =>
       confirm(
@@ -58,44 +58,44 @@ export async function openQuestions() {
           : 'Start Parley for a moment, to link your own account?',
       ),
     wantsStart: (): Promise<boolean> => confirm('Start Parley in this terminal now?'),
-    choose: <Value extends string>(message: string, options: readonly Choice<Value>[]) =>
+    choose: <Value extends string>(message: string, options: readonly QuestionChoice<Value>[]) =>
       askChoice(prompts, message, options),
   };
 }
 
-interface Choice<Value extends string> {
+interface QuestionChoice<Value extends string> {
   readonly value: Value;
   readonly label: string;
   readonly hint?: string;
 }
 
 async function askChoice<Value extends string>(
-  prompts: Prompts,
+  prompts: PromptLibrary,
   message: string,
-  options: readonly Choice<Value>[],
+  options: readonly QuestionChoice<Value>[],
 ): Promise<Value> {
   return answerOrCancel(prompts, prompts.select<string>({ message, options: [...options] })).then(
-    (chosen) => options.find(({ value }) => value === chosen)?.value ?? cancelled(),
+    (chosen) => options.find(({ value }) => value === chosen)?.value ?? throwCancelled(),
   );
 }
 
 /** The answer to a question. Throws `Cancelled` when the person ended it instead. */
 async function answerOrCancel<Value>(
-  prompts: Prompts,
+  prompts: PromptLibrary,
   asked: Promise<Value | typeof CANCEL_SYMBOL>,
 ): Promise<Value> {
   const answer = await asked;
-  return prompts.isCancel(answer) ? cancelled() : answer;
+  return prompts.isCancel(answer) ? throwCancelled() : answer;
 }
 
-function cancelled(): never {
-  throw new Cancelled();
+function throwCancelled(): never {
+  throw new CancelledError();
 }
 
 /** `again` means that the given value does not work; null means that the person skips the step. */
-type StepAnswer = Save | null | 'again';
+type StepAnswer = SaveStep | null | 'again';
 
-async function untilDone(step: () => Promise<StepAnswer>): Promise<Save | null> {
+async function repeatUntilDone(step: () => Promise<StepAnswer>): Promise<SaveStep | null> {
   for (;;) {
     const asked = await step();
     if (asked !== 'again') return asked;
@@ -105,7 +105,7 @@ async function untilDone(step: () => Promise<StepAnswer>): Promise<Save | null> 
 const LATER = { value: 'later', label: 'Leave it as it is' } as const;
 
 async function askModel(
-  prompts: Prompts,
+  prompts: PromptLibrary,
   installation: SetupSteps,
   { providers, isOffline, model: used }: SetupState,
   show: (answer: SetupAnswer) => void,
@@ -127,7 +127,7 @@ async function askModel(
     return 'again';
   }
   const models = listed.kind === 'works' ? listed.models : null;
-  const chosen = await askWhich(prompts, models, provider.model);
+  const chosen = await askModelName(prompts, models, provider.model);
   const model = { ...server, model: chosen };
   prompts.log.step('Asking it for one word …');
   const tried = await installation.tryModel(model);
@@ -135,12 +135,16 @@ async function askModel(
   return tried.kind === 'problem' ? 'again' : () => installation.saveModel(model);
 }
 
-async function askServer(prompts: Prompts, provider: SetupProvider): Promise<SetupModel> {
+async function askServer(prompts: PromptLibrary, provider: SetupProvider): Promise<SetupModel> {
   const { baseUrl: proposed = '', hasAddress, hasKey } = provider;
   const baseUrl = hasAddress
     ? await answerOrCancel(
         prompts,
-        prompts.text({ message: 'Its address', initialValue: proposed, validate: wrongAddress }),
+        prompts.text({
+          message: 'Its address',
+          initialValue: proposed,
+          validate: findAddressProblem,
+        }),
       )
     : proposed;
   const isFree = hasAddress === true;
@@ -156,15 +160,15 @@ async function askServer(prompts: Prompts, provider: SetupProvider): Promise<Set
   };
 }
 
-function wrongAddress(typed: string | undefined): string | undefined {
+function findAddressProblem(typed: string | undefined): string | undefined {
   return /^https?:\/\//.test(typed ?? '') && URL.canParse(typed ?? '')
     ? undefined
     : 'Such as http://127.0.0.1:8080/v1';
 }
 
 /** Chooses from the server's list, or asks for a name when the server has none. */
-async function askWhich(
-  prompts: Prompts,
+async function askModelName(
+  prompts: PromptLibrary,
   models: readonly string[] | null,
   proposed: string | undefined,
 ): Promise<string> {
@@ -179,7 +183,7 @@ async function askWhich(
 }
 
 async function askChannel(
-  prompts: Prompts,
+  prompts: PromptLibrary,
   installation: SetupSteps,
   { platforms, channels }: SetupState,
   show: (answer: SetupAnswer) => void,
@@ -217,7 +221,7 @@ const OTHER_PLATFORM = {
 } as const;
 
 /** Chooses among the platforms that are not tested. */
-function askOther(prompts: Prompts, platforms: SetupState['platforms']): Promise<string> {
+function askOther(prompts: PromptLibrary, platforms: SetupState['platforms']): Promise<string> {
   const others = platforms.filter(({ isUntested }) => isUntested);
   const options = others.map(({ id, name }) => ({ value: id, label: name }));
   const message = "Which one? Parley's tests do not cover these.";
@@ -225,7 +229,7 @@ function askOther(prompts: Prompts, platforms: SetupState['platforms']): Promise
 }
 
 async function askOptions(
-  prompts: Prompts,
+  prompts: PromptLibrary,
   installation: SetupSteps,
   { id: channel, fields = [], notDurable = [], webhook }: SetupPlatform,
   show: (answer: SetupAnswer) => void,
@@ -245,7 +249,7 @@ async function askOptions(
 }
 
 /** The value of a field; empty if the person leaves it out. */
-async function askField(prompts: Prompts, field: SetupField): Promise<string> {
+async function askField(prompts: PromptLibrary, field: SetupField): Promise<string> {
   const { label, help, isSecret, isOptional, isFile = false } = field;
   const what = isFile ? `${label}: the path of its file` : label;
   const message = `${what}${isOptional ? ', or nothing' : ''}\n${help}`;
@@ -270,7 +274,7 @@ function readKeyFile(path: string): string | undefined {
 }
 
 async function askPhone(
-  prompts: Prompts,
+  prompts: PromptLibrary,
   installation: SetupSteps,
   { id: channel }: SetupPlatform,
 ): Promise<StepAnswer> {
@@ -280,7 +284,7 @@ async function askPhone(
 }
 
 async function askToken(
-  prompts: Prompts,
+  prompts: PromptLibrary,
   installation: SetupSteps,
   { id: channel }: SetupPlatform,
   show: (answer: SetupAnswer) => void,

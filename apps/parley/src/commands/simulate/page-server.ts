@@ -53,11 +53,11 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
     for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
     answerRequest(options, page, request, response).catch((error: unknown) => {
       if (response.headersSent) response.end();
-      else respondJson(response, 400, { error: errorText(error) });
+      else respondJson(response, 400, { error: formatError(error) });
     });
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(portTaken(options.port, error)));
+    server.once('error', (error) => reject(createPortTakenError(options.port, error)));
     server.listen(options.port, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
@@ -71,7 +71,7 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
   };
 }
 
-function errorText(error: unknown): string {
+function formatError(error: unknown): string {
   return error instanceof z.ZodError ? z.prettifyError(error) : reasonOf(error);
 }
 
@@ -85,7 +85,7 @@ async function answerRequest(
   const url = new URL(request.url ?? '/', 'http://page');
   const call = `${request.method} ${url.pathname}`;
   if (call === 'GET /' || call.startsWith('GET /page/')) {
-    await pass(await page.request(url.pathname), response);
+    await passResponse(await page.request(url.pathname), response);
     return;
   }
   if (call === 'POST /api/sessions') {
@@ -157,7 +157,7 @@ async function sendFile(
   response.writeHead(200, { 'content-type': file.type.replaceAll(/[^\w/+.-]/g, '') }).end(bytes);
 }
 
-async function pass(from: Response, to: ServerResponse): Promise<void> {
+async function passResponse(from: Response, to: ServerResponse): Promise<void> {
   to.writeHead(from.status, Object.fromEntries(from.headers));
   to.end(Buffer.from(await from.arrayBuffer()));
 }
@@ -182,7 +182,7 @@ function respondJson(response: ServerResponse, status: number, body: object): vo
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-function portTaken(port: number, cause: Error): CliError {
+function createPortTakenError(port: number, cause: Error): CliError {
   return new CliError(
     'simulate-port',
     `The page cannot be served on port ${port} of this machine (${reasonOf(cause)}). Choose another one with --port, or leave it out to take any free one.`,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { locateDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
-import { makePlayFolder, simulatedSettings } from './play-folder.ts';
+import { createSimulatedSettings, makePlayFolder } from './play-folder.ts';
 
 const SIMULATOR = {
   platform: 'telegram',
@@ -15,7 +15,11 @@ const SIMULATOR = {
 } as const;
 
 const simulated = (written: Readonly<Record<string, unknown>>) =>
-  simulatedSettings(written, { base: '/home/ann', workspace: '/tmp/copy', simulator: SIMULATOR });
+  createSimulatedSettings(written, {
+    base: '/home/ann',
+    workspace: '/tmp/copy',
+    simulator: SIMULATOR,
+  });
 
 describe('the settings of a play', () => {
   it.each<[what: string, written: object, expected: object]>([
@@ -90,10 +94,10 @@ describe('the settings of an offline play', () => {
   it('[U04] name the built-in model, whatever the player’s settings say', () => {
     const where = { base: '/home/ann', workspace: '/tmp/copy', simulator: SIMULATOR };
     const written = { model: { provider: 'anthropic' }, approvals: { ask: ['write'] } };
-    expect(simulatedSettings(written, { ...where, isOffline: true })).toMatchObject({
+    expect(createSimulatedSettings(written, { ...where, isOffline: true })).toMatchObject({
       ...{ model: 'offline', approvals: { ask: ['write'] } },
     });
-    expect(simulatedSettings(written, where)).toMatchObject(written);
+    expect(createSimulatedSettings(written, where)).toMatchObject(written);
   });
 });
 

@@ -22,8 +22,8 @@ export interface PlayOptions {
 }
 
 /** The properties of a simulator that are written to the settings. */
-type Simulated = Pick<Simulator, 'platform' | 'settings' | 'owner' | 'firstGroup'>;
-type Block = Readonly<Record<string, unknown>>;
+type SimulatedInstallation = Pick<Simulator, 'platform' | 'settings' | 'owner' | 'firstGroup'>;
+type SettingsBlock = Readonly<Record<string, unknown>>;
 
 /** The subfolders that the settings and the agent read. */
 const READ_THERE = ['profiles', 'skills'];
@@ -40,7 +40,7 @@ const RULES = ['access', 'activation', 'answers', 'whenUncertain', 'linkPreviews
  */
 export function makePlayFolder(
   installation: { readonly folder: DataFolder; readonly env: NodeJS.ProcessEnv },
-  simulator: Simulated,
+  simulator: SimulatedInstallation,
   { ownWorkspace, isOffline = false }: PlayOptions,
 ): PlayFolder {
   const { folder, env } = installation;
@@ -48,9 +48,9 @@ export function makePlayFolder(
   const { settings } = readSettings(folder, env);
   const { workspace } = settings.agent;
   const play = locateDataFolder(mkdtempSync(join(tmpdir(), 'parley-simulate-')), env);
-  for (const name of READ_THERE) copy(join(folder.path, name), join(play.path, name));
-  if (!ownWorkspace) copy(workspace, play.workspace);
-  const written = simulatedSettings(writtenIn(folder.settingsFile), {
+  for (const name of READ_THERE) copyPath(join(folder.path, name), join(play.path, name));
+  if (!ownWorkspace) copyPath(workspace, play.workspace);
+  const written = createSimulatedSettings(readWritten(folder.settingsFile), {
     base: dirname(folder.settingsFile),
     workspace: ownWorkspace ? workspace : play.workspace,
     simulator,
@@ -63,7 +63,7 @@ export function makePlayFolder(
   };
 }
 
-function copy(from: string, to: string): void {
+function copyPath(from: string, to: string): void {
   if (existsSync(from)) cpSync(from, to, { recursive: true });
 }
 
@@ -71,16 +71,16 @@ function copy(from: string, to: string): void {
  * The settings exactly as written in the file, which was checked before; references to variables
  * and files are kept.
  */
-function writtenIn(file: string): Block {
+function readWritten(file: string): SettingsBlock {
   const document = existsSync(file)
     ? parseSettings(decodeText(readFileSync(file)).text)
     : undefined;
-  return document === undefined || document.kind === 'broken' ? {} : blockOf(document.value);
+  return document === undefined || document.kind === 'broken' ? {} : toBlock(document.value);
 }
 
 /** The settings of a play. Relative paths in them are resolved against `base`. */
-export function simulatedSettings(
-  written: Block,
+export function createSimulatedSettings(
+  written: SettingsBlock,
   {
     base,
     workspace,
@@ -89,18 +89,18 @@ export function simulatedSettings(
   }: {
     readonly base: string;
     readonly workspace: string;
-    readonly simulator: Simulated;
+    readonly simulator: SimulatedInstallation;
     readonly isOffline?: boolean;
   },
-): Block {
+): SettingsBlock {
   const kept = Object.fromEntries(Object.entries(written).filter(([k]) => !LEFT_OUT.includes(k)));
   const { platform, settings, owner, firstGroup } = simulator;
-  const rules = copyAccountRules(blockOf(written.channels), platform);
-  const access = blockOf(rules.access);
-  const allowGroups = [...listOf(access.allowGroups), firstGroup];
+  const rules = copyAccountRules(toBlock(written.channels), platform);
+  const access = toBlock(rules.access);
+  const allowGroups = [...toList(access.allowGroups), firstGroup];
   const elsewhere = {
-    ...withAbsolutePaths(kept, base),
-    agent: { ...blockOf(withAbsolutePaths(written.agent, base)), workspace },
+    ...makePathsAbsolute(kept, base),
+    agent: { ...toBlock(makePathsAbsolute(written.agent, base)), workspace },
   };
   return {
     ...elsewhere,
@@ -112,18 +112,19 @@ export function simulatedSettings(
 }
 
 /** The rules of the first account on that platform, if there is one. */
-function copyAccountRules(channels: Block, platform: Platform): Block {
-  const section = blockOf(channels[platform]);
-  const [first = section] = Object.values(blockOf(section.accounts));
-  return Object.fromEntries(Object.entries(blockOf(first)).filter(([key]) => RULES.includes(key)));
+function copyAccountRules(channels: SettingsBlock, platform: Platform): SettingsBlock {
+  const section = toBlock(channels[platform]);
+  const [first = section] = Object.values(toBlock(section.accounts));
+  return Object.fromEntries(Object.entries(toBlock(first)).filter(([key]) => RULES.includes(key)));
 }
 
 const PATHS = new Set(['plugins', 'extra']);
 
 /** Makes the paths of files and folders in the settings absolute. */
-function withAbsolutePaths(value: unknown, base: string, isPath = false): Block {
+function makePathsAbsolute(value: unknown, base: string, isPath = false): SettingsBlock {
   const walk = (one: unknown, path: boolean): unknown => {
-    if (typeof one === 'string') return path ? absolute(one, base) : withFiles(one, base);
+    if (typeof one === 'string')
+      return path ? toAbsolutePath(one, base) : makeFileReferencesAbsolute(one, base);
     if (Array.isArray(one)) return one.map((item) => walk(item, path));
     if (typeof one !== 'object' || one === null) return one;
     return Object.fromEntries(
@@ -133,28 +134,28 @@ function withAbsolutePaths(value: unknown, base: string, isPath = false): Block 
       ]),
     );
   };
-  return blockOf(walk(value, isPath));
+  return toBlock(walk(value, isPath));
 }
 
 /** Resolves a folder, or the name of a package that is installed beside the settings. */
-function absolute(path: string, base: string): string {
+function toAbsolutePath(path: string, base: string): string {
   if (path.startsWith('.')) return resolve(base, path);
   const installed = join(base, 'node_modules', path);
   return !path.startsWith('/') && existsSync(installed) ? installed : path;
 }
 
 /** Makes the path in `${file:name}` absolute. */
-function withFiles(text: string, base: string): string {
+function makeFileReferencesAbsolute(text: string, base: string): string {
   return text.replaceAll(
     /\$\{file:(?![/~])([^}]+)\}/g,
     (_all, path: string) => `\${file:${resolve(base, path)}}`,
   );
 }
 
-function blockOf(value: unknown): Block {
+function toBlock(value: unknown): SettingsBlock {
   return isBlock(value) ? { ...value } : {};
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function toList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import tls from 'node:tls';
-import { countOf, decodeText, reasonOf, systemTime } from '@parley/core';
+import { decodeText, formatCounted, reasonOf, systemTime } from '@parley/core';
 import {
   createPlayClock,
   describeDifference,
@@ -17,12 +17,12 @@ import {
   startSimulator,
   writeScene,
 } from '@parley/simulators';
-import { signInAddress } from '../../banner.ts';
-import type { Cli } from '../../cli.ts';
-import { CliError, writeForOwnerAlone } from '../../data-folder.ts';
+import { toSignInAddress } from '../../banner.ts';
+import type { CliContext } from '../../cli.ts';
+import { CliError, restrictFileMode } from '../../data-folder.ts';
 import type { RunningParley } from '../../start-parley.ts';
 import { abortOnSignal } from '../../terminal/interrupt.ts';
-import { conversationText } from './conversation-text.ts';
+import { createConversationText } from './conversation-text.ts';
 import { startPageServer } from './page-server.ts';
 import { makePlayFolder } from './play-folder.ts';
 
@@ -50,16 +50,24 @@ const CONNECT_WITHIN_MS = 60_000;
  * a page for both. With a scene, it plays the scene instead, prints the conversation and each
  * difference, and exits with 0 when there are no differences, otherwise 1.
  */
-export async function simulate(cli: Cli, asked: AskedPlay, flags: SimulateFlags): Promise<never> {
-  const code = await play(cli, asked, flags);
+export async function runSimulate(
+  cli: CliContext,
+  asked: AskedPlay,
+  flags: SimulateFlags,
+): Promise<never> {
+  const code = await playPlatform(cli, asked, flags);
   // Everything that Parley opened is closed. Libraries leave timers behind; the timers of Baileys
   // run for up to a minute.
   process.exit(code);
 }
 
-async function play(cli: Cli, asked: AskedPlay, flags: SimulateFlags): Promise<number> {
+async function playPlatform(
+  cli: CliContext,
+  asked: AskedPlay,
+  flags: SimulateFlags,
+): Promise<number> {
   const { platform } = asked;
-  const scene = asked.scene === undefined ? undefined : sceneOf(resolve(asked.scene));
+  const scene = asked.scene === undefined ? undefined : readSceneFile(resolve(asked.scene));
   const clock = createPlayClock();
   await using opened = new AsyncDisposableStack();
   const simulator = await startPlatform(platform, clock);
@@ -79,13 +87,13 @@ async function play(cli: Cli, asked: AskedPlay, flags: SimulateFlags): Promise<n
     return await Promise.race([playThrough(cli, simulator, scene), ended.then(() => 130)]);
 
   const { record } = flags;
-  const toFile = record === undefined ? () => {} : appendTo(resolve(record));
+  const toFile = record === undefined ? () => {} : createAppender(resolve(record));
   const recording = recordScene(simulator, (line) => toFile(writeScene([line])));
   opened.defer(() => void recording.stop());
   const { token } = parley;
   const isTerminal = process.stdout.isTTY === true;
-  const shown = (address: string) => (isTerminal ? signInAddress(address, token) : address);
-  const console = signInAddress(parley.address, token);
+  const shown = (address: string) => (isTerminal ? toSignInAddress(address, token) : address);
+  const console = toSignInAddress(parley.address, token);
   const page = await startPageServer({ port: flags.port, token, simulator, recording, console });
   opened.defer(() => page.close());
   const { model } = await parley.banner();
@@ -130,8 +138,8 @@ function isMissingModule(error: unknown): boolean {
  * Starts Parley and waits until it is connected. For WhatsApp, a simulated phone scans the code.
  */
 async function startPlayed(
-  { folder: own, env }: Pick<Cli, 'folder' | 'env'>,
-  folder: Cli['folder'],
+  { folder: own, env }: Pick<CliContext, 'folder' | 'env'>,
+  folder: CliContext['folder'],
   { simulator, clock }: { readonly simulator: StartedSimulator; readonly clock: PlayClock },
 ): Promise<RunningParley> {
   if (simulator.certificate !== undefined) {
@@ -139,7 +147,7 @@ async function startPlayed(
     tls.setDefaultCACertificates([...known, simulator.certificate]);
   }
   const { startParley } = await import('../../start-parley.ts');
-  writeForOwnerAlone();
+  restrictFileMode();
   const connected = Promise.withResolvers<void>();
   const parley = await startParley({
     folder,
@@ -153,11 +161,12 @@ async function startPlayed(
       if (channel !== simulator.platform) return;
       if (state.kind === 'pairing') simulator.scan?.(state.code);
       if (state.kind === 'connected') connected.resolve();
-      if (state.kind === 'failed') connected.reject(notConnected(`${state.reason} ${state.fix}`));
+      if (state.kind === 'failed')
+        connected.reject(createNotConnectedError(`${state.reason} ${state.fix}`));
     },
   });
   const late = setTimeout(
-    () => connected.reject(notConnected('It took too long.')),
+    () => connected.reject(createNotConnectedError('It took too long.')),
     CONNECT_WITHIN_MS,
   );
   try {
@@ -171,14 +180,14 @@ async function startPlayed(
   }
 }
 
-function notConnected(reason: string): CliError {
+function createNotConnectedError(reason: string): CliError {
   return new CliError(
     'simulate-not-connected',
     `Parley did not connect to the platform: ${reason}`,
   );
 }
 
-function sceneOf(file: string): Scene {
+function readSceneFile(file: string): Scene {
   if (!existsSync(file)) {
     throw new CliError(
       'simulate-scene',
@@ -193,11 +202,11 @@ function sceneOf(file: string): Scene {
 }
 
 async function playThrough(
-  { print }: Pick<Cli, 'print'>,
+  { print }: Pick<CliContext, 'print'>,
   simulator: StartedSimulator,
   scene: Scene,
 ): Promise<number> {
-  const lineText = conversationText();
+  const lineText = createConversationText();
   const conversation = recordScene(simulator, (line) => print(lineText(line)));
   const differences = await playScene(simulator, scene);
   conversation.stop();
@@ -207,13 +216,13 @@ async function playThrough(
   const how =
     differences.length === 0
       ? 'the result matches the recording'
-      : countOf(differences.length, 'difference');
-  print(`${countOf(acts, 'act')} played: ${how}.`);
+      : formatCounted(differences.length, 'difference');
+  print(`${formatCounted(acts, 'act')} played: ${how}.`);
   return differences.length === 0 ? 0 : 1;
 }
 
 /** Throws CliError before the play starts when the file cannot be written. */
-function appendTo(file: string): (text: string) => void {
+function createAppender(file: string): (text: string) => void {
   try {
     writeFileSync(file, '');
   } catch (error) {

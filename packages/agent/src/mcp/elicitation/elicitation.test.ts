@@ -1,16 +1,16 @@
 import type { McpServers } from '@parley/tools/mcp';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AskedRounds, connectTo, startAskingServer } from '../../testing/asking-server.ts';
-import { type Death, mortalStore } from '../../testing/crashing-store.ts';
+import { createMortalStore, type StoreDeath } from '../../testing/crashing-store.ts';
 import {
+  createScriptedModel,
+  listToolMessages,
   openTurnScene,
   type ScriptedModel,
-  scriptedModel,
   type TurnScene,
-  toolMessages,
 } from '../../testing/turn-scene.ts';
-import { command, decide, OWNER_CHAT, PLACE } from '../../testing/write-message.ts';
-import { type McpRules, mcpTools } from '../mcp-tools.ts';
+import { decideAsOwner, OWNER_CHAT, PLACE, runAsCommand } from '../../testing/write-message.ts';
+import { createMcpTools, type McpRules } from '../mcp-tools.ts';
 
 type Stage = Awaited<ReturnType<typeof stage>>;
 
@@ -60,7 +60,7 @@ async function stage(
     resources: (...asked) => servers.resources(...asked),
     resource: (...asked) => servers.resource(...asked),
   };
-  const live = mcpTools({ servers: current, rules: { desk: rules } });
+  const live = createMcpTools({ servers: current, rules: { desk: rules } });
   const scene: TurnScene = await openTurnScene({}, { live, ...(model !== undefined && { model }) });
   return {
     server,
@@ -87,23 +87,23 @@ async function stage(
      */
     async answer(code: number, text: string) {
       const given = { code: `CODE${code}`, by: 'test:1', text };
-      const verdict = await command(scene.store, (one) => one.answerQuestion(given));
+      const verdict = await runAsCommand(scene.store, (one) => one.answerQuestion(given));
       expect(verdict?.kind).toBe('answered');
       await scene.answerNext();
     },
     /** Gives the same answer in a process whose servers are not connected. */
     async goOnWithout(text: string) {
-      await command(scene.store, (one) =>
+      await runAsCommand(scene.store, (one) =>
         one.answerQuestion({ code: 'CODE1', by: 'test:1', text }),
       );
       await servers.close();
       await scene.answerNext();
-      return toolMessages(scene.model.asked.at(-1))
+      return listToolMessages(scene.model.asked.at(-1))
         .map(({ content }) => content)
         .join();
     },
     told: () =>
-      toolMessages(scene.model.asked.at(-1))
+      listToolMessages(scene.model.asked.at(-1))
         .map(({ content }) => content)
         .join(),
     async close() {
@@ -217,7 +217,7 @@ describe('a server that asks for something during a call', () => {
     const { scene, server } = open;
     await open.begin();
     expect(server.calls).toEqual([]);
-    await decide(scene.store, 'approved');
+    await decideAsOwner(scene.store, 'approved');
     await scene.answerNext();
     await open.answer(2, 'Ada');
     expect(server.acts.length).toBe(1);
@@ -266,7 +266,7 @@ describe('a server that asks for something during a call', () => {
     const by = async (person: string) => {
       const given = { code: 'CODE1', text: 'Eve', by: person };
       const store = open?.scene.store ?? never();
-      return (await command(store, (one) => one.answerQuestion(given), '-9'))?.kind;
+      return (await runAsCommand(store, (one) => one.answerQuestion(given), '-9'))?.kind;
     };
     expect(await by('test:1')).toBe('others');
     expect(await by('test:7')).toBe('answered');
@@ -321,13 +321,13 @@ describe('a process that dies around a call that needs a person’s answer', () 
   it.each(DEATHS)(
     '[G03] [G16] in life $life, $when write $write: the server acts at most once',
     async (death) => {
-      const model = scriptedModel();
+      const model = createScriptedModel();
       open = await stage(once(NAME), { model: { id: model.id, stream: obedient(model) } });
       const { scene, server } = open;
-      const store = mortalStore(scene.store);
+      const store = createMortalStore(scene.store);
       await scene.write('book it');
       const isOver = async () => (await scene.owed()).includes('Done.');
-      const lives: (Death | null)[] = [null, null, null, null];
+      const lives: (StoreDeath | null)[] = [null, null, null, null];
       lives[death.life] = death;
       for (const life of lives) {
         if (await isOver()) break;
@@ -338,10 +338,10 @@ describe('a process that dies around a call that needs a person’s answer', () 
         const waiting = await scene.store.approvals.of(started.turn.turnId, questionKey(started));
         if (waiting?.state !== 'pending') continue;
         const given = { code: waiting.code, by: 'test:1', text: 'Ada' };
-        await command(scene.store, (one) => one.answerQuestion(given));
+        await runAsCommand(scene.store, (one) => one.answerQuestion(given));
       }
       expect(await isOver()).toBe(true);
-      const told = toolMessages(model.asked.at(-1)).map(({ content }) => content);
+      const told = listToolMessages(model.asked.at(-1)).map(({ content }) => content);
       const isUncertain = told.join().includes('Whether it took effect is not known');
       expect(server.acts.length).toBeLessThanOrEqual(1);
       if (!isUncertain) expect(server.acts).toMatchObject([{ requestState: 'state 1' }]);
@@ -358,7 +358,7 @@ function questionKey({ turn }: { readonly turn: { readonly turnId: string } }): 
 /** A model that repeats the call until it receives a result. */
 function obedient(model: ScriptedModel): ScriptedModel['stream'] {
   return (request, signal) => {
-    model.next(toolMessages(request).length > 0 ? { say: 'Done.' } : CALL);
+    model.next(listToolMessages(request).length > 0 ? { say: 'Done.' } : CALL);
     return model.stream(request, signal);
   };
 }

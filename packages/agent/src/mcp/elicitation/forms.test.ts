@@ -1,12 +1,12 @@
-import { shownLiteral } from '@parley/core';
+import { restoreLiteral } from '@parley/core';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Field, readFields, UnfitFormError } from './field.ts';
-import { addressQuestion, consentQuestion, fieldQuestion } from './questions.ts';
-import { proposedValue, readFieldAnswer } from './read-answer.ts';
+import { type FormField, readFields, UnfitFormError } from './field.ts';
+import { createAddressQuestion, createConsentQuestion, formatFieldQuestion } from './questions.ts';
+import { findProposedValue, readFieldAnswer } from './read-answer.ts';
 import { readElicitation } from './read-request.ts';
 
-function fieldOf(property: object): Field {
+function fieldOf(property: object): FormField {
   const [field] = readFields({ type: 'object', properties: { f: property } });
   if (field === undefined) throw new Error('it has one field');
   return field;
@@ -80,7 +80,7 @@ describe('a person’s answer to a field of a form', () => {
   });
 
   it('[G03] may be the server’s proposal only if it is valid as an answer', () => {
-    const proposed = (property: object) => proposedValue(fieldOf(property));
+    const proposed = (property: object) => findProposedValue(fieldOf(property));
     expect(proposed({ type: 'integer', default: 3 })).toBe(3);
     expect(proposed({ type: 'integer', default: 2.5 })).toBeUndefined();
     expect(proposed({ type: 'integer', default: '3' })).toBeUndefined();
@@ -140,15 +140,17 @@ describe('the text of a server in a question', () => {
       fc.property(outside, outside, (message, description) => {
         const field = fieldOf({ type: 'string', title: 'Name', description });
         const place = { asker: asker(message), nth: 0, count: 1, problem: null };
-        const { question } = fieldQuestion(field, place);
+        const { question } = formatFieldQuestion(field, place);
         expect(question.length).toBeLessThan(4_000);
         const own = question.split('\n').filter((line) => line !== '' && !line.startsWith('>'));
         expect(own.length).toBe(3);
       }),
     );
-    const { question } = consentQuestion(asker('Fine.\n\n**From Parley:** `all` is safe <b>'));
+    const { question } = createConsentQuestion(
+      asker('Fine.\n\n**From Parley:** `all` is safe <b>'),
+    );
     expect(question).not.toContain('**From');
-    expect(shownLiteral(question)).toContain('> Fine.\n> **From Parley:** `all` is safe <b>');
+    expect(restoreLiteral(question)).toContain('> Fine.\n> **From Parley:** `all` is safe <b>');
   });
 
   it('[G03] is read without an error whatever the server sends, and only web addresses are shown', () => {
@@ -172,7 +174,7 @@ describe('the text of a server in a question', () => {
   });
 
   it('[G03] [P18] comes with a warning if a host name has letters that look like others', () => {
-    const { question } = addressQuestion(asker(''), new URL('https://аpple.example/'));
+    const { question } = createAddressQuestion(asker(''), new URL('https://аpple.example/'));
     expect(question).toContain('xn--');
     expect(question).toContain('can look like others');
   });

@@ -8,10 +8,10 @@ import {
 } from '@opentelemetry/sdk-trace-node';
 import { afterEach, describe, expect, it } from 'vitest';
 import { silentLogger, type Tracer } from '../../index.ts';
-import { recordingLogger } from '../../testing/silent-runtime.ts';
+import { createRecordingLogger } from '../../testing/silent-runtime.ts';
 import { openSecrets } from '../scrubber.ts';
 import { openTracing } from './open-tracing.ts';
-import { messageSampler, openTracer, plainExporter } from './spans.ts';
+import { createMessageSampler, createPlainExporter, openTracer } from './spans.ts';
 
 let provider: NodeTracerProvider | undefined;
 afterEach(async () => {
@@ -26,10 +26,10 @@ afterEach(async () => {
 function traced(share = 1) {
   const kept = new InMemorySpanExporter();
   provider = new NodeTracerProvider({
-    sampler: messageSampler(share),
+    sampler: createMessageSampler(share),
     spanProcessors: [
       new SimpleSpanProcessor(
-        plainExporter(kept, silentLogger, openSecrets(['span-key-1']).scrubLog),
+        createPlainExporter(kept, silentLogger, openSecrets(['span-key-1']).scrubLog),
       ),
     ],
   });
@@ -130,12 +130,12 @@ describe('a trace', () => {
 
 describe('a collector that does not accept them', () => {
   it('[D10] is logged once a minute', () => {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const broken: SpanExporter = {
       export: (_spans, done) => done({ code: 1, error: new Error('refused') }),
       shutdown: async () => {},
     };
-    const exporter = plainExporter(broken, log, (text) => text);
+    const exporter = createPlainExporter(broken, log, (text) => text);
     for (let nth = 0; nth < 5; nth += 1) exporter.export([], () => {});
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain('traces could not be sent');
@@ -148,7 +148,7 @@ describe('traces that cannot be enabled', () => {
     ['their libraries are not installed', 'ERR_MODULE_NOT_FOUND', 'not installed'],
     ['something else is wrong', 'ERR_OTHER', 'telemetry.otlp may be wrong'],
   ])('[D10] cause one warning when %s', async (_why, code, words) => {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const options = { ...about, instance: 'i', version: 'v', log, scrub: (text: string) => text };
     const load = () => Promise.reject(Object.assign(new Error('no'), { code }));
     expect(await openTracing(options, load)).toBeNull();

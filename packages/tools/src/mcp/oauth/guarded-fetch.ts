@@ -1,7 +1,7 @@
 import type { FetchPublic } from '../../web/public-fetch.ts';
-import { boundedFetch } from '../bounds.ts';
+import { createBoundedFetch } from '../bounds.ts';
 
-type Fetch = typeof globalThis.fetch;
+type FetchFunction = typeof globalThis.fetch;
 
 /** The largest response, in bytes; metadata and tokens are small. */
 const MAX_BYTES = 500_000;
@@ -13,14 +13,14 @@ const TIMEOUT_MS = 15_000;
  * address that was checked. Redirects are not followed, because they could carry a code or token
  * elsewhere.
  */
-export function guardedFetch(
+export function createGuardedFetch(
   serverUrl: string,
   trusted: readonly string[],
   fetchPublic: FetchPublic,
-): Fetch {
+): FetchFunction {
   const origins = new Set([serverUrl, ...trusted].map((url) => new URL(url).origin));
   const isServerLocal = isLoopbackUrl(new URL(serverUrl));
-  const plain = boundedFetch(globalThis.fetch, MAX_BYTES);
+  const plain = createBoundedFetch(globalThis.fetch, MAX_BYTES);
   return async (input, init) => {
     const url = new URL(input instanceof Request ? input.url : input);
     const signal = AbortSignal.any([

@@ -1,11 +1,11 @@
 import { systemTime } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { fetchPublic } from '../../web/public-fetch.ts';
 import { type McpServers, openMcpServers } from '../servers.ts';
 import { type GuardedServer, startGuardedServer } from '../testing/guarded-server.ts';
 import { beginSignIn, finishSignIn, type SignInAnswer } from './authorize.ts';
-import { type OAuthSettings, SignInState, type SignInVault, secretsIn } from './sign-in-state.ts';
+import { listSecrets, type OAuthSettings, SignInState, type SignInVault } from './sign-in-state.ts';
 
 let guarded: GuardedServer;
 let opened: McpServers[] = [];
@@ -48,7 +48,7 @@ function scene(vault = memoryVault(), oauth: OAuthSettings = {}) {
   const deps = { clock, newState: () => `state ${++states}` };
   /** Connects like a separate process. */
   const connect = () => {
-    const { log, lines } = recordingLogger();
+    const { log, lines } = createRecordingLogger();
     const servers = openMcpServers(
       [{ name: 's', peer: { kind: 'http', url: guarded.url, headers: {}, oauth } }],
       {
@@ -331,7 +331,7 @@ describe('[G03] the stored state of a sign-in', () => {
       ...{ state: 's', verifier: 'three', redirectUrl: REDIRECT, session: 'x', expiresAt: 0 },
     };
     const tokens = { access: 'four', refresh: 'five' };
-    const secrets = secretsIn({ url: guarded.url, tokens, client, pending });
+    const secrets = listSecrets({ url: guarded.url, tokens, client, pending });
     expect([...secrets].sort()).toEqual(['five', 'four', 'one', 'three', 'two']);
   });
 });

@@ -64,7 +64,7 @@ export interface SignInVault {
 }
 
 /** The dependencies of a sign-in at one server. */
-export interface SignInMeans {
+export interface SignInServices {
   readonly vault: SignInVault;
   readonly fetchPublic: FetchPublic;
 }
@@ -79,7 +79,7 @@ export interface OAuthSettings {
 }
 
 /** The registration from the settings; it takes precedence over one that Parley made itself. */
-export function fixedClient({ clientId, clientSecret }: OAuthSettings) {
+export function getFixedClient({ clientId, clientSecret }: OAuthSettings) {
   if (clientId === undefined) return undefined;
   return {
     client_id: clientId,
@@ -88,7 +88,7 @@ export function fixedClient({ clientId, clientSecret }: OAuthSettings) {
 }
 
 /** The issuer: the name of the authorization server in tokens and answers. */
-export function issuerOf(discovery: OAuthDiscoveryState): string {
+export function getIssuer(discovery: OAuthDiscoveryState): string {
   return discovery.authorizationServerMetadata?.issuer ?? discovery.authorizationServerUrl;
 }
 
@@ -99,7 +99,7 @@ export function isClientUnknown(error: unknown): boolean {
 }
 
 /** The stored state for this URL; state of another URL is discarded. */
-export function stateFor(url: string, kept: SignInState | null): SignInState {
+export function selectStateFor(url: string, kept: SignInState | null): SignInState {
   return kept?.url === url ? kept : { url };
 }
 
@@ -107,18 +107,18 @@ export function stateFor(url: string, kept: SignInState | null): SignInState {
  * The values that must never be shown. `state` is not one of them, because it travels through the
  * browser.
  */
-export function secretsIn({ tokens, client, pending }: SignInState): readonly string[] {
+export function listSecrets({ tokens, client, pending }: SignInState): readonly string[] {
   return [
     tokens?.access,
     tokens?.refresh,
     client?.information.client_secret,
-    registrationTokenIn(client?.information),
+    findRegistrationToken(client?.information),
     pending?.verifier,
   ].filter((one) => one !== undefined);
 }
 
 /** The token that manages Parley's registration, if the server issued one (RFC 7592). */
-function registrationTokenIn(information: object | undefined): string | undefined {
+function findRegistrationToken(information: object | undefined): string | undefined {
   const { registration_access_token: token } = z
     .object({ registration_access_token: z.string().optional() })
     .catch({})
@@ -129,7 +129,7 @@ function registrationTokenIn(information: object | undefined): string | undefine
 /**
  * Converts the library's tokens for storage. An old refresh token is kept when there is no new one.
  */
-export function tokensFrom(
+export function toStoredTokens(
   given: {
     readonly access_token: string;
     readonly refresh_token?: string | undefined;

@@ -1,4 +1,4 @@
-import { type Block, blockOf } from './json-block.ts';
+import { type Block, toBlock } from './json-block.ts';
 
 /** Property names that every provider accepts. */
 const FINE = /^[\w.-]{1,64}$/;
@@ -96,15 +96,15 @@ const MAX_SEARCHED = 10_000;
  * All property names that a schema describes anywhere. New names avoid all of them, because the
  * alternatives of one object share their names.
  */
-export function namesDescribed(root: Block): ReadonlySet<string> {
+export function listDescribedNames(root: Block): ReadonlySet<string> {
   const names = new Set<string>();
   const open: unknown[] = [root];
   for (let searched = 0; open.length > 0 && searched < MAX_SEARCHED; searched += 1) {
     const one = open.pop();
     if (Array.isArray(one)) open.push(...one.slice(0, MAX_SEARCHED));
-    const block = Array.isArray(one) ? undefined : blockOf(one);
+    const block = Array.isArray(one) ? undefined : toBlock(one);
     if (block === undefined) continue;
-    for (const name of Object.keys(blockOf(block.properties) ?? {})) names.add(name);
+    for (const name of Object.keys(toBlock(block.properties) ?? {})) names.add(name);
     open.push(...Object.values(block));
   }
   return names;

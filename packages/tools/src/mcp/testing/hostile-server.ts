@@ -110,10 +110,10 @@ const CALLS: Readonly<Record<string, (id: unknown, input: unknown) => object | n
     send({ method: 'notifications/tools/list_changed' });
     return say('renamed');
   },
-  pour: () => writeForEver('x'.repeat(65_536)),
-  chatter: () => writeForEver('y\n'.repeat(32_768)),
+  pour: () => writeForever('x'.repeat(65_536)),
+  chatter: () => writeForever('y\n'.repeat(32_768)),
   mutter: () =>
-    writeForEver('{"jsonrpc":"2.0","method":"notifications/progress","params":{}}\n'.repeat(1_000)),
+    writeForever('{"jsonrpc":"2.0","method":"notifications/progress","params":{}}\n'.repeat(1_000)),
   flood() {
     for (let nth = 0; nth < 2_000; nth += 1) send({ method: 'notifications/tools/list_changed' });
     return say('flooded');
@@ -121,7 +121,7 @@ const CALLS: Readonly<Record<string, (id: unknown, input: unknown) => object | n
 };
 
 /** Writes as fast as the reader reads. */
-function writeForEver(piece: string): null {
+function writeForever(piece: string): null {
   const more = (): void => {
     if (process.stdout.write(piece)) setImmediate(more);
     else process.stdout.once('drain', more);
@@ -132,7 +132,7 @@ function writeForEver(piece: string): null {
 
 let pages = 0;
 
-function greet(id: unknown, params: Record<string, unknown>): void {
+function answerInitialize(id: unknown, params: Record<string, unknown>): void {
   if (mode === 'silent' || mode === 'mute') return;
   note('initialized');
   send({
@@ -148,7 +148,7 @@ function greet(id: unknown, params: Record<string, unknown>): void {
   });
 }
 
-function list(id: unknown): void {
+function listTools(id: unknown): void {
   note('listed');
   pages += 1;
   send({
@@ -174,13 +174,13 @@ function listPrompts(id: unknown): void {
   send({ id, result: { prompts: [greeting] } });
 }
 
-function answer(method: string, id: unknown, params: Record<string, unknown>): void {
+function answerRequest(method: string, id: unknown, params: Record<string, unknown>): void {
   switch (method) {
     case 'initialize':
-      greet(id, params);
+      answerInitialize(id, params);
       return;
     case 'tools/list':
-      list(id);
+      listTools(id);
       return;
     case 'prompts/list':
       listPrompts(id);
@@ -238,5 +238,5 @@ createInterface({ input: process.stdin }).on('line', (line) => {
     unread = line;
     return;
   }
-  answer(method, id, params ?? {});
+  answerRequest(method, id, params ?? {});
 });

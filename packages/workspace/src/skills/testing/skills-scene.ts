@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Reader } from '@parley/core';
-import { recordingLogger } from '@parley/core/testing';
+import { createRecordingLogger } from '@parley/core/testing';
 import type { SkillStatus } from '../catalogue.ts';
-import { type SkillSource, skillFolders } from '../find-skills.ts';
+import { listSkillFolders, type SkillSource } from '../find-skills.ts';
 import { type OpenSkillsOptions, openSkills, type SkillSettings, type Skills } from '../skills.ts';
 
 /** The owner in their direct chat, and somebody in another one. */
@@ -34,14 +34,14 @@ export interface SkillsScene {
 }
 
 /** A SKILL.md with this front matter besides name and description. */
-export function skillText(name: string, more = '', body = `How to ${name}.`): string {
+export function createSkillText(name: string, more = '', body = `How to ${name}.`): string {
   return `---\nname: ${name}\ndescription: When ${name} is wanted.\n${more}---\n${body}\n`;
 }
 
 /** Creates the six sources, all empty. */
 export async function openSkillsScene(): Promise<SkillsScene> {
   const base = await mkdtemp(join(tmpdir(), 'parley-skills-'));
-  const { log, lines } = recordingLogger();
+  const { log, lines } = createRecordingLogger();
   const home = join(base, 'home');
   const places = {
     extra: [join(base, 'extra')],
@@ -51,7 +51,7 @@ export async function openSkillsScene(): Promise<SkillsScene> {
     project: join(base, 'project'),
     workspace: join(base, 'workspace'),
   };
-  const folders = skillFolders(places);
+  const folders = listSkillFolders(places);
   await mkdir(home);
   const folderOf = (source: SkillSource) => {
     const folder = folders.find((one) => one.source === source);
