@@ -46,6 +46,9 @@ const attack = fc
       (text) => text,
       (text) => toLiteralMarkdown(text),
       (text) => `\`${text}\``,
+      // Code that Slack has no marks for, which becomes text.
+      (text) => `中\`${text}\`文`,
+      (text) => `\`\`${text} \` ${text}\`\``,
       (text) => `\\\` \`${text}\` \\\``,
       (text) => `\`\`\`\n${text}\n\`\`\``,
       (text) => `\`\`\`\n\`\n${text} \`\`\n\`\`\``,

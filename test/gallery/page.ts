@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { type RenderedPart, render } from '@parley/markup';
 import { escapeText } from '@parley/simulators/draw';
 import type { Screen } from './draw/bubble.ts';
+import { GITHUB, TEAMS } from './draw/common-mark.ts';
 import { DISCORD } from './draw/discord.ts';
+import { GOOGLE_CHAT } from './draw/google-chat.ts';
+import { SLACK } from './draw/slack.ts';
 import { TELEGRAM } from './draw/telegram.ts';
 import { TERMINAL } from './draw/terminal.ts';
 import { WEB } from './draw/web.ts';
@@ -11,7 +14,16 @@ import { WHATSAPP } from './draw/whatsapp.ts';
 import type { SampleAnswer } from './read-answers.ts';
 
 /** Drawn side by side as telephones; the terminal is wider and stands below, beside the source. */
-const TELEPHONES: readonly Screen[] = [TELEGRAM, DISCORD, WHATSAPP, WEB];
+const TELEPHONES: readonly Screen[] = [
+  TELEGRAM,
+  DISCORD,
+  WHATSAPP,
+  WEB,
+  SLACK,
+  TEAMS,
+  GOOGLE_CHAT,
+  GITHUB,
+];
 
 /** Every platform an answer is shown on. */
 export const SCREENS: readonly Screen[] = [...TELEPHONES, TERMINAL];

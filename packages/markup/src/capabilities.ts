@@ -98,11 +98,12 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     marks: ['bold', 'italic', 'strike', 'code'],
     marksOnCode: false,
     links: { schemes: ['http:', 'https:', 'mailto:'], dottedHostOnly: true },
-    // Slack's tokens, and the names that the Chat SDK turns into tokens.
+    // Slack's tokens, and the names that the Chat SDK's adapter turns into tokens.
     pings: /(?<![A-Za-z0-9_])@(?=[A-Za-z0-9_])|<(?=@|!(?:here|channel|everyone|subteam\^))/g,
     counts: 'everything',
     maxEntities: Number.POSITIVE_INFINITY,
   },
+  // The app's own syntax, not the Markdown that an app can be configured to read.
   'google-chat': {
     headingLevels: 0,
     tables: { gridColumns: 40 },
@@ -114,6 +115,7 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     counts: 'everything',
     maxEntities: Number.POSITIVE_INFINITY,
   },
+  // Text messages with `textFormat: markdown`, which is a subset; its phones show no headings.
   teams: {
     headingLevels: 0,
     tables: { gridColumns: 40 },
@@ -126,6 +128,7 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     counts: 'everything',
     maxEntities: Number.POSITIVE_INFINITY,
   },
+  // GitHub and Linear, as far as both understand it.
   gfm: {
     headingLevels: 6,
     tables: 'native',

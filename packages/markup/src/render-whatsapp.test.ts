@@ -64,6 +64,7 @@ const accidents: Case[] = [
   ['arithmetic, which is none', '2 * 3 * 4 = 2*12', '2 * 3 * 4 = 2*12'],
   ['names, which are none', 'snake_case_name ~5 \\_private', 'snake_case_name ~5 _private'],
   ['one marker alone, which is none', '5\\* hotel, 4\\* too, \\*new', '5* hotel, 4* too, *new'],
+  ['the name of a footnote', '[^*a*]: b', '[¦*a¦*] b'],
   ['a quote', '\\> a', '¦> a'],
   ['items', '\\- a\n\\* b\nc\n12. May', '¦- a\n¦* b\nc\n¦12. May'],
   ['a year, which is none', 'a\n2024. A year', 'a\n2024. A year'],

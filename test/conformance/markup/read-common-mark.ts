@@ -1,4 +1,4 @@
-import type { ListItem, Nodes, PhrasingContent, RootContent, Table } from 'mdast';
+import type { ListItem, Nodes, PhrasingContent, Root, RootContent, Table } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
@@ -10,13 +10,14 @@ import type { Stretch } from './seen.ts';
  * @throws Error if one of them would not show all of it, or would notify people.
  */
 export function readGfm(markdown: string): Stretch[] {
-  const { children } = fromMarkdown(markdown, {
-    extensions: [gfm()],
-    mdastExtensions: [gfmFromMarkdown()],
-  });
-  const stretches = blocks(children);
+  const stretches = blocks(parseGfm(markdown).children);
   refuseLive(stretches);
   return stretches;
+}
+
+/** Parses a comment on GitHub. */
+export function parseGfm(markdown: string): Root {
+  return fromMarkdown(markdown, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] });
 }
 
 /**
@@ -24,16 +25,20 @@ export function readGfm(markdown: string): Stretch[] {
  * @throws Error if it contains what Teams does not show as intended.
  */
 export function readTeams(markdown: string): Stretch[] {
-  const { children } = fromMarkdown(markdown, {
-    // Teams finds URLs only after it has read the Markdown.
+  const { children } = parseTeams(markdown);
+  for (const node of children) refuseInTeams(node);
+  return blocks(children);
+}
+
+/** Parses a text message as Teams does, which finds URLs only after it has read the Markdown. */
+export function parseTeams(markdown: string): Root {
+  return fromMarkdown(markdown, {
     extensions: [
       gfm({ singleTilde: false }),
       { disable: { null: ['emailAutolink', 'protocolAutolink', 'wwwAutolink'] } },
     ],
     mdastExtensions: [gfmFromMarkdown()],
   });
-  for (const node of children) refuseInTeams(node);
-  return blocks(children);
 }
 
 /** What Teams shows as text, or interprets. */

@@ -29,7 +29,7 @@ export function spellOutLinksUnless(
     if (link === undefined || isFit(text, link.url)) out.push(...own);
     else {
       out.push(...own.map((run) => ({ ...run, marks: run.marks.filter((mark) => mark !== link) })));
-      if (!showsAddress(text, link.url)) out.push(...inParentheses(link.url));
+      if (!showsAddress(text, link.url)) out.push(...formatInParentheses(link.url));
     }
     at = end;
   }
@@ -37,7 +37,7 @@ export function spellOutLinksUnless(
 }
 
 /** The URL is a link to itself. */
-function inParentheses(url: string): TextRun[] {
+function formatInParentheses(url: string): TextRun[] {
   return [
     { text: ' (', marks: [] },
     { text: url, marks: [{ type: 'link', url }] },

@@ -9,8 +9,8 @@ import type {
   TextRun,
 } from '../document.ts';
 import { type InlineSyntax, writeInlines } from './common-mark-text.ts';
-import { ZERO_WIDTH_SPACE } from './flanking.ts';
 import { getLanguageClass } from './html.ts';
+import { ZERO_WIDTH_SPACE } from './invisible.ts';
 import { findCommonStart, formatFixed, formatMarker, type PrintedPart } from './lines.ts';
 
 /** The differences between platforms that take Markdown. */
@@ -91,13 +91,13 @@ function startLeaf(leaf: Leaf, layout: Layout, dialect: CommonMarkDialect): Plac
       endLabel();
       const list = leaf.within[index - 1];
       if (container.marker.label === undefined && list?.type === 'list') {
-        const marker = itemMarker(container.marker, styleOf(list, rest, layout));
+        const marker = itemMarker(container.marker, chooseStyle(list, rest, layout));
         layout.items.set(container, marker.length);
         first += marker;
         rest += ' '.repeat(marker.length);
         hasMarker = true;
       }
-      label = labelOf(container.marker, isTask(leaf, index) && dialect.tasks, dialect);
+      label = formatLabel(container.marker, isTask(leaf, index) && dialect.tasks, dialect);
     }
   }
   if (leaf.kind !== 'text' || (leaf.heading !== undefined && dialect.headings)) endLabel();
@@ -114,7 +114,7 @@ function itemMarker({ number }: ItemMarker, style: Style): string {
 }
 
 /** What precedes the content of an item besides its bullet: a checkbox or the name of a footnote. */
-function labelOf({ label, done }: ItemMarker, isNative: boolean, syntax: InlineSyntax): string {
+function formatLabel({ label, done }: ItemMarker, isNative: boolean, syntax: InlineSyntax): string {
   if (label !== undefined) return syntax.escape(formatMarker({ label }), '');
   if (done === undefined) return '';
   if (isNative) return done ? '[x] ' : '[ ] ';
@@ -125,7 +125,7 @@ function labelOf({ label, done }: ItemMarker, isNative: boolean, syntax: InlineS
  * The style of a list whose next item is written behind this prefix. The list before it there may
  * be one that contains it and whose item began in an earlier message.
  */
-function styleOf(list: ListContainer, prefix: string, { lists, last }: Layout): Style {
+function chooseStyle(list: ListContainer, prefix: string, { lists, last }: Layout): Style {
   for (const other of last.keys()) {
     if (other.length > prefix.length && other.startsWith(prefix)) last.delete(other);
   }
@@ -207,17 +207,19 @@ function textLines(leaf: TextLeaf, hasMarker: boolean, dialect: CommonMarkDialec
 
 function codeLines(leaf: CodeLeaf | GridLeaf, { longFences }: CommonMarkDialect): string[] {
   const text = formatFixed(leaf);
-  const language = leaf.kind === 'code' ? languageOf(leaf) : '';
+  const language = leaf.kind === 'code' ? formatLanguage(leaf) : '';
   if (longFences) {
-    const longest = Math.max(2, ...(text.match(/`+/g) ?? []).map(({ length }) => length));
-    const fence = '`'.repeat(longest + 1);
+    let fence = '```';
+    for (const [ticks] of text.matchAll(/`{3,}/g)) {
+      if (ticks.length >= fence.length) fence = `${ticks}\``;
+    }
     return [fence + language, ...text.split('\n'), fence];
   }
   const shown = text.replaceAll(/`{3,}/g, (ticks) => [...ticks].join(ZERO_WIDTH_SPACE));
   return [`\`\`\`${language}`, ...shown.split('\n'), '```'];
 }
 
-function languageOf({ language }: CodeLeaf): string {
+function formatLanguage({ language }: CodeLeaf): string {
   return getLanguageClass(language)?.replace(/^language-/, '') ?? '';
 }
 

@@ -1,7 +1,8 @@
 import type { RunMark, TextRun } from '../document.ts';
 import { findLink } from '../transform/runs.ts';
 import { percentEncode } from './addresses.ts';
-import { type Delimiter, writeDelimiters, ZERO_WIDTH_SPACE } from './flanking.ts';
+import { type Delimiter, writeDelimiters } from './flanking.ts';
+import { ZERO_WIDTH_SPACE } from './invisible.ts';
 import { walkRuns } from './lines.ts';
 import { isCode, moveSpaceOutside } from './outer-space.ts';
 
@@ -28,7 +29,7 @@ export function writeInlines(
   place: InlinePlace = 'block',
 ): string {
   const shown = moveSpaceOutside(runs);
-  const bare = syntax.autolinks ? bareLinks(shown) : new Set<RunMark>();
+  const bare = syntax.autolinks ? findBareLinks(shown) : new Set<RunMark>();
   const writer = new InlineWriter(syntax, place);
   walkRuns(shown, {
     open: (mark) => {
@@ -49,7 +50,7 @@ export function writeInlines(
 }
 
 /** The links that can be written as a URL, or an address, in angle brackets. */
-function bareLinks(runs: readonly TextRun[]): ReadonlySet<RunMark> {
+function findBareLinks(runs: readonly TextRun[]): ReadonlySet<RunMark> {
   const texts = new Map<RunMark & { type: 'link' }, string[]>();
   for (const run of runs) {
     const link = findLink(run);
@@ -91,7 +92,7 @@ class InlineWriter {
   }
 
   close(mark: RunMark): void {
-    if (mark.type === 'link') this.markup(`](${linkTarget(mark.url)})`);
+    if (mark.type === 'link') this.markup(`](${formatLinkTarget(mark.url)})`);
     else if (isDelimited(mark.type)) this.#closing.push(DELIMITERS[mark.type]);
   }
 
@@ -106,7 +107,7 @@ class InlineWriter {
     const shown = text.replaceAll('\n', ' ');
     // In a table, a bar ends even code, and a backslash before it would be visible.
     if (this.#place === 'cell' && /\\\|/.test(shown)) this.text(shown);
-    else this.markup(codeSpan(this.#place === 'cell' ? shown.replaceAll('|', '\\|') : shown));
+    else this.markup(formatCodeSpan(this.#place === 'cell' ? shown.replaceAll('|', '\\|') : shown));
   }
 
   text(text: string): void {
@@ -118,7 +119,7 @@ class InlineWriter {
 
   end(): string {
     this.#settle('');
-    return withoutSpaceEnd(this.#out);
+    return trimSpaceEnd(this.#out);
   }
 
   #openLink(): void {
@@ -139,7 +140,7 @@ class InlineWriter {
 
   #breakLine(): void {
     this.#settle('');
-    this.#out = withoutSpaceEnd(this.#out);
+    this.#out = trimSpaceEnd(this.#out);
     if (this.#place === 'heading') this.#out += ' ';
     else if (this.#place === 'cell') this.#out += '<br>';
     // An empty line would end the paragraph.
@@ -161,7 +162,7 @@ class InlineWriter {
   }
 }
 
-function withoutSpaceEnd(text: string): string {
+function trimSpaceEnd(text: string): string {
   let end = text.length;
   while (text[end - 1] === ' ' || text[end - 1] === '\t') end -= 1;
   return text.slice(0, end);
@@ -172,7 +173,7 @@ function isDelimited(type: RunMark['type']): type is keyof typeof DELIMITERS {
 }
 
 /** A code span whose backticks are longer or shorter than all in the code. */
-function codeSpan(text: string): string {
+function formatCodeSpan(text: string): string {
   const inside = new Set((text.match(/`+/g) ?? []).map(({ length }) => length));
   let ticks = 1;
   while (inside.has(ticks)) ticks += 1;
@@ -182,7 +183,7 @@ function codeSpan(text: string): string {
 }
 
 /** A URL as the target of a link; a bar would end the cell of a table. */
-function linkTarget(url: string): string {
+function formatLinkTarget(url: string): string {
   return percentEncode(url, /[\s<>()|\p{Cc}\p{Cf}]/gu)
     .replaceAll('\\', '\\\\')
     .replaceAll(/&(?=#?\w+;)/g, '&amp;');

@@ -1,6 +1,6 @@
 import type { Leaf } from '../document.ts';
 import { type CommonMarkDialect, printCommonMark } from './common-mark-blocks.ts';
-import { ZERO_WIDTH_SPACE } from './flanking.ts';
+import { ZERO_WIDTH_SPACE } from './invisible.ts';
 import { type PrintedPart, RULE } from './lines.ts';
 
 /**

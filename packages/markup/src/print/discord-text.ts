@@ -1,11 +1,9 @@
 import type { RunMark, TextRun } from '../document.ts';
 import { findCommonMarks, findLink } from '../transform/runs.ts';
 import { isFoundInText, SIGNS, toDiscordRuns } from './discord-links.ts';
+import { ZERO_WIDTH_SPACE } from './invisible.ts';
 import { walkRuns } from './lines.ts';
 import { isCode } from './outer-space.ts';
-
-/** Separates two characters, or keeps a name from being recognized; invisible. */
-export const ZERO_WIDTH_SPACE = '\u200b';
 
 /** A message that is being written. */
 export interface DiscordPage {

@@ -15,8 +15,8 @@ import {
   putRuns,
   startNewLine,
   writeMarkup,
-  ZERO_WIDTH_SPACE,
 } from './discord-text.ts';
+import { ZERO_WIDTH_SPACE } from './invisible.ts';
 import { findCommonStart, formatFixed, formatMarker, type PrintedPart, RULE } from './lines.ts';
 
 /**

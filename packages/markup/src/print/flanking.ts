@@ -1,5 +1,4 @@
-/** Makes text between a mark and a neighbor that is neither whitespace nor punctuation. */
-export const ZERO_WIDTH_SPACE = '\u200b';
+import { ZERO_WIDTH_SPACE } from './invisible.ts';
 
 /** The characters that begin or end a mark of CommonMark. */
 export type Delimiter = '*' | '**' | '~~';
@@ -33,14 +32,14 @@ export function writeDelimiters(
   const afterClosers = separator || openers[0] || after;
   const beforeOpeners = separator || closers.at(-1) || before;
   return (
-    writeClosers(runsOf(closers), before, afterClosers) +
+    writeClosers(splitByCharacter(closers), before, afterClosers) +
     separator +
-    writeOpeners(runsOf(openers), beforeOpeners, after)
+    writeOpeners(splitByCharacter(openers), beforeOpeners, after)
   );
 }
 
 /** Delimiters of the same character count together. */
-function runsOf(delimiters: string): string[] {
+function splitByCharacter(delimiters: string): string[] {
   return delimiters.match(/\*+|~+/g) ?? [];
 }
 

@@ -1,8 +1,8 @@
 import type { Leaf, TextRun } from '../document.ts';
 import { percentEncode, spellOutLinksUnless } from './addresses.ts';
+import { WORD_JOINER, ZERO_WIDTH_SPACE } from './invisible.ts';
 import type { PrintedPart } from './lines.ts';
 import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
-import { WORD_JOINER } from './word-edges.ts';
 
 const GOOGLE_CHAT: MarkerDialect = {
   escape: (text, place, rest) => breakTokens(text, place === 'text' ? TOKEN : PERSON, rest),
@@ -29,7 +29,6 @@ export function printGoogleChat(leaves: readonly Leaf[], mentions?: 'live'): Pri
   return printMarkerBlocks(leaves, mentions === 'live' ? LIVE : GOOGLE_CHAT);
 }
 
-const ZERO_WIDTH_SPACE = '\u200b';
 /** Text that would be a mention, in code too; the platform does not say. */
 const PERSON = /<(?=users\/)/gi;
 /** Text that would be a link. */

@@ -199,14 +199,14 @@ function formatRuns(all: readonly TextRun[], { addresses, pings }: PlainOptions)
     const link = findLink(run);
     linked = link === undefined ? '' : linked + run.text;
     if (link === undefined || findLink(runs[index + 1]) === link) continue;
-    if (addresses) text += plainAddress(linked, link.url, pings);
+    if (addresses) text += formatPlainAddress(linked, link.url, pings);
     linked = '';
   }
   return text;
 }
 
 /** URLs stay intact, but no URL contains an angle bracket, with which tokens of platforms begin. */
-function plainAddress(text: string, url: string, pings: PlainOptions['pings']): string {
+function formatPlainAddress(text: string, url: string, pings: PlainOptions['pings']): string {
   const address = formatAddressAfter(text, url);
   return address.includes('<') ? deadenPlain(address, pings) : address;
 }

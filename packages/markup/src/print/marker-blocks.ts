@@ -1,7 +1,7 @@
 import type { ItemMarker, Leaf, LeafContainer, TextRun } from '../document.ts';
+import { WORD_JOINER } from './invisible.ts';
 import { formatFixed, formatMarker, isFixedWidth, type PrintedPart, RULE } from './lines.ts';
 import { guardMarkers, type MarkerSyntax, markedLines } from './marker-text.ts';
-import { WORD_JOINER } from './word-edges.ts';
 
 /**
  * A dialect of messages in lines: marks that are single characters, quotes and items that begin a
@@ -35,18 +35,18 @@ export function printMarkerBlocks(leaves: readonly Leaf[], dialect: MarkerDialec
 /** The empty line between two leaves of one quote belongs to the quote. */
 function printGap(before: Leaf, leaf: Leaf, dialect: MarkerDialect): string {
   if (leaf.gap === 1) return '\n';
-  const quote = quoteIndex(leaf);
+  const quote = findQuote(leaf);
   const isSame = quote >= 0 && before.within[quote] === leaf.within[quote];
   const isQuoted = isSame && [before, leaf].every((each) => isShownQuoted(each, dialect));
   return isQuoted ? `\n${quoteLine('')}\n` : '\n\n';
 }
 
-function quoteIndex({ within }: Leaf): number {
+function findQuote({ within }: Leaf): number {
   return within.findIndex(({ type }) => type === 'quote');
 }
 
 function isShownQuoted(leaf: Leaf, { quotesMonospace }: MarkerDialect): boolean {
-  return quoteIndex(leaf) >= 0 && (quotesMonospace || !isFixedWidth(leaf));
+  return findQuote(leaf) >= 0 && (quotesMonospace || !isFixedWidth(leaf));
 }
 
 function printLeaf(leaf: Leaf, dialect: MarkerDialect): string {
@@ -54,12 +54,12 @@ function printLeaf(leaf: Leaf, dialect: MarkerDialect): string {
   const position = { ...positionOf(leaf, dialect), quoted };
   const lines = isFixedWidth(leaf)
     ? monospaceLines(position, formatFixed(leaf), dialect)
-    : textLines(position, leaf.kind === 'rule' ? [RULE] : linesOf(leaf.runs, dialect), dialect);
+    : textLines(position, leaf.kind === 'rule' ? [RULE] : writeLines(leaf.runs, dialect), dialect);
   const shown = quoted ? lines.map(quoteLine) : lines;
   return (position.above === '' ? shown : [position.above, ...shown]).join('\n');
 }
 
-function linesOf(runs: readonly TextRun[], dialect: MarkerDialect): string[] {
+function writeLines(runs: readonly TextRun[], dialect: MarkerDialect): string[] {
   return markedLines(dialect.prepare?.(runs) ?? runs, dialect);
 }
 
@@ -112,7 +112,7 @@ interface Position {
  * line, so the bullet of an item that begins with one is above it.
  */
 function positionOf(leaf: Leaf, dialect: MarkerDialect): Omit<Position, 'quoted'> {
-  const quote = quoteIndex(leaf);
+  const quote = findQuote(leaf);
   const begins = (index: number) => index >= leaf.fresh;
   const write = (marker: ItemMarker, isNative: boolean) =>
     marker.label === undefined

@@ -1,5 +1,6 @@
 import type { RunMark, TextRun } from '../document.ts';
 import { findLink } from '../transform/runs.ts';
+import { WORD_JOINER } from './invisible.ts';
 import { walkRuns } from './lines.ts';
 import {
   accidentalMarks,
@@ -10,7 +11,6 @@ import {
   settleStretches,
   spanMembership,
 } from './marker-places.ts';
-import { WORD_JOINER } from './word-edges.ts';
 
 /** The differences between dialects whose marks are single characters, such as `*bold*`. */
 export interface MarkerSyntax {
@@ -109,7 +109,7 @@ function markLine({ text, stretches, links }: PlainLine, syntax: MarkerSyntax): 
     return syntax.escape(text.slice(from, to), place, text.slice(to, to + MAX_TOKEN));
   };
   const insertions = [
-    ...guardsOf(accidents, syntax),
+    ...listGuards(accidents, syntax),
     ...marks.toReversed().map(({ type, to }) => ({ at: to, text: MARKER[type], rank: 1 })),
     ...marks.map(({ type, from }) => ({ at: from, text: MARKER[type], rank: 2 })),
   ].sort((a, b) => a.at - b.at || a.rank - b.rank);
@@ -133,7 +133,7 @@ interface Insertion {
   readonly rank: number;
 }
 
-function guardsOf(places: readonly number[], { guards }: MarkerSyntax): Insertion[] {
+function listGuards(places: readonly number[], { guards }: MarkerSyntax): Insertion[] {
   const before = new Set(places);
   const all = places.flatMap((at) => (guards === 'around' ? [at, at + 1] : [at]));
   // One guard is enough between two markers.

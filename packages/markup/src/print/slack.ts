@@ -1,9 +1,9 @@
 import type { Leaf } from '../document.ts';
 import { percentEncode, spellOutLinksUnless } from './addresses.ts';
+import { WORD_JOINER, ZERO_WIDTH_SPACE } from './invisible.ts';
 import type { PrintedPart } from './lines.ts';
 import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
 import type { TextPlace } from './marker-text.ts';
-import { WORD_JOINER } from './word-edges.ts';
 
 const SLACK: MarkerDialect = {
   escape: (text, place) => escapeEntities(place === 'code' ? text : defuse(text, place)),
@@ -40,7 +40,6 @@ function escapeEntities(text: string): string {
 /** Characters that would end the token of a link, or that the sending library would interpret. */
 const UNFIT_IN_TOKEN = /[\s<>|`\p{Cc}\p{Cf}]/gu;
 
-const ZERO_WIDTH_SPACE = '\u200b';
 /** Names of emoji; only Slack knows which exist. */
 const EMOJI = /:(?=(?:[\w'+-]{0,60}\p{L}[\p{L}\d_'+-]{0,60}|[+-]1|100|1234):)/gu;
 /** The Chat SDK turns such names into mentions, but not in what it takes for code. */

@@ -1,8 +1,8 @@
 import type { Leaf, RunMark, TextRun } from '../document.ts';
 import { isSameMark } from '../transform/runs.ts';
+import { WORD_JOINER } from './invisible.ts';
 import type { PrintedPart } from './lines.ts';
 import { type MarkerDialect, printMarkerBlocks } from './marker-blocks.ts';
-import { WORD_JOINER } from './word-edges.ts';
 
 const WHATSAPP: MarkerDialect = {
   escape: (text) => text,

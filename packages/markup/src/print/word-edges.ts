@@ -1,9 +1,4 @@
-/**
- * Placed next to a character that would be taken for a marker, in dialects without an escape character.
- * U+2060 and not the zero width space: it allows no line break, and no client counts it as white
- * space (Apple's libraries do count U+200B, which would make it a word's edge).
- */
-export const WORD_JOINER = '\u2060';
+import { WORD_JOINER } from './invisible.ts';
 
 const MARKERS = '*_~`';
 const WHITE_SPACE = /\s/;

@@ -23,6 +23,7 @@ const telegram: [what: string, markdown: string, shown: string][] = [
   ['usernames in links', '[@durov](https://e.org)', '@·durov (https://e.org)'],
   ['usernames behind signs', '.@ada @@ada /@ada', '.@·ada @@·ada /@·ada'],
   ['usernames in headings and items', '# @ada\n- @ada', '@·ada\n• @·ada'],
+  ['usernames in names of footnotes', '[^@ada]: x', '[@·ada] x'],
   ['usernames in HTML', '<b>@ada</b>', '<b>@·ada</b>'],
 ];
 

@@ -8,8 +8,8 @@ const TAG = {
   strike: 's',
   code: 'c',
   monospace: 'm',
-  link: 'a',
   url: 'u',
+  link: 'l',
 } as const;
 
 /** A compact form of the tree: `<b>…</b>` and so on, and line prefixes `> `, `- `, `1. `. */
