@@ -1,4 +1,9 @@
-import type { SetupBot, SetupField, SetupPlatform, SetupState } from '@parley/gateway/api';
+import type {
+  SetupField as PlatformField,
+  SetupBot,
+  SetupPlatform,
+  SetupState,
+} from '@parley/gateway/api';
 import type { OutputOf } from '@parley/gateway/operations';
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
@@ -217,7 +222,7 @@ function filledIn(value: string | undefined): boolean {
 
 /** The fields of a platform that are filled in. */
 function valuesOf(
-  fields: readonly SetupField[],
+  fields: readonly PlatformField[],
   options: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   const keys = fields.map(({ key }) => key).filter((key) => filledIn(options[key]));
