@@ -12,11 +12,11 @@ export interface CliContext {
   readonly print: (text: string) => void;
   /** The agent selected with `--agent` (F14); undefined for the default one. */
   readonly agent?: string | undefined;
-  /** Set by `--json`: responses of operations are printed unformatted. */
+  /** Set by `--json`: operations print their responses unformatted. */
   readonly json?: boolean | undefined;
 }
 
-/** Runs a command and loads its code only then. */
+/** Runs a command, whose code is loaded only when it runs. */
 export type RunCommand = (command: (cli: CliContext) => Promise<number>) => Promise<void>;
 
 export interface CommandRunners {
