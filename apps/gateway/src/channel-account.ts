@@ -367,6 +367,6 @@ export function createBrokenStatus(
   account: string,
   thrown: unknown,
 ): AccountStatus {
-  const fix = 'Fix this channel's settings. They are read again as soon as you save them.';
+  const fix = 'Fix the settings of this channel. They are read again as soon as you save them.';
   return { channel, account, state: { kind: 'failed', reason: reasonOf(thrown), fix } };
 }

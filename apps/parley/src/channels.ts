@@ -113,7 +113,7 @@ export async function listOfflineAccounts(
           return { channel, account, state: { kind: 'paused', by: pause.by, since: pause.since } };
         }
         if ('reason' in facts) {
-          const fix = "Fix this channel's settings.";
+          const fix = 'Fix the settings of this channel.';
           return { channel, account, state: { kind: 'failed', reason: facts.reason, fix } };
         }
         return { channel, account, state: { kind: 'stopped' } };
