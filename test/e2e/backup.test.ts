@@ -129,7 +129,7 @@ describe('a backup', () => {
     const restored = await parley(scene.folder, 'restore', file, '--yes');
     expect([restored.code, restored.err]).toEqual([0, '']);
     expect(await apart.over()).toMatchObject({ code: 0 });
-    expect(restored.out).toContain(`Process ${apart.pid} was asked to end`);
+    expect(restored.out).toContain(`Process ${apart.pid} was asked to stop`);
     expect(restored.out).toContain('1 unanswered conversation');
     expect(restored.out).toContain('before-restore-');
     expect(restored.out).toContain(

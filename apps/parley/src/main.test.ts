@@ -134,7 +134,7 @@ describe('the command line', () => {
     expect(await main(['--data', folder, 'status'])).toBe(3);
     expect(await main(['status', '--data', folder])).toBe(3);
     expect(await main(['sessions', 'new', '--data', folder])).toBe(3);
-    expect(written.out.match(new RegExp(`No Parley runs on ${folder}`, 'g'))).toHaveLength(3);
+    expect(written.out.match(new RegExp(`No gateway is running on ${folder}`, 'g'))).toHaveLength(3);
   });
 
   it('[F05] lets strangers in by their code without a running gateway', async () => {

@@ -220,7 +220,7 @@ describe('restoring', () => {
       missingSecrets: [join(elsewhere.path, 'secrets', 'model-key')],
     });
     const said = describeRestore(done, elsewhere);
-    expect(said).toContain('A backup does not contain keys');
+    expect(said).toContain('Backups do not contain keys');
     expect(said).toContain(join(elsewhere.path, 'secrets', 'model-key'));
     expect(readFileSync(elsewhere.settingsFile, 'utf8')).toContain(reference);
     // No keys are listed if the key files still exist.
