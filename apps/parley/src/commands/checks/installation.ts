@@ -11,22 +11,22 @@ import { askGateway, type FoundGateway, findGateway } from '../../running-gatewa
 import type { LoadedSettings } from '../../settings.ts';
 import { checkWithPlugins } from '../config.ts';
 
-/** The installation under examination, with the clocks. */
+/** The installation to check, with its clocks. */
 export interface ExaminedBase extends Pick<Runtime, 'clock' | 'monotonic'> {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** An installation as the doctor sees it from outside. */
+/** The installation as `parley doctor` sees it from outside the gateway process. */
 export interface Installation extends ExaminedBase {
   readonly checked: SettingsResult | { readonly kind: 'unreadable'; readonly error: unknown };
-  /** Null if the settings are invalid; checks that need them do not run. */
+  /** The loaded settings; null if they are invalid. Checks that need settings are then skipped. */
   readonly loaded: LoadedSettings | null;
   readonly pluginReport: readonly PluginLine[];
   readonly definitions: readonly ChannelDefinition[];
   readonly database: DatabaseInspection;
   readonly gateway: GatewayInspection;
-  /** The times that servers reported; the checks of servers add them. */
+  /** The times reported by servers; network checks add their readings here. */
   readonly clocks: ClockReading[];
 }
 
@@ -37,7 +37,7 @@ export type DatabaseInspection =
 export type GatewayInspection =
   | { readonly kind: 'none' }
   | { readonly kind: 'runs'; readonly at: FoundGateway; readonly status: GatewayStatus }
-  /** The gateway process is alive but does not answer. */
+  /** The gateway process is alive but does not respond. */
   | { readonly kind: 'silent'; readonly at: GatewayInstance; readonly reason: string };
 
 /**
