@@ -14,22 +14,22 @@ import { stripControls } from '../terminal/text.ts';
 
 const FILE = 'HEARTBEAT.md';
 const OWNER = { kind: 'owner', conversationId: 'heartbeat' } as const;
-/** The longest file that the heartbeat reads, in characters. */
+/** The maximum length, in characters, of a HEARTBEAT.md that the heartbeat reads in full. */
 const WHOLE_FILE = 100_000;
 const SHOWN_WORDS = 30;
 
 export interface ConvertFlags {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
-  /** A file whose text replaces the model's proposal. */
+  /** The path of a file whose text is used in place of a model's proposal. */
   readonly from?: string;
 }
 
 /**
- * `parley heartbeat convert` (H11): proposes a version of HEARTBEAT.md in Parley's format, which
- * the owner approves. It can run beside a running Parley, which reads the file before each run.
- * Exit code 0 if the file was converted or needs no conversion, 1 otherwise, with the reason
- * printed.
+ * `parley heartbeat convert` (H11): proposes HEARTBEAT.md in Parley's format, and the owner
+ * approves the proposal. The command can run beside a running gateway, which reads the file before
+ * each heartbeat. The exit code is 0 if the file was converted or needs no conversion, and 1
+ * otherwise, with the reason printed.
  */
 export function convertHeartbeat(cli: CliContext, flags: ConvertFlags): Promise<number> {
   return withStore(cli, async (store, loaded) => {

@@ -41,8 +41,8 @@ export type GatewayInspection =
   | { readonly kind: 'silent'; readonly at: GatewayInstance; readonly reason: string };
 
 /**
- * Inspects an installation without changing it. The caller calls `end` after all checks. `read`
- * reads the settings.
+ * Inspects an installation without changing it. The caller must call `end` after all checks. `read`
+ * is called to read the settings.
  */
 export async function inspectInstallation(
   { folder, env }: Pick<CliContext, 'folder' | 'env'>,
@@ -91,7 +91,10 @@ async function inspectDatabase(
   }
 }
 
-/** Looks for a gateway elsewhere in the database only if opening it changes nothing. */
+/**
+ * Looks for gateways on other machines in the database, but only if opening the database does not
+ * change it.
+ */
 async function inspectGateway(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,
