@@ -73,7 +73,7 @@ describe('the command line', () => {
     ['heartbeat', 0, 'There are no tasks in HEARTBEAT.md.'],
     ['soul list --agent desk', 0, 'v0-seed'],
     ['prompt --channel web --agent desk --full', 0, 'Help desk'],
-    ['hooks list --agent desk', 0, 'The settings have no hooks.'],
+    ['hooks list --agent desk', 0, 'No hooks are configured.'],
     ['cron add tea --every 2h --agent desk', 1, 'Not done: no owner has written'],
     ['memory list --agent dsek', 1, 'Did you mean desk? The agents are main, desk.'],
     ['import openclaw docs --agent desk', 1, 'is not a workspace of OpenClaw'],
@@ -134,7 +134,9 @@ describe('the command line', () => {
     expect(await main(['--data', folder, 'status'])).toBe(3);
     expect(await main(['status', '--data', folder])).toBe(3);
     expect(await main(['sessions', 'new', '--data', folder])).toBe(3);
-    expect(written.out.match(new RegExp(`No gateway is running on ${folder}`, 'g'))).toHaveLength(3);
+    expect(written.out.match(new RegExp(`No gateway is running on ${folder}`, 'g'))).toHaveLength(
+      3,
+    );
   });
 
   it('[F05] lets strangers in by their code without a running gateway', async () => {

@@ -80,7 +80,7 @@ async function findTextToConvert({ for: viewFor }: Workspace) {
 
 interface ConvertingAgent extends ChosenAgent {
   readonly store: Store;
-  /** The spending limits that all agents share. */
+  /** The spending limits across all agents. */
   readonly ofAll: ChosenAgent['settings']['spend'];
 }
 
@@ -106,7 +106,7 @@ async function requestProposal(
   const { model } = chosen;
   if (model.id === OFFLINE_MODEL) {
     throw createConvertError(
-      `A model has to read ${FILE}, and this installation has none. Connect one in ${folder.settingsFile} ("parley setup" helps), or pass a text of your own with --from FILE.`,
+      `A model has to read ${FILE}, and this installation has none. Connect one in ${folder.settingsFile} ("parley setup" helps), or pass your own text with --from FILE.`,
     );
   }
   print(`${stripControls(model.id)} is reading ${FILE}; this takes up to three minutes.\n`);
@@ -156,7 +156,7 @@ function toVisibleLines(text: string): string {
   return text.split('\n').map(stripControls).join('\n');
 }
 
-/** Throws CliError if there is no terminal to ask on. */
+/** Throws CliError if the input is not a terminal. */
 async function confirmReplacement(): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw createConvertError(
@@ -167,7 +167,9 @@ async function confirmReplacement(): Promise<boolean> {
   return (await confirm({ message: `Use this as ${FILE}?`, initialValue: false })) === true;
 }
 
-/** Writes the tasks below the existing front matter and keeps the previous version. */
+/**
+ * Writes the tasks below the existing front matter, and keeps the previous version of HEARTBEAT.md.
+ */
 async function saveTasks(
   { print }: CliContext,
   { editor, folder }: Workspace,

@@ -45,8 +45,7 @@ export const SERVICE_CHECKS: readonly Check[] = [
       'Redis, if configured, answers, is recent enough, and does not evict keys when it is full.',
     async run({ settings: { queue } }, signal) {
       const { url } = queue;
-      if (url === undefined)
-        return [ok('Redis keeps it in memory; each start fills it from the database')];
+      if (url === undefined) return [ok('in memory; each start fills the queue from the database')];
       const { host } = new URL(url);
       const probe = await probeRedis({ ...queue, url }, signal);
       if (probe.kind === 'problem') {
