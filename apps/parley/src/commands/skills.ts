@@ -138,7 +138,7 @@ function formatSummary(all: readonly ShownSkill[], { max, maxCharacters }: Skill
   return `${ready.length} of ${all.length} ready; the list costs about ${tokens} tokens a prompt (at most ${max} skills, ${maxCharacters} characters).`;
 }
 
-/** Names and reasons contain text from strangers' files, so control characters are removed. */
+/** Names and reasons contain text from untrusted files, so control characters are removed. */
 function toPlainLine(text: string): string {
   return stripControls(text).replaceAll('\n', ' ');
 }
