@@ -130,7 +130,7 @@ describe('a database older than its last seen state', () => {
       (await store.outbox.recent({ ...place, chatId: 'c' }, 9)).map(({ part }) => part.body.plain);
     for (let gateway = 0; gateway < 2; gateway += 1) {
       const stop = notifyOfSetbacks({ ...deps, log: silentLogger }, 5);
-      await expect.poll(texts).toEqual([expect.stringContaining('gone back in time')]);
+      await expect.poll(texts).toEqual([expect.stringContaining('been rolled back')]);
       await stop();
     }
     await end();

@@ -95,7 +95,7 @@ it('[D15] removes messages that reach their age limit while people keep writing'
   expect(await rounds(1, 24 * 60)).toBe(20);
 });
 
-it('[D15] immediately removes what is too old after the settings shorten retention', async () => {
+it('[D15] removes rows that exceed a shortened retention as soon as the settings change', async () => {
   for (let day = 1; day <= 10; day += 1) {
     await say();
     await rounds(1, 24 * 60);
