@@ -43,9 +43,9 @@ export interface PlugInDeps {
 }
 
 /**
- * Loads the plugins named in the settings, if any. The settings were first read without the
- * channels of plugins; if there are any, they are checked again. Throws the same CliErrors as
- * `readSettings`, but never because of an error in a plugin.
+ * Loads the plugins named in the settings, if any. The settings are first read without the plugins'
+ * channels; if plugins define channels, the settings are checked again. Throws the same CliErrors
+ * as `readSettings`, but never because of an error in a plugin.
  */
 export async function loadPluginsOf(
   first: LoadedSettings,
