@@ -145,7 +145,7 @@ function getCombinedPrint(
 
 const KEPT = 'the changed settings cannot be used; the previous ones stay in effect';
 
-/** Logs the settings that have no effect, or not the intended one. */
+/** Logs settings that have no effect, or an unintended effect. */
 export function logWarnings(log: Logger, { warnings }: Pick<LoadedSettings, 'warnings'>): void {
   for (const warning of warnings) log.warn({ problem: describeProblem(warning) }, 'settings');
 }
@@ -161,7 +161,7 @@ function logBroken(log: Logger, { channels }: LoadedSettings): void {
   );
 }
 
-/** The new settings, in which sections that need a restart are replaced by the old ones. */
+/** Returns the new settings, with the old values in sections that need a restart. */
 function keepStartSections(
   { settings: start, agents: agentsAtStart }: LoadedSettings,
   now: LoadedSettings,
@@ -187,7 +187,7 @@ function keepStartSections(
 type ComparedSettings = Pick<LoadedSettings, 'settings' | 'agents' | 'channels'>;
 
 /**
- * The names of the settings that differ, never their values: `log.level`, `model`,
+ * Returns the names of the settings that differ, without their values: `log.level`, `model`,
  * `channels.telegram/default`.
  */
 export function listChangedSettings(
@@ -202,7 +202,7 @@ export function listChangedSettings(
   ];
 }
 
-/** The agents that differ in more than inherited settings, for example in their profile. */
+/** Returns the agents that differ in more than inherited settings, for example in their profile. */
 function listChangedAgents(
   before: ComparedSettings,
   now: ComparedSettings,

@@ -21,14 +21,16 @@ import { createSecretReference, replaceSecret } from './secret-files.ts';
 import { createSettingsCheck, type LoadedSettings } from './settings.ts';
 import { listSetupProviders, SETUP_FIELDS, SETUP_PLATFORMS } from './setup-choices.ts';
 
-/** How long a server or platform may take to respond. After that, the user can try again. In ms. */
+/** How long (ms) a server or platform may take to respond; after that, the user can try again. */
 const ANSWER_WITHIN_MS = 20_000;
-/** A placeholder for no model; the server is only asked for its list of models. */
+/**
+ * The placeholder used when no model is chosen; the server is asked only for its list of models.
+ */
 const NO_MODEL = 'none';
-/** The file in `secrets/` that holds the key of the model. */
+/** The name of the file in `secrets/` that contains the model's key. */
 const MODEL_KEY = 'model-key';
 
-/** A key or token, and the name of its file in `secrets/`. */
+/** A key or token, with the name of its file in `secrets/`. */
 interface NewSecret {
   readonly name: string;
   readonly text: string;
@@ -44,7 +46,8 @@ interface SetupDeps
 }
 
 /**
- * The guided setup: model, channel, owner. The watcher of the settings file picks up its changes.
+ * The guided setup of the model, the channels and the owner. The file watcher applies the changes
+ * to the settings file.
  */
 export class Setup implements SetupSteps {
   readonly #deps: SetupDeps;
@@ -73,7 +76,7 @@ export class Setup implements SetupSteps {
         .map(({ channel, account, senderId, senderName: name }) => {
           return { channel, account, person: `${channel}:${senderId}`, name };
         })
-        // People made owners in the settings have access, even if an earlier request is still
+        // Owners named in the settings have access, even if an earlier request of theirs is still
         // pending.
         .filter(({ person }) => !settings.owners.includes(person)),
     };
@@ -81,7 +84,7 @@ export class Setup implements SetupSteps {
 
   async addOwner(person: string): Promise<SetupAnswer> {
     const change = { kind: 'add', path: ['owners'], value: person } as const;
-    const answer = this.#write(change, 'It is yours now: write to your bot again.');
+    const answer = this.#write(change, 'You are the owner now. Write to your bot again.');
     if (answer.kind === 'done') await this.#deps.store.pairing.settle(...splitPersonId(person));
     return answer;
   }
@@ -97,7 +100,7 @@ export class Setup implements SetupSteps {
     if (given.model === undefined && isOnlyModelMissing(probe))
       return { kind: 'works', text: `${server} answers. Choose a model.`, models };
     if (probe.kind === 'problem') {
-      // Without a model, the sentence is about the provider alone.
+      // If no model is chosen, the message names only the provider.
       const reason =
         given.model === undefined ? probe.reason.replaceAll(`/${NO_MODEL}`, '') : probe.reason;
       return createSetupProblem(reason, probe.fix, models);
@@ -165,7 +168,7 @@ export class Setup implements SetupSteps {
     return createSetupProblem(reason, 'Correct that and try again.');
   }
 
-  /** Edits the settings, or returns the problems because of which nothing was written. */
+  /** Edits the settings. If problems prevent the edit, returns them and writes nothing. */
   #edit(change: SettingsChange, before?: SettingsResult): readonly SettingsProblem[] {
     const { folder, clock } = this.#deps;
     const file = folder.settingsFile;
@@ -175,9 +178,9 @@ export class Setup implements SetupSteps {
   }
 
   /**
-   * Writes the secret before the settings that refer to it, because they are checked together with
-   * it. Only problems that did not exist before count. If the settings are refused, the previous
-   * secret is restored.
+   * The secret is written before the settings that refer to it, because both are checked together.
+   * Problems that existed before are ignored. If the settings are refused, the previous secret is
+   * restored.
    */
   #editWithSecret(change: SettingsChange, secret: NewSecret): readonly SettingsProblem[] {
     const { folder } = this.#deps;
@@ -186,7 +189,8 @@ export class Setup implements SetupSteps {
     let isKept = false;
     try {
       const refused = this.#edit(change, before);
-      // If the settings already refer to the file, the edit changes nothing and checks nothing.
+      // If the settings already refer to the secret's file, the edit changes nothing and skips the
+      // checks.
       const problems =
         refused.length > 0 ? refused : listNewProblems(before, this.#check(folder.settingsFile));
       isKept = problems.length === 0;
@@ -203,8 +207,8 @@ export class Setup implements SetupSteps {
 }
 
 /**
- * Whether the server accepts the key, although no model was requested Some servers list their
- * models without checking it.
+ * Returns whether the server accepts the key when no model is requested. Some servers list their
+ * models without checking the key.
  */
 function isOnlyModelMissing(probe: ModelProbe): boolean {
   if (probe.kind === 'works') return true;
@@ -215,7 +219,7 @@ function isOnlyModelMissing(probe: ModelProbe): boolean {
 
 const FILL_IN = 'Fill it in and try again.';
 
-/** Reports missing or invalid fields of a model, using the labels in the form. */
+/** Describes missing or invalid fields of a model by their labels in the form. */
 function createUnfitModel({ issues }: z.ZodError): SetupAnswer {
   const reasons = issues.map(({ path, code, message }) => {
     const key = String(path.at(-1) ?? '');
@@ -229,8 +233,8 @@ function createUnfitModel({ issues }: z.ZodError): SetupAnswer {
 const ADDRESS = 'it must be a URL such as http://127.0.0.1:8080/v1';
 
 /**
- * Describes a problem by the label of its field in the form, or by its path in the settings file if
- * it has none.
+ * Describes a problem by the label of its field in the form; without a label, by its path in the
+ * settings file.
  */
 function describeFieldProblem(problem: SettingsProblem): string {
   const field = SETUP_FIELDS.get(problem.path.split('.').at(-1) ?? '');
@@ -266,7 +270,7 @@ function toChannelAnswer(probe: ChannelProbe): SetupAnswer {
   }
 }
 
-/** Splits a person such as `telegram:42` into the channel and the person's id on it. */
+/** Splits a person such as `telegram:42` into the channel and the person's id on that channel. */
 function splitPersonId(person: string): [channel: string, senderId: string] {
   const at = person.indexOf(':');
   return [person.slice(0, at), person.slice(at + 1)];
@@ -276,7 +280,7 @@ function toBase64(bytes: Uint8Array | undefined): string | null {
   return bytes === undefined ? null : Buffer.from(bytes).toString('base64');
 }
 
-/** The self-hosted API server already named in the settings. */
+/** Finds the self-hosted API server that the settings already name. */
 function findApiServer(values: object | null, channel: string): { readonly apiRoot?: string } {
   const all: unknown = values !== null && 'channels' in values ? values.channels : undefined;
   const block: unknown = isSettingsBlock(all) ? all[channel] : undefined;
