@@ -66,8 +66,8 @@ function cutLine(line: string, columns: number): string[] {
 }
 
 /**
- * The width of a code point in columns; overestimated when in doubt, because breaking a row early
- * does no harm.
+ * Returns the width of a code point in columns. When in doubt, the width is overestimated, because
+ * breaking a row early does no harm.
  */
 function getCharacterWidth(character: string): number {
   if (NO_WIDTH.test(character)) return 0;
@@ -75,8 +75,8 @@ function getCharacterWidth(character: string): number {
 }
 
 /**
- * Formats rows as aligned columns; those in `right` are right-aligned, and a row with a single cell
- * spans all columns. Cells may contain text of strangers, which cannot move the cursor.
+ * Formats rows as aligned columns. Columns in `right` are right-aligned, and a row with a single
+ * cell spans all columns. Cells may contain untrusted text, which cannot move the cursor.
  */
 export function formatTable(
   rows: readonly (readonly string[])[],
