@@ -240,8 +240,8 @@ function assertShape(channel: string, adapter: unknown): void {
 }
 
 /**
- * Throws GatewayError if the adapter's objects do not match its declared capabilities. That is a
- * bug in the adapter.
+ * Throws GatewayError if the adapter does not match its declared capabilities, which is a bug in
+ * the adapter.
  */
 function assertCapabilities(channel: string, adapter: ChannelAdapter): void {
   const differences = findUndeclared(adapter);
@@ -252,24 +252,22 @@ function assertCapabilities(channel: string, adapter: ChannelAdapter): void {
   );
 }
 
-/** A connected account. */
 export interface AccountSession {
   readonly mayPreview: DeliveryWorker['mayPreview'];
-  /** Wakes the attachment fetcher, because a received message may have brought files. */
+  /** Wakes the attachment fetcher after a received message, which may have brought files. */
   wakeFiles(): void;
-  /** Stops receiving once the messages that are being stored are stored. */
+  /** Stops receiving. Resolves when all messages in progress are stored. */
   stopReceiving(): Promise<void>;
-  /** Ends deliveries; sends in progress get `graceMs` to finish. */
+  /** Ends deliveries. Sends in progress may take up to `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 /** The dependencies of a connection, except the adapter. */
 export interface ConnectDeps extends AccountDeps {
   readonly name: AccountName;
-  /** The log of this account. */
   readonly log: Logger;
   readonly right: AccountRight;
-  /** Fires when the adapter has failed; it is not called any more. */
+  /** Aborted when the adapter has failed; the adapter is not called after this. */
   readonly fault: AbortSignal;
   readonly whenUncertain: DeliveryDeps['whenUncertain'];
   readonly othersSend: boolean;
@@ -277,7 +275,7 @@ export interface ConnectDeps extends AccountDeps {
 
 const DELIVERY_CONCURRENCY = 50;
 
-/** Connects an account: its platform, its downloads and its deliveries. */
+/** Connects an account to its platform and starts its downloads and deliveries. */
 export async function connectAccount(
   deps: ConnectDeps,
   adapter: ChannelAdapter,
@@ -320,7 +318,7 @@ function startDelivery(deps: ConnectDeps, adapter: ChannelAdapter): DeliveryWork
     notifyOwner: (key: string, markdown: string) =>
       notifyOwner(deps, `${name.channel}/${name.account} ${key}`, markdown),
     send: async (...[part, signal, onStart]: Parameters<ChannelAdapter['send']>) => {
-      // The next holder of the right, or the next adapter, sends this part.
+      // The part is left for the next holder of the right, or for the next adapter.
       if (!right.isHeld()) throw createTransientError('another gateway serves this account now');
       if (fault.aborted) throw createTransientError('the adapter failed and is being stopped');
       const { agentFiles } = deps.store;
