@@ -57,7 +57,7 @@ describe('[D12] the id format of each channel', () => {
   );
 
   it.each(forms)(
-    'describes anything else as invalid, and suggests a fix: $kind of $id',
+    'rejects any other text as invalid, and suggests a fix: $kind of $id',
     ({ form }) => {
       fc.assert(
         fc.property(text, (written) => {

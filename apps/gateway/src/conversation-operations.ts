@@ -27,9 +27,9 @@ interface ConversationNeeds {
   readonly scrub: Scrub;
   readonly defaultAgent: string;
   readonly bus: Pick<LiveBus, 'publish'>;
-  /** The models of the named agent, or of the default one. */
+  /** Returns the models of the named agent; without a name, of the default agent. */
   situation(agent: string | undefined): Situation | Promise<Situation>;
-  /** Wakes a lane or a delivery; if that fails, the sweep finds the work. */
+  /** Wakes a lane or a delivery. If that fails, the sweep finds the work. */
   wake(wake: DeadLetterWake): Promise<void>;
 }
 
@@ -38,7 +38,9 @@ const Count = z.coerce.number<number | string>().int();
 const Limit = Count.min(1).max(MAX_LISTED).default(MAX_LISTED);
 const Id = { id: z.string().max(700) };
 
-/** The end of a page: the sequence numbers of its last message and its last part. */
+/**
+ * The position at which a page ends: the sequence numbers of its last message and its last part.
+ */
 const Mark = z
   .string()
   .regex(/^\d{1,16}\.\d{1,16}$/)
@@ -47,15 +49,16 @@ const Mark = z
     return { inbox: inbox ?? 0, outbox: outbox ?? 0 };
   });
 
-/** The longest text that a person can write into a chat, in characters. */
+/** The maximum length, in characters, of a text that a person writes into a chat. */
 const MAX_REPLY = 20_000;
 const DEFAULT_MINUTES = 60;
-/** A day: the longest takeover that the database accepts. */
+/** The longest takeover that the database accepts: one day. */
 const MAX_MINUTES = 24 * 60;
 const OneConversation = { conversationId: Id.id };
 
 /**
- * Conversations of all channels (U08), with the actions of `/mode`, `/model`, `/new` and `/stop`.
+ * Operations on conversations of all channels (U08), including those behind `/mode`, `/model`,
+ * `/new` and `/stop`.
  */
 export const operations = {
   list: read(
@@ -152,7 +155,7 @@ export const operations = {
       text: z.string().min(1).max(MAX_REPLY),
       as: z.enum(['agent', 'self']),
       requestId: z.string().min(1).max(100),
-      /** The value of `newest` that the writer saw: messages after it still get an answer. */
+      /** The value of `newest` that the writer saw. Messages after it still get an answer. */
       seen: Count.nonnegative().optional(),
     },
     replyAsPerson,
@@ -166,7 +169,7 @@ export const operations = {
   ...peopleOperations,
 };
 
-/** A page of the list, with the caller's inbox state. */
+/** Returns a page of the list, with the caller's inbox state. */
 async function listConversationPage(
   { store, clock, scrub, defaultAgent }: ConversationNeeds,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
@@ -189,8 +192,8 @@ async function listConversationPage(
     next: page.length < limit ? null : (page.at(-1)?.newest ?? null),
     marks,
     /**
-     * Whether the caller has used the inbox before; otherwise nothing counts as unread, and
-     * `begin-inbox` starts it.
+     * Whether the caller has used the inbox before. If not, no message counts as unread, and
+     * `begin-inbox` starts the inbox.
      */
     isKnownReader: isKnown,
   };
@@ -198,7 +201,7 @@ async function listConversationPage(
 
 const NO_MARKS = { marks: [], isKnown: true } as const;
 
-/** The holder of the data folder's token has no name. */
+/** A caller with the data folder's token has no name. */
 function getCallerName({ person = 'The owner' }: Caller): string {
   return person;
 }
@@ -237,10 +240,7 @@ async function handBackConversation(
   return { handedBack };
 }
 
-/**
- * The work is stored, so it will be done whether a worker or delivery hears of it now or finds it
- * in the next sweep.
- */
+/** The work is stored, so a worker or a delivery will do it, either now or after the next sweep. */
 async function wakeIfReachable(
   { wake, log }: Pick<ConversationNeeds, 'wake' | 'log'>,
   to: DeadLetterWake,
@@ -276,7 +276,7 @@ async function replyAsPerson(
   }
 }
 
-/** Merges takeovers and replies into one list, limited to the size of a page. */
+/** Merges takeovers and replies into one list of at most one page. */
 async function listTakeovers(
   { store, defaultAgent }: ConversationNeeds,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },

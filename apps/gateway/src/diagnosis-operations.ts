@@ -28,7 +28,7 @@ export const audit = {
 const MAX_LINES = 500;
 const optionalText = (most: number) => z.string().trim().min(1).max(most).optional();
 
-/** Log lines name chats and people, so this needs a role that may see them. */
+/** Log lines name chats and people, so reading them requires a role that may see these. */
 export const logs = {
   read: read(
     'Lines of the kept log, newest first; `next` is the `before` of older lines',

@@ -90,11 +90,11 @@ export const operations = {
   ),
 };
 
-/** Shown in place of a secret. */
+/** The placeholder that replaces a secret in shown text. */
 const HIDDEN = '[secret]';
 
 /**
- * Restores lines with hidden secrets from the previous version of the file. Throws when such a line
+ * Restores lines with hidden secrets from the previous version of the file. Throws if such a line
  * was edited.
  */
 function restoreSecretLines(name: string, text: string, before: string, scrub: Scrub): string {
