@@ -57,8 +57,8 @@ const NAMELESS =
   /^(?:exec|files|mcp|web)\.|^access\.(?:always-in-open-groups|direct-open|groups-open|live-mentions|no-cap)$|^access\.(?:database-password|page-exposed|redis-password|servers-without-tls|weak-token|webhook-secret)$/;
 
 /**
- * The audit for people who are not owners: of all other checks they see only that there is a
- * finding and what to do about it.
+ * Returns the audit for people who are not owners. For checks outside NAMELESS, it contains only
+ * the severity and the advice.
  */
 function removeNames(report: AuditReport): AuditReport {
   const hidden = new Set<string>();

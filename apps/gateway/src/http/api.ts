@@ -213,48 +213,47 @@ export type LogLevelName = 'debug' | 'info' | 'warn' | 'error';
 
 /** Selects lines of the log. */
 export interface LogQuery {
-  /** The lowest level to include. */
+  /** The lowest log level to include. */
   readonly level: LogLevelName;
   readonly channel?: string | undefined;
-  /** The id of a conversation. */
+  /** The id of a conversation whose lines to include. */
   readonly conversation?: string | undefined;
-  /** Text that the line must contain; case is ignored. */
+  /** A text that the line must contain, ignoring case. */
   readonly text?: string | undefined;
-  /** Only lines before this moment, and only lines from this moment on, in ms since 1970. */
+  /** The time range (ms since 1970): lines before `before`, and lines at or after `after`. */
   readonly before?: number | undefined;
   readonly after?: number | undefined;
   readonly limit: number;
 }
 
-/** One line of the log. */
 export interface LogLine {
-  /** In ms. */
+  /** The time of the line, in ms since 1970. */
   readonly at: number;
   readonly level: LogLevelName;
-  /** The role, host and process id, such as `all-host-4711`. */
+  /** The role, host and process id of the process, such as `all-host-4711`. */
   readonly process: string;
   readonly text: string;
   readonly channel: string | null;
-  /** For example `telegram/default` or `tool exec`; null if the line names none. */
+  /** The component, such as `telegram/default` or `tool exec`; null if the line names none. */
   readonly component: string | null;
-  /** `title` is null when unknown. */
+  /** The conversation; its `title` is null if unknown. */
   readonly conversation: { readonly id: string; readonly title: string | null } | null;
-  /** An id that *Why* accepts. */
+  /** The id of a turn, which the *Why* page accepts. */
   readonly turn: string | null;
   readonly message: string | null;
-  /** All other fields of the line. */
+  /** All other fields of the log line. */
   readonly facts: Readonly<Record<string, unknown>>;
 }
 
 /** The response of `GET /api/logs/read`. */
 export interface LogReport {
-  /** Newest first. */
+  /** The log lines, newest first. */
   readonly lines: readonly LogLine[];
-  /** The `before` of older lines; null when there are none. */
+  /** The value of `before` for older lines; null if there are none. */
   readonly next: number | null;
-  /** Processes whose lines are stored here. */
+  /** The processes whose lines are stored here. */
   readonly processes: readonly string[];
-  /** Running processes that store their lines in another folder, or store none. */
+  /** Running processes that store their lines in another folder, or not at all. */
   readonly unreachable: readonly string[];
   readonly channels: readonly string[];
 }
@@ -266,6 +265,6 @@ export interface LogReport {
 export interface BugReport {
   readonly name: string;
   readonly files: readonly { readonly name: string; readonly text: string }[];
-  /** The bundle as a `.tar.gz` file, in base64. */
+  /** The bundle as a `.tar.gz` file in base64. */
   readonly archive: string;
 }

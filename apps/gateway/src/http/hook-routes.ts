@@ -9,7 +9,7 @@ import type { Door } from './door.ts';
 /** The settings that decide whether a request to a hook is accepted. */
 type HookBounds = Pick<Hooks['rules'][string], 'token' | 'signature' | 'perMinute' | 'maxBytes'>;
 
-/** Accepts events from outside (H09), and counts the outcome of each request. */
+/** Accepts events from other programs (H09), and counts the outcome of each request. */
 export interface HookReceiver extends Pick<Hooks, 'take' | 'count'> {
   readonly rules: Readonly<Record<string, HookBounds>>;
 }
@@ -17,15 +17,15 @@ export interface HookReceiver extends Pick<Hooks, 'take' | 'count'> {
 type HookAnswer = Awaited<ReturnType<Hooks['take']>>;
 
 /**
- * Used when no hook has the requested name, so that rejecting an unknown name takes as long as
- * rejecting a wrong token.
+ * Rules for unknown hook names, so that rejecting an unknown name takes as long as rejecting a
+ * wrong token.
  */
 const NOBODYS: HookBounds = { token: '', signature: true, perMinute: 0, maxBytes: 65_536 };
 
 /**
- * `POST /hooks/NAME` (H09). The page's token does not open it, and a hook's token opens nothing
- * else. An unknown name and a wrong token get the same response. The response is 202 once the event
- * is durable.
+ * Creates the route `POST /hooks/NAME` (H09). The page's token is not accepted here, and a hook's
+ * token is accepted nowhere else. Requests with an unknown name and with a wrong token get the same
+ * response. The response is 202 once the event is durable.
  */
 export function createHookRoutes(
   hooks: HookReceiver,
