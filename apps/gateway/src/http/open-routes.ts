@@ -7,7 +7,7 @@ import type { Door } from './door.ts';
 import { createHookRoutes, type HookReceiver } from './hook-routes.ts';
 import { PAGE_PATH } from './scrubbed-app.ts';
 
-/** Routes that accept everything below their path. */
+/** The path of routes that handle everything below them. */
 export const FACET_PATH = '/channels/:channel/:account/*';
 const API_PATH = '/v1/*';
 const WHOLE_PATHS: ReadonlySet<string> = new Set([FACET_PATH, API_PATH, PAGE_PATH]);
@@ -19,8 +19,8 @@ interface OpenRoutes {
 }
 
 /**
- * Adds the routes that do not require the page's token: wrong addresses, platform callbacks, the
- * API and hooks.
+ * Adds the routes that do not require the page's token: platform callbacks, the API and hooks, and
+ * the responses to wrong addresses.
  */
 export function addOpenRoutes(app: Hono<AppEnv>, options: OpenRoutes, door: Door): void {
   // This check runs first, because a request to a wrong address is not an attempt to guess a token,

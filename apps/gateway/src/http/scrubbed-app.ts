@@ -14,9 +14,9 @@ export interface HttpRoutes {
 export const PAGE_PATH = '/page/*';
 
 /**
- * Wraps all routes so that secrets are removed from their responses (G18). Compression comes last
- * and for the page only: the size of a compressed response that contains both private text and text
- * from others would reveal something about the private text.
+ * Wraps all routes so that secrets are removed from their responses (G18). Compression comes last,
+ * and only for the page. If a response contains both private text and text from others, its
+ * compressed size would reveal something about the private text.
  */
 export function createScrubbedApp(
   app: HttpRoutes,
