@@ -123,7 +123,7 @@ describe('a backup', () => {
     const parent = vi.spyOn(process, 'ppid', 'get').mockReturnValue(0);
     const inContainer = await parley(scene.folder, 'restore', file, '--yes');
     parent.mockRestore();
-    const err = expect.stringContaining('this container ends with it');
+    const err = expect.stringContaining('this container stops with it');
     expect(inContainer).toMatchObject({ code: 1, err });
 
     const restored = await parley(scene.folder, 'restore', file, '--yes');

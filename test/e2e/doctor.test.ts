@@ -286,7 +286,7 @@ describe('parley doctor without a running gateway', () => {
     writeFileSync(join(disk.path, 'parley.yaml'), JSON.stringify(works()));
     disk.fill();
     const { one } = await examine(disk.path);
-    expect(one('disk')).toMatchObject({ status: 'failed', fix: text('Make room') });
+    expect(one('disk')).toMatchObject({ status: 'failed', fix: text('Free up space') });
     expect(readdirSync(disk.path).sort()).toEqual(['filler', 'parley.yaml']);
   });
 });

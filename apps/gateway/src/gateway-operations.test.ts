@@ -18,6 +18,6 @@ describe('restarting or stopping the gateway', () => {
   );
 
   it('[D12] is refused if the process cannot end itself', async () => {
-    await expect(operations.stop.run({}, {}, CALL)).rejects.toThrow('Stop it by hand.');
+    await expect(operations.stop.run({}, {}, CALL)).rejects.toThrow('Stop it manually.');
   });
 });
