@@ -94,7 +94,9 @@ describe('parley import openclaw', () => {
     );
     expect(printed).toMatch(/TOOLS\.md +notes on tools, .*its copy says "audience: owner"/);
     expect(printed).toMatch(/HEARTBEAT\.md +standing tasks, .*says nothing yet/);
-    expect(printed).toMatch(/broken\.md .*only in your own chats; until this is fixed/);
+    expect(printed).toMatch(
+      /broken\.md .*only in your own chats; visible only to the owner until this is fixed/,
+    );
     expect(printed).toMatch(/skills\/weather +Tells the weather/);
     expect(printed).toMatch(/skills\/broken +not used: it has no front matter/);
     expect(printed).not.toContain('green tea');

@@ -172,7 +172,7 @@ function getPartLength({ change, pieces }: PartComparison): number {
 function listPartLines(part: PartComparison, isEnd: boolean, full: boolean): string[] {
   const { layer, change, pieces, shared } = part;
   const end = isEnd
-    ? `◄ the shared beginning ends here, after ${formatCount(shared)} characters`
+    ? `   ◄ the shared beginning ends here, after ${formatCount(shared)} characters`
     : '';
   const lines = full ? pieces.flatMap((piece) => listMarkedLines(piece)) : listChangedLines(pieces);
   return [
