@@ -51,8 +51,8 @@ export interface ChannelAccount {
 
 const RETRY_DELAY_MS = 5_000;
 /**
- * Delays in ms. A failed adapter is restarted after an increasing delay; after `PEACE_MS` without a
- * failure, the delay starts at the minimum again.
+ * Restart delays in ms. A failed adapter is restarted after an increasing delay; after `PEACE_MS`
+ * without a failure, the delay starts at the minimum again.
  */
 const [FIRST_BACKOFF_MS, MAX_BACKOFF_MS, PEACE_MS] = [1_000, 60_000, 60_000];
 /** How long (ms) a failed adapter may take to stop. */

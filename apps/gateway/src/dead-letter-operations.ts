@@ -55,7 +55,7 @@ interface UnansweredTurn extends DeadLetterFacts {
   readonly steps: number;
 }
 
-/** A dead letter as shown to operators, in JSON. Its texts are private. */
+/** A dead letter as shown to operators, in JSON. The texts of a dead letter are private. */
 export type ShownDeadLetter = FailedPart | UnansweredTurn;
 
 const MAX_EXCERPT = 300;

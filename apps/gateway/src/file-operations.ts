@@ -23,7 +23,7 @@ const Name = { name: z.string().min(1).max(300) };
 const Version = { ...Name, version: z.string().max(300) };
 
 /**
- * These operations are for owners only: the files contain private text and instructions for the
+ * File operations are for owners only: the files contain private text and instructions for the
  * agent. The file names were written by people and models.
  */
 export const operations = {

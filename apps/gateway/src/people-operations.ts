@@ -33,8 +33,8 @@ const WHY_NOT = {
 } as const;
 
 /**
- * Operations on named sign-ins (U03). They are for owners only, because a caller who can add a
- * sign-in can make anyone an owner.
+ * Operations on named sign-ins (U03). Sign-in operations are for owners only, because a caller who
+ * can add a sign-in can make anyone an owner.
  */
 export const operations = {
   list: read('People who have their own sign-in', {}, async ({ store }: PeopleNeeds) => ({

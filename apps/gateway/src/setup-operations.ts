@@ -30,8 +30,8 @@ export interface SetupSteps {
   tryModel(model: SetupModel): Promise<SetupAnswer>;
   tryChannel(channel: SetupChannel): Promise<SetupAnswer>;
   /**
-   * Writes the model into the settings. This and all following steps throw ParleyError if the
-   * settings file is not writable.
+   * Writes the model into the settings. All functions that save throw ParleyError if the settings
+   * file is not writable.
    */
   saveModel(model: SetupModel): Promise<SetupAnswer>;
   saveChannel(channel: SetupChannel): Promise<SetupAnswer>;
@@ -46,8 +46,8 @@ interface SetupNeeds {
 const RUNNING = { running: true } as const;
 
 /**
- * Operations of the guided setup (U02). They accept keys and decide who is an owner, so they are
- * for owners only.
+ * Operations of the guided setup (U02). Setup operations accept keys and decide who is an owner, so
+ * they are for owners only.
  */
 export const operations = {
   state: read(

@@ -41,7 +41,7 @@ export interface GatewayOptions
     readonly token: () => string;
     readonly sessions: PageSessionLimits;
   };
-  /** Opens the files of the web page. Their code is loaded on the first request. */
+  /** Opens the files of the web page. The page's code is loaded on the first request. */
   readonly page: () => Promise<PageFiles>;
   /** Returns the text of `/metrics`. */
   readonly metrics: (channels: readonly AccountStatus[], health: HealthReport) => Promise<string>;

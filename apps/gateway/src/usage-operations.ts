@@ -26,7 +26,7 @@ interface UsageNeeds {
 }
 
 const GROUPINGS = ['day', 'person', 'chat', 'model', 'channel', 'agent'] as const;
-/** These groupings name a person or a chat in each row, so they are for owners only. */
+/** Groupings that name a person or a chat in each row are for owners only. */
 const NAMING: ReadonlySet<UsageGrouping> = new Set(['person', 'chat']);
 /** The number of days for which `spend` is stored by default. */
 const MAX_DAYS = 400;

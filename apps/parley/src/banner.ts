@@ -69,7 +69,7 @@ export function formatBanner(running: RunningState, isTerminal: boolean): string
   ].join('\n');
 }
 
-/** A worker has no channels and no page. It serves health and metrics. */
+/** A worker has no channels and no page. Workers serve only health and metrics. */
 function formatWorkerBanner({ model, folder, address }: RunningState): string {
   return [
     '',

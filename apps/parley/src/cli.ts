@@ -25,8 +25,8 @@ export interface CommandRunners {
   /** Runs a command whose purpose is to show a secret, without scrubbing its output. */
   readonly bare: RunCommand;
   /**
-   * Runs a command that starts a process. Such commands ignore which settings file a running
-   * gateway uses.
+   * Runs a command that starts a process. Commands that start a process ignore which settings file
+   * a running gateway uses.
    */
   readonly starting: RunCommand;
 }

@@ -61,8 +61,8 @@ export async function composeGateway(
 }
 
 /**
- * Returns the options of the gateway. Some options are fixed at startup; others are functions that
- * read the current settings.
+ * Returns the options of the gateway. Options that depend on the settings are functions, which read
+ * the current settings.
  */
 function createGatewayOptions(
   options: StartOptions & OpenLog,

@@ -105,8 +105,7 @@ function createHoldReporter(log: Logger): (decision: AgingDecision) => void {
       return;
     }
     const facts = { heldBy: now, agesCountFrom: new Date(countFrom).toISOString() };
-    // It is not a fault if nothing was written to a database, so this is logged as information
-    // only.
+    // A database to which nothing is written is not a fault, so this is logged as information only.
     log[now === 'newest' ? 'info' : 'warn'](facts, HELD_TEXT[now]);
   };
 }

@@ -119,8 +119,8 @@ export async function openAgent(options: OpenAgentOptions) {
     ...(lock !== undefined && { lock }),
   });
   await soul?.sync?.('at-once');
-  // Skills, memory and tools refer to each other. This is safe, because the tools are queried only
-  // during a turn.
+  // Skills, memory and tools refer to each other. The circular reference is safe, because the tools
+  // are queried only during a turn.
   const skills = openInstalledSkills(settings, options, {
     tools: () => tools.for(OWNER).names,
     added: plugins.skills,

@@ -60,7 +60,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(path, { recursive: true, force: true }));
 
-/** This prompt source reads a file that it does not declare. */
+/** A prompt source that reads a file it does not declare. */
 const nosy: ContextSource = {
   id: 'nosy',
   async gather({ view }) {

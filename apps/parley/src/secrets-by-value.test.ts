@@ -30,8 +30,8 @@ type Path = readonly (string | number)[];
 type Kind = 'secret' | 'address';
 
 /**
- * This pattern is broader than the one in the program, so that secret fields with unusual names are
- * found.
+ * The pattern for secret names is broader than the one in the program, so that secret fields with
+ * unusual names are found.
  */
 const SECRET = /token|key$|secret|passw|passphrase|credential|authoriz|cookie|bearer/i;
 
@@ -125,7 +125,7 @@ function everything(): string {
 }
 
 function expectNone(text: string): void {
-  // This pattern matches the value unchanged, escaped, or in part.
+  // Matches the secret's value unchanged, escaped, or in part.
   expect(/.{0,10}canary-.{0,20}/.exec(text)?.[0]).toBeUndefined();
 }
 

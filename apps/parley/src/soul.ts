@@ -99,8 +99,8 @@ function createSoulTrial(
 }
 
 /**
- * Records the spending of model calls outside turns. It counts toward the daily total and is
- * limited by the daily cap.
+ * Records the spending of model calls outside turns. Spending outside turns counts toward the daily
+ * total and is limited by the daily cap.
  */
 export function createSpending(
   { agent, spend }: LoadedSettings['settings'],

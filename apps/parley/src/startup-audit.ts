@@ -9,7 +9,10 @@ import type { LoadedSettings } from './settings.ts';
 /** The delay (ms) after startup, so that channels can connect before the audit. */
 const AFTER_START_MS = 5_000;
 
-/** Runs the audit of this process's installation (U05). Its code is loaded on first use. */
+/**
+ * Runs the audit of this process's installation (U05). The code of the audit is loaded on first
+ * use.
+ */
 export async function auditInstallation(
   options: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { loaded, shared: { store }, main, named }: AuditedAgents,

@@ -60,7 +60,10 @@ export async function createStatusReport(
   }
 }
 
-/** How long (ms) a rollback of the database is reported. Its dead letters remain afterwards. */
+/**
+ * How long (ms) a rollback of the database is reported. The dead letters of a rollback remain
+ * afterwards.
+ */
 const SETBACK_REPORTED_MS = 7 * DAY_MS;
 /**
  * A delay of retention is reported if it is longer than this (ms). Regular sweeps are at most a day

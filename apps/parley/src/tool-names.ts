@@ -11,10 +11,10 @@ const Lists = z.object({
 });
 
 /**
- * Finds tools that the settings name but that do not exist in this installation. Such a rule never
- * applies, even if it is meant to block a tool (D12). `added` contains the tools of plugins. MCP
- * tools are not checked, because servers can add and remove them; their names start with the
- * server's name.
+ * Finds tools that the settings name but that do not exist in this installation. A rule for an
+ * unknown tool never applies, even if it is meant to block a tool (D12). `added` contains the tools
+ * of plugins. MCP tools are not checked, because servers can add and remove them; their names start
+ * with the server's name.
  */
 export function findUnknownTools(
   { settings }: Pick<LoadedSettings, 'settings'>,

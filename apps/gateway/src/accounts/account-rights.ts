@@ -49,8 +49,8 @@ export interface AccountRights {
   /** Returns the process that holds the right, if known. */
   holder(name: AccountName): Promise<RunningProcess | null>;
   /**
-   * Called when this gateway shuts down. It acquires no more accounts, and the accounts it releases
-   * are reserved for its successor.
+   * Called when this gateway shuts down. After this, the gateway acquires no more accounts, and the
+   * accounts it releases are reserved for its successor.
    */
   leave(): void;
   /** Stops all renewals. Rights that are still held then expire. */

@@ -69,8 +69,8 @@ export interface AccountDeps {
   /** Decides which gateway is connected as which account; absent if this is the only gateway. */
   readonly rights?: AccountRights | undefined;
   /**
-   * Returns the secret that all gateways share. It authorizes the requests that they forward to
-   * each other.
+   * Returns the secret that all gateways share. The secret authorizes the requests that gateways
+   * forward to each other.
    */
   readonly token?: (() => string) | undefined;
   /** The notes of an earlier process about its sends; absent if there are none. */

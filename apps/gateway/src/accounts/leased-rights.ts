@@ -207,8 +207,8 @@ class LeasedRights implements AccountRights {
   }
 
   /**
-   * Shortens leases that a dead gateway wrote before the database's clock was set back. Otherwise,
-   * its accounts would stay leased until the clock catches up.
+   * Shortens leases that a dead gateway wrote before the database's clock was set back. Without
+   * this, a dead gateway's accounts would stay leased until the database's clock catches up.
    */
   async #shorten(rows: readonly LeaseRow[]): Promise<void> {
     const tooLong = rows.filter(({ name, owner, leftMs }) => {

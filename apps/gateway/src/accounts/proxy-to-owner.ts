@@ -5,8 +5,8 @@ export interface ProxyDeps {
   readonly name: AccountName;
   readonly rights: AccountRights;
   /**
-   * Authorizes the forwarded request at the other gateway. This gateway has already authorized the
-   * request, or its path is public.
+   * Authorizes the forwarded request at the other gateway. The forwarding gateway has already
+   * authorized the request, or its path is public.
    */
   readonly token: string;
 }

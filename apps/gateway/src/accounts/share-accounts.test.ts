@@ -92,8 +92,8 @@ const LEASE_MS = 5_000;
 const GATEWAYS = fc.integer({ min: 2, max: 5 });
 const ACCOUNTS = fc.integer({ min: 1, max: 30 });
 /**
- * Durations in ms. A gateway's view is at most a second old, and a seat is reserved for five
- * seconds.
+ * Limits for random pauses, in ms. A gateway's view is at most a second old, and a seat is reserved
+ * for five seconds.
  */
 const SOON = fc.integer({ min: 1_000, max: 4_500 });
 const LATE = fc.integer({ min: 1_000, max: 60_000 });

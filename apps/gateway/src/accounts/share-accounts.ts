@@ -54,7 +54,7 @@ const LEFT_OVER_AFTER_MS = 1_000;
  * accounts go to the gateway with the fewest accounts; among equals, to the newest gateway. A seat
  * that waits for a successor counts as the newest gateway. In a rolling restart, the successor
  * therefore gets its predecessor's accounts, and no account moves twice. Held accounts move only
- * when no gateway has joined or left for a while. They move from the oldest gateways first,
+ * when no gateway has joined or left for a while. Accounts move from the oldest gateways first,
  * starting with the accounts that have moved least often.
  */
 export function decideShares({ self, ...deployment }: Deployment): ShareDecision {

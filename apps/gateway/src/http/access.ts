@@ -21,7 +21,10 @@ export interface AppEnv {
 export interface AccessOptions extends DoorOptions {
   /** Returns the current token, which may be replaced at any time. */
   readonly token: () => string;
-  /** The address on which the server listens. It determines which host names are accepted. */
+  /**
+   * The address on which the server listens. The address determines which host names the server
+   * accepts.
+   */
   readonly host: string;
 }
 

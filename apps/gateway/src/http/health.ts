@@ -137,8 +137,8 @@ export function formatHealth({ status, reasons }: HealthReport): string {
 }
 
 /**
- * Health is public, because supervisors have no token. It names problems, but contains no secrets
- * (D10).
+ * Health is public, because supervisors have no token. The response names problems, but contains no
+ * secrets (D10).
  */
 export function addHealth(app: Hono<AppEnv>, ask: AskHealth): void {
   app.get('/healthz', (c) => c.text('ok\n'));

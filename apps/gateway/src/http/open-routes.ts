@@ -23,11 +23,11 @@ interface OpenRoutes {
  * the responses to wrong addresses.
  */
 export function addOpenRoutes(app: Hono<AppEnv>, options: OpenRoutes, door: Door): void {
-  // This check runs first, because a request to a wrong address is not an attempt to guess a token,
-  // even if it contains one.
+  // The address check runs first, because a request to a wrong address is not an attempt to guess a
+  // token, even if it contains one.
   app.use('*', async (c, next) => refuseAddress(app, c) ?? next());
-  // This route runs before the access check: platforms and programs call it under a public host
-  // name and do not have the page's token.
+  // Channel routes run before the access check: platforms and programs call them under a public
+  // host name and do not have the page's token.
   app.all(FACET_PATH, async (c, next) => {
     const { channel, account } = c.req.param();
     const routes = options.channel(channel, account);

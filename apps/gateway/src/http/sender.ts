@@ -9,8 +9,8 @@ export interface TokenSender {
   /** The address of the sender, and whether a proxy is in front of it. */
   readonly name: string;
   /**
-   * Whether the sender is a program on this machine that connects without a proxy. Such senders are
-   * not delayed by the total of wrong tokens.
+   * Whether the sender is a program on this machine that connects without a proxy. Programs on this
+   * machine are not delayed by the total of wrong tokens.
    */
   readonly isLocal: boolean;
 }

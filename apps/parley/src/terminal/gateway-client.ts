@@ -42,7 +42,9 @@ export type ChatHistory = z.infer<typeof History>['entries'];
 
 const Answer = z.object({ outcome: z.object({ kind: z.string(), reason: z.string().optional() }) });
 
-/** Finds the gateway; returns null while no gateway is running. Called for every attempt. */
+/**
+ * Finds the gateway; returns null while no gateway is running. Called for every connection attempt.
+ */
 export type FindGateway = () => Promise<Pick<FoundGateway, 'address' | 'token'> | null>;
 
 export type GatewayClient = ReturnType<typeof createGatewayClient>;

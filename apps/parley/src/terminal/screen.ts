@@ -79,7 +79,7 @@ export function createChatScreen(out: Terminal, line: Interface, colour: boolean
       const own = splitRows(`${PROMPT}${text}`, out.columns).length;
       draw(`${PROMPT}${stripControls(text)}\n`, own);
     },
-    /** Leaves the screen in a clean state. Later output is discarded. */
+    /** Leaves the screen in a clean state. After closing, output is discarded. */
     close(): void {
       out.write(toTop(line.getCursorPos().rows));
       isOpen = false;
@@ -92,7 +92,8 @@ const PASTE_GAP_MS = 25;
 
 /**
  * Joins the lines of a paste into one message. If the terminal marks pastes, the pasted text is
- * sent at the next Enter. Otherwise, lines that arrive faster than a person can type are joined.
+ * sent at the next Enter. Without paste markers, lines that arrive faster than a person can type
+ * are joined.
  */
 export function createLineJoiner(deliver: (message: string) => void) {
   let held: string[] = [];

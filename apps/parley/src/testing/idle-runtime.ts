@@ -71,7 +71,7 @@ export async function openIdleRuntime(
   const all = { ...options, ...log };
   const { settings: chosen } = plugged.loaded;
   const foundation = await openProcessServices(all, chosen, opened);
-  // This call must precede the creation of the agents, because they keep references to the store's
+  // The store must be wrapped before the agents are created, because they keep references to its
   // members.
   makeMortal(foundation.shared.store, pass);
   const servers = await openMcpServices(chosen, all, foundation);

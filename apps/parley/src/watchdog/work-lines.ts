@@ -8,8 +8,8 @@
 export const WORK_HOOK = 'parley.work';
 
 /**
- * The expression that the inspector evaluates in the main thread. It returns the number of the
- * running work and the stack trace as JSON.
+ * The expression that the inspector evaluates in the main thread. The expression returns the number
+ * of the running work and the stack trace as JSON.
  */
 export const WORK_IN_PROGRESS = `JSON.stringify({
   work: globalThis[Symbol.for('${WORK_HOOK}')]?.() ?? null,

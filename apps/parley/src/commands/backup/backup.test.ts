@@ -340,7 +340,8 @@ describe('restoring', () => {
   });
 
   /**
-   * The backup that the tests modify. Its content never changes, so only the first test creates it.
+   * The backup that the tests modify. The backup's content never changes, so only the first test
+   * creates it.
    */
   let good: Buffer | undefined;
   it.each([

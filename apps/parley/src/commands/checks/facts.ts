@@ -44,7 +44,9 @@ export interface CheckFacts {
 }
 
 export type FactNeed = keyof CheckFacts;
-/** The facts that the audit uses. They require no answer from a gateway or another server. */
+/**
+ * The facts that the audit uses. Audit facts require no answer from a gateway or another server.
+ */
 export type AuditNeed = 'settings' | 'files' | 'workspace' | 'sandbox' | 'database';
 
 /** The facts that a check with these needs receives. */

@@ -29,8 +29,8 @@ function checkConnections({ folder, gateway }: FactsFor<'gateway'>): readonly Ch
 }
 
 /**
- * Finds tokens for servers that are no longer in the settings. Such tokens are unused but still
- * valid.
+ * Finds tokens for servers that are no longer in the settings. Tokens for removed servers are
+ * unused but still valid.
  */
 function findLeftOverSignIns(
   folder: DataFolder,

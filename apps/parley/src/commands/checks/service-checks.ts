@@ -159,8 +159,7 @@ async function checkAccount(
     (status) => status.channel === channel && status.account === account,
   );
   const found = toChannelFindings(probe, served?.state ?? 'not-served');
-  // This is reported even when messages still arrive and leave, because the adapter violated its
-  // contract.
+  // Contract violations are reported even when messages still arrive and leave.
   if (served?.defects === undefined) return found;
   const advice = 'Report it to the author of this channel, or update or remove it.';
   return [...found, warning(`its adapter has ${describeDefects(served.defects)}`, advice)];

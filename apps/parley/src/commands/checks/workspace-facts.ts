@@ -17,7 +17,7 @@ export interface OpenFile {
 
 export type WorkspaceFacts = Awaited<ReturnType<typeof gatherWorkspace>>;
 
-/** The maximum size in bytes of a file that is read. Notes are smaller. */
+/** The maximum size in bytes of a file that is read. */
 const LARGEST = 256_000;
 const MAX_NOTES = 1_000;
 

@@ -23,7 +23,10 @@ import { findChosenAgent, readSettings } from '../../settings.ts';
 import { createImportEdits, type ImportEdits, OWNERS_NOTES } from './import-edits.ts';
 import { type ExistingFile, formatPlan, planImport } from './import-plan.ts';
 
-/** Agent programs whose workspaces can be imported. Their workspaces contain the same files. */
+/**
+ * Agent programs whose workspaces can be imported. The workspaces of both programs contain the same
+ * files.
+ */
 const AGENTS = {
   openclaw: {
     name: 'OpenClaw',

@@ -170,7 +170,7 @@ describe('a user service', () => {
 
 const SYSTEM = { unit: '/etc/systemd/system/parley.service', data: '/var/lib/parley' };
 /**
- * This test changes the machine, so it runs only on request and only if the machine has no such
+ * The test changes the machine, so it runs only on request and only if the machine has no Parley
  * service.
  */
 const isReal =

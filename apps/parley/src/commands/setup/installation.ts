@@ -39,8 +39,8 @@ export function createGatewaySetup(gateway: FoundGateway): RunningSetup {
 }
 
 /**
- * Returns the same setup steps for use without a running gateway. These steps change only the
- * settings file, because no person can be waiting to pair.
+ * Returns the same setup steps for use without a running gateway. Offline setup steps change only
+ * the settings file, because no person can be waiting to pair.
  */
 export async function createOfflineSetup(
   cli: Pick<CliContext, 'folder' | 'env'>,
