@@ -212,9 +212,9 @@ async function takeOverConversation(
   { caller }: Call,
 ): Promise<{ readonly by: string; readonly until: number }> {
   const by = getCallerName(caller);
-  const { isReadByPeople: isForPeople } = await import('@parley/agent/person-reply');
+  const { isReadByPeople } = await import('@parley/agent/person-reply');
   const route = (await store.takeovers.newestRoute(conversationId)) ?? throwMissingConversation();
-  if (!isForPeople(route)) throw createNoChatError();
+  if (!isReadByPeople(route)) throw createNoChatError();
   const lastsMs = minutes * 60_000;
   const { until } =
     (await store.takeovers.takeOver({ conversationId, by, lastsMs })) ?? throwMissingConversation();

@@ -159,6 +159,6 @@ function toHttpOptions(
  * account.
  */
 async function openRights(options: GatewayOptions): Promise<AccountRights> {
-  const { createLeasedRights: leasedRights } = await import('./accounts/leased-rights.ts');
-  return leasedRights({ ...options, owner: options.sharedAs ?? '' });
+  const { createLeasedRights } = await import('./accounts/leased-rights.ts');
+  return createLeasedRights({ ...options, owner: options.sharedAs ?? '' });
 }

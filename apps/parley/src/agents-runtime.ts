@@ -78,17 +78,13 @@ export async function openMcpServices(
   if (Object.keys(settings).length === 0)
     return { settings, mcp: await openMcp(settings, options), signIn: undefined };
   const { createMcpNotes } = await import('./commands/checks/mcp-accepted.ts');
-  const {
-    createMcpSignIns: mcpSignIns,
-    openSignIns,
-    createSignInLocks: signInLocks,
-  } = await import('./mcp-sign-ins.ts');
+  const { createMcpSignIns, openSignIns, createSignInLocks } = await import('./mcp-sign-ins.ts');
   const onOffer = createMcpNotes(options.folder, options);
-  const locks = await signInLocks(loaded, options, services, localLock);
+  const locks = await createSignInLocks(loaded, options, services, localLock);
   const signInAt = openSignIns(options, locks, fetchPublic);
   return {
     settings,
     mcp: await openMcp(settings, { ...options, onOffer, signInAt }),
-    signIn: mcpSignIns(loaded, signInAt, options),
+    signIn: createMcpSignIns(loaded, signInAt, options),
   };
 }

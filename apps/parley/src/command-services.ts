@@ -74,8 +74,8 @@ export function createCommandServices(
       return { list, end: pageSessions.end, look: async () => {} };
     },
     async soul(name) {
-      const { createOfflineSoul: offlineSoul } = await import('./soul.ts');
-      return offlineSoul(store, findChosenAgent(loaded, name), loaded.settings, folder);
+      const { createOfflineSoul } = await import('./soul.ts');
+      return createOfflineSoul(store, findChosenAgent(loaded, name), loaded.settings, folder);
     },
   };
 }

@@ -143,7 +143,7 @@ function createRouteServices(
   const hooks = openHooks(settings, shared, (name) => findAgent(agents, name));
   return {
     report: async () => {
-      const { createStatusReport: statusReport } = await import('./status-report.ts');
+      const { createStatusReport } = await import('./status-report.ts');
       const plugins = plugged.report;
       const facts = { agent: agent.name, model: model.line(), dataFolder: folder.path, plugins };
       const { localTime } = agent.place;
@@ -153,15 +153,17 @@ function createRouteServices(
         memoryBytes: process.memoryUsage.rss(),
       };
       const now = { ...facts, self, mcp: mcp.lines(), settings: watch.state };
-      return statusReport(now, shared.store, clock, localTime);
+      return createStatusReport(now, shared.store, clock, localTime);
     },
     hooks,
     operations: createOperationServices(options, agents, hooks, { plugged, watch }),
     channelSettings: {
       // The module that changes access rules is loaded on first use.
       async allowGroup(...asked) {
-        const { createChannelSettings: channelSettings } = await import('./channels.ts');
-        return channelSettings({ ...options, channels: plugged.definitions }).allowGroup(...asked);
+        const { createChannelSettings } = await import('./channels.ts');
+        return createChannelSettings({ ...options, channels: plugged.definitions }).allowGroup(
+          ...asked,
+        );
       },
     },
   };
@@ -206,11 +208,9 @@ function createOperationServices(
     hooks: async () => hooks,
     ...createInstallationServices(options, agents, { plugged, watch }),
     async approvals(name) {
-      const { createOperatorApprovals: operatorApprovals } = await import(
-        './operator-approvals.ts'
-      );
+      const { createOperatorApprovals } = await import('./operator-approvals.ts');
       const { workspace, place } = agentOf(name).agent;
-      return operatorApprovals({ ...options, store, workspace, name: place.name, channels });
+      return createOperatorApprovals({ ...options, store, workspace, name: place.name, channels });
     },
     async files(name) {
       const { agent } = agentOf(name);
@@ -219,10 +219,10 @@ function createOperationServices(
     },
     promptFiles: async (name) => agentOf(name).agent.promptFiles,
     async skills(name) {
-      const { switchSkill: turnSkill } = await import('./skill-settings.ts');
+      const { switchSkill } = await import('./skill-settings.ts');
       const { agent, settings } = agentOf(name);
       const deps = { ...options, channels, settings, name: agent.place.name };
-      return { skills: agent.skills, turn: (...asked) => turnSkill(deps, ...asked) };
+      return { skills: agent.skills, turn: (...asked) => switchSkill(deps, ...asked) };
     },
     async memory(name) {
       const { agent, owners } = agentOf(name);
@@ -253,8 +253,8 @@ function createInstallationServices(
       return new Setup({ ...options, ...plugged, ...shared, loaded, model: main.model });
     },
     async settingsFile() {
-      const { createSettingsEditor: settingsEditor } = await import('./settings-editor.ts');
-      return settingsEditor(options, plugged.definitions, () => watch.state);
+      const { createSettingsEditor } = await import('./settings-editor.ts');
+      return createSettingsEditor(options, plugged.definitions, () => watch.state);
     },
     restart: options.onRestart,
     stop: options.onStop,

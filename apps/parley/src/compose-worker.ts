@@ -255,9 +255,9 @@ function keepSoul(
   // workers may do the other steps at the same time without harm.
   const evaluate = async (): Promise<void> => {
     if (!isSharedStore(loaded.settings)) return service.evaluate(ending.signal);
-    const { runWhileHeld: whileHeld } = await import('./shared-lock.ts');
+    const { runWhileHeld } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: `soul:${id}`, owner, clock, monotonic, log };
-    await whileHeld(lease, () => service.evaluate(ending.signal));
+    await runWhileHeld(lease, () => service.evaluate(ending.signal));
   };
   const sweep = startSweep('soul', SOUL_INTERVAL_MS, log, async () => {
     if (await service.isIdle(clock())) return;

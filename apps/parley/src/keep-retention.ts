@@ -77,9 +77,9 @@ export function keepRetention({
     const since = clock() - ((await store.retention.last())?.endedAt ?? 0);
     const isMeasured = endedAt !== null && monotonic() - endedAt < everyMs;
     if (isMeasured || (since >= 0 && since < everyMs)) return;
-    const { runWhileHeld: whileHeld } = await import('./shared-lock.ts');
+    const { runWhileHeld } = await import('./shared-lock.ts');
     const lease = { leases: store.leases, name: 'retention', owner, clock, monotonic, log };
-    await whileHeld(lease, ({ isMine }) => round(isMine));
+    await runWhileHeld(lease, ({ isMine }) => round(isMine));
   });
   return async () => {
     isEnding = true;

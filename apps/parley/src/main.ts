@@ -90,8 +90,8 @@ function getCommandPath(command: Command): string {
 
 /** Throws CliError for an agent that is not in the settings, before the command runs. */
 async function checkAgent(folder: DataFolder, env: NodeJS.ProcessEnv, agent: string) {
-  const { findChosenAgent: chosenAgent, readSettings } = await import('./settings.ts');
-  chosenAgent(readSettings(folder, env), agent);
+  const { findChosenAgent, readSettings } = await import('./settings.ts');
+  findChosenAgent(readSettings(folder, env), agent);
 }
 
 /**

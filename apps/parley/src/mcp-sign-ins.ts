@@ -39,10 +39,10 @@ export async function createSignInLocks(
   if (settings.store.url === undefined) {
     return new Map(names.map((name) => [name, newLocalLock()]));
   }
-  const { createSharedLock: sharedLock } = await import('./shared-lock.ts');
+  const { createSharedLock } = await import('./shared-lock.ts');
   const around = { leases: store.leases, owner, clock, monotonic, random, log };
   return new Map(
-    names.map((name) => [name, sharedLock({ ...around, name: `mcp-sign-in:${name}` })]),
+    names.map((name) => [name, createSharedLock({ ...around, name: `mcp-sign-in:${name}` })]),
   );
 }
 

@@ -20,6 +20,18 @@ interface ListingPage {
   readonly before?: number;
 }
 
+const EXAMPLES: readonly (readonly [line: string, effect: string])[] = [
+  ['parley conversations', 'the newest, with their ids'],
+  ['parley conversations take-over telegram:default:501 --minutes 30', ''],
+  ['parley conversations reply telegram:default:501 "I am looking into it."', ''],
+  ['parley conversations hand-back telegram:default:501', 'the agent answers again'],
+  ['parley conversations rename telegram:default:501 "Ann, harbor"', ''],
+  ['parley conversations pin telegram:default:501', ''],
+  ['parley conversations archive telegram:default:501 --off', 'put it back into your inbox'],
+  ['parley conversations mark-read telegram:default:501', 'mark it as read on all your devices'],
+  ['parley conversations delete telegram:default:501', 'show what would be lost'],
+];
+
 /** Adds the commands that list conversations and take them over. */
 export function describeConversations(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/conversations.ts'));
@@ -68,24 +80,7 @@ export function describeConversations(program: Command, { run }: CommandRunners)
     ),
     before,
   );
-  addExamples(
-    group,
-    [
-      ['parley conversations', 'the newest, with their ids'],
-      ['parley conversations take-over telegram:default:501 --minutes 30', ''],
-      ['parley conversations reply telegram:default:501 "I am looking into it."', ''],
-      ['parley conversations hand-back telegram:default:501', 'the agent answers again'],
-      ['parley conversations rename telegram:default:501 "Ann, harbor"', ''],
-      ['parley conversations pin telegram:default:501', ''],
-      ['parley conversations archive telegram:default:501 --off', 'put it back into your inbox'],
-      [
-        'parley conversations mark-read telegram:default:501',
-        'mark it as read on all your devices',
-      ],
-      ['parley conversations delete telegram:default:501', 'show what would be lost'],
-    ],
-    NOTES,
-  );
+  addExamples(group, EXAMPLES, NOTES);
 }
 
 type ConversationWork = ReturnType<

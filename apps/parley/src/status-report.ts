@@ -79,8 +79,8 @@ async function listDatabaseNotes(
   const [setback, last] = await Promise.all([store.state.lastSetback(), store.retention.last()]);
   const notes: string[] = [];
   if (setback !== null && now - setback.at < SETBACK_REPORTED_MS) {
-    const { describeSetback: setbackText } = await import('./database-mark.ts');
-    notes.push(setbackText(setback, folder));
+    const { describeSetback } = await import('./database-mark.ts');
+    notes.push(describeSetback(setback, folder));
   }
   if (last !== null && now - last.countedTo > HELD_REPORTED_MS) {
     const from = new Date(last.countedTo).toISOString();

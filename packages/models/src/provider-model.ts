@@ -192,8 +192,8 @@ async function toModelError(
   thrown: unknown,
 ): Promise<ModelError> {
   // Loaded with the first failure, because none of it is needed at startup.
-  const { classifyFailure, collectFailureFacts: failureFacts } = await import('./failures.ts');
-  const facts = failureFacts(thrown);
+  const { classifyFailure, collectFailureFacts } = await import('./failures.ts');
+  const facts = collectFailureFacts(thrown);
   const seen = thrown instanceof StreamFailure ? thrown.failure : null;
   const failure = ended ?? seen ?? classifyFailure(facts, init.clock());
   const message = explainFailure(failure, init, facts.message);

@@ -20,7 +20,6 @@ export type {
   StoredAttachment,
 } from './attachments.ts';
 export type { BeforePart } from './before-part.ts';
-export { isSameDestination } from './claim-turn.ts';
 export type { CommandTransaction, PairingState as Pairing } from './commands.ts';
 export type { BrowserMarks, ConversationMark, MarkChange } from './conversation-marks.ts';
 export type { ShownApproval } from './conversation-views/approvals.ts';
@@ -84,6 +83,7 @@ export type { NewPrompt, PromptSummary, StoredPrompt } from './prompt-rows.ts';
 export type { PromptRepository, PromptSearch } from './prompts.ts';
 export { type AnswerVerdict, SENT_FILES, toJoinedStep as joinedStep } from './questions.ts';
 export type { StoredMessage } from './reactions.ts';
+export { isSameDestination } from './ready-messages.ts';
 export type { NumberedEntry, RememberedEntry } from './remembered-history.ts';
 export type { Backlog, OldestWork } from './reports.ts';
 export type { RetentionAges, RetentionBounds, RetentionRun } from './retention.ts';

@@ -1,9 +1,10 @@
 import { ReplyRoute } from '@parley/core';
 import { keepFetchedRows } from './attachments.ts';
-import { isSameDestination, listWaitingMessages, selectReadyMessages } from './claim-turn.ts';
+import { listWaitingMessages } from './claim-turn.ts';
 import { lockLeasedConversation } from './conversations.ts';
 import { decodeCheckedJson, defineStatement, type Sql } from './database.ts';
 import { returnMessages } from './put-off.ts';
+import { isSameDestination, selectReadyMessages } from './ready-messages.ts';
 import type { ClaimedTurn, InboxRow, JournalStep, Lease } from './rows.ts';
 import { isUnfinished, storeStep } from './turns.ts';
 

@@ -1,6 +1,6 @@
 import type { BusyMode } from '@parley/core';
 import { describe, expect, it } from 'vitest';
-import { selectReadyMessages } from './claim-turn.ts';
+import { selectReadyMessages } from './ready-messages.ts';
 import type { InboxRow } from './rows.ts';
 import { createMessage } from './testing/messages.ts';
 

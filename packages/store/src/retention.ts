@@ -275,8 +275,8 @@ async function computeCutoff(
   { now, last }: { readonly now: number; readonly last: RetentionRun | null },
 ): Promise<number | null> {
   if (most === Number.POSITIVE_INFINITY) return null;
-  const { measureBytesUsed: bytesUsed } = await import('./storage.ts');
-  const used = await bytesUsed(database, most);
+  const { measureBytesUsed } = await import('./storage.ts');
+  const used = await measureBytesUsed(database, most);
   if (used <= most) return null;
   // Before the last cutoff, only rows that are still needed are left.
   const oldest = Math.max(await findOldestRow(database, now), last?.cutoff ?? 0);

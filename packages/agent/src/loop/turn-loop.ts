@@ -186,8 +186,8 @@ async function requestStep(
  */
 async function fitAnswer(answer: ModelAnswer, tools: LoopTurn['tools']): Promise<ModelAnswer> {
   if (answer.calls.length === 0) return answer;
-  const { fitToolCall: fittedCall } = await import('../tools/fit-call.ts');
-  const calls = answer.calls.map((call) => fittedCall(call, tools, isQuickToCheck));
+  const { fitToolCall } = await import('../tools/fit-call.ts');
+  const calls = answer.calls.map((call) => fitToolCall(call, tools, isQuickToCheck));
   const facts = { ...answer.timing.facts, calls: calls.map(({ name }) => name.slice(0, 80)) };
   return { ...answer, calls, timing: { ...answer.timing, facts } };
 }

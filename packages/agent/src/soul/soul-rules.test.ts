@@ -4,7 +4,7 @@ import { toRunOptions } from '@parley/core/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { computeScore, judgeSoul, listSoulFindings } from './soul-rules.ts';
-import { createSoulDiff } from './soul-text.ts';
+import { diffSouls } from './soul-text.ts';
 
 const HOUSE = readFileSync(
   resolve(import.meta.dirname, '../../../../config/workspace/SOUL.md'),
@@ -188,7 +188,7 @@ describe('the diff of two souls', () => {
   it('[W06] shows removed and added lines, with a little context', () => {
     const before = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].join('\n');
     const after = before.replace('e', 'E');
-    expect(createSoulDiff(before, after)).toBe('…\n c\n d\n-e\n+E\n f\n g\n h');
-    expect(createSoulDiff('a', 'a\nb')).toBe(' a\n+b');
+    expect(diffSouls(before, after)).toBe('…\n c\n d\n-e\n+E\n f\n g\n h');
+    expect(diffSouls('a', 'a\nb')).toBe(' a\n+b');
   });
 });

@@ -12,13 +12,7 @@ import {
 } from '@parley/workspace';
 import type { SoulCandidate, SoulJudgement } from './soul-rules.ts';
 import type { SoulTrial } from './soul-scenarios.ts';
-import {
-  BY_HAND,
-  createSoulDiff,
-  explainOnlyAgent,
-  MAX_SOUL,
-  type SoulSettings,
-} from './soul-text.ts';
+import { BY_HAND, diffSouls, explainOnlyAgent, MAX_SOUL, type SoulSettings } from './soul-text.ts';
 
 /** A proposed text. `askedBy` deduplicates proposals. */
 interface ProposedSoul extends Pick<SoulVersion, 'text' | 'reason'> {
@@ -278,12 +272,12 @@ export class SoulService implements ManagedFile {
     const { agent, souls, settings, trial } = this.#soul;
     const pending = await souls.unjudged(agent);
     if (pending.length === 0) return;
-    const { judgeSoul, createRefusalToPeople: refusedToPeople } = await import('./soul-rules.ts');
+    const { judgeSoul, createRefusalToPeople } = await import('./soul-rules.ts');
     const isOnlyAgents = await this.isOnlyAgents();
     for (const version of pending) {
       const isRefused = isOnlyAgents && version.author === 'person';
       const verdict = isRefused
-        ? refusedToPeople(settings)
+        ? createRefusalToPeople(settings)
         : judgeSoul(await this.#candidate(version), null);
       if (trial === undefined || verdict.state === 'refused') {
         await this.#keep(version.number, verdict);
@@ -321,7 +315,7 @@ export class SoulService implements ManagedFile {
 
 /** The difference between a text and the version in use. */
 function compareWithInUse(inUse: SoulVersion, text: string) {
-  return { basedOn: inUse.number, diff: createSoulDiff(inUse.text, text) };
+  return { basedOn: inUse.number, diff: diffSouls(inUse.text, text) };
 }
 
 /** Returns why a version cannot be applied; null when it can. */

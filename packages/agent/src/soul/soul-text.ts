@@ -36,7 +36,7 @@ export function explainOnlyAgent({ humanEdits }: Pick<SoulSettings, 'humanEdits'
 const AROUND = 2;
 
 /** A line diff: `-` removed, `+` added, ` ` context, `…` omitted unchanged lines. */
-export function createSoulDiff(before: string, after: string): string {
+export function diffSouls(before: string, after: string): string {
   const pieces = compareTexts(`${before}\n`, `${after}\n`);
   const lines = pieces.flatMap(({ kind, text }, nth) => {
     const own = text.replace(/\n$/, '').split('\n');

@@ -261,8 +261,8 @@ export async function runTool(
 ): Promise<Omit<ToolOutcome, 'note'> & { readonly failed: boolean }> {
   const input = toolArguments(call);
   if (input === null || !tool.input.safeParse(input).success) {
-    const { explainArgumentFault: argumentFault } = await import('./argument-faults.ts');
-    return { text: argumentFault(tool, call, input, offered), failed: true };
+    const { explainArgumentFault } = await import('./argument-faults.ts');
+    return { text: explainArgumentFault(tool, call, input, offered), failed: true };
   }
   try {
     const result = await runWithTimeLimit({ ms: tool.limits?.ms ?? toolMs, stop }, (signal) =>

@@ -32,11 +32,11 @@ export async function previewTurn(
   services: PreviewServices,
 ): Promise<SentRequest> {
   if (heartbeat !== undefined) {
-    const { createHeartbeatPrompt: heartbeatPrompt, startHeartbeat } = await import(
+    const { createHeartbeatPrompt, startHeartbeat } = await import(
       '../heartbeat/heartbeat-turn.ts'
     );
     const { turn, note } = startHeartbeat(claimed, heartbeat, services);
-    return buildRequest(services, turn, heartbeatPrompt(createPreviewMeans(services), note));
+    return buildRequest(services, turn, createHeartbeatPrompt(createPreviewMeans(services), note));
   }
   if (mode === 'minimal') {
     const { turn, prompt } = previewSubAgent(claimed, services, services.subAgentLimits);

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Memories, openWorkspace } from '@parley/workspace';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createSoulDiff } from '../soul/soul-text.ts';
+import { diffSouls } from '../soul/soul-text.ts';
 import {
   createThirtyNotes,
   findItemId,
@@ -59,7 +59,7 @@ describe('memory upkeep', () => {
     expect(await scene.run('b1')).toBe(
       'quiet: MEMORY.md: 4 added, 3 removed; 5 proposed changes refused',
     );
-    const diff = createSoulDiff(MEMORY, scene.got('MEMORY.md'));
+    const diff = diffSouls(MEMORY, scene.got('MEMORY.md'));
     await expect(`${diff}\n`).toMatchFileSnapshot('testing/thirty-days.diff');
     expect(await scene.turns.owed()).toEqual(before);
     expect(scene.turns.logged.join('\n')).toContain('4 added, 3 removed');

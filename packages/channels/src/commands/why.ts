@@ -32,10 +32,10 @@ async function describeTimeline(
 ): Promise<string> {
   const { channel, account, chatId } = route;
   // Loaded on demand, because few people ever ask for a full timeline.
-  const { describeWhyAnswer: whyAnswerText } = await import('./timeline-text.ts');
+  const { describeWhyAnswer } = await import('./timeline-text.ts');
   const chat = { channel, account, chatId };
   const found = await repository.ask({ message: named, chat, agent: agent ?? null }, receivedAt);
-  return whyAnswerText(found, audience === 'owner' ? 'chat' : 'group');
+  return describeWhyAnswer(found, audience === 'owner' ? 'chat' : 'group');
 }
 
 /** Who reads the explanation. In a group everyone does, so servers are not named there. */

@@ -152,10 +152,8 @@ function createCheckThreads(idleMs: number): SubmitCheck {
     const { job, worker } = thread;
     if (job === null) {
       worker.unref();
-      thread.timer = setTimeout(
-        () => end(thread, createCrashError('its thread ended')),
-        idleMs,
-      ).unref();
+      const retire = (): void => end(thread, createCrashError('its thread ended'));
+      thread.timer = setTimeout(retire, idleMs).unref();
       return;
     }
     worker.ref();

@@ -55,7 +55,7 @@ function draftPiece(
   piece: ParsedStretch,
   gap: 1 | 2,
   context: Omit<BlockContext, 'source'>,
-): LeafDraft[] {
+): Draft[] {
   if (piece.type === 'literal') return draftLiteral(piece.text, gap);
   if (piece.type === 'code') {
     if (piece.text.trim() === '') return [];
@@ -67,10 +67,7 @@ function draftPiece(
 }
 
 /** Determines which containers begin with which leaf; those in `before` began earlier. */
-function findBeginnings(
-  drafts: readonly LeafDraft[],
-  before: readonly LeafContainer[] = [],
-): Leaf[] {
+function findBeginnings(drafts: readonly Draft[], before: readonly LeafContainer[] = []): Leaf[] {
   const seen = new Set<LeafContainer>(before);
   return drafts.map((draft) => {
     const first = draft.within.findIndex((container) => !seen.has(container));
@@ -80,7 +77,7 @@ function findBeginnings(
 }
 
 /** Text as written, with a leaf for each paragraph. */
-function draftLiteral(text: string, firstGap: 1 | 2): LeafDraft[] {
+function draftLiteral(text: string, firstGap: 1 | 2): Draft[] {
   return text
     .split('\n\n')
     .filter((paragraph) => paragraph.trim() !== '')
@@ -112,11 +109,7 @@ function collectReferences(roots: readonly Root[]): {
 }
 
 /** A leaf for which it is not yet determined which containers begin with it. */
-type LeafDraft = Leaf extends infer Kind
-  ? Kind extends Leaf
-    ? Omit<Kind, 'fresh'>
-    : never
-  : never;
+type Draft = Leaf extends infer Kind ? (Kind extends Leaf ? Omit<Kind, 'fresh'> : never) : never;
 
 /** The context of block content. */
 interface BlockContext extends InlineContext {
@@ -137,8 +130,8 @@ function draftBlocks(
   nodes: readonly RootContent[],
   place: DraftPlace,
   context: BlockContext,
-): LeafDraft[] {
-  const drafts: LeafDraft[] = [];
+): Draft[] {
+  const drafts: Draft[] = [];
   // A block without visible content passes its empty line on to what follows.
   let left: 1 | 2 = 1;
   for (const [index, node] of nodes.entries()) {
@@ -171,8 +164,8 @@ function getLastLine(node: Nodes): number {
   return last.position?.end.line ?? 0;
 }
 
-function draftBlock(node: RootContent, place: DraftPlace, context: BlockContext): LeafDraft[] {
-  const text = (runs: readonly TextRun[]): LeafDraft[] =>
+function draftBlock(node: RootContent, place: DraftPlace, context: BlockContext): Draft[] {
+  const text = (runs: readonly TextRun[]): Draft[] =>
     runs.length === 0 ? [] : [{ kind: 'text', runs, ...place }];
   switch (node.type) {
     case 'paragraph':
@@ -230,13 +223,13 @@ function draftHeading(
   node: Extract<RootContent, { type: 'heading' }>,
   place: DraftPlace,
   context: BlockContext,
-): LeafDraft[] {
+): Draft[] {
   const runs = toRuns(node.children, context);
   if (runs.length === 0) return [];
   const underline = findAccidentalUnderline(getSource(node, context));
   if (underline !== undefined) {
     const below: DraftPlace = { within: place.within, gap: 1 };
-    const rule: LeafDraft =
+    const rule: Draft =
       underline.length < MIN_RULE
         ? { kind: 'text', runs: [{ text: underline, marks: [] }], ...below }
         : { kind: 'rule', ...below };
@@ -261,10 +254,10 @@ function draftList(
   list: Extract<RootContent, { type: 'list' }>,
   place: DraftPlace,
   context: BlockContext,
-): LeafDraft[] {
+): Draft[] {
   const numbers = list.ordered ? listNumbers(list, context) : [];
   let inside: LeafContainer[] = [...place.within, { type: 'list', start: numbers[0] }];
-  return list.children.flatMap((item, index): LeafDraft[] => {
+  return list.children.flatMap((item, index): Draft[] => {
     const number = numbers[index];
     const isJump = number !== undefined && index > 0 && number !== (numbers[index - 1] ?? 0) + 1;
     // Platforms number lists themselves.
@@ -303,7 +296,7 @@ function draftItem(
   children: readonly RootContent[],
   place: DraftPlace,
   context: BlockContext,
-): LeafDraft[] {
+): Draft[] {
   const drafts = draftBlocks(children, place, context);
   return drafts.length === 0 ? [{ kind: 'text', runs: [], ...place }] : drafts;
 }
@@ -312,7 +305,7 @@ function draftFootnote(
   node: Extract<RootContent, { type: 'footnoteDefinition' }>,
   { within, gap }: DraftPlace,
   context: BlockContext,
-): LeafDraft[] {
+): Draft[] {
   const list: LeafContainer = { type: 'list', start: undefined };
   const item: LeafContainer = { type: 'item', marker: { label: node.label ?? node.identifier } };
   return draftItem(node.children, { within: [...within, list, item], gap }, context);
@@ -322,7 +315,7 @@ function draftTable(
   node: Extract<RootContent, { type: 'table' }>,
   place: DraftPlace,
   context: BlockContext,
-): LeafDraft[] {
+): Draft[] {
   const table = readTable(node, context);
   const { tables } = context.capabilities;
   if (tables === 'native') return [{ kind: 'table', ...table, ...place }];
@@ -333,7 +326,7 @@ function draftWithoutTable(
   table: Pick<TableLeaf, 'align' | 'header' | 'rows'>,
   place: DraftPlace,
   gridColumns: number,
-): LeafDraft[] {
+): Draft[] {
   const rows = table.rows.filter((row) => !row.every(isEmptyCell));
   if (rows.length === 0 && table.header.every(isEmptyCell)) return [];
   const grid = layOutGrid({ ...table, rows }, gridColumns);

@@ -145,8 +145,8 @@ function encodeByteCharset(text: string): Uint8Array {
 
 async function formatHtml(html: string): Promise<string> {
   if (html.trim() === '') return '';
-  const { formatWebPage: webPageText } = await import('./web-page.ts');
-  return webPageText(html);
+  const { formatWebPage } = await import('./web-page.ts');
+  return formatWebPage(html);
 }
 
 /** The headers of interest to people, with the date in the sender's time zone. */
@@ -177,9 +177,9 @@ function formatAddress(address: Address): string {
 async function readCalendars({ attachments }: Email): Promise<readonly string[]> {
   const calendars = attachments.filter(isInvitation);
   if (calendars.length === 0) return [];
-  const { formatCalendar: calendarText } = await import('./calendar.ts');
+  const { formatCalendar } = await import('./calendar.ts');
   return calendars.map(({ content }) =>
-    calendarText(decodeBytes(getAttachmentBytes(content)).text),
+    formatCalendar(decodeBytes(getAttachmentBytes(content)).text),
   );
 }
 

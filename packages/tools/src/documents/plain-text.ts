@@ -81,12 +81,12 @@ function unfoldBytes(bytes: Uint8Array): Uint8Array {
 }
 
 async function formatText(text: string): Promise<string> {
-  const { formatCalendar: calendarText, isCalendar } = await import('./calendar.ts');
-  if (isCalendar(text)) return calendarText(text);
-  const { formatContacts: contactsText, isContacts } = await import('./contacts.ts');
-  if (isContacts(text)) return contactsText(text);
-  const { isWebPage, formatWebPage: webPageText } = await import('./web-page.ts');
-  return isWebPage(text) ? webPageText(text) : text.replace(/\0+/g, '');
+  const { formatCalendar, isCalendar } = await import('./calendar.ts');
+  if (isCalendar(text)) return formatCalendar(text);
+  const { formatContacts, isContacts } = await import('./contacts.ts');
+  if (isContacts(text)) return formatContacts(text);
+  const { isWebPage, formatWebPage } = await import('./web-page.ts');
+  return isWebPage(text) ? formatWebPage(text) : text.replace(/\0+/g, '');
 }
 
 function countNuls(text: string): number {

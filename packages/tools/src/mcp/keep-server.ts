@@ -65,18 +65,15 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
   /** Connects and waits until the connection ends; resolves with the reason. */
   const hold = async (): Promise<string> => {
     let changed = Promise.withResolvers<void>();
-    const connectMs = config.peer.kind === 'stdio' ? START_MS : CONNECT_MS;
-    const signal = addTimeout(closing.signal, connectMs);
+    const signal = addTimeout(closing.signal, getConnectMs(config));
     lookSoon = () => changed.resolve();
     const onChange = (): void => lookSoon();
     const opened = await deps.connect(config, {
-      ...{
-        env: deps.env,
-        clock: deps.clock,
-        signIn: deps.signInAt?.(config.name),
-        signal,
-        onChange,
-      },
+      env: deps.env,
+      clock: deps.clock,
+      signIn: deps.signInAt?.(config.name),
+      signal,
+      onChange,
     });
     try {
       await look(opened);
@@ -139,6 +136,11 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
       await ran;
     },
   };
+}
+
+/** A program may have to be downloaded before it starts. */
+function getConnectMs({ peer }: McpServerConfig): number {
+  return peer.kind === 'stdio' ? START_MS : CONNECT_MS;
 }
 
 interface KeptServer {

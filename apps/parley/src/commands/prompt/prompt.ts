@@ -237,9 +237,9 @@ async function findNextRun(
   choose: Parameters<Heartbeat['preview']>[0],
 ): Promise<HeartbeatOrder | null> {
   if (!hasDatabase(folder, loaded)) return null;
-  const { createOfflineHeartbeat: offlineHeartbeat } = await import('../../proactive.ts');
+  const { createOfflineHeartbeat } = await import('../../proactive.ts');
   return withStore({ folder, env }, async (store) =>
-    (await offlineHeartbeat(store, chosen)).preview(choose),
+    (await createOfflineHeartbeat(store, chosen)).preview(choose),
   );
 }
 
