@@ -123,13 +123,13 @@ describe('a backup', () => {
     const parent = vi.spyOn(process, 'ppid', 'get').mockReturnValue(0);
     const inContainer = await parley(scene.folder, 'restore', file, '--yes');
     parent.mockRestore();
-    const err = expect.stringContaining('this container ends with it');
+    const err = expect.stringContaining('this container stops with it');
     expect(inContainer).toMatchObject({ code: 1, err });
 
     const restored = await parley(scene.folder, 'restore', file, '--yes');
     expect([restored.code, restored.err]).toEqual([0, '']);
     expect(await apart.over()).toMatchObject({ code: 0 });
-    expect(restored.out).toContain(`Process ${apart.pid} was asked to end`);
+    expect(restored.out).toContain(`Process ${apart.pid} was asked to stop`);
     expect(restored.out).toContain('1 unanswered conversation');
     expect(restored.out).toContain('before-restore-');
     expect(restored.out).toContain(

@@ -202,7 +202,9 @@ describe('parley doctor without a running gateway', () => {
     const { report } = await examine(path);
     const found = report.checks.filter(({ check }) => check === 'skills');
     const lines = found.map((one) => `${one.status} ${one.found} ${one.fix}`).join('\n');
-    expect(lines).toContain('warning skill7 was guessed: "description" is not plain YAML');
+    expect(lines).toContain(
+      'warning skill7 was interpreted with guesses: "description" is not plain YAML',
+    );
     expect(lines).toMatch(/skills\.block names skil5, .* Did you mean skill5\?/);
     expect(lines).toMatch(/telegram's menu has no room for .*\/skill99/);
     expect(lines).toMatch(/discord's menu has no room for .*\/skill99/);
@@ -286,7 +288,7 @@ describe('parley doctor without a running gateway', () => {
     writeFileSync(join(disk.path, 'parley.yaml'), JSON.stringify(works()));
     disk.fill();
     const { one } = await examine(disk.path);
-    expect(one('disk')).toMatchObject({ status: 'failed', fix: text('Make room') });
+    expect(one('disk')).toMatchObject({ status: 'failed', fix: text('Free up space') });
     expect(readdirSync(disk.path).sort()).toEqual(['filler', 'parley.yaml']);
   });
 });

@@ -44,7 +44,7 @@ describe.runIf(postgresUrl && pgDump)('a PostgreSQL restored by pg_restore', () 
     onTestFinished(() => after.discard());
     scene.telegram.say({ chat: ANN, text: 'three' });
     const said = await scene.untilAnswers(ANN, 4);
-    const answers = said.filter((text) => !text.includes('had gone back in time'));
+    const answers = said.filter((text) => !text.includes('had been rolled back'));
     expect(answers).toEqual(['one', 'two', 'three'].map((text) => `You said: ${text}`));
     const dead = await runCommand(['--data', folder.path, 'dead', 'list']);
     expect(dead.out).toContain('two');

@@ -16,16 +16,16 @@ import { getFirstWords } from './why-operations.ts';
 
 /** A file that an agent wrote and that no person has released or marked as private yet. */
 interface ShownAgentFile {
-  /** Its path in the workspace. */
+  /** The path of the file in the workspace. */
   readonly name: string;
   readonly changedAt: number;
-  /** The title of the conversation in which it was written; null if it is no longer known. */
+  /** The title of the conversation in which the file was written; null if it is unknown. */
   readonly writtenIn: string | null;
   /** The whole file, with invisible characters escaped. */
   readonly shown: string;
   /**
-   * Hash of the content. A decision must include it, so that nobody decides about a version they
-   * have not seen.
+   * The hash of the file. A decision must include it, so that it applies only to the version that
+   * the person has seen.
    */
   readonly print: string;
   readonly canOpen: boolean;
@@ -38,11 +38,11 @@ const FileDecision = {
 };
 
 /**
- * Approval rules and agent-written files of one agent. Each function throws ParleyError when it
- * fails.
+ * The approval rules and agent-written files of one agent. Each function throws ParleyError on
+ * failure.
  */
 export interface OperatorApprovals {
-  /** Calls that the settings exempt from approval. */
+  /** Calls that need no approval according to the settings. */
   readonly rules: {
     list(): readonly string[];
     allow(rule: string): Promise<void>;
@@ -55,8 +55,8 @@ export interface OperatorApprovals {
       order: Readonly<Record<'name' | 'print', string>> & { readonly decision: 'open' | 'keep' },
     ): Promise<{ readonly text: string }>;
     /**
-     * The change that a pending call would make to a file, as a line diff; null when it changes
-     * none.
+     * Returns the change that a pending call would make to a file, as a line diff; null if the call
+     * changes no file.
      */
     diffOf(approval: Pick<ShownApproval, 'shown'>): Promise<string | null>;
   };
@@ -67,7 +67,7 @@ interface ApprovalNeeds extends WakeServices {
   readonly clock: Clock;
   readonly scrub: Scrub;
   readonly defaultAgent: string;
-  /** The approvals of the named agent, or of the default one. */
+  /** Returns the approvals of the named agent; without a name, of the default agent. */
   approvals(agent: string | undefined): Promise<OperatorApprovals>;
 }
 
@@ -97,7 +97,7 @@ export const operations = {
       const waiting = await needs.store.approvals.waiting(needs.clock());
       const approvals = waiting.map(async (one) => {
         const shown = toShownApproval(needs, one);
-        // The agent may have been removed from the settings since.
+        // The agent may have been removed from the settings since the request.
         const own = await needs.approvals(shown.agent).catch(() => undefined);
         return { ...shown, diff: (await own?.files.diffOf(one)) ?? null };
       });
@@ -153,8 +153,8 @@ function toShownApproval({ scrub, defaultAgent }: ApprovalNeeds, approval: Shown
 }
 
 /**
- * Decides an approval. If several decisions are made, here and in the chat, the first one counts;
- * the others are told what was decided.
+ * Decides an approval request. If several decisions are made, on the page or in the chat, the first
+ * one counts; later attempts return that decision.
  */
 async function decideApproval(
   needs: ApprovalNeeds,

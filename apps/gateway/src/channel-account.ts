@@ -21,43 +21,49 @@ import {
   notifyOwnerOfFailure,
 } from './accounts/connect-account.ts';
 
-/** An account of this gateway: connected, or on standby while another gateway is connected. */
+/**
+ * A channel account of this gateway, either connected or on standby while another gateway is
+ * connected.
+ */
 export interface ChannelAccount {
-  /** Its adapter while it is connected. */
+  /** Returns the adapter while the account is connected. */
   connected(): ChannelAdapter | undefined;
-  /** Whether its rate limits currently permit a preview in this chat. */
+  /** Returns whether the rate limits permit a preview in this chat at the moment. */
   mayPreview(route: ReplyRoute): boolean;
   /**
-   * The shortest time between two updates of a growing answer, from the settings, in ms. Built-in
-   * front ends have no such limit.
+   * Returns the minimum interval (ms) between two updates of a growing answer, from the settings.
+   * Built-in front ends have no limit.
    */
   updateEveryMs(): number;
-  /** Its web routes, or a proxy to the gateway that is connected instead. */
+  /**
+   * Returns the web routes of the account, or a proxy to the gateway that is connected as the
+   * account.
+   */
   http(): HttpCapability | undefined;
   status(): AccountStatus;
-  /** Applies new rules to messages received from now on; the connection stays open. */
+  /** Applies new rules to messages received from now on. The connection stays open. */
   useRules(rules: DecisionRules): void;
-  /** Stops receiving once the messages that are being stored are stored. */
+  /** Stops receiving. Resolves when all messages in progress are stored. */
   stopReceiving(): Promise<void>;
-  /** Ends the deliveries; sends in progress get `graceMs` to finish. */
+  /** Ends the deliveries. Sends in progress may take up to `graceMs`. */
   close(graceMs: number): Promise<void>;
 }
 
 const RETRY_DELAY_MS = 5_000;
 /**
- * A failed adapter is restarted after an increasing delay; once it has run for `PEACE_MS`, the next
- * delay is the shortest again. In ms.
+ * Restart delays in ms. A failed adapter is restarted after an increasing delay; after `PEACE_MS`
+ * without a failure, the delay starts at the minimum again.
  */
 const [FIRST_BACKOFF_MS, MAX_BACKOFF_MS, PEACE_MS] = [1_000, 60_000, 60_000];
-/** How long a failed adapter may take to stop, in ms. */
+/** How long (ms) a failed adapter may take to stop. */
 const STOP_WITHIN_MS = 10_000;
-/** How long sends in progress may take when another gateway takes over the account, in ms. */
+/** How long (ms) sends in progress may take when another gateway takes over the account. */
 const HAND_OVER_GRACE_MS = 3_000;
 
 /**
- * Opens one account: connects it as soon as no other gateway is connected, and again each time
- * another gateway has taken it over. Rejects when the adapter cannot be created; if a platform is
- * down, the account's state shows that.
+ * Opens an account: connects it when no other gateway is connected, and again each time another
+ * gateway has released it. Rejects if the adapter cannot be created. If a platform is down, the
+ * account's state shows this instead.
  */
 export async function openAccount(deps: AccountDeps, plan: AccountPlan): Promise<ChannelAccount> {
   const account = new OpenAccount(deps, plan);
@@ -82,7 +88,7 @@ class OpenAccount implements ChannelAccount {
   #fault = new AbortController();
   /** Contract violations by all adapters of this account. */
   readonly #defects: Defects;
-  /** Gives the newest adapter the right under which it may write. */
+  /** Sets the right under which the newest adapter may write. */
   #bind: (right: AccountRight) => void = () => {};
 
   constructor(deps: AccountDeps, plan: AccountPlan) {
@@ -104,7 +110,7 @@ class OpenAccount implements ChannelAccount {
     return this.#deps.sharedAs !== undefined && this.#plan.definition.servedByAll === true;
   }
 
-  /** Resolves once the account is connected or on standby. */
+  /** Resolves when the account is connected or on standby. */
   async begin(): Promise<void> {
     this.#adapter = await this.#makeAdapter();
     this.#life = this.#live();
@@ -175,10 +181,7 @@ class OpenAccount implements ChannelAccount {
     return proxyToOwner(request, { name: this.#name, rights: this.#rights, token });
   }
 
-  /**
-   * Acquires and holds the account as long as possible, repeatedly, until it is stopped. Never
-   * rejects.
-   */
+  /** Acquires and serves the account repeatedly until it is stopped. Never rejects. */
   async #live(): Promise<void> {
     const { signal } = this.#stopping;
     while (!signal.aborted) {
@@ -205,8 +208,8 @@ class OpenAccount implements ChannelAccount {
   }
 
   /**
-   * Serves until the right is lost or recalled, or the account is stopped; then `close` ends the
-   * session.
+   * Serves the account until the right is lost or recalled, or the account is stopped; then `close`
+   * ends the session.
    */
   async #serve(right: AccountRight): Promise<void> {
     for (let faults = 0; ; faults += 1) {
@@ -229,7 +232,7 @@ class OpenAccount implements ChannelAccount {
       if (!fault.aborted) this.#report({ kind: 'starting' });
       const graceMs = fault.aborted || right.lost.aborted ? 0 : HAND_OVER_GRACE_MS;
       const ended = Promise.all([session.stopReceiving(), session.close(graceMs)]);
-      // A broken adapter may never finish stopping.
+      // A defective adapter may never finish stopping.
       await Promise.race([ended, ...(fault.aborted ? [sleep(STOP_WITHIN_MS)] : [])]);
       const isGone = AbortSignal.any([right.lost, right.recalled]);
       if (!isGone.aborted && fault.reason instanceof DefectiveError) {
@@ -245,8 +248,7 @@ class OpenAccount implements ChannelAccount {
   }
 
   /**
-   * The fault is in the adapter's code, so an automatic retry would repeat its effects in the
-   * chats.
+   * The adapter's code is at fault, so an automatic retry would repeat its effects in the chats.
    */
   async #stayStopped({ message: reason }: DefectiveError, isGone: AbortSignal): Promise<void> {
     const { channel, account } = this.#name;
@@ -288,7 +290,7 @@ class OpenAccount implements ChannelAccount {
     const { channel, account } = this.#name;
     const { store } = this.#deps;
     // An adapter writes under the right with which it was connected, even if this gateway has
-    // acquired a newer one.
+    // acquired a newer right.
     let current = store.adapterValues(channel, account);
     let holdsAccount = (): boolean => false;
     this.#bind = (right) => {
@@ -337,8 +339,8 @@ class OpenAccount implements ChannelAccount {
   }
 
   #report(state: ChannelState): void {
-    // An adapter stopped in favor of another gateway is replaced by one on standby, so its stop is
-    // not reported.
+    // An adapter that stops in favor of another gateway is replaced by one on standby, so its stop
+    // is not reported.
     const isEnding = this.#stopping.signal.aborted;
     if (state.kind === 'stopped' && (!isEnding || this.#state.kind === 'stopped')) return;
     this.#state = state;
@@ -368,7 +370,7 @@ function logState(log: Logger, { channel, account, state }: AccountStatus): void
   else log.info({ state: state.kind, ...('as' in state ? { as: state.as } : {}) }, 'channel');
 }
 
-/** The status of an account that could not be opened. */
+/** Returns the status of an account that could not be opened. */
 export function createBrokenStatus(
   channel: string,
   account: string,

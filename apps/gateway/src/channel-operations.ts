@@ -17,31 +17,31 @@ import type { AccountName } from './accounts/account-rights.ts';
 import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 
 /**
- * The accounts from the settings: a gateway connects them, other processes only know about them.
+ * The accounts in the settings. A gateway connects them; other processes can only read their plans.
  */
 export interface Accounts {
   status(): readonly AccountStatus[];
   /**
-   * Undefined when the settings do not contain the account; without `rules` when its settings are
-   * invalid.
+   * Returns the plan of an account; undefined if the settings do not contain the account, and
+   * without `rules` if its settings are invalid.
    */
   planOf(name: AccountName): { readonly rules?: DecisionRules } | undefined;
   pause(name: AccountName, by: string): Promise<void>;
   resume(name: AccountName): Promise<void>;
-  /** Absent where nothing is connected. */
+  /** Reconnects an account; absent in processes that connect no accounts. */
   reconnect?(name: AccountName): Promise<void>;
   /**
-   * Asks the gateway that is connected as the account to reconnect it; null when that is this
-   * gateway, or when none is connected.
+   * Asks the gateway that is connected as the account to reconnect it; null if this gateway is
+   * connected, or if none is.
    */
   reconnectElsewhere?(name: AccountName): Promise<ShownAccount | null>;
 }
 
-/** The settings that can be changed from here. */
+/** Changes the channel settings. */
 export interface ChannelSettings {
   /**
-   * Adds a group to `access.allowGroups`. Throws ParleyError and leaves the settings unchanged when
-   * that is not possible.
+   * Adds a group to `access.allowGroups`. On failure, throws ParleyError and leaves the settings
+   * unchanged.
    */
   allowGroup(name: AccountName, chatId: string, title: string | null): Promise<void>;
 }
@@ -58,16 +58,18 @@ interface ChannelNeeds extends WakeServices {
   channels(): Promise<OperatorChannels>;
 }
 
-/** How long an operation waits for the outcome before it answers, in ms. */
+/** How long (ms) an operation waits for the outcome before it responds. */
 const ANSWERED_WITHIN_MS = 3_000;
 const POLL_INTERVAL_MS = 100;
-/** How many recent parts of a chat are searched for the test message. */
+/** The number of recent parts of a chat that are searched for the test message. */
 const MAX_RECENT = 10;
-/** Built-in front ends: if they were paused, no page would be left to resume them. */
+/** Built-in front ends cannot be paused, because no page would be left to resume them. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 
 const Account = { channel: z.string(), account: z.string() };
-/** Operators decide about strangers and groups, so the answers name these, but no one else. */
+/**
+ * Operators decide about strangers and groups, so the responses name these, but no other people.
+ */
 const OPERATOR = { role: 'operator' } as const;
 
 /** Operations on channels (U03, F05). */
@@ -83,9 +85,9 @@ export const operations = {
       ]);
       const report = {
         accounts: deps.accounts.status().map((status) => toShownAccount(deps, status)),
-        /** The oldest first. Names and titles are untrusted. */
+        /** The oldest request comes first. The names and titles of applicants are untrusted. */
         waiting: waiting.map(({ route: _, ...applicant }) => applicant),
-        /** The most recently seen first. */
+        /** The most recently seen group comes first. */
         groups: groups.filter((group) => isGroupNotAllowed(deps.accounts, group)),
       };
       return caller.role === 'owner' ? report : removeCodes(report);
@@ -120,7 +122,8 @@ export const operations = {
   reconnect: change(
     'Close the connection of an account and open it again',
     /**
-     * `isPassedOn`: another gateway forwarded this request; forwarding it again could cause a loop.
+     * `isPassedOn` means that another gateway forwarded this request; forwarding it again could
+     * cause a loop.
      */
     { ...Account, isPassedOn: z.boolean().default(false) },
     async ({ channels }: ChannelNeeds, { isPassedOn, ...name }) => {
@@ -172,8 +175,8 @@ export const operations = {
 };
 
 /**
- * A report without the codes that link a phone: whoever scans one decides which account answers
- * here.
+ * Removes the codes that link a phone from a report. A person who scans such a code decides which
+ * account answers here.
  */
 export function removeCodes<Report extends object>(report: Report): Report {
   const shown = JSON.stringify(report, (_key, value) =>
@@ -182,13 +185,15 @@ export function removeCodes<Report extends object>(report: Report): Report {
   return JSON.parse(shown);
 }
 
-/** Waits at most a few seconds for the state to settle; a platform may take longer. */
+/** Waits a few seconds at most for the state to settle; a platform may take longer. */
 async function waitUntilSettled(deps: OperatorChannels, name: AccountName, work: Promise<void>) {
   await Promise.race([work, sleep(ANSWERED_WITHIN_MS, undefined, { ref: false })]);
   return toShownAccount(deps, findStatus(deps.accounts, name));
 }
 
-/** Throws ParleyError when the settings do not contain the account. */
+/**
+ * Finds the status of an account; throws ParleyError if the settings do not contain the account.
+ */
 function findStatus(accounts: Pick<Accounts, 'status'>, name: AccountName): AccountStatus {
   const found = accounts.status().find((status) => isSameAccount(status, name));
   if (found !== undefined) return found;
@@ -200,16 +205,16 @@ function findStatus(accounts: Pick<Accounts, 'status'>, name: AccountName): Acco
 
 export type ShownAccount = ReturnType<typeof toShownAccount>;
 
-/** A channel account with its state and the access that its settings permit. */
+/** Returns an account with its state and the access that its settings permit. */
 function toShownAccount(
   { accounts, settings }: OperatorChannels,
   { channel, account, state, defects, webhook }: AccountStatus,
 ) {
-  // These rules do not decide who may write on the page and in the terminal.
+  // On the page and in the terminal, these rules do not decide who may write.
   const rules = LOCAL.has(channel) ? undefined : accounts.planOf({ channel, account })?.rules;
   const access = rules && {
     ...rules.policy.access,
-    /** The number of people that the settings name. */
+    /** The number of people that the settings allow by name. */
     allow: rules.policy.access.allow.length,
     activation: rules.policy.activation,
   };
@@ -220,7 +225,7 @@ function toShownAccount(
     ...getReasonAndFix(state),
     ...(access && { access }),
     canPause: !LOCAL.has(channel),
-    /** Whether individual groups can be allowed. */
+    /** Whether groups can be allowed individually. */
     canAllowGroups: settings !== undefined && access?.groups === 'allowlist',
   };
 }
@@ -230,7 +235,10 @@ const HOW_TO_LINK = {
   type: 'Type the code on the phone.',
 } as const;
 
-/** Why an account is not working and what a person can do about it; empty if nothing is wrong. */
+/**
+ * Returns why an account is not working and what a person can do about it; empty if the account
+ * works.
+ */
 function getReasonAndFix(state: AccountState): { readonly reason?: string; readonly fix?: string } {
   switch (state.kind) {
     case 'failed':
@@ -269,7 +277,7 @@ async function sendTest(
   const serves = (channel: string, account: string) => isSameAccount({ channel, account }, name);
   const { owners = [], agents } = accounts.planOf(name)?.rules ?? {};
   let chat: Awaited<ReturnType<typeof ownersChat>> = null;
-  // The owner may have written to any of several agents.
+  // With several agents, the owner may have written to any of them.
   for (const [agentName, own] of agents?.rights ?? [[undefined, { owners }] as const]) {
     chat ??= await ownersChat({ store, owners: own.owners, agentName, serves });
   }
@@ -290,7 +298,7 @@ async function sendTest(
   return { text: await waitForFate({ store, monotonic }, route, sent) };
 }
 
-/** Waits briefly for the platform's answer. */
+/** Waits briefly until the platform has accepted or rejected the message. */
 async function waitForFate(
   { store, monotonic }: Pick<ChannelNeeds, 'store'> & Pick<OperatorChannels, 'monotonic'>,
   { channel, account, chatId }: AccountName & { readonly chatId: string },
@@ -312,7 +320,10 @@ async function waitForFate(
   return `The test message is on its way ${where} but has not arrived after ${ANSWERED_WITHIN_MS / 1_000} s.`;
 }
 
-/** Excludes groups that have been allowed since, and those whose account no longer exists. */
+/**
+ * Returns false for groups that have been allowed since, and for groups whose account no longer
+ * exists.
+ */
 function isGroupNotAllowed(
   accounts: Pick<Accounts, 'planOf'>,
   { chatId, ...name }: AccountName & { readonly chatId: string },

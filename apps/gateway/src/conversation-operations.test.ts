@@ -171,11 +171,11 @@ describe('conversations', () => {
     ['messages', { id: ID, until: 'x' }],
     ['search', {}],
     ['search', { words: 'x'.repeat(201) }],
-  ])('[U08] are asked for in a form that is checked: %s %j', async (name, input) => {
+  ])('[U08] reject an invalid query: %s %j', async (name, input) => {
     await expect(ask(name, input)).rejects.toMatchObject({ code: 'wrong-input' });
   });
 
-  it('[U08] are stopped, started again and given a different mode and model', async () => {
+  it('[U08] are stopped, restarted and switched to another mode and model', async () => {
     await store.inbox.accept(message('1', 'hello'));
     await ask('set-mode', { id: ID, mode: 'ask' });
     await ask('set-model', { id: ID, model: 'm2' });
@@ -187,7 +187,7 @@ describe('conversations', () => {
     await expect(ask('new-session', { id: 'nobody' })).rejects.toThrow('no such conversation');
   });
 
-  it("[U12] have a name, a place and a read state in each person's inbox, and pages are notified of changes", async () => {
+  it("[U12] have a name, a position and a read state in each person's inbox, and pages are notified of changes", async () => {
     await store.inbox.accept(message('1', 'hello'));
     expect(await ask('list', {})).toMatchObject({ isKnownReader: false, marks: [] });
     await ask('begin-inbox', { titles: { [ID]: 'Harbor' }, archived: [ID] });
@@ -208,7 +208,7 @@ describe('conversations', () => {
     }
   });
 
-  it('[U12] list their people with rights, linked accounts, use and limit, by most recent message', async () => {
+  it('[U12] list their people with rights, linked accounts, usage and limit, by most recent message', async () => {
     await store.inbox.accept(message('1', 'hello'));
     const boss = message('2', 'hi');
     const sender = { id: 'boss', name: 'Bo', isBot: false };
@@ -230,7 +230,7 @@ describe('conversations', () => {
     expect(await ask('people', { id: 'nobody' })).toEqual({ people: [] });
   });
 
-  it('[U12] keep pinned ones on the first page, however old they are', async () => {
+  it('[U12] keep pinned conversations on the first page, regardless of their age', async () => {
     await store.inbox.accept(message('1', 'old'));
     await ask('pin', { id: ID });
     const one = message('2', 'new');
@@ -245,7 +245,7 @@ describe('conversations', () => {
     expect(next.conversations.map(({ id }) => id)).toEqual([ID]);
   });
 
-  it('[U12] are deleted only by owners, with all waiting and running work, and the lane is woken', async () => {
+  it('[U12] are deleted only by owners, together with waiting and running work, and the lane is woken', async () => {
     await store.inbox.accept(message('1', 'hello'));
     const operator = { caller: { ...CALL.caller, role: 'operator' } } as const;
     for (const name of ['contents', 'delete'] as const) {
@@ -262,7 +262,7 @@ describe('conversations', () => {
     }
   });
 
-  it('[U12] are taken over, answered and handed back, with a record of who did it', async () => {
+  it('[U12] are taken over, answered and handed back, and each action is recorded with its author', async () => {
     const conversationId = ID;
     await store.inbox.accept(message('1', 'hello'));
     expect(await ask('take-over', { conversationId })).toEqual({ by: 'Ann', until: 3_600_000 });
@@ -320,7 +320,7 @@ describe('conversations', () => {
     ['reply', { text: '  ' }, 'empty-reply'],
     ['reply', { as: 'someone' }, 'wrong-input'],
     ['reply', { conversationId: 'nobody' }, 'no-conversation'],
-  ])('[U12] stay unchanged when that is not possible: %s %j', async (name, more, code) => {
+  ])('[U12] stay unchanged when a request is refused: %s %j', async (name, more, code) => {
     await store.inbox.accept(message('1', 'hello'));
     const written = name === 'reply' ? { text: 'Hi', as: 'self', requestId: 'r' } : {};
     const input = { conversationId: ID, ...written, ...more };
@@ -353,7 +353,7 @@ describe('conversations', () => {
     await expect(ask('begin-inbox', { titles: titles(501) })).rejects.toMatchObject(wrong);
   });
 
-  it('[U12] cannot be taken over or written into when a program uses them through the API', async () => {
+  it('[U12] cannot be taken over or written into if they belong to an API program', async () => {
     const asked = message('1', 'hello');
     const route = { ...asked.route, channel: 'api' };
     await store.inbox.accept({ ...asked, route });

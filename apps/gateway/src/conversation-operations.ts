@@ -40,7 +40,9 @@ const Count = z.coerce.number<number | string>().int();
 const Limit = Count.min(1).max(MAX_LISTED).default(MAX_LISTED);
 const Id = { id: z.string().max(700) };
 
-/** The end of a page: the sequence numbers of its last message and its last part. */
+/**
+ * The position at which a page ends: the sequence numbers of its last message and its last part.
+ */
 const Mark = z
   .string()
   .regex(/^\d{1,16}\.\d{1,16}$/)
@@ -49,15 +51,16 @@ const Mark = z
     return { inbox: inbox ?? 0, outbox: outbox ?? 0 };
   });
 
-/** The longest text that a person can write into a chat, in characters. */
+/** The maximum length, in characters, of a text that a person writes into a chat. */
 const MAX_REPLY = 20_000;
 const DEFAULT_MINUTES = 60;
-/** A day: the longest takeover that the database accepts. */
+/** The longest takeover that the database accepts: one day. */
 const MAX_MINUTES = 24 * 60;
 const OneConversation = { conversationId: Id.id };
 
 /**
- * Conversations of all channels (U08), with the actions of `/mode`, `/model`, `/new` and `/stop`.
+ * Operations on conversations of all channels (U08), including those behind `/mode`, `/model`,
+ * `/new` and `/stop`.
  */
 export const operations = {
   list: read(
@@ -156,7 +159,7 @@ export const operations = {
       text: z.string().min(1).max(MAX_REPLY),
       as: z.enum(['agent', 'self']),
       requestId: z.string().min(1).max(100),
-      /** The value of `newest` that the writer saw: messages after it still get an answer. */
+      /** The value of `newest` that the writer saw. Messages after it still get an answer. */
       seen: Count.nonnegative().optional(),
     },
     replyAsPerson,
@@ -170,7 +173,7 @@ export const operations = {
   ...peopleOperations,
 };
 
-/** A page of the list, with the caller's inbox state. */
+/** Returns a page of the list, with the caller's inbox state. */
 async function listConversationPage(
   { store, clock, scrub, defaultAgent }: ConversationNeeds,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },
@@ -193,8 +196,8 @@ async function listConversationPage(
     next: page.length < limit ? null : (page.at(-1)?.newest ?? null),
     marks,
     /**
-     * Whether the caller has used the inbox before; otherwise nothing counts as unread, and
-     * `begin-inbox` starts it.
+     * Whether the caller has used the inbox before. If not, no message counts as unread, and
+     * `begin-inbox` starts the inbox.
      */
     isKnownReader: isKnown,
   };
@@ -262,7 +265,7 @@ async function replyAsPerson(
   }
 }
 
-/** Merges takeovers and replies into one list, limited to the size of a page. */
+/** Merges takeovers and replies into one list of at most one page. */
 async function listTakeovers(
   { store, defaultAgent }: ConversationNeeds,
   { before, limit }: { readonly before?: number | undefined; readonly limit: number },

@@ -5,15 +5,15 @@ import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 
 interface DeadLetterFacts {
   readonly id: number;
-  /** In ms. */
+  /** The time of the failure, in ms since 1970. */
   readonly diedAt: number;
-  /** Empty when it is no longer known. */
+  /** The reason for the failure; empty if it is no longer known. */
   readonly reason: string;
-  /** The chat as people write it: `telegram:501`. */
+  /** The chat as people write it, such as `telegram:501`. */
   readonly chat: string;
-  /** Null when Parley sent it on its own initiative. */
+  /** The conversation; null if Parley sent the message on its own initiative. */
   readonly conversationId: string | null;
-  /** The agent that answered, by its name in `routes`; absent when unknown. */
+  /** The name in `routes` of the agent that answered; absent if unknown. */
   readonly agent?: string;
   readonly settled: DeadLetter['settled'];
 }
@@ -21,38 +21,41 @@ interface DeadLetterFacts {
 interface FailedPart extends DeadLetterFacts {
   readonly kind: 'refused' | 'uncertain';
   readonly text: string;
-  /** The name of its file; empty if there was none. */
+  /** The name of the part's file; empty if it has none. */
   readonly file: string;
   readonly turnId: string | null;
   /**
-   * The number of the part within its answer, from 1; null when it does not belong to an answer.
+   * The number of the part within its answer, starting at 1; null if it is not part of an answer.
    */
   readonly part: number | null;
-  /** The current state of its delivery. */
+  /** The current delivery state of the part. */
   readonly state: 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
 }
 
 interface UnansweredTurn extends DeadLetterFacts {
   readonly kind: 'unanswered';
   readonly turnId: string;
-  /** The total number of messages, some of which may not be shown. */
+  /** The total number of messages; some of them may not be shown. */
   readonly count: number;
   readonly messages: readonly {
     readonly from: string;
     readonly text: string;
     readonly at: number;
   }[];
-  /** The steps that the turn had completed when it failed. A replay may repeat their tool calls. */
+  /**
+   * The number of steps that the turn had completed when it failed. A replay may repeat their tool
+   * calls.
+   */
   readonly steps: number;
 }
 
-/** A dead letter as operators see it, in JSON. Its texts are private. */
+/** A dead letter as shown to operators, in JSON. The texts of a dead letter are private. */
 export type ShownDeadLetter = FailedPart | UnansweredTurn;
 
 const MAX_EXCERPT = 300;
 const MAX_MESSAGES = 3;
 
-/** For lists, the text is shortened to its beginning. */
+/** In lists, only the beginning of the text is shown. */
 function toShownDeadLetter(
   letter: DeadLetter,
   extent: 'excerpt' | 'whole',
@@ -96,10 +99,7 @@ function getLetterChat(letter: DeadLetter): string {
   return letter.kind === 'unanswered' ? letter.conversationId : '';
 }
 
-/**
- * Omits the default account, because most people have one account per platform and have never named
- * it.
- */
+/** The default account is omitted, because most people have one unnamed account per platform. */
 function formatChatName({ channel, account, chatId }: ChatKey): string {
   return `${account === 'default' ? channel : `${channel}/${account}`}:${chatId}`;
 }
@@ -123,7 +123,7 @@ const FromQuery = z.coerce.number<number | string>().int().nonnegative();
 
 const Order = {
   action: z.enum(['replay', 'drop']),
-  /** The letters to act on, or all letters of these kinds newer than `after`. */
+  /** The letters to act on, or all letters of the given kinds after `after`. */
   letters: z.union([
     z.array(Id).min(1).max(MAX_AT_ONCE),
     z.object({
@@ -134,14 +134,12 @@ const Order = {
         .default([...KINDS]),
     }),
   ]),
-  /**
-   * Permits sending parts again that may have arrived already. Otherwise such parts are skipped.
-   */
+  /** Whether to resend parts that may have arrived already; otherwise they are skipped. */
   evenTwice: z.boolean().default(false),
 };
 type DeadLetterOrder = z.output<z.ZodObject<typeof Order>>;
 
-/** Operations on failed messages (D06). They contain private texts. */
+/** Operations on failed messages, which contain private texts (D06). */
 export const operations = {
   list: read(
     'Open dead letters, newest first; `next` is the `before` of the following page',
@@ -173,7 +171,7 @@ export const operations = {
   ),
 };
 
-/** Oldest first, so that the parts of an answer keep their order. */
+/** The letters are sorted oldest first, so that the parts of an answer keep their order. */
 async function listLettersToSettle(
   { store }: DeadLetterNeeds,
   { action, letters, evenTwice }: DeadLetterOrder,

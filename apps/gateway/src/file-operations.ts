@@ -12,19 +12,19 @@ export interface OperatorFiles {
 
 interface FileNeeds {
   readonly scrub: Scrub;
-  /** The files of the named agent, or of the default one. */
+  /** Returns the files of the named agent; without a name, of the default agent. */
   files(agent: string | undefined): Promise<OperatorFiles>;
-  /** The workspace files that become part of prompts. */
+  /** Returns the workspace files that become part of prompts. */
   promptFiles(agent: string | undefined): Promise<Pick<PromptFiles, 'patterns'>>;
 }
 
-/** Longer than any path in a workspace. */
+/** The limit is longer than any path in a workspace. */
 const Name = { name: z.string().min(1).max(300) };
 const Version = { ...Name, version: z.string().max(300) };
 
 /**
- * For owners only: the files contain what only the owner may see and what the agent obeys. People
- * and models wrote them.
+ * File operations are for owners only: the files contain private text and instructions for the
+ * agent. The file names were written by people and models.
  */
 export const operations = {
   list: read(
@@ -37,7 +37,7 @@ export const operations = {
       const [files, removed, known] = await Promise.all([editor.list(), editor.removed(), chats()]);
       const shown = files.map((file) => ({
         ...file,
-        /** The title of the only chat in which its text may be seen, if known. */
+        /** The title of the only chat in which the file may be shown, if known. */
         chat: known.get(file.name)?.title,
         /** Whether a layer, source or hook of this agent reads the file for prompts. */
         isPromptFile:
@@ -90,11 +90,11 @@ export const operations = {
   ),
 };
 
-/** Shown in place of a secret. */
+/** The placeholder that replaces a secret in shown text. */
 const HIDDEN = '[secret]';
 
 /**
- * Restores lines with hidden secrets from the previous version of the file. Throws when such a line
+ * Restores lines with hidden secrets from the previous version of the file. Throws if such a line
  * was edited.
  */
 function restoreSecretLines(name: string, text: string, before: string, scrub: Scrub): string {

@@ -19,30 +19,30 @@ const Seq = z.coerce.number<number | string>().int().nonnegative();
 const Title = z.string().trim().max(MAX_TITLE);
 
 /**
- * The caller's inbox (U12): names, pins, archive and unread state, the same on all of their
- * devices.
+ * Operations on the caller's inbox (U12): names, pins, archive and unread state, which all devices
+ * of the caller share.
  */
 export const inboxOperations = {
   rename: change(
-    'Name a conversation in your inbox; an empty name: its own title again',
+    'Name a conversation in your inbox; an empty name restores its own title',
     { id: Id, title: Title },
     (needs: InboxNeeds, { id, title }, { caller }) =>
       markConversation(needs, caller, id, { kind: 'rename', title: title === '' ? null : title }),
   ),
   pin: change(
-    'Keep a conversation at the top of your inbox, or no longer',
+    'Pin a conversation to the top of your inbox, or unpin it',
     { id: Id, pinned: z.boolean().default(true) },
     (needs: InboxNeeds, { id, pinned }, { caller }) =>
       markConversation(needs, caller, id, { kind: 'pin', to: pinned }),
   ),
   archive: change(
-    'Move a conversation out of your inbox, or back; it comes back by itself when an approval waits in it',
+    'Archive a conversation, or restore it; a pending approval also restores it',
     { id: Id, archived: z.boolean().default(true) },
     (needs: InboxNeeds, { id, archived }, { caller }) =>
       markConversation(needs, caller, id, { kind: 'archive', to: archived }),
   ),
   'mark-read': change(
-    'Count a conversation as read, up to this message (`newest`) and part (`newestPart`), or all of it',
+    'Mark a conversation as read, up to this message (`newest`) and part (`newestPart`), or entirely',
     { id: Id, message: Seq.optional(), part: Seq.optional() },
     (needs: InboxNeeds, { id, message, part = 0 }, { caller }) =>
       markConversation(needs, caller, id, {
@@ -51,13 +51,13 @@ export const inboxOperations = {
       }),
   ),
   'mark-unread': change(
-    'Count the newest message of a conversation as unread',
+    'Mark the newest message of a conversation as unread',
     { id: Id },
     (needs: InboxNeeds, { id }, { caller }) =>
       markConversation(needs, caller, id, { kind: 'unread' }),
   ),
   'begin-inbox': change(
-    'Count everything as read at a first visit, and take over what a browser kept by itself',
+    'Mark everything as read on the first visit, and import the read marks that the browser has stored',
     {
       pinned: Ids,
       archived: Ids,
@@ -82,13 +82,13 @@ export const inboxOperations = {
       (await store.forgetting.countForDeletion(id)) ?? throwMissingConversation(),
   ),
   delete: change(
-    'Delete a conversation with all that was said in it; a running turn is stopped',
+    'Delete a conversation and everything said in it; a running turn is stopped',
     { id: Id },
     removeConversation,
   ),
 };
 
-/** The inbox of a caller; the holder of the data folder's token has no name. */
+/** Returns the caller's name in the inbox; the holder of the data folder's token has no name. */
 export function getInboxReader({ person = '' }: Caller): string {
   return person;
 }
@@ -125,7 +125,7 @@ async function removeConversation(
     throwMissingConversation();
   log.info({ conversation: id, by, ...deleted }, 'a person deleted a conversation');
   bus.publish({ type: 'inbox-changed' });
-  // Messages that arrived in the meantime have been waiting.
+  // Messages may have arrived and waited in the meantime.
   await wakeIfPossible(needs, { kind: 'conversation', conversationId: id });
   return deleted;
 }

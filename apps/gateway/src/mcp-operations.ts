@@ -2,7 +2,7 @@ import { change, createRefusal } from '@parley/core';
 import { z } from 'zod';
 
 const Word = z.string().max(4_000);
-/** The parameters that the authorization server added to the page's address. */
+/** The parameters that the authorization server added to the address of the page. */
 const SignedIn = {
   state: Word.min(1),
   code: Word.optional(),
@@ -12,11 +12,11 @@ const SignedIn = {
 };
 
 /**
- * Signs in at MCP servers that require it. Both functions throw ParleyError with a message for
+ * Signs in to MCP servers that require it. Both functions throw ParleyError with a message for
  * people.
  */
 export interface McpSignIns {
-  /** Returns the address to open in the browser; null when the server does not exist. */
+  /** Returns the address to open in the browser; null if the server does not exist. */
   begin(
     server: string,
     round: { readonly redirectUrl: string; readonly session: string },
@@ -26,7 +26,7 @@ export interface McpSignIns {
 }
 
 interface McpNeeds {
-  /** Undefined when the settings contain no MCP servers. */
+  /** Returns undefined if the settings contain no MCP servers. */
   mcpSignIns(): Promise<McpSignIns | undefined>;
 }
 
@@ -34,13 +34,13 @@ const RUNNING = { running: true } as const;
 const TOKEN = 'token';
 
 /**
- * Signing in at MCP servers (G03). The browser returns to the page, which posts the parameters of
- * its address. A sign-in is thus valid only in the session that started it, and an address opened
- * by another site has no effect.
+ * Operations for signing in to MCP servers (G03). The browser returns to the page, which posts the
+ * parameters of its address. A sign-in is therefore valid only in the session that started it, and
+ * an address opened by another site has no effect.
  */
 export const operations = {
   'sign-in': change(
-    'Begin to sign in at an MCP server; returns the address for the browser',
+    'Start signing in to an MCP server; returns the address for the browser',
     { server: z.string().min(1).max(100) },
     async ({ mcpSignIns }: McpNeeds, { server }, { caller: { origin, session = TOKEN } }) => {
       if (origin === undefined)
@@ -54,7 +54,7 @@ export const operations = {
     RUNNING,
   ),
   'signed-in': change(
-    'Finish a sign-in at an MCP server with the parameters that the browser returned with',
+    'Finish signing in to an MCP server with the parameters that the browser returned',
     SignedIn,
     async ({ mcpSignIns }: McpNeeds, answer, { caller: { session = TOKEN } }) => {
       const server = await (await mcpSignIns())?.finish(answer, session);

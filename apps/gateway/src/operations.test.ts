@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { findOperation, listOperations, performOperation, type Services } from './operations.ts';
 
 const reads: string[] = [];
-/** Services that are unavailable, except hooks. */
+/** Services that throw when they are used, except hooks. */
 const SERVICES = {
   scrub: (text: string) => text.replaceAll('hunter2', '[secret]'),
   async hooks() {
@@ -32,31 +32,31 @@ describe('performing an operation in the process', () => {
     ['no-operation', 'hooks', {}, OWNER],
     ['no-operation', 'toString/list', {}, OWNER],
     ['no-operation', '/', {}, OWNER],
-  ])('[U03] refuses with %s and opens no service: %s', async (code, name, input, call) => {
+  ])('[U03] is refused with %s and opens no service: %s', async (code, name, input, call) => {
     const before = reads.length;
     await expect(performOperation(SERVICES, name, input, call)).rejects.toMatchObject({ code });
     expect(reads).toHaveLength(before);
   });
 
-  it('[U03] names what is wrong with the input', async () => {
+  it('[U03] reports the error in the input', async () => {
     const asked = performOperation(SERVICES, 'hooks/test', { name: 7, body: '' }, OWNER);
     await expect(asked).rejects.toThrow(/^name: .*string/);
   });
 
-  it('[U03] reserves an operation without a role for owners', async () => {
+  it('[U03] reserves operations without a declared role for owners', async () => {
     expect((await findOperation('hooks/list'))?.role).toBeUndefined();
   });
 });
 
 describe('the documentation of operations', () => {
-  it('[U03] names each operation by a noun or a verb, and never by a question', async () => {
+  it('[U03] names each operation with a noun or a verb, and never with a question', async () => {
     const asked = (await listOperations()).filter(({ summary }) =>
       /^(?:How|What|When|Where|Whether|Which|Who|Whose|Why)\b/.test(summary),
     );
     expect(asked.map(({ summary }) => summary)).toEqual([]);
   });
 
-  it('[U03] lists each of them with its declared role', async () => {
+  it('[U03] lists each operation with its declared role', async () => {
     const page = readFileSync(join(import.meta.dirname, '../../../docs/operations.md'), 'utf8');
     const rows = (await listOperations()).map(
       ({ name, does, role = 'owner', running, summary }) => {

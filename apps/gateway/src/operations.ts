@@ -8,7 +8,7 @@ import {
 import { type Scrub, scrubJson } from '@parley/core/telemetry/scrubber';
 import type { z } from 'zod';
 
-/** All groups of operations; the first call of each group loads it. */
+/** All operation groups. A group is loaded when it is first called. */
 export const GROUPS = {
   access: async () => (await import('./access-operations.ts')).operations,
   agents: async () => (await import('./agent-operations.ts')).operations,
@@ -49,7 +49,6 @@ export type OperationName = {
 type NamedOperation<Name> = Name extends `${infer G extends keyof OperationGroups}/${infer N}`
   ? OperationGroups[G][N & keyof OperationGroups[G]]
   : never;
-/** The intersection of all members of a union. */
 export type IntersectionOf<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
   all: infer Whole,
 ) => void
@@ -60,16 +59,17 @@ export type InputOf<Name extends OperationName> = z.input<NamedOperation<Name>['
 export type OutputOf<Name extends OperationName> = Awaited<ReturnType<NamedOperation<Name>['run']>>;
 
 /**
- * The services that the operations of all groups need. Each is opened when its member is called.
+ * The services that the operations of all groups need. Each service is opened when it is first
+ * requested.
  */
 export type Services = IntersectionOf<Parameters<NamedOperation<OperationName>['run']>[0]> & {
-  /** Removes secrets from every answer (G18). */
+  /** Removes secrets from every response (G18). */
   readonly scrub: Scrub;
 };
 
 type AnyOperation = Operation<Services, z.ZodType, object>;
 
-/** Undefined when no operation has that name. */
+/** Finds an operation; undefined if no operation has that name. */
 export async function findOperation(name: string): Promise<AnyOperation | undefined> {
   const [group = '', own = ''] = name.split('/');
   if (!isOperationGroup(group)) return undefined;
@@ -77,7 +77,7 @@ export async function findOperation(name: string): Promise<AnyOperation | undefi
   return Object.hasOwn(operations, own) ? operations[own] : undefined;
 }
 
-/** All operations with their names. Loads all groups. */
+/** Lists all operations with their names, which loads all groups. */
 export async function listOperations(): Promise<readonly (AnyOperation & { name: string })[]> {
   const groups = Object.entries(GROUPS).map(async ([group, load]) => {
     const operations: Readonly<Record<string, AnyOperation>> = await load();
@@ -91,9 +91,9 @@ function isOperationGroup(name: string): name is keyof typeof GROUPS {
 }
 
 /**
- * Performs an operation for a caller, whatever the interface: checks role and input, runs it and
- * removes secrets. Throws ParleyError with a message for people when it is refused. A call without
- * a caller is refused.
+ * Performs an operation for a caller on any interface: checks the role and the input, runs the
+ * operation and removes secrets. If the operation is refused, throws ParleyError with a message for
+ * people. Calls without a caller are refused.
  */
 export function performOperation<Name extends OperationName>(
   services: Services,

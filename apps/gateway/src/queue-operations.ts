@@ -20,7 +20,7 @@ export const operations = {
 
 type QueueReport = Awaited<ReturnType<typeof readQueue>>;
 
-/** Replaces each conversation with its account: `telegram:default`. */
+/** Replaces each conversation with its account, such as `telegram:default`. */
 function removeChats(report: QueueReport): QueueReport {
   const accountOnly = <One extends { readonly conversationId: string }>(one: One): One => ({
     ...one,
@@ -30,7 +30,7 @@ function removeChats(report: QueueReport): QueueReport {
   return { ...report, waiting: waiting.map(accountOnly), running: running.map(accountOnly) };
 }
 
-/** The maximum number of entries per list; the totals show whether there are more. */
+/** The maximum number of entries per list. The totals show whether there are more. */
 const MAX_SHOWN = 50;
 
 async function readQueue(store: QueueNeeds['store'], now: number) {
@@ -41,8 +41,8 @@ async function readQueue(store: QueueNeeds['store'], now: number) {
     store.processes.list(),
   ]);
   const names = new Map(processes.map((process) => [process.id, formatProcessName(process)]));
-  // A process that does not share its database is not in the list.
-  const other = processes.length === 0 ? 'this process' : 'a process that is gone';
+  // A process that does not share its database is missing from the list.
+  const other = processes.length === 0 ? 'this process' : 'a process that no longer runs';
   const running = backlog.running.map((turn) => ({
     ...turn,
     owner: turn.owner === null ? null : (names.get(getProcessName(turn.owner)) ?? other),
@@ -52,7 +52,7 @@ async function readQueue(store: QueueNeeds['store'], now: number) {
 }
 
 /**
- * After its settings have changed, a process has a new worker, named after the process with a
+ * When settings change, a process starts a new worker, whose name is the process's name with a
  * number appended.
  */
 function getProcessName(owner: string): string {

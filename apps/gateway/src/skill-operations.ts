@@ -2,7 +2,7 @@ import { change, createRefusal, read } from '@parley/core';
 import type { SkillStatus, Skills } from '@parley/workspace';
 import { z } from 'zod';
 
-/** The skills of an agent (S09). */
+/** Reads and changes the skills of an agent (S09). */
 export interface OperatorSkills {
   readonly skills: Pick<Skills, 'list' | 'show'>;
   /** Writes the settings, which determine which skills are used. */
@@ -10,7 +10,7 @@ export interface OperatorSkills {
 }
 
 interface SkillNeeds {
-  /** The skills of the named agent, or of the default one. */
+  /** Returns the skills of the named agent; without a name, of the default agent. */
   skills(agent: string | undefined): Promise<OperatorSkills>;
 }
 
@@ -18,7 +18,7 @@ const Name = { name: z.string().max(300) };
 
 export const operations = {
   list: read(
-    'All skills: whether each is used, and why not',
+    'All skills, with whether each is used and the reason if not',
     {},
     async (needs: SkillNeeds, _, { agent }) => {
       const { skills } = await needs.skills(agent);
@@ -38,7 +38,7 @@ export const operations = {
       return {
         skills: named.map(toShownSkill),
         text: text?.kind === 'skill' ? text.text : null,
-        /** Why the text is missing, if known. */
+        /** The reason why the text is missing, if known. */
         reason: text === null || text.kind === 'skill' ? null : text.detail,
       };
     },
@@ -61,9 +61,9 @@ function toShownSkill({ audience, ...skill }: SkillStatus) {
   return {
     ...skill,
     readers: audience.kind === 'owner' ? ('owner' as const) : ('everyone' as const),
-    /** The file in the workspace where it can be edited. */
+    /** The path of the skill in the workspace, if it can be edited there. */
     file: skill.source === 'workspace' ? findWorkspaceSkillPath(skill.location) : null,
-    /** Whether the settings enable it; null when they have no effect on it. */
+    /** Whether the settings enable the skill; null if the settings do not affect it. */
     isOn:
       state === 'shadowed' || state === 'refused'
         ? null
@@ -71,7 +71,7 @@ function toShownSkill({ audience, ...skill }: SkillStatus) {
   };
 }
 
-/** Turns `~/…/skills/tea/SKILL.md` into its path in the workspace. */
+/** Converts `~/…/skills/tea/SKILL.md` to a path in the workspace. */
 function findWorkspaceSkillPath(location: string): string | null {
   return /(?:^|\/)(skills\/[^/]+\/(?:[^/]+\/)*SKILL\.md)$/.exec(location)?.[1] ?? null;
 }

@@ -65,7 +65,7 @@ afterEach(async () => {
   await store.close();
 });
 
-/** A platform that records calls to it and lets its people write. */
+/** Creates a platform that records calls, and whose people can send messages. */
 function platform(id: string): {
   readonly definition: ChannelDefinition;
   say(text: string, attachments?: Attachment[]): Promise<unknown>;
@@ -195,7 +195,7 @@ const get = async (path: string) => {
 };
 
 describe('a gateway', () => {
-  it('[F01] [D04] receives messages for each account, and sends what its chats are owed', async () => {
+  it('[F01] [D04] receives messages for each account, and sends the pending parts to its chats', async () => {
     const [one, two] = [platform('one'), platform('two')];
     await open([ready(one.definition), ready(two.definition)]);
     expect(await one.say('hello')).toMatchObject({ kind: 'accepted' });
@@ -247,7 +247,7 @@ describe('a gateway', () => {
     await expect.poll(() => state()?.kind, { timeout: 40_000 }).toBe('connected');
   }, 90_000);
 
-  it('[F10] fetches the files of a message, even when it has nothing else', async () => {
+  it('[F10] fetches the files of a message, even if the message has no text', async () => {
     const one = platform('one');
     await open([ready(one.definition)]);
     const photo = { kind: 'image', ref: 'p' } as const;
@@ -257,7 +257,7 @@ describe('a gateway', () => {
     expect(Buffer.from(bytes ?? []).toString()).toBe('bytes of p');
   });
 
-  it('[W08] lets no platform impersonate Parley, not even by editing a message', async () => {
+  it('[W08] lets no platform impersonate Parley, even through an edited message', async () => {
     const first = platform('first');
     await open([ready(first.definition)]);
     await first.say('hello');
@@ -267,7 +267,7 @@ describe('a gateway', () => {
     expect(row?.message).toEqual({ ...messageIn('first', 'hello'), text: 'changed' });
   });
 
-  it('[D12] runs without an account that is broken or cannot be loaded, and reports why', async () => {
+  it('[D12] runs without an account that is broken or cannot be loaded, and reports the reason', async () => {
     const good = platform('good');
     const unloadable: ChannelDefinition = {
       ...good.definition,
@@ -296,7 +296,7 @@ describe('a gateway', () => {
     const rules = { ...RULES, owners: ['good:u', 'bad:u'] };
     await open([ready(good.definition, rules), ready(bad.definition, rules)]);
     await good.say('hello');
-    // The owner's last message came through the account that fails.
+    // The owner's last message came through the failing account.
     await bad.say('hello');
     const failed = { kind: 'failed', reason: 'no intent', fix: 'Switch it on.' } as const;
     for (const state of [failed, failed]) bad.report(state);
@@ -305,7 +305,7 @@ describe('a gateway', () => {
     good.report(failed);
     await good.say('again');
     expect(good.sent).toHaveLength(1);
-    // The notice becomes part of the conversation, because the owner may ask the agent about it.
+    // The notice becomes part of the conversation, so that the owner can ask the agent about it.
     const conversationId = conversationIdOf(messageIn('good', ''));
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
     const begun = await store.lanes.begin(work, 'collect', 't1', 1);
@@ -378,7 +378,7 @@ describe('a gateway', () => {
     ]);
   });
 
-  it('passes an account the web requests below its own path, and no others', async () => {
+  it("passes to an account only the web requests below the account's path", async () => {
     await open([ready(platform('one').definition)]);
     expect(await get('/channels/one/default/x')).toBe('one GET');
     expect(await get('/channels/two/default/x')).toContain('no channel two/default');
@@ -414,7 +414,7 @@ describe('a gateway', () => {
     ]);
   });
 
-  it('[D11] stops receiving first, and still sends what is owed', async () => {
+  it('[D11] stops receiving first, and still sends pending parts', async () => {
     const one = platform('one');
     const { stopReceiving, close } = await open([ready(one.definition)]);
     happened = [];
@@ -429,7 +429,7 @@ describe('a gateway', () => {
     await expect(get('/healthz')).rejects.toThrow();
   });
 
-  it('refuses to start if its port is taken, and reports that', async () => {
+  it('refuses to start if its port is taken, and reports the port', async () => {
     const first = await open([]);
     const port = Number(new URL(first.address).port);
     await expect(open([], port)).rejects.toMatchObject({ code: 'http-port-taken' });

@@ -13,7 +13,7 @@ export const operations = {
     async ({ status }: StatusNeeds, _, { caller }): Promise<GatewayStatus> => {
       const report = await status();
       if (caller.role === 'owner') return report;
-      // A problem in the settings may quote a private value.
+      // Problems in the settings may quote private values, so they are omitted.
       return { ...removeCodes(report), settings: { afterRestart: [], problems: [] } };
     },
     { role: 'viewer', running: true },

@@ -14,7 +14,7 @@ const FACTS = {
   ],
 } as const;
 
-describe('the report of usage', () => {
+describe('the usage report', () => {
   let store: Store;
   beforeEach(async () => {
     store = await openMemoryStore({ clock: () => 0 });
@@ -29,7 +29,7 @@ describe('the report of usage', () => {
     return performOperation(services, 'usage/report', query, { caller });
   };
 
-  it('[U07] covers the last 30 days by day unless requested otherwise', async () => {
+  it('[U07] covers the last 30 days by day by default', async () => {
     const { days, ...asked } = await report({});
     expect(asked).toMatchObject({ by: 'day', until: TODAY, timeZone: 'Europe/Berlin', rows: [] });
     expect(days.map(({ day }) => day)).toHaveLength(30);

@@ -20,7 +20,10 @@ import { strangerCap } from '@parley/settings';
 import type { Store } from '@parley/store';
 import { type LoadedSettings, withHosted } from './settings.ts';
 
-/** The accounts defined in the settings. Misconfigured ones are included, with the reason (D12). */
+/**
+ * Plans the accounts defined in the settings. Misconfigured accounts are included, with the reason
+ * (D12).
+ */
 export function planAccounts(
   loaded: LoadedSettings,
   owners: readonly string[],
@@ -51,7 +54,7 @@ export function planAccounts(
   return plans;
 }
 
-/** Each agent's routes and owners (F14); undefined if there is only one agent. */
+/** Returns each agent's routes and owners (F14), or undefined if there is only one agent. */
 function toAgentRules({ settings, agents }: LoadedSettings): AgentRules | undefined {
   if (agents.size === 0) return undefined;
   const { id } = settings.agent;
@@ -117,12 +120,12 @@ function toAccountKey(channel: string, account: string): string {
   return JSON.stringify([channel, account]);
 }
 
-/** The token of the web page or the terminal makes its holder the owner of this installation. */
+/** People who sign in to the web page or the terminal with the token own this installation. */
 const LOCAL_OWNERS: readonly string[] = ['web:owner', 'terminal:owner'];
 
 /**
- * The owners of an agent: the people named as owners in its settings, the owner on the page and in
- * the terminal, and its API clients marked as owner.
+ * Lists the owners of an agent: the owners named in its settings, the owner on the page and in the
+ * terminal, and its API clients marked as owner.
  */
 export function listOwners({
   owners,
@@ -139,8 +142,8 @@ export function listOwners({
 }
 
 /**
- * The approvers of tool calls, and how long a request stays open (G05). Settings are in minutes,
- * everything else in ms.
+ * Returns the approvers of tool calls and the lifetime of an approval request (G05). The settings
+ * use minutes; all other code uses ms.
  */
 export function toApprovalRules({
   approvals: { waitMinutes, ...rules },
@@ -161,8 +164,8 @@ function listOpenPlaces(channels: LoadedSettings['channels']): readonly string[]
 }
 
 /**
- * Whether a person has access only because access is open, and the settings list neither the person
- * nor the group.
+ * Returns whether a person has access only because access is open: the settings list neither the
+ * person nor the group.
  */
 function isStranger(
   channels: LoadedSettings['channels'],
@@ -177,8 +180,8 @@ function isStranger(
 }
 
 /**
- * The spend guard of an installation. Strangers get a cap wherever access is open (G17). For an
- * agent other than the default one, the agent's own caps apply as well.
+ * Opens the spend guard of an installation. Strangers have a spending cap wherever access is open
+ * (G17). For agents other than the default one, the agent's own caps apply as well.
  */
 export function openSpendGuard(
   { settings, channels }: Pick<LoadedSettings, 'settings' | 'channels'>,
@@ -205,7 +208,7 @@ function toSpendCaps({ perStrangerDaily: cap, ...caps }: LoadedSettings['setting
   return { ...caps, ...(cap !== undefined && cap !== 'off' && { perStrangerDaily: cap }) };
 }
 
-/** The spending caps in usage reports (U07), taken from the settings, broadest first. */
+/** Returns the spending caps shown in usage reports (U07), broadest first. */
 export function toUsageFacts({ agent, spend }: LoadedSettings['settings']): UsageFacts {
   const localTime = localTimeIn(agent.timeZone);
   const names = ['totalDaily', 'perPersonDaily', 'perGroupDaily', 'perStrangerDaily'] as const;
@@ -235,7 +238,7 @@ function logStrangerCap(
   }
 }
 
-/** The limits for all sub-agents of a conversation (G07). */
+/** Returns the limits that all sub-agents of a conversation share (G07). */
 export function toSubAgentLimits({
   limits,
 }: Pick<LoadedSettings['settings'], 'limits'>): NonNullable<TurnServices['subAgentLimits']> {

@@ -21,10 +21,9 @@ import type { ProcessServices } from './process-services.ts';
 import { type LoadedSettings, withHosted } from './settings.ts';
 import { openSoul } from './soul.ts';
 
-/** Everything that belongs to a single agent; the rest is shared by all agents. */
+/** The parts that belong to a single agent. */
 export type AgentRuntime = Awaited<ReturnType<typeof openAgentRuntime>>;
 
-/** The services that all agents share. */
 export interface SharedByAgents {
   readonly options: StartOptions & OpenLog;
   readonly plugins: LoadedPlugins;
@@ -34,7 +33,7 @@ export interface SharedByAgents {
   readonly askCron: AskCron;
 }
 
-/** A model, with the settings that selected it. */
+/** An open model, with the settings that selected it. */
 export interface KnownModel {
   readonly settings: LoadedSettings['settings'];
   readonly model: ChosenModel;
@@ -42,7 +41,7 @@ export interface KnownModel {
 
 /**
  * Opens an agent with its own settings. `name` is undefined for the default agent. `known` lists
- * models that are already open; they are reused if the settings select the same one.
+ * the models that are already open; a model is reused if the settings still select it.
  */
 export async function openAgentRuntime(
   settings: LoadedSettings['settings'],
@@ -142,8 +141,8 @@ function createWorkStores(
 }
 
 /**
- * Whether two versions of the settings select the same model with the same parameters, so that
- * known facts about it remain valid.
+ * Returns whether two versions of the settings select the same model with the same parameters, so
+ * that known facts about the model remain valid.
  */
 function selectsSameModels(a: LoadedSettings['settings'], b: LoadedSettings['settings']): boolean {
   return isDeepStrictEqual([a.model, a.agent.timeZone], [b.model, b.agent.timeZone]);

@@ -40,9 +40,9 @@ export function openInstalledSkills(
     log,
     copyOf,
   }: {
-    /** Returns the names of the agent's tools; called each time skills are evaluated. */
+    /** Returns the names of the agent's tools. Called each time skills are evaluated. */
     readonly tools: () => readonly string[];
-    /** Skill folders from plugins; every other source takes precedence over them. */
+    /** Skill folders from plugins; all other skill sources take precedence over plugin skills. */
     readonly added: readonly string[];
     readonly log: Logger;
     /** The original folder, if this preview works on a copy of the workspace. */
@@ -98,7 +98,7 @@ interface MemoryParts {
 }
 
 interface OpenMemoryDeps {
-  /** Whether the tool `save_memory` is offered to the model for this reader. */
+  /** Returns whether the model is offered the tool `save_memory` for this reader. */
   readonly offers: (reader: Reader) => boolean;
   readonly durable: { readonly store: MemoryStore; readonly bus: LiveBus } | undefined;
   readonly log: Logger;
@@ -125,7 +125,7 @@ export function openMemory(
       stopTurn: (conversationId) => durable.bus.publish({ type: 'stop-turn', conversationId }),
     });
   if (mode === 'off') {
-    // People can delete what they said even when memory is off.
+    // People can delete their messages even when memory is off.
     const parts = commands && { memoryCommands: { forget: commands.forget } };
     return { tools: {}, sources: [], hooks: [], parts: { ...parts } };
   }
@@ -138,7 +138,7 @@ export function openMemory(
   };
 }
 
-/** The index for prompts outside a running installation. */
+/** The memory index for prompts built outside a running installation. */
 const NO_INDEX: MemoryIndex = {
   add: async () => {},
   remove: async () => {},
@@ -154,7 +154,7 @@ type CharacterFolder = 'personas' | 'output-formats';
 
 /**
  * Loads the persona and output format named in the settings, along with the texts bundled with
- * Parley. Unknown names are logged.
+ * Parley. Unknown persona and format names are logged.
  */
 export async function openCharacter(
   { persona, format, ephemeral, skipContextFiles }: LoadedSettings['settings']['agent'],
@@ -195,7 +195,7 @@ async function readBuiltInText(folder: CharacterFolder, name: string): Promise<s
   }
 }
 
-/** The available names: files in the workspace that everyone may see, and bundled files. */
+/** Lists the available names: workspace files that everyone may see, and bundled files. */
 async function listChoices(folder: CharacterFolder, view: WorkspaceView): Promise<string[]> {
   const own = (await view.list()).map(({ name }) => name.split('/'));
   const files = own.flatMap(([top, file]) => (top === folder && file !== undefined ? [file] : []));

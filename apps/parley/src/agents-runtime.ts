@@ -9,18 +9,21 @@ import type { OpenLog, StartOptions } from './process-options.ts';
 import type { ProcessServices } from './process-services.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** The agents defined in the settings, and what they share. Changed settings create a new set. */
+/**
+ * The agents defined in the settings, and the services they share. Changed settings create a new
+ * set of agents.
+ */
 export type AgentsRuntime = Awaited<ReturnType<typeof openAgents>>;
-/** The configured MCP servers, and the settings used to connect to them. */
+/** The configured MCP servers, with the settings used to connect to them. */
 export type McpServices = Awaited<ReturnType<typeof openMcpServices>>;
 
-/** Models that are already open, passed on to the agents that replace the current ones. */
+/** Open models, which are passed on when new settings replace the agents. */
 interface KnownModels {
   readonly main: KnownModel;
   readonly named: ReadonlyMap<string, KnownModel>;
 }
 
-/** Opens all agents. `before` holds the agents that they replace. */
+/** Opens all agents. `before` holds the agents that are being replaced. */
 export async function openAgents(
   options: StartOptions & OpenLog,
   plugins: LoadedPlugins,
@@ -45,14 +48,14 @@ export async function openAgents(
     ...{ loaded, processId, shared, scrape, accounts, cron },
     ...{ mcp, mcpSignIn: signIn },
     main,
-    /** The other agents, by their names in the settings. */
+    /** The agents other than the default one, by their names in the settings. */
     named,
     all: [main, ...named.values()] as const,
   };
 }
 
 /**
- * Finds an agent by its name; without a name, it is the default agent. Returns undefined if the
+ * Finds an agent by name; without a name, returns the default agent. Returns undefined if the
  * settings define no such agent.
  */
 export function findAgent(
@@ -63,7 +66,7 @@ export function findAgent(
 }
 
 /**
- * The MCP servers, the storage of their sign-ins, and the check that detects changed tool
+ * Opens the MCP servers, the store of their credentials, and the check that detects changed tool
  * descriptions.
  */
 export async function openMcpServices(

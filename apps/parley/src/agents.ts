@@ -3,15 +3,14 @@ import { placeOfRoute } from '@parley/settings';
 import { listOwners } from './access.ts';
 import { type ChosenAgent, type LoadedSettings, listAgents } from './settings.ts';
 
-/** What is known about a running agent. */
 interface RunningAgent {
   readonly agent: { readonly name: string; readonly emoji?: string | undefined };
   readonly model: { readonly line: () => string };
 }
 
 /**
- * All agents, as shown on the page and the command line (F14). `running` returns the agent with the
- * given name, or the default one without a name.
+ * Lists all agents as shown on the page and the command line (F14). `running` returns the agent
+ * with the given name, or the default one without a name.
  */
 export function listShownAgents(
   loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
@@ -34,8 +33,8 @@ export function listShownAgents(
 }
 
 /**
- * The chats and people that an agent answers. The default agent answers everything that no rule
- * assigns to another.
+ * Describes the chats and people that an agent answers. The default agent answers all chats that no
+ * rule assigns to another agent.
  */
 function describeAgentRules(
   { name, settings: { agent } }: ChosenAgent,
@@ -48,7 +47,6 @@ function describeAgentRules(
 
 const REST = 'everything else';
 
-/** The model name from the settings. */
 export function getModelName({
   model: { model },
 }: Pick<LoadedSettings['settings'], 'model'>): string {

@@ -11,13 +11,13 @@ export interface RunningState {
   readonly model: string;
   readonly channels: readonly AccountStatus[];
   readonly address: string;
-  /** The token for the web page. It is shown to people but never logged. */
+  /** The access token for the web page. The token is shown to people but never logged. */
   readonly token: string;
   readonly folder: DataFolder;
 }
 
 /**
- * The token follows `#` because browsers do not send that part to servers, so it appears in no
+ * The token follows `#` because browsers do not send the fragment to servers, so it appears in no
  * server log.
  */
 export function toSignInAddress(address: string, token: string): string {
@@ -25,16 +25,16 @@ export function toSignInAddress(address: string, token: string): string {
 }
 
 /**
- * Replaces the wildcard address of a server that listens on all interfaces: not every browser opens
- * `http://0.0.0.0:7411`.
+ * Replaces the wildcard address of a server that listens on all interfaces, because some browsers
+ * cannot open `http://0.0.0.0:7411`.
  */
 export function toReachableAddress(address: string): string {
   return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
 
 /**
- * The startup banner, as plain text without colors. The token is shown only in a terminal, because
- * redirected output is stored in a file.
+ * Formats the startup banner as plain text without colors. The token is shown only in a terminal,
+ * because redirected output may be stored in a file.
  */
 export function formatBanner(running: RunningState, isTerminal: boolean): string {
   if (running.role === 'worker') return formatWorkerBanner(running);
@@ -43,7 +43,7 @@ export function formatBanner(running: RunningState, isTerminal: boolean): string
   return [
     '',
     role === 'gateway'
-      ? `Parley's gateway is running. ${name} answers once a worker is running, too.`
+      ? `Parley's gateway is running. ${name} answers once a worker is running.`
       : `Parley is running. ${name} is listening.`,
     '',
     `  Model     ${model}`,
@@ -69,7 +69,7 @@ export function formatBanner(running: RunningState, isTerminal: boolean): string
   ].join('\n');
 }
 
-/** A worker has no channels and no page; it serves health and metrics. */
+/** A worker has no channels and no page. Workers serve only health and metrics. */
 function formatWorkerBanner({ model, folder, address }: RunningState): string {
   return [
     '',
@@ -137,13 +137,14 @@ interface TerminalScreen {
 }
 
 /**
- * The maximum number of codes drawn if no one scans them. Each one is valid for 20 s to a minute.
+ * The maximum number of codes drawn when no one scans them. Each code is valid for 20 s to a
+ * minute.
  */
 const DRAWN_AT_MOST = 6;
 
 /**
- * Shows the codes that link an account to a phone, starting with `open`, which is called once the
- * banner is printed. A code is as sensitive as a key, so it is shown only in a terminal: other
+ * Shows the codes that link an account to a phone. Codes are held back until `open` is called,
+ * after the banner. A code is as sensitive as a key, so it is shown only in a terminal: other
  * output often ends up in a log.
  */
 export function createPairingScreen(screen: TerminalScreen) {
@@ -157,7 +158,7 @@ export function createPairingScreen(screen: TerminalScreen) {
     if (times > DRAWN_AT_MOST + 1) return;
     screen.write(
       times > DRAWN_AT_MOST
-        ? `\n${channel} still waits to be linked: the web page and "parley status" show its code.\n`
+        ? `\n${channel} is still waiting to be linked: the web page and "parley status" show its code.\n`
         : `\n${await formatLinkText(channel, state)} When this code expires, a new one is shown.\n`,
     );
   };
@@ -170,7 +171,7 @@ export function createPairingScreen(screen: TerminalScreen) {
         screen.write(`\n${status.channel} is linked: connected as ${status.state.as}.\n`);
       }
       draw(name, status).catch(() => {
-        screen.write(`\nThe code of ${name} cannot be drawn here; the web page shows it.\n`);
+        screen.write(`\nThe code for ${name} cannot be drawn here; the web page shows it.\n`);
       });
     },
     async open(): Promise<void> {
@@ -182,7 +183,7 @@ export function createPairingScreen(screen: TerminalScreen) {
 
 /**
  * Prints instructions for the accounts that are waiting to be linked. Prints nothing when the
- * output is not a terminal that someone is reading.
+ * output is not a terminal.
  */
 export async function printLinks(
   { print }: { readonly print: (text: string) => void },
@@ -194,7 +195,10 @@ export async function printLinks(
   }
 }
 
-/** Instructions for linking an account. Only for terminals: the code is as sensitive as a key. */
+/**
+ * Formats the instructions for linking an account. The text is only for terminals, because the code
+ * is as sensitive as a key.
+ */
 export async function formatLinkText(
   channel: string,
   { code, how }: Extract<AccountStatus['state'], { kind: 'pairing' }>,
@@ -205,20 +209,20 @@ export async function formatLinkText(
 }
 
 /**
- * Draws a code as lines of text, dark on light whatever the terminal's colors are. The library is
- * loaded on first use.
+ * Draws a code as lines of text, dark on light whatever the terminal's colors are. The QR code
+ * library is loaded on first use.
  */
 async function drawCode(code: string): Promise<string> {
   const { default: qrcode } = await import('qrcode');
   return qrcode.toString(code, { type: 'terminal', small: true, errorCorrectionLevel: 'L' });
 }
 
-/** How long the startup banner waits for channels that are still connecting, in ms. */
+/** How long (ms) the startup banner waits for channels that are still connecting. */
 const TIMEOUT_MS = 500;
 const POLL_INTERVAL_MS = 20;
 
 /**
- * Resolves to the states of all channels once none of them is still connecting, or after the
+ * Resolves to the states of all channels when none of them is connecting any longer, or after the
  * timeout.
  */
 export async function waitForFirstStates(

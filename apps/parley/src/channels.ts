@@ -18,13 +18,12 @@ export interface SettingsFileDeps {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
-  /** All channels, including those of plugins. */
   readonly channels: readonly ChannelDefinition[];
 }
 
 /**
- * Changes the access of accounts in the settings file. A running Parley picks up the change by
- * itself (D12).
+ * Creates the service that changes the access rules of accounts in the settings file. A running
+ * gateway reloads the changed settings file (D12).
  */
 export function createChannelSettings(deps: SettingsFileDeps): ChannelSettings {
   return {
@@ -39,8 +38,8 @@ export function createChannelSettings(deps: SettingsFileDeps): ChannelSettings {
 }
 
 /**
- * The id of a group in the form used in messages. Throws UsageError for text that cannot be a group
- * id.
+ * Converts the id of a group to the form used in messages. Throws UsageError for text that is not a
+ * group id.
  */
 function toGroupId(
   { folder, env, channels }: SettingsFileDeps,
@@ -59,8 +58,8 @@ function toGroupId(
 }
 
 /**
- * Applies either all changes to the settings file, or none. Throws a CliError that starts with
- * `failed` and leaves the file untouched.
+ * Applies either all changes to the settings file or none. On failure, throws a CliError that
+ * starts with `failed` and leaves the file unchanged.
  */
 export function changeSettings(
   { folder, env, clock, channels }: SettingsFileDeps,
@@ -80,7 +79,7 @@ export function changeSettings(
 const WithAgents = z.object({ agents: z.record(z.string(), z.unknown()) });
 
 /**
- * The sections of an agent as written in the file, and their location, which is the top level for
+ * Returns an agent's sections as written in the file, and their path, which is the top level for
  * the default agent (F14).
  */
 export function readWrittenSections(
@@ -93,7 +92,10 @@ export function readWrittenSections(
   return { path: ['agents', agent], values: agents?.[agent] };
 }
 
-/** The configured accounts when no gateway is running. They can be paused before its next start. */
+/**
+ * Lists the configured accounts when no gateway is running. Accounts can be paused before the
+ * gateway's next start.
+ */
 export async function listOfflineAccounts(
   planned: readonly PlannedAccount[],
   { accountPauses }: Pick<Store, 'accountPauses'>,

@@ -12,19 +12,22 @@ export interface CliContext {
   readonly print: (text: string) => void;
   /** The agent selected with `--agent` (F14); undefined for the default one. */
   readonly agent?: string | undefined;
-  /** Set by `--json`: responses of operations are printed unformatted. */
+  /** Set by `--json`: operations print their responses unformatted. */
   readonly json?: boolean | undefined;
 }
 
-/** Runs a command and loads its code only then. */
+/** Runs a command, whose code is loaded only when it runs. */
 export type RunCommand = (command: (cli: CliContext) => Promise<number>) => Promise<void>;
 
 export interface CommandRunners {
   /** Runs a command whose output is scrubbed of all secrets in the settings (G18). */
   readonly run: RunCommand;
-  /** For commands whose purpose is to show a secret. */
+  /** Runs a command whose purpose is to show a secret, without scrubbing its output. */
   readonly bare: RunCommand;
-  /** For commands that start a process. They ignore which settings file a running gateway uses. */
+  /**
+   * Runs a command that starts a process. Commands that start a process ignore which settings file
+   * a running gateway uses.
+   */
   readonly starting: RunCommand;
 }
 
@@ -46,7 +49,7 @@ export function addCommand<Given extends unknown[]>(
 }
 
 /**
- * Makes a subcommand the default of its group. Any other word is still rejected as an unknown
+ * Makes a subcommand the default of its command group. Any other word is rejected as an unknown
  * command.
  */
 export function addDefault(parent: Command, name: string, description: string): Command {
@@ -61,10 +64,10 @@ export function addDefault(parent: Command, name: string, description: string): 
   });
 }
 
-/** An example longer than this does not affect the alignment of the other explanations. */
+/** Longer examples do not affect the alignment of the explanations. */
 const MAX_EXAMPLE_COLUMN = 60;
 
-/** Adds examples to the help of a command, each a command line and its effect. */
+/** Adds examples to the help of a command; each consists of a command line and its effect. */
 export function addExamples(
   command: Command,
   examples: readonly (readonly [line: string, effect: string])[],
@@ -77,14 +80,14 @@ export function addExamples(
   return command.addHelpText('afterAll', text);
 }
 
-/** Parses `17`, `#17` or `v3`: numbers of dead letters and versions. */
+/** Parses `17`, `#17` or `v3` (the number of a dead letter or a version). */
 export function parseIdNumber(text: string): number {
   const digits = /^(?:#|v)?(\d{1,15})(?:-seed)?$/.exec(text)?.[1];
   if (digits !== undefined) return Number(digits);
   throw new InvalidArgumentError('Use a number such as 17.');
 }
 
-/** Returns a parser of whole numbers within limits. */
+/** Returns a parser for whole numbers between `least` and `most`. */
 export function createNumberParser(least: number, most: number): (text: string) => number {
   return (text) => {
     const number = Number(text);
@@ -102,16 +105,16 @@ export function parseIsoDate(text: string): string {
 }
 
 /**
- * Adds the option `--agent` to a group of commands that concern one agent. It is accepted before or
- * after the command (F14).
+ * Adds the option `--agent` to a group of commands that concern one agent. The option is accepted
+ * before or after the command (F14).
  */
 export function addAgentOption(group: Command): Command {
   return group.option('--agent <name>', 'work on this agent instead of the default one');
 }
 
 /**
- * Adds the option `--json` to a command or a group. In a group, it is accepted before or after the
- * command.
+ * Adds the option `--json` to a command or a group. In a command group, the option is accepted
+ * before or after the command.
  */
 export function addJsonOption(command: Command): Command {
   return command.option('--json', 'print JSON for programs');
@@ -128,7 +131,7 @@ export function removeJsonOption(command: Command): Command {
 type Installation = Pick<CliContext, 'folder' | 'env'>;
 type StoreWork<T> = (store: Store, loaded: LoadedSettings) => Promise<T>;
 
-/** Whether the database exists. Commands that only read must not create one. */
+/** Commands that only read must not create a database, so they check this first. */
 export function hasDatabase({ storeUrl }: DataFolder, { settings }: LoadedSettings): boolean {
   return settings.store.url !== undefined || existsSync(storeUrl.replace(/^sqlite:/, ''));
 }
@@ -136,13 +139,13 @@ export function hasDatabase({ storeUrl }: DataFolder, { settings }: LoadedSettin
 /** Opens the database for a command, whether or not a gateway is running. */
 export async function withStore<T>({ folder, env }: Installation, work: StoreWork<T>): Promise<T> {
   const loaded = readSettings(folder, env);
-  // Most commands ask a running gateway and never load the store.
+  // The store is loaded lazily, because most commands ask a running gateway instead.
   const { openStore } = await import('@parley/store');
   const { READ_SO_FAR, readMark, refuseLostDatabase } = await import('./database-mark.ts');
   const { settings } = loaded;
   refuseLostDatabase(folder, settings);
   const url = settings.store.url ?? folder.storeUrl;
-  // Anything detected here is recorded in the database, and the gateways report it.
+  // A detected setback is recorded in the database, and the gateways report it.
   const state = { seen: readMark(folder, settings), forget: READ_SO_FAR, onSetback: () => {} };
   const store = await openStore({ url, clock: systemTime.clock, state });
   try {
@@ -152,9 +155,11 @@ export async function withStore<T>({ folder, env }: Installation, work: StoreWor
   }
 }
 
-/** Reports that no Parley is running, and returns the exit code for that. */
+/** Prints that no gateway is running, and returns the exit code for this case. */
 export function reportNotRunning({ folder, print }: CliContext): number {
-  print(`No Parley runs on ${folder.path}. Start it with "${formatCommandLine('start', folder)}".`);
+  print(
+    `No gateway is running on ${folder.path}. Start it with "${formatCommandLine('start', folder)}".`,
+  );
   return 3;
 }
 

@@ -6,13 +6,13 @@ import type { CliContext } from './cli.ts';
 import { createScrub, findChosenAgent, type LoadedSettings } from './settings.ts';
 
 async function requireGateway(): Promise<never> {
-  throw createRefusal('not-running', 'Only a running Parley can do that.');
+  throw createRefusal('not-running', 'Only a running gateway can do that.');
 }
 
 /**
- * The services behind operations when no gateway is running, on the same database. They wake no
- * process: the next start picks up the work. Each service is loaded when it is first used. `atEnd`
- * is called when the command has finished.
+ * The services that operations use when no gateway is running, on the same database. Changes made
+ * without a gateway wake no other process; the next start picks up the work. Each service is loaded
+ * on first use. `atEnd` is called when the command has finished.
  */
 export function createCommandServices(
   { folder, env }: Pick<CliContext, 'folder' | 'env'>,

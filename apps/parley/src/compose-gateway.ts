@@ -29,7 +29,7 @@ import { findChosenAgent, isSharedStore, type LoadedSettings } from './settings.
 import type { SettingsWatch } from './settings-watch.ts';
 import { auditInstallation, startAudit } from './startup-audit.ts';
 
-/** The grace period for sends in progress during a shutdown, once the turns have ended, in ms. */
+/** How long (ms) sends in progress may take during a shutdown, after the turns have ended. */
 const SEND_GRACE_MS = 3_000;
 
 /** Starts the channels and the web server, and registers their cleanup in `opened`. */
@@ -60,14 +60,14 @@ export async function composeGateway(
   opened.defer(startAudit(() => auditInstallation(options, runtime.current), options));
   return {
     ...gateway,
-    /** Applies the new settings to accounts and pages. */
+    /** Applies changed settings to the accounts and pages. */
     reload: () => gateway.reload(runtime.current.accounts, servicesNow()),
   };
 }
 
 /**
- * The options of the gateway. Some are fixed at startup, others are functions that read the current
- * settings.
+ * Returns the options of the gateway. Options that depend on the settings are functions, which read
+ * the current settings.
  */
 function createGatewayOptions(
   options: StartOptions & OpenLog,
@@ -88,7 +88,7 @@ function createGatewayOptions(
       messageBytes: media.maxMessageMb * MEGABYTE,
       keptBytes: media.maxKeptMb * MEGABYTE,
       personFiles: media.maxPersonFiles,
-      // A single message of the maximum size always fits.
+      // The limit for a person is at least the size of one message of maximum size.
       personBytes: Math.max(media.maxPersonMb, media.maxMessageMb) * MEGABYTE,
     },
     situation: (name) => {
@@ -129,13 +129,13 @@ function createAgentCommandServices(
   };
 }
 
-/** The plugins loaded by the process, and the watcher of its settings file. */
+/** The plugins that the process has loaded, and the watcher of its settings file. */
 interface InstalledPlugins {
   readonly plugged: Pick<LoadedPlugins, 'report' | 'definitions'>;
   readonly watch: SettingsWatch;
 }
 
-/** The services behind the routes, with the current settings. */
+/** Creates the services for the routes, which use the current settings. */
 function createRouteServices(
   options: StartOptions & OpenLog,
   agents: AgentsRuntime,
@@ -165,7 +165,7 @@ function createRouteServices(
     hooks,
     operations: createOperationServices(options, agents, hooks, { plugged, watch }),
     channelSettings: {
-      // The module is loaded on first use.
+      // The module that changes access rules is loaded on first use.
       async allowGroup(...asked) {
         const { createChannelSettings } = await import('./channels.ts');
         return createChannelSettings({ ...options, channels: plugged.definitions }).allowGroup(
@@ -176,7 +176,7 @@ function createRouteServices(
   };
 }
 
-/** The services behind operations while a gateway is running. */
+/** Creates the services for operations while a gateway is running. */
 function createOperationServices(
   options: StartOptions & OpenLog,
   agents: AgentsRuntime,
@@ -247,8 +247,8 @@ function createOperationServices(
 }
 
 /**
- * The services behind operations that change the installation: its settings file, sign-ins at MCP
- * servers, and the process itself.
+ * Creates the services for operations that change the installation: the settings file, the
+ * credentials for MCP servers, and the process itself.
  */
 function createInstallationServices(
   options: StartOptions & OpenLog,
@@ -275,7 +275,7 @@ async function countLiveWorkers(store: Pick<Store, 'processes'>): Promise<number
   return running.filter(({ role }) => role !== 'gateway').length;
 }
 
-/** Settings use hours, days and megabytes; everything else uses ms and bytes. */
+/** The settings use hours, days and megabytes; all other code uses ms and bytes. */
 const HOUR_MS = 60 * 60_000;
 const MEGABYTE = 1_024 * 1_024;
 

@@ -25,21 +25,21 @@ import { isSharedStore, type LoadedSettings } from './settings.ts';
 import { recordTurns } from './watchdog/record-turns.ts';
 
 const SWEEP_MS = 3_000;
-/** How long stopping a scheduler may take, in ms. It only starts work such as heartbeats. */
+/**
+ * How long (ms) stopping a scheduler may take. Schedulers only start work such as heartbeats, so
+ * they stop quickly.
+ */
 const SCHEDULE_GRACE_MS = 4_000;
 
-/** A worker that runs turns with the settings of its agents. */
 export interface RunningWorker {
   /**
-   * Stops taking new turns. Running ones get `graceMs` and are then released for another run. A
-   * second call with a shorter time shortens the grace period.
+   * Stops claiming turns. Running turns may continue for `graceMs` and are then released, so that
+   * they run again later. Calling `stop` again with a shorter time shortens the grace period.
    */
   stop(graceMs: number): Promise<void>;
 }
 
-/**
- * Starts everything that runs turns. `owner` identifies this worker in leases and must be unique.
- */
+/** Starts all loops that run turns. `owner` identifies this worker in leases and must be unique. */
 export async function startWorker(agents: AgentsRuntime, owner: string): Promise<RunningWorker> {
   const { shared, cron, loaded } = agents;
   const { store, turns: queue, bus, clock, monotonic, log } = shared;
@@ -92,7 +92,10 @@ export async function startWorker(agents: AgentsRuntime, owner: string): Promise
   };
 }
 
-/** Notifies a chat about messages that were given up because they ended the process too often. */
+/**
+ * Creates a function that notifies a chat about messages that were abandoned because they ended the
+ * process too often.
+ */
 function createGivenUpNotifier({ store, clock, deliver }: AgentsRuntime['shared']) {
   return async (route: ReplyRoute): Promise<void> => {
     await store.outbox.enqueue(renderNoticeParts(GIVEN_UP, route), clock());
@@ -101,8 +104,8 @@ function createGivenUpNotifier({ store, clock, deliver }: AgentsRuntime['shared'
 }
 
 /**
- * Runs the turns of one agent. `runWithout` handles a turn of an agent that the settings do not
- * define.
+ * Runs the turns of one agent. `runWithout` handles turns of agents that are missing from the
+ * settings.
  */
 function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
   const services = createTurnServices(agents, own);
@@ -121,8 +124,8 @@ function startAgent(agents: AgentsRuntime, own: AgentRuntime) {
 }
 
 /**
- * Runs every schedule even if one of them fails, and then rejects with the first failure. Resolves
- * to the earliest time at which one is due again, or null if none is.
+ * Runs every schedule even if one fails, and then rejects with the first error. Resolves to the
+ * earliest time at which a schedule is due again, or to null.
  */
 async function runSchedules(
   schedules: readonly (() => Promise<number | null>)[],
@@ -134,7 +137,7 @@ async function runSchedules(
   return times.length === 0 ? null : Math.min(...times);
 }
 
-/** The maximum part of a conversation's history that the model receives. */
+/** Limits how much of a conversation's history the model receives. */
 const HISTORY = { entries: 400, tokens: 24_000 };
 
 export function createTurnServices(
@@ -174,7 +177,7 @@ export function createTurnServices(
   };
 }
 
-/** The limits of one turn (G01). Settings are in seconds and minutes, everything else in ms. */
+/** The limits of one turn (G01). The settings use seconds and minutes; all other code uses ms. */
 function toTurnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits {
   return {
     steps: limits.turnSteps,
@@ -189,7 +192,8 @@ function toTurnLimits({ limits, tools }: LoadedSettings['settings']): TurnLimits
 }
 
 /**
- * What summaries need. No person requests them, so they count only toward the daily total (G17).
+ * Creates the services for summaries. No person requests summaries, so they count only toward the
+ * daily total (G17).
  */
 function createSummaries({ shared }: AgentsRuntime, { agent, owners, store }: AgentRuntime) {
   const { clock } = shared;
@@ -202,7 +206,7 @@ function createSummaries({ shared }: AgentsRuntime, { agent, owners, store }: Ag
         { day: localTime(clock()).date, personId: '', groupId: null, agent: place.name },
         used,
       ),
-    // What people said is saved to memory before a summary replaces it (G11).
+    // People's messages are saved to memory before a summary replaces them (G11).
     ...(memory !== undefined && {
       beforeCompact: keepMemories({
         ...{ ...shared, store, service: memory, workspace, agent: place, owners },
@@ -212,13 +216,12 @@ function createSummaries({ shared }: AgentsRuntime, { agent, owners, store }: Ag
   };
 }
 
-/** People answer within minutes, so closing a request ten seconds late is soon enough. */
+/** People answer within minutes, so approval requests may be closed up to ten seconds late. */
 const APPROVALS_INTERVAL_MS = 10_000;
 
 /**
- * Closes approval requests that were not answered in time, including those that expired while no
- * process ran (G05), and wakes their turns. If a wake-up is lost, the periodic sweep of lanes
- * catches up.
+ * Closes expired approval requests, including those that expired while no process was running
+ * (G05), and wakes their turns. If a wake-up is lost, the periodic sweep of lanes finds the turn.
  */
 function expireApprovals({
   shared: { store, turns, clock, log },
@@ -233,7 +236,7 @@ const SOUL_INTERVAL_MS = 5_000;
 
 /**
  * Evaluates proposals for SOUL.md, applies those whose veto period is over, and notifies the owner
- * (W06), including about events and deadlines from while Parley was not running.
+ * (W06), including about changes that happened while Parley was not running.
  */
 function keepSoul(
   { shared, accounts, loaded, processId: owner }: AgentsRuntime,
@@ -248,8 +251,8 @@ function keepSoul(
     serves: createServedCheck(accounts),
   };
   const ending = new AbortController();
-  // Evaluation calls a model, which costs money, so only one worker does it. All other steps are
-  // harmless if several workers do them.
+  // Evaluation calls a model, which costs money, so only one worker evaluates proposals. Several
+  // workers may do the other steps at the same time without harm.
   const evaluate = async (): Promise<void> => {
     if (!isSharedStore(loaded.settings)) return service.evaluate(ending.signal);
     const { runWhileHeld } = await import('./shared-lock.ts');
@@ -264,7 +267,8 @@ function keepSoul(
     await notifyOfSoul(notices);
   });
   return async () => {
-    // A model can be slow; proposals not evaluated by now are evaluated after the next start.
+    // Models can be slow, so evaluation is aborted on shutdown; the next start evaluates the
+    // remaining proposals.
     ending.abort();
     await sweep.stop();
   };

@@ -19,7 +19,7 @@ import { ParleyError, reasonOf } from '@parley/core';
 import { detectInstallationKind, getConfigPath } from '@parley/core/installation';
 import { z } from 'zod';
 
-/** The files and folders of an installation. All paths are absolute. */
+/** The absolute paths of the files and folders of an installation. */
 export interface DataFolder {
   readonly path: string;
   readonly settingsFile: string;
@@ -30,15 +30,18 @@ export interface DataFolder {
   /** The file through which `parley status` and `parley chat` find the running gateway. */
   readonly instanceFile: string;
   readonly tokenFile: string;
-  /** The progress of sends, recorded while the gateway on this folder is running. */
+  /** The progress of sends, which is recorded while the gateway runs. */
   readonly sendNotes: string;
-  /** The work in progress of each process, read by the next one after a crash. */
+  /** The work in progress of each process; after a crash, the next process reads it. */
   readonly working: string;
-  /** The last log lines of each process. */
+  /** The folder of each process's last log lines. */
   readonly logs: string;
-  /** The last seen state of the database. A database behind this mark was rolled back. */
+  /**
+   * The state of the database when it was last seen. A database whose state is older than this mark
+   * was rolled back.
+   */
   readonly databaseMark: string;
-  /** This file exists while a restore replaces the files. */
+  /** A marker file that exists while a restore replaces the files. */
   readonly restoreMarker: string;
 }
 
@@ -46,7 +49,10 @@ export function getDefaultDataFolder(): string {
   return join(homedir(), '.parley');
 }
 
-/** Finds the data folder: `--data`, else `PARLEY_HOME`, else `~/.parley`. Touches nothing. */
+/**
+ * Finds the data folder: `--data`, else `PARLEY_HOME`, else `~/.parley`. Does not access the file
+ * system.
+ */
 export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEnv): DataFolder {
   const path = resolve(flag ?? (env.PARLEY_HOME || getDefaultDataFolder()));
   return {
@@ -65,7 +71,10 @@ export function locateDataFolder(flag: string | undefined, env: NodeJS.ProcessEn
   };
 }
 
-/** Creates the folder, readable only by its owner. Throws CliError if it cannot be written. */
+/**
+ * Creates the data folder, readable only by its owner. Throws CliError if the folder is not
+ * writable.
+ */
 export function createDataFolder(folder: DataFolder): void {
   try {
     makeFolder(folder.path);
@@ -75,7 +84,10 @@ export function createDataFolder(folder: DataFolder): void {
   }
 }
 
-/** Creates missing parents one by one: Node's recursive `mkdir` never returns below /proc. */
+/**
+ * Creates missing parent folders one by one, because Node's recursive `mkdir` never returns below
+ * /proc.
+ */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
@@ -83,8 +95,8 @@ function makeFolder(path: string): void {
 }
 
 /**
- * Locks the folder for this process until it ends. The operating system releases
- * the lock of a killed process. Throws CliError if another process has it.
+ * Locks the data folder for this process until it ends. The operating system releases the lock of a
+ * killed process. Throws CliError if another process holds the lock.
  */
 export function lockDataFolder(folder: DataFolder): { release(): void } {
   try {
@@ -97,8 +109,8 @@ export function lockDataFolder(folder: DataFolder): { release(): void } {
 }
 
 /**
- * Locks any folder. Throws SQLite's error; `isDatabaseBusy` tells whether another process holds the
- * lock.
+ * Locks a folder. Throws SQLite's error. `isDatabaseBusy` returns whether the cause is a lock held
+ * by another process.
  */
 export function lockFolder(path: string): { release(): void } {
   const lock = new DatabaseSync(join(path, 'lock'), { timeout: 0 });
@@ -127,7 +139,7 @@ function createLockedError(folder: DataFolder, cause: unknown): CliError {
   );
 }
 
-/** Whether a backup or a restore is running here, or was killed. */
+/** Returns whether a backup or restore is running on this data folder, or was killed. */
 export function hasUnfinishedWork(folder: DataFolder): boolean {
   return readdirSync(folder.path).some((name) =>
     /^(restoring-|backing-up-|restore-unfinished)/.test(name),
@@ -142,13 +154,15 @@ function createUnwritableError(folder: DataFolder, cause: unknown): CliError {
   );
 }
 
-/** A fingerprint that changes whenever the file is written or replaced, on any file system. */
+/**
+ * Returns a fingerprint that changes whenever the file is written or replaced, on any file system.
+ */
 export function getFilePrint(file: string): string {
   try {
     const stat = statSync(file, { throwIfNoEntry: false });
     return stat === undefined ? '' : `${stat.ino} ${stat.size} ${stat.mtimeMs}`;
   } catch (error) {
-    // Reading the file later fails the same way, and that is logged.
+    // Reading the file later fails in the same way, and that failure is logged.
     return reasonOf(error);
   }
 }
@@ -156,8 +170,8 @@ export function getFilePrint(file: string): string {
 const PROGRAM = { clone: 'npm run parley --', global: 'parley', project: 'npx parley' } as const;
 
 /**
- * A command as the user types it for this kind of installation, with `--data` unless the folder is
- * the default.
+ * Formats a command as the user types it for this kind of installation; adds `--data` unless the
+ * folder is the default.
  */
 export function formatCommandLine(command: string, folder: Pick<DataFolder, 'path'>): string {
   const data = folder.path === getDefaultDataFolder() ? '' : ` --data ${quotePath(folder.path)}`;
@@ -168,7 +182,10 @@ function quotePath(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The file by which commands in another terminal find the gateway that runs on a data folder. */
+/**
+ * The content of the instance file, through which commands in other terminals find the gateway on a
+ * data folder.
+ */
 const Instance = z.object({
   pid: z.int(),
   address: z.url(),
@@ -179,8 +196,8 @@ const Instance = z.object({
 export type GatewayInstance = z.infer<typeof Instance>;
 
 /**
- * Records the address of this process's gateway. The returned function removes the record unless another gateway on
- * the same folder has replaced it.
+ * Records the address of this process's gateway in the instance file. The returned function removes
+ * the file unless another gateway on the same folder has replaced it.
  */
 export function announceOwnGateway(folder: DataFolder, address: string): () => void {
   const { instanceFile, settingsFile: settings } = folder;
@@ -194,18 +211,18 @@ export function announceOwnGateway(folder: DataFolder, address: string): () => v
 }
 
 /**
- * Finds the running gateway of a data folder. Returns null if there is none, even if a killed
- * process left its file.
+ * Finds the running gateway of a data folder; null if there is none, even if a killed process left
+ * its instance file.
  */
 export function findInstance(folder: DataFolder): GatewayInstance | null {
   try {
     const parsed = Instance.safeParse(JSON.parse(readFileSync(folder.instanceFile, 'utf8')));
     if (!parsed.success) return null;
     const { pid, host = hostname() } = parsed.data;
-    // The process id is only valid on the machine that wrote it; others may share the folder.
+    // A process id is valid only on its own machine, and other machines may share the folder.
     return host === hostname() && isProcessAlive(pid) ? parsed.data : null;
   } catch {
-    // There is no file, or a process was killed while writing it: no gateway is running.
+    // The file is missing, or a process was killed while writing it, so no gateway is running.
     return null;
   }
 }
@@ -221,12 +238,12 @@ export function isProcessAlive(pid: number): boolean {
 
 type TokenFile = Pick<DataFolder, 'tokenFile'>;
 
-/** Anything shorter is a partly written file. */
+/** A shorter text is a partly written token. */
 const MIN_KEY_LENGTH = 32;
 
 /**
- * The token of the page and the API. It is created at the first start and readable only by its
- * owner.
+ * Returns the access token for the page and the API. The token is created at the first start, in a
+ * file that only its owner can read.
  */
 export function readOrMakeToken(folder: TokenFile): string {
   const token = readToken(folder);
@@ -241,9 +258,7 @@ export function readToken({ tokenFile }: TokenFile): string | null {
   return token.length >= MIN_KEY_LENGTH ? token : null;
 }
 
-/**
- * Replaces the token atomically: a process that reads the file gets either the old or the new one.
- */
+/** Replaces the token file atomically: other processes read either the old or the new token. */
 export function replaceToken({ tokenFile }: TokenFile): string {
   const token = randomBytes(24).toString('base64url');
   const draft = `${tokenFile}.${randomBytes(4).toString('hex')}`;
@@ -257,8 +272,8 @@ export function replaceToken({ tokenFile }: TokenFile): string {
 }
 
 /**
- * Returns a getter for the current token: `parley token rotate` in another process takes effect
- * immediately.
+ * Returns a getter for the current token, so that `parley token rotate` in another process takes
+ * effect immediately.
  */
 export function createTokenGetter(folder: TokenFile): () => string {
   let token = readOrMakeToken(folder);
@@ -267,21 +282,21 @@ export function createTokenGetter(folder: TokenFile): () => string {
     const print = getFilePrint(folder.tokenFile);
     if (print !== seen) {
       seen = print;
-      // If the file is missing, the previous token stays valid.
+      // If the token file is missing, the previous token stays valid.
       token = readToken(folder) ?? token;
     }
     return token;
   };
 }
 
-/** A request of the user that cannot be fulfilled; shown without a stack trace. */
+/** A user error that is shown without a stack trace. */
 export class CliError extends ParleyError {
   constructor(code: string, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });
   }
 }
 
-/** Invalid options or arguments: exits with code 2 and points to the help. */
+/** Invalid options or arguments. The process exits with code 2 and points to the help. */
 export class UsageError extends CliError {
   constructor(message: string) {
     super('usage', message);
@@ -291,8 +306,9 @@ export class UsageError extends CliError {
 export const WORKSPACE_TEMPLATES = getConfigPath('workspace');
 
 /**
- * Makes every file that this process writes from here on, including the side files of the database, accessible only to
- * its owner. The mask applies to the whole process, so only processes that belong to Parley may call this.
+ * Makes all files that this process creates from now on, including SQLite's side files, accessible
+ * only to their owner. The umask applies to the whole process, so only Parley's own processes may
+ * call this function.
  */
 export function restrictFileMode(): void {
   process.umask(0o077);

@@ -23,7 +23,7 @@ const process = (more: Partial<ProcessFacts> = {}) => ({
   facts: { ...FACTS, ...more },
 });
 
-describe('a process compared with the oldest one of its deployment', () => {
+describe('a process compared with the oldest process of its deployment', () => {
   it.each([
     ['alike', process(), []],
     ['with a clock within two seconds', process({ clockAheadMs: -2_000 }), []],
@@ -46,14 +46,14 @@ describe('a process compared with the oldest one of its deployment', () => {
     expect(found).toEqual(expected);
   });
 
-  it('[D12] is judged by its own clock if it is alone, otherwise by the difference', () => {
+  it('[D12] is judged by its own clock if it is alone, and otherwise by the clock difference', () => {
     const wrong = process({ clockAheadMs: 60_000 });
     expect(listDifferences(wrong, null)).toMatchObject([{ what: 'clock', unsafe: false }]);
     expect(listDifferences(wrong, wrong)).toMatchObject([{ what: 'clock', unsafe: false }]);
     expect(listDifferences(process(), wrong)).toMatchObject([{ what: 'clock', unsafe: true }]);
   });
 
-  it('[D10] names the sections of the settings that differ, but not their contents', () => {
+  it('[D10] reports the names of differing settings sections, but not their contents', () => {
     const other = process({ settings: { owners: 'x', model: 'b' } });
     const [oldest, stranger] = describeStrangers([process(), other]);
     expect(oldest?.notes).toEqual([]);
@@ -68,13 +68,13 @@ it.each([
   [5_000, 5_200, 1_100, 3_900],
   [1_000, 1_200, 5_100, -3_900],
 ])(
-  '[D10] a clock is ahead only by what the round trip cannot explain (%i to %i, %i)',
+  '[D10] counts only the clock lead that the round trip cannot explain (%i to %i, %i)',
   (asked, answered, database, ahead) => {
     expect(computeClockLead(asked, answered, database)).toBeCloseTo(ahead);
   },
 );
 
-it('[D12] a workspace has a single id, whichever process requests it first', async () => {
+it('[D12] gives a workspace a single id, even if several processes request it at once', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parley-id-'));
   const ids = await Promise.all([readWorkspaceId(folder), readWorkspaceId(folder)]);
   expect(ids[0]).not.toBeNull();
@@ -103,7 +103,7 @@ describe('the first gateway of a deployment', () => {
     return store.processes.heartbeat({ id, role, ...facts });
   };
 
-  it('[W08] is one that finds no other gateway, even if workers are running', async () => {
+  it('[W08] is the one that finds no other gateway, even if workers are running', async () => {
     await runs('w', 'worker');
     await runs('a', 'gateway');
     expect(await isFirst('a')).toBe(true);

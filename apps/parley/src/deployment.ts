@@ -9,18 +9,18 @@ import manifest from '../package.json' with { type: 'json' };
 import { CliError, type DataFolder } from './data-folder.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/** A clock that differs from the database's clock by more than this is reported, in ms. */
+/** A difference (ms) from the database's clock that is reported. */
 const CLOCK_REPORTED_MS = 2_000;
 /**
- * The largest safe difference between the clocks of two processes, in ms. Leases use the database's
- * clock, but other times are stored by each process's own: beyond this, the next process to serve
- * an account retries failed sends too early or too late.
+ * The largest safe difference (ms) between the clocks of two processes. Leases use the database's
+ * clock, but other times come from the process that stores them. With a larger difference, another
+ * process would retry failed sends too early or too late.
  */
 const CLOCK_UNSAFE_MS = 4_000;
 
 /**
- * A difference between a process and its deployment. If it is `unsafe`, the two must not run side
- * by side.
+ * A difference between a process and its deployment. If it is `unsafe`, the processes must not run
+ * side by side.
  */
 export interface DeploymentDifference {
   readonly what: 'agent' | 'workspace' | 'clock' | 'version' | 'settings';
@@ -37,9 +37,9 @@ interface OwnProcess {
 type JudgedProcess = Pick<RunningProcess, 'version' | 'facts'>;
 
 /**
- * Compares a process with the longest-running one of its deployment (null if this is the first).
- * Different settings are only reported, because a rolling restart with new settings passes through
- * that state.
+ * Compares a process with the longest-running process of its deployment; null if this process is
+ * the first. Different settings are only reported, because they occur in every rolling restart with
+ * new settings.
  */
 export function listDifferences(
   own: JudgedProcess,
@@ -90,8 +90,8 @@ export function describeStrangers<P extends JudgedProcess>(
 }
 
 /**
- * How far this clock is ahead of the database's clock. Differences that the round trip could
- * explain count as zero.
+ * Returns how far (ms) this clock is ahead of the database's clock. Differences that the round trip
+ * could explain count as zero.
  */
 export function computeClockLead(asked: number, answered: number, database: number): number {
   const ahead = (asked + answered) / 2 - database;
@@ -99,7 +99,8 @@ export function computeClockLead(asked: number, answered: number, database: numb
 }
 
 /**
- * Logs how this process differs from its deployment. Throws CliError `stranger` if that is unsafe.
+ * Logs how this process differs from its deployment. Throws CliError `stranger` if the difference
+ * is unsafe.
  */
 export async function checkStrangers(
   { store, clock, log }: OwnProcess,
@@ -127,8 +128,8 @@ export async function checkStrangers(
 }
 
 /**
- * The id stored in the workspace, by which machines that mount it under different paths recognize
- * it.
+ * Reads the id stored in the workspace. Machines that mount the workspace under different paths
+ * recognize it by this id.
  */
 export async function readWorkspaceId(workspace: string): Promise<string | null> {
   const home = join(workspace, '.parley');
@@ -142,7 +143,7 @@ export async function readWorkspaceId(workspace: string): Promise<string | null>
   return (await read()) || null;
 }
 
-/** The sections that may differ between machines or processes. */
+/** The settings sections that may differ between machines or processes. */
 const OWN_SECTIONS: ReadonlySet<string> = new Set(['http', 'log', 'store', 'queue', 'telemetry']);
 
 /** The workspace is omitted because its path may differ between machines. */
@@ -152,7 +153,7 @@ function getSharedSections(settings: Pick<LoadedSettings['settings'], 'agent'>) 
   );
 }
 
-/** One hash per section, by which processes compare their settings without revealing them. */
+/** Returns one hash per section, so that processes can compare settings without revealing them. */
 export function hashSections(
   { settings: { agents: _, ...settings }, agents, channels, secrets }: LoadedSettings,
   { path }: Pick<DataFolder, 'path'>,
@@ -174,8 +175,8 @@ export function hashSections(
 }
 
 /**
- * The heartbeat interval, in ms. It fits slightly more than twice into the 15 s after which a
- * process is considered dead.
+ * The heartbeat interval (ms) of a process. Two heartbeats fit into the 15 s after which a process
+ * is considered dead.
  */
 const BEAT_MS = 7_000;
 
@@ -185,15 +186,16 @@ interface ProcessAnnouncement extends OwnProcess {
 }
 
 /**
- * The address at which other machines reach a server of the machine `host` that listens on all
- * interfaces.
+ * Returns the address at which other machines reach a server that listens on all interfaces of the
+ * machine `host`.
  */
 function toReachableAddress(host: string, address: string): string {
   return address.replace(/\/\/(0\.0\.0\.0|\[::\]):/, `//${host}:`);
 }
 
 /**
- * Records every few seconds that this process is running. The returned function records its end.
+ * Records every few seconds that this process is running. The returned function records that the
+ * process has ended.
  */
 export function announceProcess(
   { store, clock, log, onOutdated }: ProcessAnnouncement,
@@ -201,7 +203,7 @@ export function announceProcess(
   known: {
     readonly facts: ProcessFacts;
     readonly workspace: string;
-    /** A function, because the settings change while the process runs. */
+    /** A function, because the settings can change while the process runs. */
     readonly settingsNow: () => ProcessFacts['settings'];
   },
 ): () => Promise<void> {
@@ -212,7 +214,7 @@ export function announceProcess(
   let isOutdated = false;
   let { facts } = known;
   const say = async (): Promise<void> => {
-    // A restore may have replaced the folder.
+    // A restore may have replaced the workspace folder.
     const workspace = await readWorkspaceId(known.workspace);
     facts = { ...facts, workspace, settings: known.settingsNow() };
     const asked = clock();
@@ -234,7 +236,7 @@ export function announceProcess(
   });
   return async () => {
     await heartbeats.stop();
-    // If the database is unreachable, the other processes notice the missing heartbeat.
+    // If the database is unreachable, other processes notice the missing heartbeat.
     await store.processes.leave(id).catch((error: unknown) => {
       log.warn({ reason: reasonOf(error) }, 'the end of this process was not recorded');
     });
@@ -242,14 +244,14 @@ export function announceProcess(
 }
 
 /**
- * How long to hold the lease that elects one of several gateways that start at the same time and
- * cannot see each other yet. In ms.
+ * How long (ms) to hold the lease that elects one of several gateways that start at the same time
+ * and cannot see each other yet.
  */
 const SAME_MOMENT_MS = 10_000;
 
 /**
- * Whether this gateway is the first of its deployment. A gateway that joins others, as in a rolling
- * restart, is not the first.
+ * Returns whether this gateway is the first of its deployment. A gateway that joins running
+ * gateways, as in a rolling restart, is not the first.
  */
 export async function isFirstGateway(
   store: Pick<Store, 'leases' | 'processes'>,

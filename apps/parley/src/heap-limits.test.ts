@@ -7,11 +7,14 @@ import { isFullRun } from '@parley/core/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../../..');
-/** Simulates Windows and older versions of Node, where the program runs in a child process. */
+/** Simulates Windows and older Node versions, on which the program runs in a child process. */
 const WITHOUT_EXCHANGE = ['--import', 'data:text/javascript,delete process.execve'];
 const PROGRAM = join(ROOT, 'apps/parley/bin/parley.js');
 type Start = readonly [way: string, isSame: boolean, program: string, args: readonly string[]];
-/** Each of these tests starts a complete Parley, which takes most of a second of processor time. */
+/**
+ * Each of these tests starts a complete Parley process, which takes most of a second of processor
+ * time.
+ */
 const WITH_A_FLAG: Start = [
   'node with a flag of its own',
   true,
@@ -46,7 +49,10 @@ describe.skipIf(process.platform !== 'linux')('a Parley process', () => {
   });
   afterEach(() => rmSync(data, { recursive: true, force: true }));
 
-  /** The arguments, environment and process id of a started Parley, as reported by the kernel. */
+  /**
+   * Returns the arguments, environment and process id of a started Parley process, as reported by
+   * the kernel.
+   */
   async function start(program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     const { MALLOC_ARENA_MAX: _arenas, NODE_OPTIONS: _options, ...rest } = process.env;
     const words = [...args, '--data', data, 'start'];

@@ -12,7 +12,7 @@ import { toRetentionAges } from './settings.ts';
 
 const MINUTE_MS = 60_000;
 /**
- * The pause after each step, as a multiple of the time the step took, so that other work takes
+ * The pause after each step, as a multiple of the step's duration, so that other work takes
  * precedence.
  */
 const SHARE_OF_OTHERS = 4;
@@ -25,9 +25,9 @@ type RetentionDeps = Pick<AgentsRuntime, 'processId' | 'loaded'> & {
 };
 
 /**
- * Periodically removes old rows in small steps, in one process of the deployment at a time (D15).
- * The returned function stops it. It does not start immediately, because adapters that are just
- * connecting may receive earlier messages again.
+ * Periodically removes old rows in small steps. In a deployment, only one process at a time does
+ * this (D15). The returned function stops the sweeps. The first sweep is delayed, because adapters
+ * that are still connecting may receive earlier messages again.
  */
 export function keepRetention({
   shared,
@@ -43,7 +43,7 @@ export function keepRetention({
   let isFirst = true;
   let isEnding = false;
   let isTight = false;
-  /** When this process last finished a round, on the monotonic clock. */
+  /** The time at which this process last finished a sweep, on the monotonic clock. */
   let endedAt: number | null = null;
   const round = async (isMine: () => boolean): Promise<void> => {
     const last = await store.retention.last();
@@ -90,10 +90,10 @@ export function keepRetention({
 const TIGHT =
   'the database exceeds retention.maxMegabytes: the oldest rows are removed before their age';
 
-/** Shorter lags are not reported, because the next rounds catch up. In ms. */
+/** Shorter lags (ms) are not reported, because the next sweeps catch up. */
 const REPORTED_MS = 60 * MINUTE_MS;
 
-/** Logs once for each reason why removals are held back, and once when they resume. */
+/** Logs once for each reason why rows are kept, and once when removal resumes. */
 function createHoldReporter(log: Logger): (decision: AgingDecision) => void {
   let reported: AgingDecision['heldBy'] = null;
   return ({ heldBy, heldMs, countFrom }) => {
@@ -105,7 +105,7 @@ function createHoldReporter(log: Logger): (decision: AgingDecision) => void {
       return;
     }
     const facts = { heldBy: now, agesCountFrom: new Date(countFrom).toISOString() };
-    // A database in which nothing was written is not a fault, so it is logged as information only.
+    // A database to which nothing is written is not a fault, so this is logged as information only.
     log[now === 'newest' ? 'info' : 'warn'](facts, HELD_TEXT[now]);
   };
 }
@@ -114,5 +114,5 @@ const HELD_TEXT = {
   'database-clock':
     "old rows are kept: the clock of this process is ahead of the database's; synchronize both (NTP)",
   newest: 'old rows are kept: nothing was written for more than a day',
-  'last-removal': `old rows are kept: too much time seems to have passed since the last round to be sure of it; removal catches up at ${DAYS_PER_DAY} days per day`,
+  'last-removal': `old rows are kept: too much time seems to have passed since the last round, so the clock may be wrong; removal catches up at ${DAYS_PER_DAY} days per day`,
 } as const;

@@ -5,28 +5,27 @@ import { systemTime } from '@parley/core';
 import type { LogLevelName, LogLine, LogQuery } from '@parley/gateway/api';
 import { z } from 'zod';
 
-/** A stored line with its parsed fields. */
+/** A stored log line with its parsed fields. */
 export type StoredLine = Omit<LogLine, 'conversation'> & {
   readonly raw: string;
   readonly conversation: string | null;
 };
 
 export interface StoredLogLines {
-  /** The lines, newest first. */
   readonly lines: readonly StoredLine[];
-  /** The value of `before` for the next page; null if there is nothing older. */
+  /** The value of `before` for the next page; null if there are no older lines. */
   readonly next: number | null;
   /** The processes whose lines are stored in this folder. */
   readonly processes: readonly string[];
 }
 
-/** A search with few matches stops after this time and can be continued from `next`. In ms. */
+/** The time (ms) after which a search with few matches stops; it can be continued from `next`. */
 const SEARCH_MS = 3_000;
 const BLOCK_BYTES = 64 * 1_024;
 
 /**
- * Reads the log lines that all processes store in a folder (U03), newest first. A missing folder
- * yields no lines.
+ * Reads the log lines that all processes store in a folder, newest first (U03). If the folder is
+ * missing, the result is empty.
  */
 export async function readKeptLog(folder: string, query: LogQuery): Promise<StoredLogLines> {
   const processes = listProcesses(folder);
@@ -53,11 +52,11 @@ function listProcesses(folder: string): readonly string[] {
     );
     return [...new Set(names)].toSorted();
   } catch {
-    return []; // No process has stored any lines yet.
+    return []; // The folder is missing because no process has stored any lines yet.
   }
 }
 
-/** A parsed line; `line` is null if the query does not match it. */
+/** A parsed log line. `line` is null if it does not match the query. */
 interface ParsedLogLine {
   readonly at: number;
   readonly line: StoredLine | null;
@@ -128,7 +127,10 @@ const Facts = z.looseObject({
   msg: z.string().default(''),
 });
 
-/** Returns null for an incomplete line: it is still being written, or the disk was full. */
+/**
+ * Parses a log line; returns null for an incomplete line, which is still being written or was cut
+ * off by a full disk.
+ */
 function readLine(raw: string, process: string): StoredLine | null {
   const parsed = Facts.safeParse(parseJsonLine(raw));
   if (!parsed.success) return null;
@@ -149,11 +151,11 @@ function parseJsonLine(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // The caller skips the line.
+    return null;
   }
 }
 
-/** The components that identify themselves in their log lines. */
+/** The component names that appear in log lines. */
 const COMPONENTS = [
   'plugin',
   'tool',

@@ -4,13 +4,16 @@ import { readKeptLog } from './log-reader.ts';
 import { formatLogName } from './process-options.ts';
 
 interface LogReportDeps {
-  /** The folder `logs` in the data folder. */
+  /** The path of the folder `logs` in the data folder. */
   readonly folder: string;
   readonly store: Pick<Store, 'conversations' | 'processes'>;
   readonly channels: readonly string[];
 }
 
-/** How many conversations on one page have their names looked up; all others show their ids. */
+/**
+ * The maximum number of conversations on a page whose names are looked up. Other conversations show
+ * their ids.
+ */
 const MAX_NAMES = 50;
 
 /**
@@ -22,8 +25,8 @@ export async function readLogReport(
 ): Promise<LogReport> {
   const { lines, next, processes } = await readKeptLog(folder, query);
   const ids = new Set(lines.flatMap(({ conversation }) => conversation ?? []));
-  // The log must remain readable while the database does not respond, because it is needed most
-  // then.
+  // The log must be readable while the database does not respond, because it is needed most in that
+  // situation.
   const [titles, running] = await Promise.all([
     store.conversations.titles([...ids].slice(0, MAX_NAMES)).catch(() => new Map()),
     store.processes.list().catch(() => []),

@@ -15,7 +15,7 @@ import { describeProgram } from './program.ts';
 interface GlobalFlags {
   readonly data?: string;
   readonly config?: string;
-  /** The agent, for commands that concern one agent. */
+  /** The name of the agent, for commands that concern one agent. */
   readonly agent?: string;
   readonly json?: boolean;
 }
@@ -26,8 +26,8 @@ export interface CommandStreams {
 }
 
 /**
- * Runs the command line. Resolves to the exit code: 0 success, 1 failure, 2 wrong usage, 3 not
- * running.
+ * Runs the command line. Resolves to the exit code: 0 success, 1 failure, 2 incorrect usage, 3 no
+ * running gateway.
  */
 export async function main(
   args: readonly string[],
@@ -82,27 +82,29 @@ export async function main(
   }
 }
 
-/** The full name of a command, such as `parley dead show`. */
+/** Returns the full name of a command, such as `parley dead show`. */
 function getCommandPath(command: Command): string {
   const { parent } = command;
   return parent === null ? command.name() : `${getCommandPath(parent)} ${command.name()}`;
 }
 
-/** Throws CliError for an agent that is not in the settings, before the command does anything. */
+/** Throws CliError for an agent that is not in the settings, before the command runs. */
 async function checkAgent(folder: DataFolder, env: NodeJS.ProcessEnv, agent: string) {
   const { findChosenAgent, readSettings } = await import('./settings.ts');
   findChosenAgent(readSettings(folder, env), agent);
 }
 
-/** Uses the settings file that the running gateway was started with, unless the user names one. */
+/**
+ * Uses the settings file that the running gateway was started with, unless the user names a file.
+ */
 function useStartedSettings(folder: DataFolder, { config }: GlobalFlags): DataFolder {
   const settingsFile = config === undefined ? findInstance(folder)?.settings : undefined;
   return settingsFile === undefined ? folder : { ...folder, settingsFile };
 }
 
 /**
- * Throws CliError if a settings file named by the user does not exist: a typo must not fall back to
- * the defaults.
+ * Throws CliError if a settings file named by the user does not exist, because the defaults must
+ * not hide a typo.
  */
 function resolveDataFolder(flags: GlobalFlags): DataFolder {
   const folder = locateDataFolder(flags.data, process.env);

@@ -22,12 +22,12 @@ import type { LoadedSettings } from './settings.ts';
 type SignInOptions = Pick<StartOptions, 'folder' | 'clock' | 'monotonic' | 'random'> &
   Pick<OpenLog, 'log' | 'secrets'>;
 
-/** The locks of this process, by the name of the MCP server. */
+/** The locks of this process, keyed by the name of the MCP server. */
 export type SignInLocks = ReadonlyMap<string, WorkspaceLock>;
 
 /**
  * Creates one lock per MCP server, because refresh tokens are single-use and must not be renewed
- * concurrently. When several processes share a database, the lock is a lease among all of them.
+ * concurrently. If several processes share a database, the lock is a lease among these processes.
  */
 export async function createSignInLocks(
   settings: LoadedSettings['settings'],
@@ -47,9 +47,9 @@ export async function createSignInLocks(
 }
 
 /**
- * Stores sign-ins at MCP servers in `secrets/` of the data folder, which only its owner can read
- * and no backup contains. From then on, everything read or written there is scrubbed from logs and
- * answers.
+ * Stores credentials for MCP servers in `secrets/` in the data folder, which only its owner can
+ * read and which backups omit. All values that are read or written there are scrubbed from logs and
+ * answers from then on.
  */
 export function openSignIns(
   { folder, secrets }: Pick<SignInOptions, 'folder' | 'secrets'>,
@@ -85,8 +85,8 @@ function toSignInName(server: string): string {
 }
 
 /**
- * Returns null if the file is missing or damaged; the person then signs in again. Throws if it
- * cannot be read now, because it must not be overwritten with an empty one.
+ * Returns null if the file is missing or damaged; the person then has to sign in again. Throws if
+ * the file cannot be read at the moment, so that it is not overwritten with an empty state.
  */
 function readSignInState(file: string): SignInState | null {
   let text: string;
@@ -111,7 +111,7 @@ function writeSignInState(
   writeSecretFile(folder, toSignInName(server), JSON.stringify(state));
 }
 
-/** The sign-ins at the configured MCP servers. */
+/** Returns the sign-ins for the configured MCP servers. */
 export function createMcpSignIns(
   { mcp }: Pick<LoadedSettings['settings'], 'mcp'>,
   signInAt: (server: string) => SignInMeans,

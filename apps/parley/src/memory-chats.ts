@@ -3,10 +3,10 @@ import { getConversationAgent } from '@parley/core';
 import type { Store } from '@parley/store';
 import type { Workspace } from '@parley/workspace';
 
-/** The maximum number of chats whose titles are looked up, starting with the newest messages. */
+/** The maximum number of chats whose titles are looked up, most recent first. */
 const MAX_CHATS = 500;
 
-/** An agent's chats, by the name of their memory file. */
+/** Lists an agent's chats, keyed by the name of their memory file. */
 export function listMemoryChats(
   workspace: Workspace,
   agent: string | undefined,

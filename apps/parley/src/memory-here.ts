@@ -14,8 +14,8 @@ export async function openFilesForCommand(store: Store, { name, settings }: Chos
 }
 
 /**
- * Opens the memories of an agent for a command. Only a running gateway can delete memories, since
- * it may be using them.
+ * Opens the memories of an agent for a command. Commands cannot delete memories without a running
+ * gateway, because the gateway may be using them.
  */
 export async function openMemoryForCommand(
   store: Store,

@@ -43,8 +43,8 @@ export function chooseModel(
     return line;
   });
   /**
-   * `line` names the model that answers and the reason, as far as they are known; `known` resolves
-   * to the final text; `choices` are the choices for `/model`.
+   * `line` names the answering model and the reason for the choice, as far as known. `known`
+   * resolves to the final text, and `choices` are the models offered by `/model`.
    */
   const choices = new Map(
     [...chosen.choices].map(
@@ -55,17 +55,17 @@ export function chooseModel(
 }
 
 /**
- * Replaces the colon, because `offline – no model …` reads better after "Model:" than `offline: no
- * model …`.
+ * Replaces the colon with a dash, because `offline – no model …` reads better after "Model:" than
+ * `offline: no model …`.
  */
 function formatModelLine(why: string): string {
   return why.replace(': ', ' – ');
 }
 
 /**
- * Wraps a model so that it never receives a secret from the settings, whatever a tool, a page or an
- * MCP server has echoed, and never passes one on, not even while an answer is being streamed (G18).
- * The history contains the scrubbed text.
+ * Wraps a model so that it neither receives nor emits secrets from the settings, even if a tool, a
+ * page or an MCP server has echoed one, and even while an answer is streamed (G18). The history
+ * contains the scrubbed text.
  */
 export function createScrubbedModel(
   model: ChatModel,
@@ -156,8 +156,8 @@ function scrubMessage(message: ModelMessage, scrub: Scrub): ModelMessage {
 }
 
 /**
- * Servers write their own tool descriptions and may echo secrets from the request there. Each tool
- * is serialized only once, and `scrub` caches clean texts until a secret is added.
+ * MCP servers write their own tool descriptions, and may echo secrets from the request in them.
+ * Each tool is serialized only once, and `scrub` caches clean texts until a secret is added.
  */
 function createToolScrubber(scrub: Scrub): (tool: ModelTool) => ModelTool {
   const texts = new WeakMap<ModelTool, string>();

@@ -18,14 +18,14 @@ import {
 } from './running-gateway.ts';
 import { stripControls } from './terminal/text.ts';
 
-/** The caller when no gateway is running: whoever can write the data folder acts as its owner. */
+/** The caller when no gateway is running. Users who can write the data folder act as its owner. */
 const CALLER = { name: 'the command line', role: 'owner' } as const;
 
-/** Performs operations through the running gateway, or in this process on the database. */
+/** Performs operations through the running gateway, or in this process directly on the database. */
 export interface Operations {
   /** The address of the gateway; null if this process performs the operations. */
   readonly address: string | null;
-  /** `withinMs` is how long the gateway may take; a few seconds by default. */
+  /** `withinMs` is the time the gateway may take; the default is a few seconds. */
   perform<Name extends OperationName>(
     name: Name,
     input: InputOf<Name>,
@@ -34,9 +34,9 @@ export interface Operations {
 }
 
 /**
- * Runs a command that performs `name` and possibly other operations. Resolves to the exit code:
- * that of `work`; 1 if an operation was refused, with the reason printed; 3 if `name` needs a
- * gateway and none is running.
+ * Runs a command that performs `name` and possibly other operations. Resolves to the exit code of
+ * `work`. The code is 1 if an operation was refused, with the reason printed, and 3 if `name` needs
+ * a gateway and none is running.
  */
 export async function withOperations(
   cli: CliContext,
@@ -52,8 +52,8 @@ export async function withOperations(
         withinMs,
       });
     return await work({ address: gateway.address, perform }).catch((error) => {
-      // Answers are not validated, because gateway and command share their types; only a different
-      // version can answer in another form.
+      // Responses are not validated, because the gateway and the command share their types. Only a
+      // gateway of another version can respond in a different form.
       throw error instanceof TypeError ? createOtherVersionError(gateway, error) : error;
     });
   } catch (error) {
@@ -88,7 +88,7 @@ function rethrowRefusal(error: unknown): never {
 }
 
 /**
- * Performs one operation and prints its answer: as text, or unformatted with `--json`. `codeOf`
+ * Performs one operation and prints its response as text, or unformatted with `--json`. `codeOf`
  * returns the exit code.
  */
 export function operateAndPrint<Name extends OperationName>(
@@ -106,12 +106,12 @@ export function operateAndPrint<Name extends OperationName>(
   });
 }
 
-/** An operation whose answer is text for people. */
+/** An operation whose response is text for people. */
 type TextOperation = {
   [Name in OperationName]: OutputOf<Name> extends { readonly text: string } ? Name : never;
 }[OperationName];
 
-/** Like `operate`, for operations that answer with text. */
+/** Like `operate`, for operations that respond with text. */
 export function operateText<Name extends TextOperation>(
   cli: CliContext,
   name: Name,

@@ -34,7 +34,7 @@ describe('the file shown in an approval request', () => {
     ['lines', '---\na: b\n---\n\nOne\n\nTwo\n', '---\na: b\n---\n\nOne\n\nTwo'],
     ['a line like a bar', '| x\n|\n', '| x\n|'],
     ['hidden characters, written out', 'a\u200bb\n', 'a\\u{200b}b'],
-  ])('[W09] is found as it is displayed: %s', (_what, text, expected) => {
+  ])('[W09] is parsed as displayed: %s', (_what, text, expected) => {
     const readers = 'everyone, as before';
     const shown = formatArguments({ path: 'notes/a.md', readers, whole_file: text });
     expect(parseProposedFile(shown)).toEqual({ path: 'notes/a.md', text: expected });
@@ -44,7 +44,7 @@ describe('the file shown in an approval request', () => {
     { path: 'a.md', text: 'whole_file:' },
     { command: 'path: "a"\nwhole_file: "x"' },
     { path: 'a\u200b.md', whole_file: 'x' },
-  ])('is absent from %j', (input) => {
+  ])('is null for %j', (input) => {
     expect(parseProposedFile(formatArguments(input))).toBeNull();
   });
 });

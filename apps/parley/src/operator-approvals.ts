@@ -14,23 +14,23 @@ interface ApprovalDeps extends SettingsFileDeps {
   readonly store: Pick<Store, 'audit' | 'conversations'>;
   readonly workspace: Pick<Workspace, 'agentFiles' | 'folder'>;
   /**
-   * The name of the agent; undefined for the default one, which uses the rules of the installation
-   * (F14).
+   * The name of the agent; undefined for the default agent, which uses the rules of the
+   * installation (F14).
    */
   readonly name: string | undefined;
 }
 
 /**
- * The approval rules and the files awaiting a decision, for people who decide outside of chats
- * (G05, W09).
+ * Creates the service for people who decide outside chats: the approval rules, and the files that
+ * await a decision (G05, W09).
  */
 export function createOperatorApprovals(deps: ApprovalDeps): OperatorApprovals {
   return { rules: createApprovalRules(deps), files: createAgentFiles(deps) };
 }
 
 /**
- * Edits the rules of `approvals.auto` in the settings file. A running Parley picks up the change by
- * itself (D12).
+ * Edits the rules of `approvals.auto` in the settings file. A running gateway reloads the changed
+ * settings file (D12).
  */
 export function createApprovalRules(
   deps: SettingsFileDeps & Pick<ApprovalDeps, 'name'>,
@@ -40,7 +40,7 @@ export function createApprovalRules(
     const loaded = checkSettings(deps.folder, deps.env, deps.channels);
     return loaded.kind === 'ok' ? findChosenAgent(loaded, name).settings.approvals.auto : [];
   };
-  /** An agent without its own list gets one that starts with the inherited rules. */
+  /** An agent without its own list gets a list that starts with the inherited rules. */
   const change = (kind: 'add' | 'take', value: string): SettingsChange => {
     const { path: at, values } = readWrittenSections(folder, name);
     const path = [...at, 'approvals', 'auto'];
@@ -67,8 +67,8 @@ const DONE = {
 } as const;
 
 /**
- * Files written by the agent that are awaiting a person's decision (W09). The journal of turns
- * shows in which conversation each was written.
+ * Returns the files written by the agent that await a person's decision (W09). The turn journal
+ * shows in which conversation each file was written.
  */
 function createAgentFiles({ store, workspace, clock }: ApprovalDeps): OperatorApprovals['files'] {
   const { agentFiles, folder } = workspace;
@@ -102,8 +102,8 @@ function createAgentFiles({ store, workspace, clock }: ApprovalDeps): OperatorAp
 }
 
 /**
- * The path and the complete new text of the file in an approval request, as displayed to people;
- * null if the request concerns no file.
+ * Returns the path and the complete new text of the file in an approval request, as shown to
+ * people; null if the request concerns no file.
  */
 export function parseProposedFile(
   shown: string,

@@ -79,7 +79,7 @@ export function openHeartbeat(
   const rules = {
     judge: createJudge({ ...deps, agent, settings, timeZone: () => heartbeat.timeZone() }),
     limits: async (run: Pick<HeartbeatRun, 'agent'>) => {
-      // Runs started by a hook are not limited by the heartbeat's budget; `spend` limits both.
+      // Runs that a hook starts do not count toward the heartbeat's budget; `spend` limits both.
       if (run.agent !== agent.id) return {};
       const left = settings.tokensPerDay - (await tokensToday({ store, agent, clock }));
       return { steps: settings.steps, tokens: Math.max(0, left) };
@@ -94,8 +94,8 @@ interface HookParts extends Pick<CronParts, 'store' | 'turns' | 'clock' | 'log'>
 }
 
 /**
- * The hooks of all agents. `agentOf` returns an agent's services by its name, or those of the
- * default agent if undefined.
+ * Opens the hooks of all agents. `agentOf` returns an agent's services by name; without a name,
+ * those of the default agent.
  */
 export function openHooks(
   { hooks, agent }: Pick<LoadedSettings['settings'], 'hooks' | 'agent'>,
@@ -127,7 +127,7 @@ interface AgentWithHooks {
 }
 
 /**
- * The length of a job's id, in characters. It is short enough to type, and ids in use are not
+ * The length, in characters, of a job's id. Ids are short enough to type, and ids in use are not
  * assigned again.
  */
 const CODE_LENGTH = 5;
@@ -197,7 +197,10 @@ export function openCron(
 
 const idle = async () => {};
 
-/** Access to jobs when no gateway is running. The next start or check picks up what is due. */
+/**
+ * Provides access to jobs when no gateway is running. The next start or check runs the jobs that
+ * are due.
+ */
 export function createOfflineCron(store: Store, loaded: LoadedSettings): OperatorCron {
   const accounts = planAccounts(loaded, listOwners(loaded.settings), CHANNEL_DEFINITIONS);
   const waking = { turns: { wake: idle }, deliver: idle, checkpoint: () => {} };
@@ -205,7 +208,7 @@ export function createOfflineCron(store: Store, loaded: LoadedSettings): Operato
 }
 
 /**
- * Access to hooks when no gateway is running: only recent events can be read, and no events are
+ * Provides access to hooks when no gateway is running: recent events can be read, but no events are
  * accepted.
  */
 export function createOfflineHooks(store: Store, { settings }: LoadedSettings) {
@@ -213,7 +216,7 @@ export function createOfflineHooks(store: Store, { settings }: LoadedSettings) {
   return openHooks(settings, { ...parts, meter: silentMeter }, () => undefined);
 }
 
-/** The heartbeat when no gateway is running, read from its files. */
+/** Provides the heartbeat report when no gateway is running, based on the files. */
 export async function createOfflineHeartbeat(store: Store, { name, settings }: ChosenAgent) {
   const { heartbeat, tools, agent } = settings;
   const { id, timeZone, isMachinesTimeZone } = agent;
@@ -223,7 +226,7 @@ export async function createOfflineHeartbeat(store: Store, { name, settings }: C
     ...parts,
     owners: listOwners(settings),
     agentName: name,
-    // It is only known after the start which accounts work.
+    // Which accounts work is known only after the start, so all are assumed to work.
     serves: () => true,
     chats: tools.message.chats,
     tell: heartbeat.notify,
@@ -259,9 +262,9 @@ interface BootStart extends Pick<BootDeps, 'clock' | 'log'> {
 }
 
 /**
- * Starts running each agent's BOOT.md (W08) in the background. The returned function waits until
- * that is done. Among several gateways, only the first one runs it: joining others, as in a rolling
- * restart, does not count as a start.
+ * Runs each agent's BOOT.md in the background (W08). The returned function waits until the runs
+ * have ended. In a deployment with several gateways, only the first one runs BOOT.md; joining a
+ * running deployment, as in a rolling restart, does not count as a start.
  */
 export function startBoot(deps: BootStart): () => Promise<void> {
   const { agents, accounts, turns, newId } = deps;

@@ -18,7 +18,7 @@ interface AgentsFlags {
   readonly account: string;
 }
 
-/** Adds the command that shows which agent answers where. */
+/** Adds the command `parley agents`, which shows the agent that answers in a chat. */
 export function describeAgents(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/agents.ts'));
   const what =
@@ -97,7 +97,7 @@ const PROMPT_EXAMPLES = [
   ['parley prompt --channel web --agent support', 'preview the prompt of another agent'],
 ] as const;
 
-/** Options that select past turns; they exclude each other. */
+/** Options that select past turns and exclude each other. */
 const PAST = [
   ['--list', 'list the last turns; --limit says how many'],
   ['--last', 'show the newest turn; with --chat the newest one there'],
@@ -106,7 +106,7 @@ const PAST = [
   ['--diff [turns...]', 'compare two turns; without ids the last two of a chat'],
 ] as const;
 
-/** Options of a preview, which cannot be combined with those for past turns. */
+/** Options of a preview, which cannot be combined with the options for past turns. */
 const PREVIEW = [
   [
     '--channel <name>',
@@ -181,7 +181,7 @@ export function describeMemory(program: Command, { run }: CommandRunners): void 
     'list earlier versions of MEMORY.md, newest first, and why each changed',
     () => work((m, cli) => m.listVersions(cli)),
   );
-  const diff = 'show what changed in MEMORY.md since a version; without one, since the last';
+  const diff = 'show what changed in MEMORY.md since a version (default: the last one)';
   addCommand(memory, 'diff [version]', diff, (version: string | undefined) =>
     work((m, cli) => m.diffVersion(cli, version)),
   );

@@ -21,7 +21,7 @@ export function describeConfig(program: Command, { run }: CommandRunners): void 
   addCommand(config, 'upgrade', upgrade, () => work((m, cli) => m.upgradeConfig(cli)));
 }
 
-/** Adds the commands for backup and restore. */
+/** Adds the commands `parley backup` and `parley restore`. */
 export function describeBackup(program: Command, { run }: CommandRunners): void {
   const backup = createModuleRunner(run, () => import('./commands/backup/backup.ts'));
   const restore = createModuleRunner(run, () => import('./commands/backup/restore.ts'));

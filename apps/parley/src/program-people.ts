@@ -15,7 +15,7 @@ export function describeChannels(program: Command, { run }: CommandRunners): voi
   const work = createModuleRunner(run, () => import('./commands/channels.ts'));
   const what = 'list, pause, reconnect or test accounts, and allow groups';
   const channels = addJsonOption(addCommand(program, 'channels', what));
-  const list = 'list accounts and their state, people waiting for access, and groups seen';
+  const list = 'list accounts and their state, people waiting for access, and known groups';
   addDefault(channels, 'list', list).action(() => work((m, cli) => m.listChannels(cli)));
   const change = (action: 'pause' | 'resume' | 'reconnect', description: string) =>
     addCommand(channels, `${action} <account>`, description, (account: string) =>
@@ -45,7 +45,7 @@ export function describeChannels(program: Command, { run }: CommandRunners): voi
   );
 }
 
-/** Adds the commands about who may write to the bot and open the page. */
+/** Adds the commands that manage who may write to the bot and open the page. */
 export function describeAccess(program: Command, { run, bare }: CommandRunners): void {
   const load = () => import('./commands/access.ts');
   const [work, secret] = [createModuleRunner(run, load), createModuleRunner(bare, load)];

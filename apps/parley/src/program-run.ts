@@ -24,8 +24,8 @@ const ROLES = [
 ] as const;
 
 /**
- * Adds the commands that start Parley, as a whole or by role, and those that talk to it from the
- * terminal.
+ * Adds the commands that start Parley, completely or by role, and the command that talks to the
+ * agent in the terminal.
  */
 export function describeStart(program: Command, { bare, starting }: CommandRunners): void {
   const start = createModuleRunner(starting, () => import('./commands/start.ts'));
@@ -76,7 +76,7 @@ everything happened as the scene says, 1 if not.`;
 export function describeSimulate(program: Command, { bare }: CommandRunners): void {
   const work = createModuleRunner(bare, () => import('./commands/simulate/simulate.ts'));
   const what =
-    'play a platform against your Parley, on a page or by a scene, without an account or token';
+    'simulate a platform for your Parley, on a page or from a scene, without an account or token';
   const play = new Option('--play <file>', 'the scene').hideHelp();
   const command: Command = addCommand(
     program,
@@ -119,7 +119,10 @@ export function describeSimulate(program: Command, { bare }: CommandRunners): vo
 
 const PLATFORMS: readonly SimulatedPlatform[] = ['telegram', 'discord', 'slack', 'whatsapp'];
 
-/** Parses a platform and a scene in any order. Returns an error text if a word is neither. */
+/**
+ * Parses a platform and a scene file, given in any order. Returns an error text if a word is
+ * neither.
+ */
 function readSimulateWords(
   words: readonly string[],
 ): { readonly platform: SimulatedPlatform; readonly scene?: string } | string {

@@ -108,7 +108,7 @@ function toJob({ to, agent: _, ...fields }: JobFlags) {
   return { fields, to };
 }
 
-/** Adds the commands for events from other programs. */
+/** Adds the commands that list and test hooks. */
 export function describeHooks(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/hooks.ts'));
   const hooks = addJsonOption(

@@ -17,8 +17,8 @@ import type { SettleFlags } from './commands/dead.ts';
 import type { LogsFlags } from './commands/logs.ts';
 
 /**
- * Adds the commands that show the current health, the outcome of a message, and the size of the
- * database.
+ * Adds the commands that show the health of the gateway, the outcome of a message, and the size of
+ * the database.
  */
 export function describeStatus(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/status.ts'));
@@ -124,7 +124,7 @@ const DOCTOR_HELP = `
 It makes real calls: to the model (a few tokens), to each channel, to the database. Nothing is changed.
 Exit code: 0 nothing has failed (there may be warnings), 1 something has. docs/doctor.md explains all checks.`;
 
-/** Adds the command that checks whether everything works. */
+/** Adds the command `parley doctor`, which checks whether the installation works. */
 export function describeDoctor(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/checks/doctor.ts'));
   const what =
@@ -136,7 +136,7 @@ export function describeDoctor(program: Command, { run }: CommandRunners): void 
 const AUDIT_NOTES = `Exit code: 0 nothing at warning or above, 1 warnings, 2 something critical, 3 it could not run.
 docs/audit.md lists all checks.`;
 
-/** Adds the command that checks for security weaknesses. */
+/** Adds the command `parley audit`, which checks for security weaknesses. */
 export function describeAudit(program: Command, { run }: CommandRunners): void {
   const work = createModuleRunner(run, () => import('./commands/checks/audit.ts'));
   const what = 'check this installation for security weaknesses, and say what to do about them';

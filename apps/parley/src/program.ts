@@ -31,7 +31,7 @@ import { formatVersion } from './version.ts';
 
 type DescribeCommands = (program: Command, runs: CommandRunners) => void;
 
-/** The commands under the headings of `parley --help`. */
+/** The commands, grouped by the headings in `parley --help`. */
 const GROUPS: readonly (readonly [heading: string, commands: readonly DescribeCommands[]])[] = [
   ['Run:', [describeStart, describeService, describeSimulate]],
   ['Watch:', [describeStatus, describeLogs, describeUsage]],
@@ -111,7 +111,7 @@ function describeCompletion(program: Command, { bare }: CommandRunners): void {
 }
 
 /**
- * Replaces Commander's own help command, which does not report unknown words and ignores all words
+ * Replaces Commander's help command, which does not report unknown words and ignores all words
  * after the first.
  */
 function describeHelp(program: Command): void {

@@ -19,10 +19,7 @@ const EXAMPLE_PLUGIN = join(import.meta.dirname, '../../../examples/plugin');
 const CHANNELS = CHANNEL_DEFINITIONS.map(({ id }) => id);
 const LAYOUTS = ['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'] as const;
 
-/**
- * Files that a workspace may contain. The text of each contains a word that occurs in no other
- * file.
- */
+/** Files that a workspace may contain, each with a word that occurs in no other file. */
 const FILES: readonly string[] = [
   ...['AGENTS.md', 'SOUL.md', 'USER.md', 'IDENTITY.md', 'TOOLS.md', 'MEMORY.md', 'HEARTBEAT.md'],
   ...['BOOT.md', 'BOOTSTRAP.md', 'memory/2026-11-20.md', 'memory/2026-11-21.md', 'memory/user.md'],
@@ -63,7 +60,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(path, { recursive: true, force: true }));
 
-/** Reads a file that it does not declare. */
+/** A prompt source that reads a file it does not declare. */
 const nosy: ContextSource = {
   id: 'nosy',
   async gather({ view }) {
@@ -109,7 +106,7 @@ function put(file: string, name: string): void {
 }
 
 describe.each(LAYOUTS)('prompt sources with the layout %s', (layout) => {
-  it('[W09] are only files that an agent cannot change without approval', async () => {
+  it('[W09] use only files that an agent cannot change without approval', async () => {
     const { agent, lines, deps } = await open(layout);
     const { promptFiles } = agent;
     const shown = new Set<string>();
@@ -140,7 +137,7 @@ describe.each(LAYOUTS)('prompt sources with the layout %s', (layout) => {
   });
 });
 
-it('[W09] settings and profiles inside the workspace are treated as prompt files', async () => {
+it('[W09] treat settings and profiles inside the workspace as prompt files', async () => {
   writeFileSync(
     join(path, 'parley.yaml'),
     JSON.stringify({ model: 'offline', agent: { workspace: path } }),

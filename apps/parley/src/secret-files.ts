@@ -7,14 +7,14 @@ import type { DataFolder } from './data-folder.ts';
 type SecretsFolder = Pick<DataFolder, 'path'>;
 
 /**
- * The path of a file in `secrets/` of the data folder, which only its owner can read and no backup
- * contains.
+ * Returns the path of a file in `secrets/` in the data folder, which only its owner can read and
+ * which backups omit.
  */
 export function getSecretPath({ path }: SecretsFolder, name: string): string {
   return join(path, 'secrets', name);
 }
 
-/** Written atomically, so that a reader never sees a partial file. */
+/** The file is written atomically, so that a reader never sees a partial file. */
 export function writeSecretFile(folder: SecretsFolder, name: string, text: string): void {
   const file = getSecretPath(folder, name);
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
@@ -29,8 +29,8 @@ export function writeSecretFile(folder: SecretsFolder, name: string, text: strin
 }
 
 /**
- * The reference to a secret in the settings file. It is relative if both files are in the data
- * folder.
+ * Creates the reference to a secret for the settings file; it is relative if both files are in the
+ * data folder.
  */
 export function createSecretReference(
   folder: Pick<DataFolder, 'path' | 'settingsFile'>,
@@ -42,8 +42,8 @@ export function createSecretReference(
 }
 
 /**
- * Writes a secret and returns a function that restores the previous one. Settings that refer to the
- * file can only be checked once it exists, and may then be refused.
+ * Writes a secret, and returns a function that restores the previous one. Settings that refer to
+ * the file can be checked only after it exists, and may be refused in the check.
  */
 export function replaceSecret(folder: SecretsFolder, name: string, text: string): () => void {
   const before = readSecret(getSecretPath(folder, name));

@@ -5,11 +5,9 @@ import type { Store } from '@parley/store';
 import type { DataFolder } from './data-folder.ts';
 import { describeSetback } from './database-mark.ts';
 
-/**
- * How often the state in memory is checked. The database is queried only after a setback. In ms.
- */
+/** How often (ms) the state in memory is checked. The database is queried only after a setback. */
 const POLL_INTERVAL_MS = 5_000;
-/** A gateway that starts later than this after a setback does not notify the owner, in ms. */
+/** If a gateway starts later than this (ms) after a setback, it does not notify the owner. */
 const NOTIFIED_WITHIN_MS = 7 * 24 * 60 * 60_000;
 
 interface SetbackDeps {
@@ -21,8 +19,8 @@ interface SetbackDeps {
 }
 
 /**
- * Notifies the owner when the database was rolled back, only once even with several gateways. The
- * returned function stops it.
+ * Notifies the owner that the database was rolled back, only once even with several gateways. The
+ * returned function stops the checks.
  */
 export function notifyOfSetbacks(
   deps: SetbackDeps,

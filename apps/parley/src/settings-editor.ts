@@ -22,7 +22,10 @@ import { type checkSettings, createSettingsCheck, withHosted } from './settings.
 
 type SettingsEditorDeps = Pick<StartOptions, 'folder' | 'env' | 'clock'> & Pick<OpenLog, 'secrets'>;
 
-/** Access to the settings file for operations. The file watcher picks up their changes (D12). */
+/**
+ * Provides access to the settings file for operations. The file watcher applies changes made by
+ * operations (D12).
+ */
 export function createSettingsEditor(
   { folder, env, clock, secrets }: SettingsEditorDeps,
   channels: readonly ChannelDefinition[],
@@ -30,7 +33,7 @@ export function createSettingsEditor(
 ): OperatorSettings {
   const file = folder.settingsFile;
   const check = createSettingsCheck({ folder, env, channels });
-  /** Writes nothing if the file has changed since its fingerprint was computed. */
+  /** Writes only if the file has not changed since its fingerprint was computed. */
   const write = (
     print: string,
     edit: (options: Parameters<typeof replaceSettings>[2]) => SettingsEditResult,
@@ -43,7 +46,8 @@ export function createSettingsEditor(
   return {
     show() {
       const result = check(file);
-      // The file watcher may not have seen the latest changes yet.
+      // The secrets are registered here, because the file watcher may not have seen the latest
+      // changes yet.
       secrets.add(result.secrets);
       const problems =
         result.kind === 'invalid' ? result.problems : listBrokenProblems(result.channels);
@@ -99,7 +103,7 @@ function toSettingsChange({ path, value }: ValueChange): SettingsChange {
     : { kind: 'set', path, value: toWritableValue(value) };
 }
 
-/** JSON has null but settings do not, so a key without a value is omitted. */
+/** JSON has null but the settings do not, so null values are omitted. */
 function toWritableValue(value: JsonValue): SettingsValue {
   if (Array.isArray(value))
     return value.flatMap((one) => (one === null ? [] : [toWritableValue(one)]));

@@ -12,8 +12,8 @@ import { checkSettings, type LoadedSettings } from './settings.ts';
 type CurrentSettings = LoadedSettings['settings'];
 
 /**
- * The sections that are read only at startup: they define the address of the process, what it is
- * built on, and the code it has loaded.
+ * Sections that are read only at startup, because they define the process's address, its services
+ * and the code it has loaded.
  */
 const FROM_THE_START = ['store', 'queue', 'http', 'telemetry', 'plugins', 'media'] as const;
 const POLL_INTERVAL_MS = 500;
@@ -26,29 +26,29 @@ interface SettingsWatchDeps {
   readonly loaded: LoadedSettings;
   readonly useLevel: (level: LogLevel) => void;
   readonly secrets: Pick<Secrets, 'add'>;
-  /** The polling interval; `POLL_INTERVAL_MS` by default. */
+  /** The polling interval (ms); the default is `POLL_INTERVAL_MS`. */
   readonly everyMs?: number;
 }
 
 /**
  * Watches the settings file, its profiles and the files behind `${file:…}` for changes (D12). Valid
  * settings are applied immediately, except for sections that need a restart, which are logged.
- * Invalid ones are reported as at startup, and nothing changes. Polling the modification times
- * works everywhere, even below a mount.
+ * Invalid settings are reported as at startup, and the previous settings stay in use. Polling the
+ * modification time works on all file systems, including mounted folders.
  */
 export class SettingsWatch {
   readonly #deps: SettingsWatchDeps;
   /** The settings in use. */
   #loaded: LoadedSettings;
   #state: SettingsState = { afterRestart: [], problems: [] };
-  /** The files that contain values for the settings. */
+  /** Paths of the files that contain values for the settings. */
   #files: readonly string[];
   #timer: NodeJS.Timeout | undefined;
   #taken: string;
   #seen: string;
   #looking: Promise<void> | undefined;
 
-  /** Assumes that `loaded` was read from the current file. */
+  /** `loaded` must have been read from the current file. */
   constructor(deps: SettingsWatchDeps) {
     this.#deps = deps;
     this.#loaded = deps.loaded;
@@ -57,12 +57,12 @@ export class SettingsWatch {
     this.#seen = this.#taken;
   }
 
-  /** How the file differs from the settings in use. */
+  /** Returns how the file differs from the settings in use. */
   get state(): SettingsState {
     return this.#state;
   }
 
-  /** `apply` switches to new settings, or rejects and leaves everything unchanged. */
+  /** `apply` switches to new settings, or rejects and changes nothing. */
   start(apply: (loaded: LoadedSettings) => Promise<void>): void {
     this.#timer = setInterval(() => {
       const print = getCombinedPrint(this.#deps.folder, this.#files);
@@ -77,7 +77,7 @@ export class SettingsWatch {
     }, this.#deps.everyMs ?? POLL_INTERVAL_MS).unref();
   }
 
-  /** Stops watching, and waits until settings in progress are applied. */
+  /** Stops watching, and waits until pending settings are applied. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#looking;
@@ -127,9 +127,7 @@ export class SettingsWatch {
   }
 }
 
-/**
- * A fingerprint of the settings file, the profiles beside it, and the files that contain values.
- */
+/** Returns a fingerprint of the settings file, its profiles, and the files that contain values. */
 function getCombinedPrint(
   { settingsFile, profiles }: DataFolder,
   values: readonly string[],
@@ -138,8 +136,8 @@ function getCombinedPrint(
   try {
     names = readdirSync(profiles);
   } catch {
-    // There are no profiles. If a profile is named but unreadable, the check of the settings
-    // reports it.
+    // The folder of profiles does not exist. If the settings name a profile, validation reports the
+    // missing file.
   }
   const files = [settingsFile, ...names.map((name) => join(profiles, name)), ...values];
   return files.map((file) => `${file} ${getFilePrint(file)}`).join('\n');
@@ -147,7 +145,7 @@ function getCombinedPrint(
 
 const KEPT = 'the changed settings cannot be used; the previous ones stay in effect';
 
-/** Logs the settings that have no effect, or not the intended one. */
+/** Logs settings that have no effect, or an unintended effect. */
 export function logWarnings(log: Logger, { warnings }: Pick<LoadedSettings, 'warnings'>): void {
   for (const warning of warnings) log.warn({ problem: describeProblem(warning) }, 'settings');
 }
@@ -163,7 +161,7 @@ function logBroken(log: Logger, { channels }: LoadedSettings): void {
   );
 }
 
-/** The new settings, in which sections that need a restart are replaced by the old ones. */
+/** Returns the new settings, with the old values in sections that need a restart. */
 function keepStartSections(
   { settings: start, agents: agentsAtStart }: LoadedSettings,
   now: LoadedSettings,
@@ -189,7 +187,7 @@ function keepStartSections(
 type ComparedSettings = Pick<LoadedSettings, 'settings' | 'agents' | 'channels'>;
 
 /**
- * The names of the settings that differ, never their values: `log.level`, `model`,
+ * Returns the names of the settings that differ, without their values: `log.level`, `model`,
  * `channels.telegram/default`.
  */
 export function listChangedSettings(
@@ -204,7 +202,7 @@ export function listChangedSettings(
   ];
 }
 
-/** The agents that differ in more than inherited settings, for example in their profile. */
+/** Returns the agents that differ in more than inherited settings, for example in their profile. */
 function listChangedAgents(
   before: ComparedSettings,
   now: ComparedSettings,

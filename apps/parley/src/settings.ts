@@ -9,10 +9,10 @@ import { describeProblem, loadSettings, nearestWord, type SettingsResult } from 
 import type { ProcessRole, RetentionAges } from '@parley/store';
 import { CliError, type DataFolder, formatCommandLine } from './data-folder.ts';
 
-/** Settings that passed every check except those of individual channels. */
+/** Settings that passed every check except the checks of individual channels. */
 export type LoadedSettings = Extract<SettingsResult<ModelSettings>, { kind: 'ok' }>;
 
-/** Channels that are always available without settings. */
+/** Channels that are available without settings. */
 const ALWAYS = ['web', 'terminal'];
 
 /** Reads and checks the settings with the schemas of every channel and of the models (D12). */
@@ -45,7 +45,7 @@ export function withHosted(
   return added.length === 0 ? channels : [...channels, ...added];
 }
 
-/** Checks any file as if it held the settings of this installation, for `editSettings`. */
+/** Checks any file as if it were the settings file of this installation, for `editSettings`. */
 export function createSettingsCheck({ folder, env, channels }: CheckedInstallation) {
   return (settingsFile: string) => checkSettings({ ...folder, settingsFile }, env, channels);
 }
@@ -58,8 +58,8 @@ interface CheckedInstallation {
 }
 
 /**
- * Like `checkSettings`, for callers that cannot continue without settings: throws a CliError that
- * lists every problem.
+ * Like `checkSettings`, but throws a CliError that lists every problem, for callers that need valid
+ * settings.
  */
 export function readSettings(
   folder: DataFolder,
@@ -77,7 +77,7 @@ export function readSettings(
 }
 
 /**
- * An agent defined in the settings. `name` is the name used in its conversation ids; undefined for
+ * An agent defined in the settings. `name` is the agent's name in conversation ids; undefined for
  * the default agent (F14).
  */
 export interface ChosenAgent {
@@ -85,7 +85,7 @@ export interface ChosenAgent {
   readonly settings: LoadedSettings['settings'];
 }
 
-/** All agents, the default one first. */
+/** Lists all agents, starting with the default agent. */
 export function listAgents({
   settings,
   agents,
@@ -97,8 +97,8 @@ export function listAgents({
 }
 
 /**
- * Returns the agent that the user names, or the default one without a name. Throws CliError
- * `no-agent`.
+ * Finds the agent that the user has named; without a name, returns the default agent. Throws
+ * CliError `no-agent` for an unknown name.
  */
 export function findChosenAgent(
   loaded: Pick<LoadedSettings, 'settings' | 'agents'>,
@@ -135,20 +135,23 @@ export function toRetentionAges({
 }
 
 type RoleSettings = LoadedSettings['settings'];
-/** The settings of database and queue that matter here. */
+/** The settings that determine the servers of an installation. */
 interface ServerSettings {
   readonly store: Pick<RoleSettings['store'], 'url'>;
   readonly queue: Pick<RoleSettings['queue'], 'url'>;
 }
 
-/** Whether other processes use the same database, so that exclusive work needs a lease. */
+/**
+ * Returns whether other processes may use the same database, in which case exclusive work needs a
+ * lease.
+ */
 export function isSharedStore({ store }: Pick<ServerSettings, 'store'>): boolean {
   return store.url !== undefined;
 }
 
 /**
- * Throws CliError `role-needs-servers` if a process in this role has no servers through which to
- * communicate with others.
+ * Throws CliError `role-needs-servers` if the settings name no servers through which a process in
+ * this role can communicate with others.
  */
 export function checkRole(role: ProcessRole, { store, queue }: ServerSettings): void {
   if (role === 'all') return;
@@ -164,14 +167,14 @@ export function checkRole(role: ProcessRole, { store, queue }: ServerSettings): 
   );
 }
 
-/** Keeps the secrets of an installation out of a command's output (G18). */
+/** Creates the scrubber that removes an installation's secrets from a command's output (G18). */
 export function createScrub(folder: DataFolder, env: NodeJS.ProcessEnv): Scrub {
   const token = existsSync(folder.tokenFile) ? [readFileSync(folder.tokenFile, 'utf8').trim()] : [];
   let secrets: readonly string[] = [];
   try {
     ({ secrets } = checkSettings(folder, env));
   } catch {
-    // If the file cannot be read, the command itself reports that.
+    // If the settings file cannot be read, the command itself reports the error.
   }
   return openSecrets([...token, ...secrets]).scrub;
 }

@@ -13,7 +13,7 @@ describe('the model servers offered by the setup', () => {
     return id === undefined ? null : { data: [{ id }] };
   };
 
-  it('[U02] start with those running on this machine, each with its model and listed once', async () => {
+  it('[U02] start with the servers on this machine, each with its model and listed once', async () => {
     const providers = await listSetupProviders({ ollamaHost: undefined, readJson });
     const found = providers.filter(({ model }) => model !== undefined);
     expect(providers.slice(0, 3)).toEqual(found);

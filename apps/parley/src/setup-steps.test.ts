@@ -82,7 +82,7 @@ describe('the steps of the setup', () => {
     },
   );
 
-  it('[U02] replace the old secret with a new one', async () => {
+  it('[U02] replace the stored secret with a new one', async () => {
     await steps().saveChannel({ channel: 'telegram', token: TOKEN });
     const before = written();
     const answer = await steps().saveChannel({ channel: 'telegram', token: OTHER_TOKEN });
@@ -140,7 +140,7 @@ describe('the steps of the setup', () => {
     }
   });
 
-  it('[U02] name the provider alone if it does not answer and no model was chosen', async () => {
+  it('[U02] name only the provider if it does not answer and no model was chosen', async () => {
     const answer = await steps().tryModel({ ...LOCAL, baseUrl: 'http://127.0.0.1:9/v1' });
     expect(answer).toMatchObject({
       kind: 'problem',

@@ -35,14 +35,16 @@ import {
   nextSteps,
 } from './setup-hosted.ts';
 
-/** How long a server or platform may take to respond. After that, the user can try again. In ms. */
+/** How long (ms) a server or platform may take to respond; after that, the user can try again. */
 const ANSWER_WITHIN_MS = 20_000;
-/** A placeholder for no model; the server is only asked for its list of models. */
+/**
+ * The placeholder used when no model is chosen; the server is asked only for its list of models.
+ */
 const NO_MODEL = 'none';
 /** The longest host in the name of a key file, in characters. */
 const MAX_HOST = 80;
 
-/** A key or token, and the name of its file in `secrets/`. */
+/** A key or token, with the name of its file in `secrets/`. */
 interface NewSecret {
   readonly name: string;
   readonly text: string;
@@ -58,7 +60,8 @@ interface SetupDeps
 }
 
 /**
- * The guided setup: model, channel, owner. The watcher of the settings file picks up its changes.
+ * The guided setup of the model, the channels and the owner. The file watcher applies the changes
+ * to the settings file.
  */
 export class Setup implements SetupSteps {
   readonly #deps: SetupDeps;
@@ -87,7 +90,7 @@ export class Setup implements SetupSteps {
         .map(({ channel, account, senderId, senderName: name }) => {
           return { channel, account, person: `${channel}:${senderId}`, name };
         })
-        // People made owners in the settings have access, even if an earlier request is still
+        // Owners named in the settings have access, even if an earlier request of theirs is still
         // pending.
         .filter(({ person }) => !settings.owners.includes(person)),
     };
@@ -95,7 +98,7 @@ export class Setup implements SetupSteps {
 
   async addOwner(person: string): Promise<SetupAnswer> {
     const change = { kind: 'add', path: ['owners'], value: person } as const;
-    const answer = this.#write([change], 'It is yours now: write to your bot again.');
+    const answer = this.#write([change], 'You are the owner now. Write to your bot again.');
     if (answer.kind === 'done') await this.#deps.store.pairing.settle(...splitPersonId(person));
     return answer;
   }
@@ -111,7 +114,7 @@ export class Setup implements SetupSteps {
     if (given.model === undefined && isOnlyModelMissing(probe))
       return { kind: 'works', text: `${server} answers. Choose a model.`, models };
     if (probe.kind === 'problem') {
-      // Without a model, the sentence is about the provider alone.
+      // If no model is chosen, the message names only the provider.
       const reason =
         given.model === undefined ? probe.reason.replaceAll(`/${NO_MODEL}`, '') : probe.reason;
       return createSetupProblem(reason, probe.fix, models);
@@ -216,7 +219,7 @@ export class Setup implements SetupSteps {
     return createSetupProblem(reason, 'Correct that and try again.');
   }
 
-  /** Edits the settings, or returns the problems because of which nothing was written. */
+  /** Edits the settings. If problems prevent the edit, returns them and writes nothing. */
   #edit(changes: readonly SettingsChange[], before?: SettingsResult): readonly SettingsProblem[] {
     const { folder, clock } = this.#deps;
     const file = folder.settingsFile;
@@ -241,7 +244,8 @@ export class Setup implements SetupSteps {
     try {
       for (const { name, text } of secrets) undo.push(replaceSecret(folder, name, text));
       const refused = this.#edit(changes, before);
-      // If the settings already refer to the file, the edit changes nothing and checks nothing.
+      // If the settings already refer to the secret's file, the edit changes nothing and skips the
+      // checks.
       const problems =
         refused.length > 0 ? refused : listNewProblems(before, this.#check(folder.settingsFile));
       isKept = problems.length === 0;
@@ -272,7 +276,7 @@ function modelKeyName({ provider, baseUrl }: Pick<SetupModel, 'provider' | 'base
 }
 
 /**
- * Whether the server accepts the key, although no model was requested Some servers list their
+ * Whether the server accepts the key, although no model was requested. Some servers list their
  * models without checking it.
  */
 function isOnlyModelMissing(probe: ModelProbe): boolean {
@@ -284,7 +288,7 @@ function isOnlyModelMissing(probe: ModelProbe): boolean {
 
 const FILL_IN = 'Fill it in and try again.';
 
-/** Reports missing or invalid fields of a model, using the labels in the form. */
+/** Describes missing or invalid fields of a model by their labels in the form. */
 function createUnfitModel({ issues }: z.ZodError): SetupAnswer {
   const reasons = issues.map(({ path, code, message }) => {
     const key = String(path.at(-1) ?? '');
@@ -298,8 +302,8 @@ function createUnfitModel({ issues }: z.ZodError): SetupAnswer {
 const ADDRESS = 'it must be a URL such as http://127.0.0.1:8080/v1';
 
 /**
- * Describes a problem by the label of its field in the form, or by its path in the settings file if
- * it has none.
+ * Describes a problem by the label of its field in the form; without a label, by its path in the
+ * settings file.
  */
 function describeFieldProblem(
   problem: SettingsProblem,
@@ -338,7 +342,7 @@ function toChannelAnswer(probe: ChannelProbe): SetupAnswer {
   }
 }
 
-/** Splits a person such as `telegram:42` into the channel and the person's id on it. */
+/** Splits a person such as `telegram:42` into the channel and the person's id on that channel. */
 function splitPersonId(person: string): [channel: string, senderId: string] {
   const at = person.indexOf(':');
   return [person.slice(0, at), person.slice(at + 1)];
@@ -348,7 +352,7 @@ function toBase64(bytes: Uint8Array | undefined): string | null {
   return bytes === undefined ? null : Buffer.from(bytes).toString('base64');
 }
 
-/** The self-hosted API server already named in the settings. */
+/** Finds the self-hosted API server that the settings already name. */
 function findApiServer(values: object | null, channel: string): { readonly apiRoot?: string } {
   const all: unknown = values !== null && 'channels' in values ? values.channels : undefined;
   const block: unknown = isBlock(all) ? all[channel] : undefined;

@@ -30,7 +30,7 @@ describe('a lock that processes share', () => {
       ...change,
     });
 
-  it('[D09] admits one holder at a time, in this process and in others, and returns the result of the work', async () => {
+  it('[D09] admits one holder at a time, across processes, and returns the result of the work', async () => {
     const locks = [lockOf('one'), lockOf('two'), lockOf('three')];
     let inside = 0;
     let most = 0;
@@ -55,7 +55,7 @@ describe('a lock that processes share', () => {
     expect(await two.hold(async () => 'next')).toBe('next');
   });
 
-  it('is held as long as the work takes, although waiting for it is limited', async () => {
+  it('is held until the work is done, although waiting for the lock is limited', async () => {
     let end = (): void => {};
     const over = new Promise<void>((resolve) => {
       end = resolve;
@@ -73,7 +73,7 @@ describe('a lock that processes share', () => {
     expect(isMine).toBe(true);
   });
 
-  it('[D09] tells a holder that has lost it, before anything is written', async () => {
+  it('[D09] reports a lost lock to its holder before any file is written', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-shared-'));
     const { log, lines } = createRecordingLogger();
     const lock = lockOf('one', {
@@ -82,7 +82,7 @@ describe('a lock that processes share', () => {
     });
     const workspace = await openWorkspace({ folder, templates: WORKSPACE_TEMPLATES, lock });
     const view = workspace.for({ kind: 'owner', conversationId: 'c' });
-    // Simulates a machine that was suspended for a while.
+    // Simulates a machine that is suspended for a while.
     const written = view.change('notes.md', () => {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 4_600);
       return 'from long ago';
@@ -94,8 +94,8 @@ describe('a lock that processes share', () => {
   });
 });
 
-describe('work that only one process at a time does', () => {
-  it('[D09] is done by the first process, and by no other at the same time', async () => {
+describe('work that must not run in two processes at once', () => {
+  it('[D09] is done by the first process, and by no other process at the same time', async () => {
     const store = await openMemoryStore({ clock: Date.now });
     const deps = {
       leases: store.leases,

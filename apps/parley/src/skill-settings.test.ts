@@ -44,18 +44,21 @@ describe('a skill that is turned on or off', () => {
       'skills: {allow: [kiln], block: []}\n',
     ],
     ['agent: { name: Ada }\n', 'tea', true, 'agent: { name: Ada }\n'],
-  ])('[S09] [D12] changes only its lists: %j', async (before, name, isOn, after) => {
-    expect(await turned(before, name, isOn)).toBe(after);
-  });
+  ])(
+    '[S09] [D12] changes only the skill lists in the settings: %j',
+    async (before, name, isOn, after) => {
+      expect(await turned(before, name, isOn)).toBe(after);
+    },
+  );
 
-  it("[F14] [S09] of a named agent changes that agent's own lists, which start with the inherited ones", async () => {
+  it('[F14] [S09] changes the named agent’s own lists, which start with the inherited entries', async () => {
     const before = 'skills: { block: [kiln] }\nagents:\n  support: {}\n';
     const after = await turned(before, 'tea', false, 'support');
     expect(after).toMatch(/^skills: \{ block: \[kiln\] \}\nagents:\n +support:/);
     expect(after).toMatch(/block:\s*(?:\[|- )\s*kiln,?\s*(?:- )?tea/);
   });
 
-  it('[P15] keeps skills blocked that a profile blocks', async () => {
+  it('[P15] keeps the skills blocked that a profile blocks', async () => {
     mkdirSync(join(path, 'profiles'));
     writeFileSync(join(path, 'profiles/own.yaml'), 'skills: { block: [tarot] }\n');
     const after = await turned('agent: { profile: own }\n', 'tea', false);

@@ -6,8 +6,8 @@ import type { LoadedSettings } from './settings.ts';
 interface SkillSettingsDeps extends SettingsFileDeps {
   readonly settings: Pick<LoadedSettings['settings'], 'skills'>;
   /**
-   * The name of the agent; undefined for the default one, which uses the lists of the installation
-   * (F14).
+   * The name of the agent; undefined for the default agent, which uses the lists of the
+   * installation (F14).
    */
   readonly name: string | undefined;
 }
@@ -17,12 +17,12 @@ interface SkillSettingsDeps extends SettingsFileDeps {
  * own lists (S09).
  */
 export function switchSkill(deps: SkillSettingsDeps, name: string, isOn: boolean): void {
-  changeSettings(deps, listSkillChanges(name, isOn, deps), 'The settings stay as they are');
+  changeSettings(deps, listSkillChanges(name, isOn, deps), 'The settings were not changed');
 }
 
 /**
- * An inherited list, such as that of a profile, is written out completely, because the agent's own
- * list replaces it.
+ * An inherited list, such as a profile's list, is written out in full, because the agent's own list
+ * replaces it.
  */
 function listSkillChanges(
   name: string,
@@ -50,7 +50,7 @@ function listSkillChanges(
   return [...change('block', false), ...(isLimited ? change('allow', true) : [])];
 }
 
-/** The lists as written in the file. */
+/** The skill lists as written in the settings file. */
 const Lists = z.object({
   skills: z.object({
     allow: z.array(z.string()).optional(),

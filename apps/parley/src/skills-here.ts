@@ -9,8 +9,8 @@ import { switchSkill } from './skill-settings.ts';
 const OWNER: Reader = { kind: 'owner', conversationId: 'terminal' };
 
 /**
- * The skills of an agent for a command, read from disk. `atEnd` registers what to call when the
- * command has finished.
+ * Reads the skills of an agent from disk, for a command. `atEnd` registers a function to call when
+ * the command has finished.
  */
 export async function openSkillsForCommand(
   first: LoadedSettings,

@@ -29,23 +29,25 @@ const SCENARIOS = getConfigPath('soul-scenarios');
 interface OpenSoulDeps {
   readonly folder: Pick<DataFolder, 'settingsFile'>;
   readonly store: Pick<Store, 'souls' | 'spend'>;
-  /** The lock of the workspace when several processes share it. */
+  /** The lock of the workspace, if several processes share the workspace. */
   readonly lock?: WorkspaceLock | undefined;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;
-  /** The models that evaluate proposals. If absent, only the running gateway evaluates them. */
+  /**
+   * The models that evaluate proposals. If absent, only the running gateway evaluates proposals.
+   */
   readonly models?: { readonly model: () => ChatModel; readonly meter: Meter } | undefined;
   /**
-   * Set for an agent other than the default one: its name, and the caps that apply to all agents
-   * together (F14).
+   * For agents other than the default one: the agent's name, and the spending caps across all
+   * agents (F14).
    */
   readonly named?: { readonly name: string; readonly ofAll: SpendSettings } | undefined;
 }
 
 type SpendSettings = LoadedSettings['settings']['spend'];
 
-/** Opens the agent's SOUL.md and the service through which all changes to it go (W06). */
+/** Opens the agent's SOUL.md and the service that makes all changes to it (W06). */
 export function openSoul(
   settings: LoadedSettings['settings'],
   { folder, store, lock, clock, monotonic, log, models, named }: OpenSoulDeps,
@@ -68,14 +70,14 @@ export function openSoul(
   return {
     service,
     command: soulCommand(service, localTime),
-    /** The tool with which the agent makes proposals; absent if proposals have no effect. */
+    /** The agent's tool for making proposals; absent if proposals have no effect. */
     tool: soul.apply === 'never' ? {} : { soul: { service, localTime } },
   };
 }
 
 /**
- * Evaluates proposals with a judge model: the judge named in the settings, or by default the
- * configured model Undefined if only the rules decide, as without a configured model.
+ * Creates the evaluation of proposals by a judge model: the judge named in the settings, or by
+ * default the configured model. Undefined if no model is configured, so that only the rules decide.
  */
 function createSoulTrial(
   settings: LoadedSettings['settings'],
@@ -97,8 +99,8 @@ function createSoulTrial(
 }
 
 /**
- * The spending of model calls outside turns. It counts toward the daily total and is limited by its
- * cap.
+ * Records the spending of model calls outside turns. Spending outside turns counts toward the daily
+ * total and is limited by the daily cap.
  */
 export function createSpending(
   { agent, spend }: LoadedSettings['settings'],
@@ -110,7 +112,7 @@ export function createSpending(
     purpose = 'soul',
   }: Pick<OpenSoulDeps, 'clock' | 'log' | 'named'> & {
     readonly store: Pick<Store, 'spend'>;
-    /** The purpose, as named in the log if spending is refused. */
+    /** The purpose that the log names if spending is refused. */
     readonly purpose?: string;
   },
 ): Pick<ScenarioServices, 'mayAsk' | 'spent'> {
@@ -129,7 +131,7 @@ export function createSpending(
   };
 }
 
-/** The judge model named in the settings; with `true`, the model that answers. */
+/** Returns the judge model named in the settings; with `true`, the model that answers. */
 function chooseJudge(
   { model: chosen, soul }: LoadedSettings['settings'],
   model: ChatModel,
@@ -148,7 +150,7 @@ function chooseJudge(
     .model;
 }
 
-/** Access to SOUL.md when no gateway is running. */
+/** Provides access to SOUL.md when no gateway is running. */
 export async function createOfflineSoul(
   store: Store,
   { name, settings }: ChosenAgent,

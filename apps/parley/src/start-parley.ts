@@ -21,27 +21,30 @@ import { logWarnings, SettingsWatch } from './settings-watch.ts';
 export interface RunningParley {
   readonly address: string;
   readonly token: string;
-  /** Resolves once it is known which model answers. */
+  /** Resolves when it is known which model answers. */
   banner(): Promise<RunningState>;
   /**
-   * Stops accepting work, finishes or releases what is running, and closes everything within 10 s
+   * Stops accepting work, finishes or releases running work, and closes all resources within 10 s
    * (D11).
    */
   close(): Promise<void>;
 }
 
-/** Starts everything, or a single role. Its error messages say what to do. */
+/**
+ * Starts a gateway and a worker, or only one of these roles. The messages of its errors contain
+ * advice.
+ */
 export async function startParley(options: StartOptions): Promise<RunningParley> {
   const { folder, env, role = 'all' } = options;
-  // Everything is closed in reverse order of opening, even if a later step fails.
+  // All resources are closed in reverse order of opening, even if a later step fails.
   await using opened = new AsyncDisposableStack();
   createDataFolder(folder);
   if (hasUnfinishedWork(folder)) await cleanUpAfterKill(folder);
   const channels = [...CHANNEL_DEFINITIONS, ...(options.channels ?? [])];
   const first = readSettings(folder, env, channels);
   checkRole(role, first.settings);
-  // Processes that share a database may also share the folder. A database inside the folder is for
-  // a single process.
+  // Processes that share a database may also share the data folder, but a database inside the
+  // folder is used by only one process.
   if (!isSharedStore(first.settings)) {
     const lock = lockDataFolder(folder);
     opened.defer(() => lock.release());
@@ -66,8 +69,8 @@ export async function startParley(options: StartOptions): Promise<RunningParley>
 }
 
 /**
- * Removes the leftovers of a killed backup or restore. Throws BackupError if a restore is only half
- * done.
+ * Removes the leftovers of a killed backup or restore. Throws BackupError if a restore was
+ * interrupted halfway.
  */
 async function cleanUpAfterKill(folder: DataFolder): Promise<void> {
   const { refuseInterruptedRestore } = await import('./commands/backup/put-in-place.ts');
@@ -97,7 +100,7 @@ async function composeProcess(
     opened.defer(() => runtime.stopWorkers());
     await runtime.startWorker();
   }
-  // Receiving stops first; messages accepted before that are still processed.
+  // Receiving stops first; messages that were accepted before are still processed.
   if (gateway !== null) opened.defer(() => gateway.stopReceiving());
   const server = gateway ?? (await composeHealth(options, settings.http, services, opened));
   const address = toReachableAddress(server.address);

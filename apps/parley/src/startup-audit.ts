@@ -6,12 +6,13 @@ import { formatCommandLine } from './data-folder.ts';
 import type { OpenLog, StartOptions } from './process-options.ts';
 import type { LoadedSettings } from './settings.ts';
 
-/**
- * The delay after the start, in ms, by which channels are connected. Nothing waits for the audit.
- */
+/** The delay (ms) after startup, so that channels can connect before the audit. */
 const AFTER_START_MS = 5_000;
 
-/** The audit of this process's installation (U05). Its code is loaded on first use. */
+/**
+ * Runs the audit of this process's installation (U05). The code of the audit is loaded on first
+ * use.
+ */
 export async function auditInstallation(
   options: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { loaded, shared: { store }, main, named }: AuditedAgents,
@@ -31,7 +32,7 @@ export async function auditInstallation(
   return auditReport(await runAudit(examineAgents(options, loaded, records), options), now);
 }
 
-/** The agents that an audit examines. */
+/** The agents that the audit examines. */
 interface AuditedAgents {
   readonly loaded: LoadedSettings;
   readonly shared: { readonly store: Pick<Store, 'audit' | 'signIns'> };
@@ -43,7 +44,9 @@ interface AuditedAgent {
   readonly agent: { readonly promptFiles: PromptFiles };
 }
 
-/** Runs one audit shortly after the start and logs a summary. The returned function cancels it. */
+/**
+ * Runs one audit shortly after startup and logs a summary. The returned function cancels the audit.
+ */
 export function startAudit(
   audit: () => Promise<AuditReport>,
   { folder, log }: Pick<StartOptions & OpenLog, 'folder' | 'log'>,

@@ -60,9 +60,15 @@ export async function createStatusReport(
   }
 }
 
-/** How long a rollback of the database is reported, in ms. Its dead letters remain afterwards. */
+/**
+ * How long (ms) a rollback of the database is reported. The dead letters of a rollback remain
+ * afterwards.
+ */
 const SETBACK_REPORTED_MS = 7 * DAY_MS;
-/** A longer delay of retention is reported, in ms. Regular rounds are at most a day apart. */
+/**
+ * A delay of retention is reported if it is longer than this (ms). Regular sweeps are at most a day
+ * apart.
+ */
 const HELD_REPORTED_MS = DAY_MS + 60 * 60_000;
 
 async function listDatabaseNotes(
@@ -79,13 +85,13 @@ async function listDatabaseNotes(
   if (last !== null && now - last.countedTo > HELD_REPORTED_MS) {
     const from = new Date(last.countedTo).toISOString();
     notes.push(
-      `Old rows are kept: clocks, newest row and last round do not agree that time has passed since ${from}, so ages count from then.`,
+      `Old rows are kept: the clocks, the newest row and the last round do not confirm that time has passed since ${from}, so ages count from then.`,
     );
   }
   return notes;
 }
 
-/** Loaded on demand, because most installations consist of a single process. */
+/** The module is loaded on demand, because most installations consist of a single process. */
 async function describeProcesses(
   processes: readonly RunningProcess[],
 ): Promise<StatusReport['processes']> {
@@ -107,14 +113,14 @@ export interface GaugeDeps {
 
 export type ReadGauges = ReturnType<typeof openGauges>;
 
-/** The timeout for the database and the queue during a scrape, in ms. */
+/** How long (ms) a scrape waits for the database and the queue. */
 const TIMEOUT_MS = 2_000;
-/** A limit that no real installation reaches. */
+/** A limit that real installations do not reach. */
 const MAX_ACCOUNTS = 100;
 
 /**
- * Reads the gauges whose values are determined at each scrape (D10). Sources that do not respond in
- * time are left out and logged.
+ * Opens the gauges whose values are read at each scrape (D10). Values that are not available in
+ * time are omitted and logged.
  */
 export function openGauges(deps: GaugeDeps) {
   const lag = openLoopLag();
@@ -192,7 +198,7 @@ async function readDatabaseGauges({
     createSingleGauge('parley_turns_running', backlog.turns),
     ...createOutboxGauges(backlog.outgoing, now),
     createCountGauge('parley_dead_letters', 'kind', Object.entries(dead)),
-    // Counts are grouped by the text before the colon, because the rest of
+    // The counts are grouped by the text before the colon, because the rest of
     // `account:telegram/default` names a chat account.
     createCountGauge(
       'parley_leases_held',
@@ -203,7 +209,7 @@ async function readDatabaseGauges({
   ];
 }
 
-/** How long retention has been held back. Regular rounds come every few minutes. */
+/** Returns how long (s) retention has been held back. Regular sweeps run every few minutes. */
 function computeHeldSeconds(last: RetentionRun | null, now: number): number {
   return last === null ? 0 : Math.max(0, now - last.countedTo) / 1_000;
 }

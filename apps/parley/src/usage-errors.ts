@@ -2,8 +2,8 @@ import { nearestWord } from '@parley/settings';
 import type { Command } from 'commander';
 
 /**
- * Makes every usage error point to the help of its command, and every group of commands reject
- * unknown ones. Commander's own suggestions are too dissimilar.
+ * Makes every usage error point to the help of its command, and makes every command group reject
+ * unknown commands. Commander's own suggestions are disabled because they are too dissimilar.
  */
 export function explainUsageErrors(command: Command, path = command.name()): void {
   command.showHelpAfterError(`See "${path} --help".`);
@@ -15,7 +15,7 @@ export function explainUsageErrors(command: Command, path = command.name()): voi
   for (const one of command.commands) explainUsageErrors(one, `${path} ${one.name()}`);
 }
 
-/** Makes a group that has its own action treat any other word as an unknown command. */
+/** Makes a command group that has its own action treat any other word as an unknown command. */
 function refuseUnknownWords(group: Command): void {
   group.allowExcessArguments().hook('preAction', (_group, running) => {
     const [word] = group.args;
@@ -23,7 +23,7 @@ function refuseUnknownWords(group: Command): void {
   });
 }
 
-/** Names that other programs use for some of Parley's commands. */
+/** Names that other programs use for commands that Parley has. */
 const OTHER_WORDS: Readonly<Record<string, string>> = {
   delete: 'remove',
   edit: 'change',
@@ -34,8 +34,8 @@ const OTHER_WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Rejects a word that is not a command of this group. Suggests the command that matches another
- * program's word, or one with a similar spelling.
+ * Rejects a word that is not a command of this group. Suggests the command that the word names in
+ * another program, or a command with a similar spelling.
  */
 export function refuseWord(parent: Command, word: string): never {
   const path = parent.parent === null ? '' : `${parent.name()} `;
@@ -48,8 +48,8 @@ export function refuseWord(parent: Command, word: string): never {
 }
 
 /**
- * The command that corresponds to another program's word, or `show` with the word if that is an id
- * or number.
+ * Returns the command that the word names in another program, or `show` with the word if it is an
+ * id or number.
  */
 function findMeantCommand(word: string, names: readonly string[]): string | undefined {
   const other = OTHER_WORDS[word];

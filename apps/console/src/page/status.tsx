@@ -157,7 +157,7 @@ function AgentsSection(): VNode | null {
               {title} ({name})
             </b>
             <span>
-              {model}; {routes.join('; ') || 'no rule leads to it'}
+              {model}; {routes.join('; ') || 'no rule routes to it'}
             </span>
           </li>
         ))}

@@ -12,7 +12,7 @@ import type { ShownAccount } from '../channel-operations.ts';
 import type { AccountDeps, AccountPlan, AccountStatus } from './account.ts';
 import type { AccountName, AccountRights } from './account-rights.ts';
 
-/** An account from the settings: either ready to be opened, or invalid, with a reason to show. */
+/** An account from the settings: either ready to be opened, or invalid, with the reason. */
 export type PlannedAccount =
   | { readonly kind: 'ready'; readonly plan: AccountPlan }
   | {
@@ -22,12 +22,12 @@ export type PlannedAccount =
       readonly reason: string;
     };
 
-/** How long sends in progress may take when the settings of their account change, in ms. */
+/** How long (ms) sends in progress may take when the settings of their account change. */
 const CHANGE_GRACE_MS = 3_000;
 
 /**
- * The accounts of a gateway according to the current settings (D12). An account that cannot be
- * opened reports that in its status and does not affect the others.
+ * The accounts of a gateway according to the current settings (D12). If an account cannot be
+ * opened, its status reports the reason, and other accounts are not affected.
  */
 export class GatewayAccounts {
   readonly #deps: AccountDeps;
@@ -36,7 +36,7 @@ export class GatewayAccounts {
     string,
     { readonly plan: AccountPlan; readonly account: ChannelAccount }
   >();
-  /** Accounts that are being opened. */
+  /** Names of the accounts that are being opened. */
   readonly #opening = new Set<string>();
   readonly #broken = new Map<string, AccountStatus>();
   #planned: readonly PlannedAccount[] = [];
@@ -56,8 +56,9 @@ export class GatewayAccounts {
   }
 
   /**
-   * Opens new accounts, closes removed ones and reopens those whose connection settings changed. An
-   * account that differs only in its rules stays connected. Changes run one at a time.
+   * Opens new accounts, closes removed accounts, and reopens accounts whose connection settings
+   * changed. An account of which only the rules changed stays connected. Changes are applied one at
+   * a time.
    */
   use(planned: readonly PlannedAccount[]): Promise<void> {
     return this.#change(async () => {
@@ -67,8 +68,8 @@ export class GatewayAccounts {
   }
 
   /**
-   * Disconnects an account until it is resumed. This survives restarts and applies to all gateways.
-   * `by` names the person who requested it.
+   * Disconnects an account until it is resumed. The pause survives restarts and applies to all
+   * gateways. `by` names the person who requested the pause.
    */
   pause({ channel, account }: AccountName, by: string): Promise<void> {
     const { store, clock } = this.#deps;
@@ -86,8 +87,8 @@ export class GatewayAccounts {
   }
 
   /**
-   * Closes the connection of an account and opens it again; also retries an account that could not
-   * be opened before.
+   * Closes the connection of an account and opens it again. An account that could not be opened
+   * before is retried.
    */
   reconnect(name: AccountName): Promise<void> {
     return this.#change(async () => {
@@ -102,15 +103,17 @@ export class GatewayAccounts {
     if (!isDeepStrictEqual(paused, this.#paused)) await this.#change(() => this.#use());
   }
 
-  /** The current rules of an account; undefined when the settings do not contain it. */
+  /**
+   * Returns the current rules of an account; undefined if the settings do not contain the account.
+   */
   planOf(name: AccountName): { readonly rules?: DecisionRules } | undefined {
     const found = this.#planned.find((one) => toPlannedKey(one) === toAccountKey(name));
     return found?.kind === 'ready' ? { rules: found.plan.rules } : found && {};
   }
 
   /**
-   * Asks the gateway that is connected as this account to reconnect it. Null when that is this
-   * gateway, or when none is connected.
+   * Asks the gateway that is connected as this account to reconnect it. Returns null if this
+   * gateway is connected as the account, or if no gateway is.
    */
   async reconnectElsewhere(name: AccountName): Promise<ShownAccount | null> {
     const state = this.#accountOf(name)?.status().state;
@@ -149,9 +152,8 @@ export class GatewayAccounts {
   }
 
   /**
-   * The web routes of an account. Requests that arrive while it is being opened or is paused are
-   * answered with "try again": "not found" would be final, and the page would treat its message as
-   * refused (D01).
+   * Returns the web routes of an account. Requests for an account that is opening or paused get the
+   * response "try again". With "not found", the page would treat its message as refused (D01).
    */
   webRoutes(channel: string, account: string): HttpCapability | undefined {
     const name = { channel, account };
@@ -177,7 +179,7 @@ export class GatewayAccounts {
     await stopAll();
   }
 
-  /** Ends deliveries and connections; sends in progress get `graceMs`. */
+  /** Ends deliveries and connections. Sends in progress may take up to `graceMs`. */
   async close(graceMs: number): Promise<void> {
     this.#isStopping = true;
     await this.#changes;
@@ -185,7 +187,7 @@ export class GatewayAccounts {
     this.#open.clear();
   }
 
-  /** Called once everything that needs a right is stored. */
+  /** Releases all rights. Called when all writes that need a right are done. */
   async closeRights(): Promise<void> {
     await this.#rights?.close();
   }
@@ -264,12 +266,13 @@ export class GatewayAccounts {
   }
 
   /**
-   * Loads the rights only if other gateways exist and the account may be served by only one of
-   * them.
+   * The rights are loaded only if other gateways exist and only one gateway at a time may serve the
+   * account.
    */
   async #rightsFor({ definition }: AccountPlan): Promise<{ readonly rights?: AccountRights }> {
     if (this.#deps.sharedAs === undefined || definition.servedByAll === true) return {};
-    // Accounts are opened concurrently, but this gateway must take only one seat among the others.
+    // Accounts are opened concurrently, but this gateway must take only one seat, so the rights are
+    // created once.
     this.#openingRights ??= this.#rightsOf();
     this.#rights = await this.#openingRights;
     return { rights: this.#rights };
@@ -285,7 +288,10 @@ const LATER: HttpCapability = {
     }),
 };
 
-/** Whether an account opened with one plan can follow another plan without reconnecting. */
+/**
+ * Returns whether an account that was opened with one plan can use another plan without
+ * reconnecting.
+ */
 function canConnectAs(open: AccountPlan, other: AccountPlan | undefined): boolean {
   if (other === undefined || !isSameChannel(open.definition, other.definition)) return false;
   const [{ rules: _, definition: _a, ...before }, { rules: _b, definition: _c, ...now }] = [

@@ -2,8 +2,8 @@ import type { LeaseRow, NamedLease } from '@parley/store';
 import type { AccountName } from './account-rights.ts';
 
 /**
- * Prefixes of lease names: one lease per account, and one per gateway for its seat among those that
- * share the accounts.
+ * Prefixes of lease names. Each account has a lease, and each gateway has a lease for its seat
+ * among the gateways that share the accounts.
  */
 const ACCOUNT = 'account:';
 const SEAT = 'gateway:';
@@ -20,7 +20,7 @@ export function isAccountLeaseName(name: string): boolean {
   return name.startsWith(ACCOUNT);
 }
 
-/** Whether gateways hold this lease, either for an account or for a seat. */
+/** Returns whether gateways hold this lease, for an account or for a seat. */
 export function isGatewayLease(name: string): boolean {
   return isSeatName(name) || isAccountLeaseName(name);
 }
@@ -33,7 +33,7 @@ export function parseSeatNumber(seat: string): number {
   return Number(seat.slice(SEAT.length));
 }
 
-/** Whether no gateway holds the lease; it may still be reserved for one. */
+/** Returns whether no gateway holds the lease. A free lease may be reserved for one gateway. */
 export function isFreeLease({ owner, leftMs }: LeaseRow): boolean {
   return owner === null || leftMs === null || leftMs <= 0;
 }

@@ -21,54 +21,61 @@ import {
 
 export interface LeasedRightsDeps {
   readonly store: Pick<Store, 'leases' | 'processes' | 'outbox'>;
-  /** Id of this process. */
+  /** The id of this process. */
   readonly owner: string;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;
   /**
-   * `LEASE_MS` when absent; tests cannot wait that long. All other durations are fractions of it.
+   * The lease time (ms); the default is `LEASE_MS`. All other durations are fractions of it, so
+   * that tests can be fast.
    */
   readonly leaseMs?: number | undefined;
 }
 
 /**
- * After this time a dead gateway's accounts are free, so that another gateway serves them within
- * six seconds. For the same time after a gateway has joined or left, no account moves. In ms.
+ * The time (ms) after which a dead gateway's accounts are free, so that another gateway serves them
+ * within six seconds. For the same time after a gateway has joined or left, no account moves.
  */
 const LEASE_MS = 5_000;
 const SETTLED_AFTER = 1;
 /**
- * A gateway that shuts down reserves its seat and accounts for a successor for 12 s, because
- * starting on a busy machine takes that long. Without a successor, the other gateways serve the
+ * A gateway that shuts down reserves its seat and accounts for a successor for 12 s, because a
+ * start may take that long on a busy machine. Without a successor, the other gateways serve the
  * accounts within the 15 s of D13.
  */
 const RESERVED_FOR = 12 / 5;
-/** Two checks fit into a lease before it counts as lost, so a single failed check has no effect. */
+/**
+ * The check interval as a share of the lease: two checks fit into a lease before it counts as lost,
+ * so a single failed check has no effect.
+ */
 const CHECK_SHARE = 1 / 3;
-/** A slower query is abandoned, so that the next one may still be in time. */
+/**
+ * The query timeout as a share of the lease: a slower query is abandoned, so that the next one may
+ * still be in time.
+ */
 const ANSWER_WITHIN = 2 / 5;
 /**
- * A right counts as lost this long before its lease expires, so that sends end before another
- * gateway starts sending.
+ * A right counts as lost this long before its lease expires (share of the lease), so that sends end
+ * before another gateway starts sending.
  */
 const LOST_BEFORE_END = 1 / 6;
 /**
- * The number of accounts acquired in one round, so that acquiring does not delay the next renewal.
+ * The maximum number of accounts acquired in one round, so that the next renewal is not delayed.
  */
 const TAKEN_AT_ONCE = 50;
-/** How long a released account stays reserved for its new gateway. */
+/** How long (share of the lease) a released account stays reserved for its new gateway. */
 const HANDED_OVER_WITHIN = 3 / 5;
 /**
- * How long a gateway releases no further accounts after no other gateway has taken one that it
- * released.
+ * How long (in leases) a gateway releases no accounts after no other gateway has taken an account
+ * that it released.
  */
 const REST_AFTER_REFUSAL = 120;
 
 /**
- * Shares the accounts of a database among its gateways, each account with one gateway at a time
- * (D09, D14). Takes a seat among them immediately, because a predecessor's seat is reserved for
- * only a few seconds.
+ * Shares the accounts of a database among its gateways. Each account is served by one gateway at a
+ * time (D09, D14). The gateway takes a seat immediately, because a predecessor's seat is reserved
+ * for only a few seconds.
  */
 export function createLeasedRights(deps: LeasedRightsDeps): AccountRights {
   return new LeasedRights(deps);
@@ -86,7 +93,7 @@ interface HeldAccount {
 }
 
 /**
- * Reads all leases in rounds. Each round renews this gateway's leases and then decides about the
+ * Checks all leases in rounds. Each round renews this gateway's leases and then decides about the
  * others.
  */
 class LeasedRights implements AccountRights {
@@ -100,19 +107,20 @@ class LeasedRights implements AccountRights {
   readonly #rounds: Promise<void>;
   #wakeUp: () => void = () => {};
   /**
-   * When all held rights count as lost, by both clocks: one may stop, and the other may be changed.
+   * The time at which all held rights count as lost, on two clocks: the monotonic clock may stop,
+   * and the wall clock may be changed.
    */
   #heldUntil = { now: 0, monotonic: 0 };
   #deadline: NodeJS.Timeout | undefined;
   #released: Promise<unknown> = Promise.resolve();
-  /** The seats and accounts that the last round saw. */
+  /** The seats and accounts found in the last round. */
   #seen:
     | { readonly seats: readonly GatewaySeat[]; readonly accounts: readonly SeenAccount[] }
     | undefined;
   #freeSince: ReadonlyMap<string, number> = new Map();
   #processes: ReadonlyMap<string, RunningProcess> = new Map();
   #gateways = { names: '', changedAt: 0 };
-  /** Accounts that this gateway has released for another one. */
+  /** Accounts that this gateway has released for another gateway. */
   readonly #transferring = new Set<string>();
   #restsUntil = 0;
   #reservedMs: number | undefined;
@@ -182,7 +190,7 @@ class LeasedRights implements AccountRights {
     }
   }
 
-  /** Runs one round and returns the delay before the next one, in ms. */
+  /** Runs one round and returns the delay (ms) before the next round. */
   async #round(): Promise<number> {
     const { store, clock, monotonic, owner } = this.#deps;
     const [at, since] = [clock(), monotonic()];
@@ -199,8 +207,8 @@ class LeasedRights implements AccountRights {
   }
 
   /**
-   * Shortens leases that a dead gateway wrote before the database's clock was set back; otherwise
-   * its accounts would stay leased until that clock catches up.
+   * Shortens leases that a dead gateway wrote before the database's clock was set back. Without
+   * this, a dead gateway's accounts would stay leased until the database's clock catches up.
    */
   async #shorten(rows: readonly LeaseRow[]): Promise<void> {
     const tooLong = rows.filter(({ name, owner, leftMs }) => {
@@ -238,7 +246,9 @@ class LeasedRights implements AccountRights {
     this.#notify(accounts);
   }
 
-  /** Takes a predecessor's seat if there is one, otherwise any free seat, otherwise a new one. */
+  /**
+   * Takes the seat of a predecessor if there is one, otherwise a free seat, otherwise a new one.
+   */
   async #takeSeat(rows: readonly LeaseRow[]): Promise<void> {
     const places = rows.filter(({ name }) => isSeatName(name));
     const free = places.filter(isFreeLease);
@@ -315,8 +325,8 @@ class LeasedRights implements AccountRights {
   }
 
   /**
-   * Schedules the loss of all held rights, unless they are renewed in time, whether or not the
-   * database answers.
+   * Schedules the loss of all held rights unless they are renewed in time, even if the database
+   * does not respond.
    */
   #countDown(at: number, since: number): void {
     clearTimeout(this.#deadline);
@@ -342,7 +352,7 @@ class LeasedRights implements AccountRights {
     held?.lost.abort();
   }
 
-  /** Looks up the running processes when an unknown one holds a lease. */
+  /** Looks up the running processes when an unknown process holds a lease. */
   async #learnProcesses(rows: readonly LeaseRow[]): Promise<void> {
     const { store, owner: self } = this.#deps;
     const shown = rows.filter(({ name }) => isGatewayLease(name));
@@ -369,7 +379,7 @@ class LeasedRights implements AccountRights {
     }
   }
 
-  /** Schedules a round at the exact time at which a lease that this gateway waits for expires. */
+  /** If this gateway waits for a lease, the next round runs exactly when the lease expires. */
   #nextRoundIn(rows: readonly LeaseRow[]): number {
     const ends = rows
       .filter(({ name }) => this.#waiting.has(name))

@@ -5,20 +5,20 @@ export interface ProxyDeps {
   readonly name: AccountName;
   readonly rights: AccountRights;
   /**
-   * Authorizes the forwarded request at the other gateway. This gateway has already authorized it,
-   * or its path is public.
+   * Authorizes the forwarded request at the other gateway. The forwarding gateway has already
+   * authorized the request, or its path is public.
    */
   readonly token: string;
 }
 
-/** Marks a forwarded request: forwarding it again could cause a loop. */
+/** Marks a forwarded request. Forwarding it again could cause a loop. */
 const MARK = 'x-parley-passed-on';
 const WITHIN_MS = 20_000;
 
 /**
- * Forwards a request for an account to the gateway that is connected as it. Calls from a platform
- * are thus handled in one place and in order, whichever gateway they reach. While that gateway is
- * unknown, 503 makes the caller try again.
+ * Forwards a request for an account to the gateway that is connected as the account. A platform's
+ * requests are thus handled by one gateway and in order, even if they reach different gateways.
+ * While that gateway is unknown, the response is 503, so that the caller tries again.
  */
 export async function proxyToOwner(
   request: Request,

@@ -4,15 +4,15 @@ import type { GatewaySeat, SeenAccount } from './share-accounts.ts';
 
 /** The gateway that reads the leases. */
 interface LeaseReader {
-  /** Its process id. */
+  /** The id of the gateway's process. */
   readonly self: string;
-  /** Its own seat; null if it has none. */
+  /** The gateway's seat; null if it has none. */
   readonly seat: NamedLease | null;
-  /** The processes that it knows, by id. */
+  /** The running processes, keyed by id. */
   readonly processes: ReadonlyMap<string, RunningProcess>;
 }
 
-/** The seats of living gateways, and those reserved for a successor. */
+/** Lists the seats of running gateways, and the seats that are reserved for a successor. */
 export function listSeats(
   rows: readonly LeaseRow[],
   { self, seat, processes }: LeaseReader,
@@ -32,16 +32,19 @@ export function listSeats(
   ];
 }
 
-/** What is known about accounts besides the rows. */
+/** The facts about accounts that the lease rows do not contain. */
 interface AccountRowsContext {
   /** Names of the leases that this gateway waits for. */
   readonly waiting: Iterable<string>;
-  /** When accounts became free to everyone, as returned by the last call; in monotonic ms. */
+  /**
+   * The times (monotonic ms) at which accounts became free to all gateways, as returned by the last
+   * call.
+   */
   readonly freeSince: ReadonlyMap<string, number>;
   readonly now: number;
 }
 
-/** All accounts that are served, and the free ones that this gateway could serve. */
+/** Lists all accounts that are served, and the free accounts that this gateway could serve. */
 export function listAccounts(
   rows: readonly LeaseRow[],
   { waiting, freeSince, now }: AccountRowsContext,

@@ -24,7 +24,7 @@ export async function reviseMessage(
     return;
   }
   const message = stripInternalFields(known.message);
-  // Commands are authorized when they arrive, so an edit cannot add one afterwards.
+  // Commands are authorized when they arrive, so an edit cannot turn a message into a command.
   if (message.chat.type !== 'direct' && parseCommand(message.text) !== null) return;
   await inbox.revise({ ...place, chatId: message.chat.id, messageId: message.messageId }, message);
 }

@@ -1,23 +1,26 @@
 /**
- * A connected gateway of the deployment, or the place that a departed gateway has just left for its
+ * A connected gateway of the deployment, or the seat that a departed gateway has just left to its
  * successor.
  */
 export interface GatewaySeat {
-  /** Process id; null for a seat that waits for a successor. */
+  /** The id of the gateway's process; null for a seat that waits for a successor. */
   readonly gateway: string | null;
-  /** When the process started (ms since 1970); `Infinity` for a successor, and while unknown. */
+  /**
+   * The time (ms since 1970) at which the process started; `Infinity` for a successor, and while it
+   * is unknown.
+   */
   readonly startedAt: number;
 }
 
 /** An account as one gateway sees it. */
 export interface SeenAccount {
   readonly name: string;
-  /** Process id of the gateway that serves it; null when it is free. */
+  /** The process id of the gateway that serves the account; null if the account is free. */
   readonly holder: string | null;
   /** Increases each time the account moves. */
   readonly epoch: number;
   /**
-   * How long the account has been free for any gateway, in ms; 0 while it is held or reserved for a
+   * How long (ms) the account has been free for any gateway; 0 while it is held or reserved for a
    * successor.
    */
   readonly freeForMs: number;
@@ -25,7 +28,7 @@ export interface SeenAccount {
 
 /** The facts on which a gateway bases its decision. */
 export interface Deployment {
-  /** Process id of the gateway that decides. */
+  /** The process id of the gateway that decides. */
   readonly self: string;
   readonly seats: readonly GatewaySeat[];
   readonly accounts: readonly SeenAccount[];
@@ -40,18 +43,19 @@ export interface ShareDecision {
 }
 
 /**
- * After this time, any gateway takes a free account that its designated gateway has not taken, in
- * ms.
+ * The time (ms) after which any gateway may take a free account that its designated gateway has not
+ * taken.
  */
 const LEFT_OVER_AFTER_MS = 1_000;
 
 /**
- * Decides which accounts a gateway takes and which it releases (D14). All gateways decide alike
- * from what they see, and leases settle the differences.  Free accounts go to the gateway with the
- * fewest accounts, the newest one first. A seat that waits for a successor counts as the newest
- * gateway: in a rolling restart the successor gets what its predecessor had, and no account moves
- * twice. Held accounts move only once no gateway has joined or left for a while: from the oldest
- * gateways first, and those that have moved least often first.
+ * Decides which accounts a gateway takes and which it releases (D14). All gateways apply the same
+ * rules to their view of the leases, and the leases settle differences between the views. Free
+ * accounts go to the gateway with the fewest accounts; among equals, to the newest gateway. A seat
+ * that waits for a successor counts as the newest gateway. In a rolling restart, the successor
+ * therefore gets its predecessor's accounts, and no account moves twice. Held accounts move only
+ * when no gateway has joined or left for a while. Accounts move from the oldest gateways first,
+ * starting with the accounts that have moved least often.
  */
 export function decideShares({ self, ...deployment }: Deployment): ShareDecision {
   const { seats, accounts, isSettled } = deployment;
@@ -74,8 +78,8 @@ export function decideShares({ self, ...deployment }: Deployment): ShareDecision
 }
 
 /**
- * Whether a departing gateway's seat is reserved for a successor. It is not if the successor is
- * already running: a newer gateway that does not have its share yet.
+ * Returns whether a departing gateway's seat is reserved for a successor. The seat is not reserved
+ * if the successor is already running, as a newer gateway without its share of accounts.
  */
 export function awaitsSuccessor({
   self,
@@ -109,8 +113,8 @@ function countBySeat({ seats, accounts }: Pick<Deployment, 'seats' | 'accounts'>
 }
 
 /**
- * Assigns each free account to the gateway with the fewest accounts, and among equals to the newest
- * one.
+ * Assigns each free account to the gateway with the fewest accounts; among equals, to the newest
+ * gateway.
  */
 function assignFreeAccounts(free: readonly SeenAccount[], counts: readonly SeatCount[]) {
   const shares = counts.map((share) => ({ ...share, assigned: new Set<string>() }));
@@ -123,7 +127,8 @@ function assignFreeAccounts(free: readonly SeenAccount[], counts: readonly SeatC
 }
 
 /**
- * The accounts that a gateway holds beyond its share. The newest gateway may keep the remainder.
+ * Returns how many accounts a gateway holds beyond its share. The newest gateway may keep the
+ * remainder.
  */
 function listSurplus(self: string, counts: readonly SeatCount[]): number {
   const all = counts.reduce((sum, { count }) => sum + count, 0);

@@ -3,20 +3,20 @@ import { type StartSweep, startSweep } from '@parley/queue';
 import type { AccountWork, OutboxRepository } from '@parley/store';
 import type { AccountName } from './account-rights.ts';
 
-/** The maximum delay of a part or file whose wake-up was lost, in ms. */
+/** The maximum delay (ms) of a part or file whose wake-up was lost. */
 const SWEEP_MS = 5_000;
 
 /** Finds overlooked work of all accounts of a gateway with one query. */
 export interface AccountSweeps {
   /**
-   * Sweeps one kind of work of one account: once immediately, and again whenever a check finds
-   * some.
+   * Sweeps one kind of work of one account: immediately, and again whenever a check finds such
+   * work.
    */
   of(name: AccountName, kind: AccountWork['kind']): StartSweep;
   stop(): Promise<void>;
 }
 
-/** Starts checking. Nothing is queried as long as there is no account. */
+/** Starts the periodic checks. No queries are sent while there is no account. */
 export function sweepAccounts({
   store,
   clock,

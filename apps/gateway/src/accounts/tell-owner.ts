@@ -23,14 +23,14 @@ export async function notifyOwner(
   if (first === undefined) return;
   await store.outbox.post({ key, parts: [first, ...others] }, clock());
   const { channel, account, chatId } = route;
-  // The notice becomes part of the conversation, because people may ask the agent about it.
+  // The notice becomes part of the conversation, so that people can ask the agent about it.
   const place = { conversationId: to.conversationId, channel, account, chatId };
   const text = restoreLiteral(markdown);
   await store.groupContext.keepOwn(place, { key, what: 'notice', text }, clock());
   await wakeDeliveryOn(bus)(channel, account, chatId);
 }
 
-/** Owners of the default agent run the installation, so their chats come first. */
+/** Owners of the default agent run the installation, so their chats are sorted first. */
 export function sortDefaultFirst(chats: readonly InboxRow[]): readonly InboxRow[] {
   const ofDefault = (row: InboxRow) => getConversationAgent(row.conversationId) === undefined;
   return [...chats.filter(ofDefault), ...chats.filter((row) => !ofDefault(row))];

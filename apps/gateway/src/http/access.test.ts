@@ -10,7 +10,7 @@ function isRefused(
   return findRefusal({ host: HOST, origin: undefined, ...facts }, boundHost) !== null;
 }
 
-describe('the guard of the web server', () => {
+describe('the access check of the web server', () => {
   it.each<[string, Parameters<typeof isRefused>[0], boolean]>([
     ['a program', {}, false],
     ['our own page', { origin: `http://${HOST}` }, false],

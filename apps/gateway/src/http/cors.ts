@@ -1,14 +1,13 @@
 import type { Context, MiddlewareHandler } from 'hono';
 
-/** How long a browser may cache a permission, in seconds. */
+/** How long (s) a browser may cache a CORS permission. */
 const REMEMBERED_SECONDS = 600;
-/** The response header that a page may read. */
+/** The response header that pages of other origins may read. */
 const READABLE = 'retry-after';
 
 /**
- * Lets web pages of exactly these origins call the routes below, with a token and without cookies
- * (CORS). Other pages get no permission, so their browsers neither send a token nor reveal a
- * response.
+ * Allows web pages of exactly these origins to call the routes below, with a token and without
+ * cookies (CORS). For all other origins, browsers neither send a token nor reveal a response.
  */
 export function allowOrigins(originsOf: () => readonly string[]): MiddlewareHandler {
   return async (c, next) => {
@@ -29,7 +28,7 @@ export function allowOrigins(originsOf: () => readonly string[]): MiddlewareHand
   };
 }
 
-/** Whether a browser asks for permission to send a request. */
+/** Returns whether the request is a CORS preflight. */
 function isPreflight(c: Context): boolean {
   return c.req.method === 'OPTIONS' && c.req.header('access-control-request-method') !== undefined;
 }

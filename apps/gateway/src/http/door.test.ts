@@ -40,7 +40,7 @@ describe('wrong tokens', () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
   });
 
-  it('[U03] from one sender delay no one else until there are too many in total', () => {
+  it('[U03] from one sender delay only this sender, until there are too many in total', () => {
     const { wrong, guess } = scene();
     guess('a', 50);
     expect(wrong.waitMs(from('b'))).toBe(0);
@@ -49,7 +49,7 @@ describe('wrong tokens', () => {
     expect(wrong.waitMs({ name: 'here', isLocal: true })).toBe(0);
   });
 
-  it('[U03] are forgotten if no other one follows within a quarter of an hour', () => {
+  it('[U03] are forgotten if no other wrong token follows within a quarter of an hour', () => {
     const { wrong, guess, pass } = scene();
     guess('b', 8);
     expect(wrong.waitMs(from('b'))).toBe(4_000);
@@ -58,7 +58,7 @@ describe('wrong tokens', () => {
     expect(wrong.waitMs(from('b'))).toBe(0);
   });
 
-  it('[U03] from any number of senders take little memory, and still count in total', () => {
+  it('[U03] from any number of senders use little memory, and all count toward the total', () => {
     const { wrong, guess } = scene();
     for (let nth = 0; nth < 3_000; nth += 1) guess(`address ${nth}`);
     expect(wrong.size()).toBe(1_000);
@@ -81,7 +81,7 @@ const unused = (): never => {
   throw new Error('not used here');
 };
 
-/** An API with one client, in which every message is a duplicate without an answer. */
+/** Opens an API with one client, which treats every message as a duplicate without an answer. */
 async function openApi(origins: readonly string[]) {
   const context = {
     ...{
@@ -162,7 +162,7 @@ async function gateway({ origins = [] as readonly string[], withApi = true } = {
 type Gateway = Awaited<ReturnType<typeof gateway>>;
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
 
-/** For each kind of secret, a call with the correct one or with a wrong one. */
+/** For each kind of secret, a request with the correct secret and one with a wrong secret. */
 const SECRETS: Readonly<
   Record<string, (gate: Gateway, right: boolean, more: Record<string, string>) => Promise<Response>>
 > = {
@@ -200,7 +200,7 @@ describe('the check of all secrets', () => {
     ['one address', {}],
     ['a proxy, behind which all have one address', { 'x-forwarded-for': '198.51.100.7' }],
   ])(
-    '[U03] [D07] admits the right secret immediately after 200 wrong ones from %s',
+    '[U03] [D07] accepts the correct secret immediately after 200 wrong ones from %s',
     async (_, more) => {
       const gate = await gateway();
       for (let nth = 0; nth < 25; nth += 1)
@@ -212,8 +212,8 @@ describe('the check of all secrets', () => {
     },
   );
 
-  // On 401, a browser whose session has ended asks its reader to sign in, so wrong sessions do not
-  // count.
+  // On status 401, a browser whose session has ended asks its user to sign in, so wrong sessions
+  // are not counted.
   it.each(KINDS.filter((kind) => kind !== 'a session'))(
     '[U03] throttles wrong secrets from one address: %s',
     async (kind) => {
@@ -235,7 +235,7 @@ describe('the check of all secrets', () => {
   });
 });
 
-describe('a wrong address', () => {
+describe('a request to a wrong address', () => {
   const API = 'The API is at /v1';
   it.each<[string, number, string]>([
     ['POST /chat/completions', 404, API],
@@ -258,7 +258,7 @@ describe('a wrong address', () => {
     ['POST /hooks/ci/', 404, 'Use /hooks/ci, without the slash'],
     ['GET /nothing', 404, 'The page is at "/"'],
   ])(
-    '[U03] answers %s with %i, the right address, and counts no guess',
+    '[U03] to %s is answered with %i and the right address, and is not counted as a guess',
     async (call, status, text) => {
       const { ask } = await gateway();
       for (const token of [TOKEN, CLIENT, HOOK, 'wrong']) {
@@ -325,7 +325,7 @@ describe('web pages of other origins', () => {
       expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('[U03] may never call anything but the API', async () => {
+  it('[U03] may call no routes except the API', async () => {
     const { ask } = await gateway({ origins: [PAGE] });
     const asked = await ask('GET /api/status/report', { origin: PAGE, ...bearer(TOKEN) });
     expect(asked.status).toBe(403);

@@ -16,17 +16,17 @@ export interface DoorOptions {
 export type Door = ReturnType<typeof createDoor>;
 
 /**
- * Guards all secrets of the web server in one place: the token, sessions, named sign-ins, tokens of
- * hooks and API clients, and secrets of webhooks. A secret is first compared in constant time, and
- * a correct one is accepted immediately. Only wrong ones are counted and throttled, per sender and
- * in total. Thus nobody can lock out those who have the secret, even if a proxy gives everyone the
- * same address.
+ * Checks all secrets of the web server: the token, sessions, named sign-ins, tokens of hooks and
+ * API clients, and webhook secrets. A secret is compared in constant time before any throttling, so
+ * a correct secret is always accepted immediately. Only wrong secrets are counted and throttled,
+ * per sender and in total. An attacker therefore cannot lock out holders of a correct secret, even
+ * if a proxy gives all senders the same address.
  */
 export function createDoor({ monotonic, log }: DoorOptions) {
   const wrong = createWrongTokenCounter(monotonic);
   return {
     /**
-     * Counts a wrong secret and returns the refusal: with `message`, or because of too many
+     * Counts a wrong secret and returns the refusal, with `message` or with a notice about too many
      * attempts.
      */
     refuseWrong(c: ConnectedRequest, message: string): RequestRefusal {
@@ -51,8 +51,8 @@ interface WrongTries {
 }
 
 /**
- * The first `free` wrong tokens cause no delay; each further one doubles it, from one second up to
- * `longestMs`.
+ * The first `free` wrong tokens cause no delay. Each further wrong token doubles the delay, from
+ * one second up to `longestMs`.
  */
 interface WrongTryPatience {
   readonly free: number;
@@ -61,14 +61,17 @@ interface WrongTryPatience {
 
 const ONE_SENDER: WrongTryPatience = { free: 5, longestMs: 5 * 60_000 };
 const ALL_SENDERS: WrongTryPatience = { free: 50, longestMs: 15_000 };
-/** Wrong tokens are forgotten if no other one follows within this time, in ms. */
+/** The time (ms) after which wrong tokens are forgotten if no other wrong token follows. */
 const FORGOTTEN_AFTER_MS = 15 * 60_000;
-/** Beyond this number, the least recent senders are forgotten, but not the total. */
+/**
+ * The maximum number of remembered senders. The least recent senders are then forgotten, but still
+ * count toward the total.
+ */
 const MAX_SENDERS = 1_000;
 
 const NONE: WrongTries = { count: 0, at: 0 };
 
-/** How long the next wrong token has to wait, in ms. */
+/** Returns how long (ms) the next wrong token has to wait. */
 function computeWait(
   { count, at }: WrongTries,
   now: number,
@@ -83,12 +86,12 @@ function addTry({ count, at }: WrongTries, now: number): WrongTries {
   return { count: now - at > FORGOTTEN_AFTER_MS ? 1 : count + 1, at: now };
 }
 
-/** Counts wrong tokens per sender and in total, and computes how long the next one has to wait. */
+/** Counts wrong tokens per sender and in total, and computes the delay for the next wrong token. */
 export function createWrongTokenCounter(monotonic: Monotonic) {
   const senders = new Map<string, WrongTries>();
   let all = NONE;
   return {
-    /** How long this sender's next wrong token has to wait, in ms. */
+    /** Returns how long (ms) this sender's next wrong token has to wait. */
     waitMs({ name, isLocal }: TokenSender): number {
       const now = monotonic();
       const own = computeWait(senders.get(name) ?? NONE, now, ONE_SENDER);
@@ -103,7 +106,7 @@ export function createWrongTokenCounter(monotonic: Monotonic) {
       if (senders.size > MAX_SENDERS && oldest !== undefined) senders.delete(oldest);
       all = addTry(all, now);
     },
-    /** The number of senders that are remembered. */
+    /** Returns the number of remembered senders. */
     size: (): number => senders.size,
   };
 }

@@ -93,7 +93,7 @@ function get(path: string, headers: Record<string, string> = {}, ping = async ()
 }
 
 describe('the web server of a worker', () => {
-  it('[D10] reports to everyone whether it is alive and ready', async () => {
+  it('[D10] reports to everyone whether the worker is alive and ready', async () => {
     expect((await get('/healthz')).status).toBe(200);
     expect((await get('/readyz')).status).toBe(200);
     const away = () => Promise.reject(new Error('away'));
@@ -108,7 +108,7 @@ describe('the web server of a worker', () => {
   });
 
   it.each(['/', '/api/status/report', '/channels/web/default/history'])(
-    '[D09] has no %s, which only a gateway has',
+    '[D09] has no %s, which only gateways have',
     async (path) => {
       const answer = await get(path, { authorization: `Bearer ${TOKEN}` });
       expect(answer.status).toBe(404);

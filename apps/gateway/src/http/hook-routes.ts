@@ -9,7 +9,7 @@ import type { Door } from './door.ts';
 /** The settings that decide whether a request to a hook is accepted. */
 type HookBounds = Pick<Hooks['rules'][string], 'token' | 'signature' | 'perMinute' | 'maxBytes'>;
 
-/** Accepts events from outside (H09), and counts the outcome of each request. */
+/** Accepts events from other programs (H09), and counts the outcome of each request. */
 export interface HookReceiver extends Pick<Hooks, 'take' | 'count'> {
   readonly rules: Readonly<Record<string, HookBounds>>;
 }
@@ -17,15 +17,15 @@ export interface HookReceiver extends Pick<Hooks, 'take' | 'count'> {
 type HookAnswer = Awaited<ReturnType<Hooks['take']>>;
 
 /**
- * Used when no hook has the requested name, so that rejecting an unknown name takes as long as
- * rejecting a wrong token.
+ * Rules for unknown hook names, so that rejecting an unknown name takes as long as rejecting a
+ * wrong token.
  */
 const NOBODYS: HookBounds = { token: '', signature: true, perMinute: 0, maxBytes: 65_536 };
 
 /**
- * `POST /hooks/NAME` (H09). The page's token does not open it, and a hook's token opens nothing
- * else. An unknown name and a wrong token get the same response. The response is 202 once the event
- * is durable.
+ * Creates the route `POST /hooks/NAME` (H09). The page's token is not accepted here, and a hook's
+ * token is accepted nowhere else. Requests with an unknown name and with a wrong token get the same
+ * response. The response is 202 once the event is durable.
  */
 export function createHookRoutes(
   hooks: HookReceiver,
@@ -70,7 +70,7 @@ const UNAUTHORIZED =
 const MAX_KEY = 255;
 
 /**
- * A sender with the token marks a repeated event with the same key; GitHub uses its own header for
+ * A sender with the token marks repeated events with the same key; GitHub uses its own header for
  * this.
  */
 function getGivenKey(c: Context): string | undefined {
@@ -78,15 +78,17 @@ function getGivenKey(c: Context): string | undefined {
 }
 
 /**
- * A signature covers only the body. A copy of a signed request may therefore have any headers, and
- * counts as the same event whatever they say. Headers contain no newline, so no key given in a
- * header can equal one of these.
+ * A signature covers only the body, so a copy of a signed request may have other headers and still
+ * counts as the same event. Headers contain no newline, so a key in a header never equals one of
+ * these keys.
  */
 function hashSignedBody(body: Uint8Array): string {
   return `signed\n${createHash('sha256').update(body).digest('hex')}`;
 }
 
-/** When senders should retry an event that cannot be accepted now, in ms. */
+/**
+ * The delay (ms) after which senders should retry an event that cannot be accepted at the moment.
+ */
 const LATER_MS = 30_000;
 
 function answerHook(c: Context, hooks: HookReceiver, name: string, taken: HookAnswer): Response {
@@ -109,17 +111,17 @@ function refuseHook(
   return c.json({ error: message }, status, { 'cache-control': 'no-store' });
 }
 
-/** Whether a request contains a token or a signature at all. */
+/** Returns whether a request contains a token or a signature. */
 function hasProof(c: Context): boolean {
   return parseBearer(c) !== undefined || c.req.header('x-hub-signature-256') !== undefined;
 }
 
-/** How the sender proved knowledge of the token, with the body if it had to be read for that. */
+/** A request whose sender has the token, with the body if it was read for the check. */
 type ProvenRequest =
   | { readonly isSigned: false; readonly body?: undefined }
   | { readonly isSigned: true; readonly body: Uint8Array };
 
-/** Null when the sender does not know the token. */
+/** Returns null if the sender does not have the token. */
 async function readProvenBody(
   c: Context,
   { token, signature, maxBytes }: HookBounds,
@@ -138,8 +140,8 @@ async function readProvenBody(
 }
 
 /**
- * The raw bytes of the body, which a signature covers; null if it exceeds the limit, in which case
- * the rest is not read.
+ * Reads the raw bytes of the body, which a signature covers; returns null if the body exceeds the
+ * limit, without reading the rest.
  */
 async function readBody(c: Context, maxBytes: number): Promise<Uint8Array | null> {
   const chunks: Uint8Array[] = [];
@@ -154,11 +156,14 @@ async function readBody(c: Context, maxBytes: number): Promise<Uint8Array | null
 
 const MINUTE_MS = 60_000;
 
-/** Counts the events of the last minute per hook, only in this process. */
+/** Counts the events of the last minute per hook, in this process only. */
 function createHookRate(monotonic: Monotonic) {
   const taken = new Map<string, readonly number[]>();
   return {
-    /** Counts an event and returns 0, or returns how long to wait for the next free slot, in ms. */
+    /**
+     * Counts an event and returns 0, or returns how long (ms) to wait until another event is
+     * permitted.
+     */
     take(name: string, perMinute: number): number {
       const now = monotonic();
       const lately = (taken.get(name) ?? []).filter((at) => at > now - MINUTE_MS);

@@ -13,8 +13,9 @@ const STATUS: Readonly<Record<string, 403 | 404>> = {
 };
 
 /**
- * The route of all operations. Their input is the body, as JSON; a read also accepts GET with its
- * input in the query. `?agent=` names an agent (F14). Each operation declares the role it needs.
+ * Adds the single route for all operations. The input is a JSON body. A read also accepts GET with
+ * its input in the query. The query parameter `agent` names an agent (F14). Each operation declares
+ * the role it requires.
  */
 export function addOperations(app: Hono<AppEnv>, services: Services): void {
   app.on(['GET', 'POST'], OPERATION_PATH, async (c) => {
@@ -41,7 +42,7 @@ export function addOperations(app: Hono<AppEnv>, services: Services): void {
   });
 }
 
-/** Undefined when the body is not JSON, which no operation accepts. */
+/** Returns undefined if the body is not JSON, which no operation accepts. */
 function readJsonBody(c: Context): Promise<unknown> {
   return c.req.json().catch(() => undefined);
 }

@@ -14,7 +14,7 @@ type Body = ConstructorParameters<typeof Response>[0];
 const scrubbed = async (body: Body, headers: Record<string, string>) =>
   scrubResponse(new Response(body, { headers }), secrets);
 
-/** Splits the bytes as a server sends them: into chunks that may end anywhere. */
+/** Splits bytes into chunks of arbitrary size, as a server may send them. */
 const inPieces = (bytes: Uint8Array, size: number) =>
   new ReadableStream<Uint8Array>({
     start(controller) {
@@ -24,7 +24,7 @@ const inPieces = (bytes: Uint8Array, size: number) =>
     },
   });
 
-describe('an answer over HTTP', () => {
+describe('an HTTP response', () => {
   it.each([
     ['gzip', gzipSync],
     ['x-gzip', gzipSync],
@@ -47,7 +47,7 @@ describe('an answer over HTTP', () => {
     expect(await response.text()).not.toContain('?');
   });
 
-  it('[G18] of any type and in any chunks contains no secret, and is unchanged if it had none', async () => {
+  it('[G18] of any type and in any chunks contains no secret, and is unchanged if it contained none', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(
@@ -94,7 +94,7 @@ describe('an answer over HTTP', () => {
     expect(response.headers.get('set-cookie')).toBe('session=1');
   });
 
-  it('[G18] [U03] is compressed after that, but only for the page', async () => {
+  it('[G18] [U03] is compressed after scrubbing, but only for the page', async () => {
     const type = { 'content-type': 'text/javascript' };
     const routes = { fetch: () => new Response(LONG, { headers: type }) };
     const app = createScrubbedApp(routes, secrets, silentLogger);

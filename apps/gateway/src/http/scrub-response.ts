@@ -5,10 +5,10 @@ type Scrubber = Pick<Secrets, 'scrub' | 'stream'>;
 type ByteStream = ReadableStream<Uint8Array>;
 
 /**
- * Removes secrets from a route's response (G18). Everything that leaves over HTTP passes through
- * here, whatever its type. JSON stays valid, the events of a stream are forwarded whole, and all
- * other bytes are streamed; without a secret they are unchanged. A compressed body is decoded
- * first, because otherwise nothing could be found in it.
+ * Removes secrets from a route's response (G18). Every HTTP response is scrubbed, regardless of its
+ * type. JSON stays valid, and the events of a stream are forwarded whole. All other bytes are
+ * streamed, and stay unchanged if they contain no secret. A compressed body is decoded first,
+ * because secrets cannot be found in compressed bytes.
  */
 export async function scrubResponse(response: Response, secrets: Scrubber): Promise<Response> {
   const headers = scrubHeaders(response.headers, secrets);
@@ -34,7 +34,7 @@ async function scrubBody(
   return body.pipeThrough(createByteScrubber(secrets));
 }
 
-/** A cookie is a secret of its browser and has to reach it. */
+/** Cookies are not scrubbed, because a cookie is a secret that its browser has to receive. */
 function scrubHeaders(given: Headers, { scrub }: Scrubber): Headers {
   const headers = new Headers(given);
   for (const [name, value] of given) {
@@ -44,8 +44,8 @@ function scrubHeaders(given: Headers, { scrub }: Scrubber): Headers {
 }
 
 /**
- * The decoded body, with the encoding that was applied last removed first; null when one of them is
- * unknown.
+ * Decodes the body, starting with the encoding that was applied last; returns null if an encoding
+ * is unknown.
  */
 async function decodeBody(body: ByteStream, encodings: string): Promise<ByteStream | null> {
   const names = encodings
@@ -78,7 +78,7 @@ function createUnknownEncoding(): Response {
 }
 
 /**
- * Decodes bytes as text with one byte per character, so that everything except secrets is returned
+ * Decodes bytes as text with one byte per character, so that all bytes except secrets stay
  * unchanged.
  */
 function createByteScrubber(secrets: Scrubber): TransformStream<Uint8Array, Uint8Array> {

@@ -6,34 +6,34 @@ import { GatewayError } from '../gateway-error.ts';
 import type { HealthAppOptions } from './health.ts';
 import type { HttpRoutes } from './scrubbed-app.ts';
 
-// Importing `node:http` as a module evaluates all its exports, which loads Node's entire `fetch`:
-// 16 MB.
+// An `import` of `node:http` evaluates all exports and thereby loads Node's `fetch`, which takes 16
+// MB.
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** The web server of a process. */
 export interface HttpServer {
-  /** `http://host:port` as actually served (for port 0 the system picks a free one). */
+  /** The actual address, as `http://host:port`; for port 0, the system picks a free port. */
   readonly address: string;
   /** Rebuilds the routes for all later requests. */
   reload(): void;
   close(): Promise<void>;
 }
 
-/** Where to listen. */
+/** The host and port to listen on. */
 export interface HttpOptions {
   readonly host: string;
   readonly port: number;
   readonly log: Logger;
-  /** Removed from all answers. */
+  /** Secrets to remove from all responses. */
   readonly secrets: Pick<Secrets, 'scrub' | 'stream'>;
 }
 
 type RequestListener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 /**
- * Starts listening. The first request loads the routes and the web framework, so that a process
- * without visitors neither waits for them nor holds them in memory. Rejects with GatewayError when
- * the address cannot be used.
+ * Starts listening. The routes and the web framework are loaded on the first request, so that a
+ * process without visitors starts faster and uses less memory. Rejects with GatewayError if the
+ * address cannot be used.
  */
 export async function startHttp(
   options: HttpOptions,
@@ -64,14 +64,15 @@ export async function startHttp(
   };
 }
 
-/** Where to listen, and what to serve there. */
+/** The address to listen on, and the services behind the routes. */
 export interface HealthServerOptions extends HealthAppOptions {
   readonly port: number;
   readonly secrets: HttpOptions['secrets'];
 }
 
 /**
- * The web server of a process without channels: health and metrics only. Rejects with GatewayError.
+ * Starts the web server of a process without channels, which serves only health and metrics.
+ * Rejects with GatewayError if the address cannot be used.
  */
 export function startHealthServer(options: HealthServerOptions): Promise<HttpServer> {
   return startHttp(options, async () => (await import('./health.ts')).createHealthApp(options));
@@ -121,7 +122,7 @@ function getServerAddress(server: Server): AddressInfo {
   return address;
 }
 
-/** The streams of open pages never end by themselves, so their connections are closed. */
+/** Streams of open pages never end on their own, so their connections are closed. */
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());

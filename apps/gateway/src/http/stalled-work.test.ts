@@ -52,7 +52,7 @@ describe('waiting work', () => {
     expect(detect(unsent(START - 20_000)).accounts.size).toBe(0);
   });
 
-  it('[D13] is reported although the clock was set back by an hour', () => {
+  it('[D13] is reported even if the clock was set back by an hour', () => {
     const time = createMovableTime(START);
     const detect = createStallDetector(time.clock, time.monotonic);
     const work = { ...waiting(START, START), parts: unsent(START).parts };

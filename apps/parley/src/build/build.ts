@@ -25,18 +25,18 @@ import { bundleModules } from './bundle-modules.ts';
 import { formatLicenses, listBundledLibraries } from './licenses.ts';
 
 /**
- * The number of bundles kept in addition to those in use, because a process may be about to start
- * one.
+ * The number of bundles to keep in addition to those in use. A process may be about to start one of
+ * them.
  */
 const KEPT = 2;
-/** How far the kernel's clock, which sets file timestamps, may lag behind, in ms. */
+/** How far (ms) the kernel's clock, which sets file timestamps, may lag behind. */
 const CLOCK_STEP_MS = 100;
 const TRIES = 3;
 
 /**
- * Builds the bundle of the sources under `root` into `dist/<hash>/`, unless it exists already. The
- * folder gets its final name only once it is complete, so that no start and no other build ever
- * sees a partial bundle.
+ * Builds the bundle of the sources under `root` into `dist/<hash>/`, unless that bundle exists
+ * already. The folder gets its final name only when it is complete, so that other processes never
+ * see a partial bundle.
  */
 export async function buildBundle(root: string): Promise<'built' | 'there'> {
   if (findProgram(root).folder !== null) return 'there';
@@ -73,9 +73,9 @@ function writeBundle(root: string, part: string): Promise<Manifest> {
 }
 
 /**
- * Repeats a build if a source has changed during it, because the bundle may contain the older
- * version. Throws after `TRIES` builds, for example if a program keeps writing, or if a file is
- * dated in the future because the clock was set back.
+ * Repeats a build if a source changes while the build runs, because the bundle may contain the
+ * older version. Throws after `TRIES` builds, for example if a program keeps writing, or if a file
+ * is dated in the future because the clock was set back.
  */
 export async function buildUntilUnchanged<Built>(
   write: () => Promise<Built>,
@@ -94,8 +94,8 @@ export async function buildUntilUnchanged<Built>(
 }
 
 /**
- * The sources of the bundle. All libraries are represented by the file that npm writes on every
- * install.
+ * Lists the source files of the bundle. All libraries are represented by one file, which npm writes
+ * on every install.
  */
 function listSources(root: string, inputs: readonly string[]): string[] {
   const own = inputs.filter((file) => /^(apps|packages)\//.test(file));
@@ -133,11 +133,11 @@ export function removeOldBundles(dist: string, current: string): void {
 }
 
 /**
- * The deadline for a start that fills the cache, in ms. If it fails, the first real start fills the
- * cache instead.
+ * The deadline (ms) for the start that fills the compile cache. If filling the cache fails, the
+ * first real start fills it instead.
  */
 const WITHIN_MS = 20_000;
-/** No server listens at this port, so the Telegram library is loaded but connects to nothing. */
+/** No server listens on this port, so the Telegram library is loaded but does not connect. */
 const SETTINGS = {
   model: 'offline',
   http: { port: 0 },
@@ -145,8 +145,8 @@ const SETTINGS = {
 };
 
 /**
- * Starts and stops the program once with a temporary data folder. Node then stores its compiled
- * code next to the bundle, so that even the first real start is fast.
+ * Starts and stops the program once with a temporary data folder, so that Node stores its compiled
+ * code next to the bundle and the first real start is fast.
  */
 async function fillCache(root: string): Promise<void> {
   const data = mkdtempSync(join(tmpdir(), 'parley-build-'));

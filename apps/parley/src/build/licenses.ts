@@ -8,18 +8,19 @@ const Manifest = z.object({
   license: z.string().default('see its text'),
 });
 
-/** A library contained in the bundle. */
+/** A library in the bundle. */
 export interface BundledLibrary {
   readonly name: string;
   readonly version: string;
   /** The SPDX expression of its license. */
   readonly license: string;
-  /** The license text to distribute with it; empty if the package has no such file. */
+  /** The license text to distribute with the library; empty if its package has no license file. */
   readonly text: string;
 }
 
 /**
- * The libraries that contain these files, sorted by name; `inputs` are esbuild's absolute paths.
+ * Lists the libraries that contain these files, sorted by name. `inputs` are esbuild's absolute
+ * paths.
  */
 export function listBundledLibraries(inputs: readonly string[]): BundledLibrary[] {
   const folders = inputs.map((file) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]);
@@ -37,7 +38,7 @@ function readLibrary(folder: string): BundledLibrary {
   return { ...manifest, text: texts.join('\n\n') };
 }
 
-/** The licenses of all libraries as one readable text. */
+/** Formats the licenses of all libraries as one readable text. */
 export function formatLicenses(libraries: readonly BundledLibrary[]): string {
   const parts = libraries.map(({ name, version, license, text }) =>
     `${name} ${version}, ${license}\n\n${text}`.trim(),

@@ -65,7 +65,7 @@ describe('the text of the approvals list', () => {
     );
   });
 
-  it('[G05] prints a long call in full, without characters that a terminal would interpret', () => {
+  it('[G05] prints a long call in full and escapes terminal control characters', () => {
     const shown = `text:\n${'| x\n'.repeat(3_000)}| the end`;
     const place = 'telegram group \x1b[2K\u2800-5';
     const text = formatApprovals([{ ...ASKED, shown, place }]);
@@ -74,7 +74,7 @@ describe('the text of the approvals list', () => {
     expect(text).toContain('\\u{1b}[2K\\u{2800}-5');
   });
 
-  it('[G05] lists the oldest first, and says so if there are none', () => {
+  it('[G05] lists the oldest request first, and reports an empty list', () => {
     const text = formatApprovals([{ ...ASKED, code: 'NEW234' }, ASKED]);
     expect(text.indexOf('ABC234')).toBeLessThan(text.indexOf('NEW234'));
     expect(formatApprovals([])).toContain('No one has been asked');

@@ -12,8 +12,8 @@ import { type LoadedSettings, readSettings } from '../settings.ts';
 import { formatMinute, formatSecond, stripControls } from '../terminal/text.ts';
 
 /**
- * `parley token show`: prints the address that signs a browser in. The address contains the token,
- * so this deliberately prints a secret.
+ * `parley token show`: prints the sign-in link for a browser. The link contains the token, so this
+ * command deliberately prints a secret.
  */
 export async function showToken({ folder, env, print, json }: CliContext): Promise<number> {
   const { http } = readSettings(folder, env).settings;
@@ -28,12 +28,12 @@ export async function showToken({ folder, env, print, json }: CliContext): Promi
   return 0;
 }
 
-/** The address on which a gateway with these settings would listen. */
+/** Returns the address at which a gateway with these settings would listen. */
 function getGatewayAddress({ host, port }: LoadedSettings['settings']['http']): string {
   return toReachableAddress(`http://${host.includes(':') ? `[${host}]` : host}:${port}`);
 }
 
-/** `parley people`: lists everyone who has their own sign-in. */
+/** `parley people`: lists the people who have their own sign-in. */
 export function listPeople(cli: CliContext): Promise<number> {
   return operateAndPrint(cli, 'people/list', {}, ({ people }) => {
     const lines = people.map(({ name, role, createdAt, usedAt }) => {
@@ -44,7 +44,7 @@ export function listPeople(cli: CliContext): Promise<number> {
   });
 }
 
-/** `parley people add`: prints the new person's sign-in secret, which is never shown again. */
+/** `parley people add`: prints the new person's sign-in link, which is never shown again. */
 export async function addPerson(cli: CliContext, name: string, role: Role): Promise<number> {
   const gateway = await findGateway(cli.folder, cli.env);
   const address =
@@ -72,8 +72,8 @@ export function revokePerson(cli: CliContext, name: string): Promise<number> {
 
 /**
  * `parley token rotate`: replaces the token and ends the sessions that the old one opened. Gateways
- * on this data folder notice that the file changed. A token from the settings has to be changed
- * there.
+ * on this data folder notice that the file changed. If the token is set in the settings, it has to
+ * be changed there.
  */
 export async function rotateToken(cli: CliContext): Promise<number> {
   const { folder, env } = cli;
@@ -106,8 +106,8 @@ export function listSessions(cli: CliContext): Promise<number> {
 const Opened = z.object({ session: z.string(), expiresAt: z.number() });
 
 /**
- * `parley sessions new`: prints an address that signs one browser in. The address contains a
- * secret. Unlike the token, it expires and can be revoked individually.
+ * `parley sessions new`: prints a link that signs one browser in. The link contains a secret.
+ * Unlike the token, the link expires and can be revoked individually.
  */
 export async function newSession(cli: CliContext): Promise<number> {
   const { folder, env, print, json } = cli;
@@ -160,7 +160,10 @@ function formatSession(session: ShownSession): string {
   ].join('\n');
 }
 
-/** `parley approvals`: lists the requests with who was asked, who decided, and the outcome. */
+/**
+ * `parley approvals`: lists the approval requests with the people asked, the decision and the
+ * outcome.
+ */
 export function listApprovals(cli: CliContext, limit: number): Promise<number> {
   return operateAndPrint(cli, 'approvals/list', { limit }, ({ approvals }) =>
     formatApprovals(approvals),
@@ -178,8 +181,8 @@ const STATES: Readonly<Record<Approval['state'], string>> = {
 };
 
 /**
- * The approval requests, oldest first: when and for whom each was made, its tool call, who decided,
- * and the outcome.
+ * Formats the approval requests, oldest first, with the time, the requester, the tool call, the
+ * decision and the outcome.
  */
 export function formatApprovals(newestFirst: readonly Approval[]): string {
   if (newestFirst.length === 0) return 'No one has been asked for an approval yet.';
@@ -197,7 +200,10 @@ function formatApproval(approval: Approval): string {
   return [head, ...shown.split('\n').map((line) => `    ${line}`)].join('\n');
 }
 
-/** The expiry and the other approvers of a pending request, or the outcome of the call. */
+/**
+ * Describes the expiry and the other approvers of a pending request, or the outcome of the approved
+ * call.
+ */
 function describeApprovalEnd({ state, expiresAt, approvers, result }: Approval): string {
   switch (state) {
     case 'pending':
@@ -205,7 +211,7 @@ function describeApprovalEnd({ state, expiresAt, approvers, result }: Approval):
     case 'approved':
     case 'auto':
       if (result === 'done') return '; the call worked';
-      // An interrupted call does not count as a success; its outcome is unknown.
+      // An interrupted call does not count as a success, because its outcome is unknown.
       if (result === 'failed') return '; the call failed or was cut off';
       return '; the outcome of the call is not known yet';
     case 'answered':

@@ -37,8 +37,8 @@ interface RouteQuestion {
 }
 
 /**
- * `parley agents CHANNEL:CHAT`: shows which agent answers there and by which rule. Exit code 1 when
- * none can.
+ * `parley agents CHANNEL:CHAT`: shows which agent answers in the chat, and which rule decides this.
+ * The exit code is 1 when no agent can answer.
  */
 export async function showWhoAnswers(
   cli: CliContext,
@@ -53,12 +53,12 @@ export async function showWhoAnswers(
   const { agent, why, unknown } = resolveAgent(place, rules);
   if (unknown) {
     cli.print(
-      `Nobody answers: the chat ${stripControls(chat)} is routed to an agent that does not exist.`,
+      `No agent answers: the chat ${stripControls(chat)} is routed to an agent that does not exist.`,
     );
     return 1;
   }
   const name = agent ?? settings.agent.id;
-  const answer = { agent: name, why: why ?? `answered by ${name} (there is one agent)` };
+  const answer = { agent: name, why: why ?? `answered by ${name} (the only agent)` };
   cli.print(cli.json ? formatJson(answer) : answer.why);
   return 0;
 }

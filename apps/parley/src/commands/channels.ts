@@ -8,7 +8,7 @@ import { formatMinute, formatTable } from '../terminal/text.ts';
 type ChannelsReport = OutputOf<'channels/report'>;
 
 /**
- * `parley channels`: lists the accounts, the people waiting for permission, and the groups seen.
+ * `parley channels`: lists the accounts, the people waiting to be allowed, and the known groups.
  */
 export function listChannels(cli: CliContext): Promise<number> {
   return withOperations(cli, 'channels/report', async ({ perform }) => {
@@ -19,7 +19,7 @@ export function listChannels(cli: CliContext): Promise<number> {
   });
 }
 
-/** `parley channels pause|resume|reconnect ACCOUNT`. */
+/** `parley channels pause|resume|reconnect ACCOUNT`: pauses, resumes or reconnects an account. */
 export function changeChannel(
   cli: CliContext,
   action: 'pause' | 'resume' | 'reconnect',
@@ -43,7 +43,7 @@ export function allowGroup(cli: CliContext, name: string, chatId: string): Promi
   return operateText(cli, 'channels/allow', { ...parseAccount(name), chatId });
 }
 
-/** `telegram` is short for `telegram/default`. */
+/** Parses an account name; `telegram` is short for `telegram/default`. */
 function parseAccount(name: string) {
   const [channel = '', account = 'default'] = name.split('/');
   return { channel, account };

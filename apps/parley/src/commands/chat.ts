@@ -13,16 +13,16 @@ import { abortOnSignal } from '../terminal/interrupt.ts';
 import { stripControls } from '../terminal/text.ts';
 
 /**
- * How long to wait for a gateway that is restarting, in ms. A restart takes seconds; a script must
- * not wait for a gateway that never returns.
+ * How long (ms) to wait for a gateway that is restarting. A restart takes seconds, and a script
+ * must not wait forever for a gateway that has stopped.
  */
 const MAY_BE_AWAY_MS = 30_000;
 
 /**
- * `parley chat`: talks to the agent in the terminal, through the running gateway or one that lives
- * as long as the chat. Piped input is a single message, and standard output receives only its
- * answer. Resolves to the exit code: 1 if the message got no answer; standard error states the
- * reason.
+ * `parley chat`: talks to the agent in the terminal, through the running gateway or through one
+ * that runs only during the chat. Piped input is sent as a single message, and only its answer is
+ * written to standard output. Resolves to the exit code. If the message got no answer, the code is
+ * 1 and standard error states the reason.
  */
 export async function runChat({
   folder,
@@ -63,9 +63,7 @@ async function readMessage(stdin: NodeJS.ReadStream): Promise<string> {
   return readAll(stdin);
 }
 
-/**
- * Prints an answer. Standard output carries only the agent's answer, so that scripts can use it.
- */
+/** Only the agent's answer is written to standard output, so that scripts can use it. */
 function printAnswer({ text, isAnswered }: TerminalAnswer): number {
   const stream = isAnswered ? process.stdout : process.stderr;
   if (text !== '') stream.write(`${stripControls(text)}\n`);
@@ -74,7 +72,7 @@ function printAnswer({ text, isAnswered }: TerminalAnswer): number {
 
 const CHAT_ID = 'main';
 
-/** The id of the terminal's single chat with an agent. */
+/** Returns the id of the terminal's only chat with an agent. */
 function resolveTerminalChat(
   asked: string | undefined,
   { folder, env }: Pick<CliContext, 'folder' | 'env'>,
@@ -83,9 +81,10 @@ function resolveTerminalChat(
   return toAgentConversation(findChosenAgent(readSettings(folder, env), asked).name, CHAT_ID);
 }
 
-/** The gateway logs to a file because the screen belongs to the conversation. */
+/** Starts a gateway that logs to a file, because the screen is used for the conversation. */
 export async function startOwnGateway(folder: DataFolder, env: NodeJS.ProcessEnv) {
-  // Loaded lazily: a gateway is heavy, and a chat through a running gateway does not need a second.
+  // The gateway is loaded lazily: it is large, and a chat through a running gateway does not need
+  // it.
   const { startParley } = await import('../start-parley.ts');
   restrictFileMode();
   const log = join(folder.path, 'parley.log');

@@ -46,9 +46,9 @@ describe.runIf(bash)('command completion in bash', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** The completions that bash offers for the last word of a line. */
+  /** Returns the completions that bash offers for the last word of a line. */
   function offered(...line: string[]): string[] {
-    // Loaded as documented, because bash 3.2 on macOS reads nothing with source <(…).
+    // The script is loaded as documented, because bash 3.2 on macOS reads nothing with source <(…).
     const load = `parley() { cat ${join(folder, 'parley.bash')}; }; eval "$(parley completion bash)"`;
     const ask = `${load}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _parley; printf '%s\\n' "\${COMPREPLY[@]}"`;
     const out = execFileSync(bash ?? '', ['-c', ask, '-', ...line], { encoding: 'utf8' });
@@ -81,7 +81,7 @@ describe.runIf(bash)('command completion in bash', () => {
   });
 });
 
-/** Constructs of bash 4 that bash 3.2 on macOS lacks. */
+/** Bash 4 constructs that bash 3.2 on macOS lacks. */
 const BASH_4: readonly (readonly [string, RegExp])[] = [
   ['mapfile and readarray', /\b(?:mapfile|readarray)\b/],
   ['associative arrays and name references', /\b(?:declare|local|typeset)\s+-\w*[Angu]/],
@@ -96,7 +96,7 @@ const BASH_4: readonly (readonly [string, RegExp])[] = [
 ];
 
 describe('command completion on macOS', () => {
-  it.each(BASH_4)('[U02] does without %s', async (_what, pattern) => {
+  it.each(BASH_4)('[U02] avoids the bash 4 construct %s', async (_what, pattern) => {
     expect(await scriptFor('bash')).not.toMatch(pattern);
   });
 

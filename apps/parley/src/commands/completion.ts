@@ -4,15 +4,15 @@ import type { CliContext } from '../cli.ts';
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type ShellName = (typeof SHELLS)[number];
 
-/** A word that may come next, with its description. */
+/** A possible next word, with its description. */
 interface CompletionWord {
   readonly name: string;
   readonly about: string;
 }
 
 /**
- * The words that may follow a command path; `path` is, for example, `cron add`, and is empty for
- * the first word.
+ * The words that can follow a command path such as `cron add`. The path is empty for the first
+ * word.
  */
 interface CompletionPlace {
   readonly path: string;
@@ -43,7 +43,10 @@ function listPlaces(command: Command, path = ''): readonly CompletionPlace[] {
   return [{ path, words }, ...below];
 }
 
-/** The options of a command; for a group, also those of its default command. */
+/**
+ * Lists the options of a command; for a command group, it includes the options of the default
+ * command.
+ */
 function listOptions(command: Command): readonly CompletionWord[] {
   const own = command.options
     .filter(({ hidden }) => !hidden)
@@ -137,7 +140,7 @@ end
 ${lines.join('\n')}`;
 }
 
-/** Quotes a word for a shell. The descriptions are Parley's own, but some contain apostrophes. */
+/** Quotes a word for a shell. The descriptions are trusted, but some contain apostrophes. */
 function quoteForShell(text: string, by: "'" | '"' = "'"): string {
   return by === '"' ? `"${text}"` : `'${text.replaceAll("'", `'\\''`)}'`;
 }

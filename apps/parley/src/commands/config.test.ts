@@ -30,7 +30,7 @@ describe('[D12] parley config check', () => {
     expect(code).toBe(0);
   });
 
-  it('reports ids that can never match, with their line, the value found and how to find the right one', async () => {
+  it('reports ids that can never match, with their line, the value found and advice for finding the right id', async () => {
     const { code, text } = await check(
       'owners: ["telegram:@ann"]\nchannels: { telegram: { token: "1:a", access: { allowGroups: ["my group"] } } }\n',
     );
@@ -42,7 +42,7 @@ describe('[D12] parley config check', () => {
     expect(text).toContain('Parley will start, but 2 settings have no effect.');
   });
 
-  it('reports a rule about a tool that does not exist', async () => {
+  it('reports a rule for a tool that does not exist', async () => {
     const { code, text } = await check('tools: { block: [web-fetch] }\n');
     expect(code).toBe(1);
     expect(text).toContain('tools.block[0] can never have an effect');

@@ -7,8 +7,8 @@ import { checkSettings, type LoadedSettings } from '../settings.ts';
 import { findUnknownTools } from '../tool-names.ts';
 
 /**
- * `parley config check`: prints all problems of the settings. Exit code 0 if nothing prevents
- * Parley from running.
+ * `parley config check`: prints all problems in the settings. The exit code is 0 if nothing
+ * prevents Parley from starting.
  */
 export async function checkConfig(cli: CliContext): Promise<number> {
   const { folder, print } = cli;
@@ -52,9 +52,9 @@ export async function checkConfig(cli: CliContext): Promise<number> {
 }
 
 /**
- * Checks the settings as startup does. When the settings name plugins, the plugins are loaded
- * because they may define channels of their own; the caller calls `end` when it no longer needs
- * them. `loaded` is null if the settings are invalid.
+ * Checks the settings as startup does. Plugins named in the settings are loaded because they may
+ * define channels. The caller must call `end` when it no longer needs them. `loaded` is null if the
+ * settings are invalid.
  */
 export async function checkWithPlugins({ folder, env }: Pick<CliContext, 'folder' | 'env'>) {
   const first = checkSettings(folder, env);
@@ -71,15 +71,15 @@ export async function checkWithPlugins({ folder, env }: Pick<CliContext, 'folder
   return { result, loaded: result.kind === 'ok' ? result : null, report, definitions, end };
 }
 
-/** The settings with warnings about the tool names in them. */
+/** Returns the settings with warnings about unknown tool names. */
 function addToolWarnings(loaded: LoadedSettings, added: readonly string[]): LoadedSettings {
   return { ...loaded, warnings: [...loaded.warnings, ...findUnknownTools(loaded, added)] };
 }
 
 /**
- * `parley config upgrade`: rewrites an older settings file in the current format. Exit code 0 when
- * the file is up to date afterwards. Upgrading is optional: startup converts an older file in
- * memory.
+ * `parley config upgrade`: rewrites an older settings file in the current format. The exit code is
+ * 0 when the file is up to date afterwards. Upgrading is optional, because each start converts an
+ * older file in memory.
  */
 export async function upgradeConfig({ folder, print, json }: CliContext): Promise<number> {
   const { settingsFile } = folder;

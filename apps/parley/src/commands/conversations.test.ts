@@ -49,7 +49,7 @@ async function run(...args: readonly string[]) {
 const MISSING = 'There is no such conversation; it may have been deleted or forgotten.';
 
 describe('parley conversations without a running gateway', () => {
-  it('[U12] takes a conversation over, writes into it, hands it back and lists that afterwards', async () => {
+  it('[U12] takes over a conversation, writes into it, hands it back and lists the takeover', async () => {
     expect((await run()).out).toMatch(/web:c1 +Ada 🦜 +waiting, 1 message waiting/);
     expect(await run('take-over', 'web:c1', '--minutes', '30')).toMatchObject({
       code: 0,

@@ -7,8 +7,8 @@ import { formatSecond, formatTable, stripControls } from '../terminal/text.ts';
 import { formatMoney } from './usage.ts';
 
 /**
- * `parley conversations …` (U08, U12). Exit code 0 if it was done, 1 if it was refused, with
- * the reason printed.
+ * `parley conversations …` (U08, U12): lists, takes over and changes conversations. The exit code
+ * is 0 on success and 1 if the operation was refused, with the reason printed.
  */
 export function listConversations(
   cli: CliContext,
@@ -90,7 +90,7 @@ export function markConversationRead(
     : operateAndPrint(cli, 'conversations/mark-unread', { id }, () => 'Unread.');
 }
 
-/** Without `isSure`, it only prints what would be lost. */
+/** Without `isSure`, the command only prints what would be lost. */
 export function deleteConversation(cli: CliContext, id: string, isSure: boolean): Promise<number> {
   if (!isSure) {
     const command = `parley conversations delete ${stripControls(id)} --yes`;

@@ -14,9 +14,9 @@ type ShownDeadLetter = DeadLetterList['letters'][number];
 type SettleOrder = InputOf<'dead/settle'>;
 
 /**
- * `parley dead …` (D06). Exit code 0 if everything was done, 1 otherwise, with the reason
- * printed. Without a running Parley, the change is written to the database, and the next start
- * carries it out together with other due work.
+ * `parley dead …` (D06): lists, replays and drops dead letters. The exit code is 0 on success and 1
+ * otherwise, with the reason printed. Without a running gateway, the change is written to the
+ * database, and the next start carries it out with other due work.
  */
 export function listDeadLetters(cli: CliContext, limit: number, before?: number): Promise<number> {
   return operateAndPrint(cli, 'dead/list', { limit, before }, formatList);
@@ -72,7 +72,7 @@ function createNextOrder(order: SettleOrder, next: number | null): SettleOrder |
   return { ...order, letters: { ...order.letters, after: next } };
 }
 
-/** Mentions the dead letters that `--all` skips because they may have been delivered. */
+/** Mentions the dead letters that `--all` skips because their messages may have been delivered. */
 async function printLeftAlone(
   { perform }: Operations,
   order: SettleOrder,
@@ -164,7 +164,7 @@ function describeOutcome(
   ].join('\n');
 }
 
-/** Suggests the dead letter with the nearest number. */
+/** Suggests the existing dead letter with the nearest number. */
 function describeMissing(id: number, known: readonly number[]): string {
   const [near] = known.toSorted((a, b) => Math.abs(a - id) - Math.abs(b - id));
   const hint = near === undefined ? 'There are no dead letters.' : `Did you mean ${near}?`;

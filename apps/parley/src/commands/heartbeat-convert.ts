@@ -14,22 +14,22 @@ import { stripControls } from '../terminal/text.ts';
 
 const FILE = 'HEARTBEAT.md';
 const OWNER = { kind: 'owner', conversationId: 'heartbeat' } as const;
-/** The longest file that the heartbeat reads, in characters. */
+/** The maximum length, in characters, of a HEARTBEAT.md that the heartbeat reads in full. */
 const WHOLE_FILE = 100_000;
 const SHOWN_WORDS = 30;
 
 export interface ConvertFlags {
   readonly yes?: boolean;
   readonly dryRun?: boolean;
-  /** A file whose text replaces the model's proposal. */
+  /** The path of a file whose text is used in place of a model's proposal. */
   readonly from?: string;
 }
 
 /**
- * `parley heartbeat convert` (H11): proposes a version of HEARTBEAT.md in Parley's format, which
- * the owner approves. It can run beside a running Parley, which reads the file before each run.
- * Exit code 0 if the file was converted or needs no conversion, 1 otherwise, with the reason
- * printed.
+ * `parley heartbeat convert` (H11): proposes HEARTBEAT.md in Parley's format, and the owner
+ * approves the proposal. The command can run beside a running gateway, which reads the file before
+ * each heartbeat. The exit code is 0 if the file was converted or needs no conversion, and 1
+ * otherwise, with the reason printed.
  */
 export function convertHeartbeat(cli: CliContext, flags: ConvertFlags): Promise<number> {
   return withStore(cli, async (store, loaded) => {
@@ -80,7 +80,7 @@ async function findTextToConvert({ for: viewFor }: Workspace) {
 
 interface ConvertingAgent extends ChosenAgent {
   readonly store: Store;
-  /** The spending limits that all agents share. */
+  /** The spending limits across all agents. */
   readonly ofAll: ChosenAgent['settings']['spend'];
 }
 
@@ -106,7 +106,7 @@ async function requestProposal(
   const { model } = chosen;
   if (model.id === OFFLINE_MODEL) {
     throw createConvertError(
-      `A model has to read ${FILE}, and this installation has none. Connect one in ${folder.settingsFile} ("parley setup" helps), or pass a text of your own with --from FILE.`,
+      `A model has to read ${FILE}, and this installation has none. Connect one in ${folder.settingsFile} ("parley setup" helps), or pass your own text with --from FILE.`,
     );
   }
   print(`${stripControls(model.id)} is reading ${FILE}; this takes up to three minutes.\n`);
@@ -156,7 +156,7 @@ function toVisibleLines(text: string): string {
   return text.split('\n').map(stripControls).join('\n');
 }
 
-/** Throws CliError if there is no terminal to ask on. */
+/** Throws CliError if the input is not a terminal. */
 async function confirmReplacement(): Promise<boolean> {
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw createConvertError(
@@ -167,7 +167,9 @@ async function confirmReplacement(): Promise<boolean> {
   return (await confirm({ message: `Use this as ${FILE}?`, initialValue: false })) === true;
 }
 
-/** Writes the tasks below the existing front matter and keeps the previous version. */
+/**
+ * Writes the tasks below the existing front matter, and keeps the previous version of HEARTBEAT.md.
+ */
 async function saveTasks(
   { print }: CliContext,
   { editor, folder }: Workspace,

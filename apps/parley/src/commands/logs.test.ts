@@ -47,7 +47,7 @@ describe('parley logs', () => {
   it.each([
     [2, ['two', 'three']],
     [0, []],
-  ])('[U03] follows after printing the last %s lines', async (limit, expected) => {
+  ])('[U03] follows the log after printing the last %s lines', async (limit, expected) => {
     const printed: string[] = [];
     const end = new AbortController();
     const cli = {
@@ -57,7 +57,8 @@ describe('parley logs', () => {
     };
     const following = printLogs(cli, { limit, follow: true, level: 'debug' }, end.signal);
     await expect.poll(() => printed.length).toBe(limit);
-    // The first read may still be running; lines written before it ends do not count as new lines.
+    // The first read may still be running; lines written before the end of the read do not count as
+    // new lines.
     const shown = () => messages(printed.join('\n'));
     await expect
       .poll(() => {

@@ -3,7 +3,10 @@ import { type CliContext, formatJson } from '../cli.ts';
 import { type Operations, operateAndPrint, withOperations } from '../operate.ts';
 import { formatMinute, stripControls } from '../terminal/text.ts';
 
-/** `parley memory list` (G14): anyone who can read the data folder sees what its owner sees. */
+/**
+ * `parley memory list` (G14): lists the memories visible to the owner, because anyone who can run
+ * it can read the data folder.
+ */
 export function listMemories(cli: CliContext): Promise<number> {
   return operateAndPrint(cli, 'memory/report', {}, ({ isOff, people }) => {
     if (isOff) return 'Memory is switched off in the settings (agent.memory).';
@@ -14,7 +17,7 @@ export function listMemories(cli: CliContext): Promise<number> {
   });
 }
 
-/** `parley memory search`: exit code 1 if nothing was found. */
+/** `parley memory search`: searches the memories; the exit code is 1 if none was found. */
 export function searchMemories(cli: CliContext, words: string): Promise<number> {
   return operateAndPrint(
     cli,
@@ -51,8 +54,8 @@ export function listVersions(cli: CliContext): Promise<number> {
 }
 
 /**
- * `parley memory diff`: compares a version with the current text; by default the latest version
- * that differs from it.
+ * `parley memory diff`: compares a version of MEMORY.md with the current text. The default is the
+ * latest version that differs.
  */
 export function diffVersion(cli: CliContext, asked: string | undefined): Promise<number> {
   return withOperations(cli, 'files/open', async ({ perform }) => {

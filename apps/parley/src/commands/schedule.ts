@@ -21,7 +21,7 @@ export async function changeJob(cli: CliContext, job: InputOf<'cron/change'>): P
 }
 
 /**
- * Adds the schema text from the file that `--format` names. Throws ParleyError `format-unreadable`.
+ * Reads the JSON Schema from the file named by `--format`. Throws ParleyError `format-unreadable`.
  */
 async function readFormatFile<Order extends InputOf<'cron/add'>>(order: Order): Promise<Order> {
   const { format: file = 'none', ...fields } = order.fields;
@@ -35,8 +35,8 @@ async function readFormatFile<Order extends InputOf<'cron/add'>>(order: Order): 
 }
 
 /**
- * `parley heartbeat`: exit code 0 if all is well, 1 if HEARTBEAT.md has a problem. Without a
- * running gateway, the report is built from the files.
+ * `parley heartbeat`: prints a report; the exit code is 1 if HEARTBEAT.md has a problem, and 0
+ * otherwise. Without a running gateway, the report is built from the files.
  */
 export function showHeartbeat(cli: CliContext): Promise<number> {
   return operateAndPrint(cli, 'heartbeat/report', {}, formatHeartbeat, ({ problems }) =>
@@ -45,14 +45,14 @@ export function showHeartbeat(cli: CliContext): Promise<number> {
 }
 
 /**
- * How long to wait for a heartbeat run to start, in ms. Several tasks may be checked for news
- * first, each for up to 30 s.
+ * How long (ms) to wait for a heartbeat run to start. Before the run starts, several tasks may be
+ * checked for news, each for up to 30 s.
  */
 const STARTED_WITHIN_MS = 5 * 60_000;
 
 /**
- * `parley heartbeat now`: exit code 1 if no task was started, 3 if no gateway is running. An
- * empty `task` selects the most overdue one.
+ * `parley heartbeat now`: starts a task. The exit code is 1 if no task was started, and 3 if no
+ * gateway is running. An empty `task` selects the most overdue task.
  */
 export function runHeartbeatNow(cli: CliContext, task: string): Promise<number> {
   const asked = { id: randomUUID(), ...(task !== '' && { task }) };
@@ -66,18 +66,18 @@ export function runHeartbeatNow(cli: CliContext, task: string): Promise<number> 
   );
 }
 
-/** Describes the text outside of the tasks, which every task receives. */
+/** Describes the text outside the tasks, which is given to the run of each task. */
 export function formatContextLine(context: string): string {
   const lines = context.split('\n').filter((line) => line.trim() !== '');
-  return `${formatCounted(lines.length, 'line')} outside of the tasks, given to the run of each`;
+  return `${formatCounted(lines.length, 'line')} outside the tasks, given to the run of each task`;
 }
 
-/** A report for the terminal: the tasks in order, followed by the problems. */
+/** Formats a report for the terminal: the tasks in order, followed by the problems. */
 export function formatHeartbeat(report: OutputOf<'heartbeat/report'>): string {
   const { plan, tokens, tasks, problems, context } = report;
   return [
     `heartbeat  ${plan.text.replaceAll('`', '')} (${report.timeZoneFrom === undefined ? report.timeZone : `${report.timeZone}, from ${report.timeZoneFrom}`})`,
-    ...(report.running ? [] : ['Parley is not running: the times assume that it is started now']),
+    ...(report.running ? [] : ['Parley is not running: the times assume a start now']),
     ...(plan.lastSkip === null ? [] : [`last run   started no task: ${plan.lastSkip}`]),
     `today      ${tokens.today} of ${tokens.perDay} tokens`,
     ...(tasks.length === 0 ? ['\nThere are no tasks in HEARTBEAT.md.'] : []),

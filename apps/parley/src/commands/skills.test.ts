@@ -47,7 +47,7 @@ describe('the table of skills', () => {
     ]);
   });
 
-  it('[S08] [S09] shows who may see a skill, and why it has no command', () => {
+  it('[S08] [S09] shows who can see a skill, and why it has no command', () => {
     const readers = 'owner' as const;
     const commandProblem = 'no command: /help is one of Parley’s own';
     const told = formatSkillTable(
@@ -59,7 +59,7 @@ describe('the table of skills', () => {
     );
   });
 
-  it('[P07] [S06] shows which variable holds the key, and the full text in the prompt', () => {
+  it('[P07] [S06] shows the variable that holds the key, and the full text in the prompt', () => {
     const from = (source: 'settings' | 'environment' | null): ShownSkill => ({
       ...{ ...READY, show: 'inline', primaryEnv: { name: 'TRIP_KEY', from: source } },
     });
@@ -76,7 +76,7 @@ describe('the table of skills', () => {
     expect(formatSkillPage(from('settings'))).toContain('sees its full text, 42 tokens');
   });
 
-  it('[S01] removes control characters from the texts of a skill', () => {
+  it('[S01] removes control characters from a skill’s texts', () => {
     const told = formatSkillTable([{ ...READY, name: 'a\u001b[2Jb\nc' }], LIMITS);
     expect(told).not.toContain('\u001b');
     expect(told.split('\n')).toHaveLength(4);

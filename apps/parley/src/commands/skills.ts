@@ -6,7 +6,7 @@ import { formatTable, stripControls } from '../terminal/text.ts';
 
 type ShownSkill = OutputOf<'skills/list'>['skills'][number];
 
-/** `parley skills` (S09): exit code 1 if a skill was refused. */
+/** `parley skills` (S09): lists the skills; the exit code is 1 if a skill was refused. */
 export function listSkills(cli: CliContext): Promise<number> {
   const { settings } = findChosenAgent(readSettings(cli.folder, cli.env), cli.agent);
   return operateAndPrint(
@@ -18,7 +18,9 @@ export function listSkills(cli: CliContext): Promise<number> {
   );
 }
 
-/** `parley skills show NAME`: exit code 1 if the skill was refused or does not exist. */
+/**
+ * `parley skills show NAME`: shows a skill; the exit code is 1 if it was refused or does not exist.
+ */
 export function showSkill(cli: CliContext, name: string): Promise<number> {
   return operateAndPrint(
     cli,
@@ -45,7 +47,7 @@ interface SkillLimits {
   readonly maxCharacters: number;
 }
 
-/** Skills in use, followed by usable skills, followed by unusable ones. */
+/** Orders skills: those in use, then usable ones, then unusable ones. */
 const STATES = [
   'ready',
   'left-out',
@@ -56,7 +58,7 @@ const STATES = [
   'refused',
 ] as const;
 
-/** All skills as a table for a terminal, followed by a summary. */
+/** Formats all skills as a table for the terminal, followed by a summary. */
 export function formatSkillTable(all: readonly ShownSkill[], limits: SkillLimits): string {
   if (all.length === 0) return 'There are no skills. docs/skills.md explains where to put them.';
   const sorted = STATES.flatMap((state) => all.filter((one) => one.state === state));
@@ -72,7 +74,7 @@ export function formatSkillTable(all: readonly ShownSkill[], limits: SkillLimits
   return `${formatTable([head, ...rows])}\n\n${formatSummary(all, limits)}`;
 }
 
-/** The details of one skill, for a terminal. */
+/** Formats the details of one skill for the terminal. */
 export function formatSkillPage(skill: ShownSkill): string {
   const { name, emoji, source, state, reason, command, install, primaryEnv, warnings } = skill;
   const lines = [
@@ -136,7 +138,7 @@ function formatSummary(all: readonly ShownSkill[], { max, maxCharacters }: Skill
   return `${ready.length} of ${all.length} ready; the list costs about ${tokens} tokens a prompt (at most ${max} skills, ${maxCharacters} characters).`;
 }
 
-/** Names and reasons contain text from strangers' files, so control characters are removed. */
+/** Names and reasons contain text from untrusted files, so control characters are removed. */
 function toPlainLine(text: string): string {
   return stripControls(text).replaceAll('\n', ' ');
 }

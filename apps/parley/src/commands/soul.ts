@@ -6,7 +6,10 @@ import { CliError } from '../data-folder.ts';
 import { operateAndPrint } from '../operate.ts';
 import { stripControls } from '../terminal/text.ts';
 
-/** `parley soul …` (W06). Exit code 0 on success, 1 otherwise, with the reason printed. */
+/**
+ * `parley soul …` (W06): lists, shows and changes the versions of SOUL.md. The exit code is 0 on
+ * success and 1 otherwise, with the reason printed.
+ */
 export function listSouls(cli: CliContext): Promise<number> {
   return operateAndPrint(
     cli,

@@ -5,13 +5,13 @@ import type { StartOptions } from '../process-options.ts';
 import { startParley } from '../start-parley.ts';
 
 /**
- * The process exits after this time even when shutdown has not finished, in ms. Supervisors kill it
- * after 10 s (D11).
+ * The time (ms) after which the process exits even if shutdown has not finished. Supervisors kill
+ * the process after 10 s (D11).
  */
 const EXIT_WITHIN_MS = 9_500;
 /**
- * Signals within this time count as one, in ms. A terminal sends Ctrl-C to both the launcher and
- * this process, and the launcher forwards it as well.
+ * Signals received within this time (ms) count as one. A terminal sends Ctrl-C to both the launcher
+ * and this process, and the launcher forwards it as well.
  */
 const SAME_KEYSTROKE_MS = 1_000;
 
@@ -22,7 +22,8 @@ export async function runStart(
   checkpoint: Checkpoint,
   how: Pick<StartOptions, 'role' | 'port' | 'channels'> = {},
 ): Promise<never> {
-  // Registered first, so that a signal during startup also leads to an orderly shutdown.
+  // The handler is registered first, so that a signal during startup also causes an orderly
+  // shutdown.
   const signal = waitForSignal();
   restrictFileMode();
   const options = { folder, env, ...systemTime, checkpoint, endsWhenStill: true, ...how };
@@ -38,14 +39,14 @@ export async function runStart(
   await new Promise<void>((written) => {
     process.stdout.write(`${message}\n`, () => written());
   });
-  // Everything that Parley opened is closed. Libraries leave timers behind; the timers of Baileys
-  // run for up to a minute.
+  // All resources are closed at this point. Libraries leave timers behind, such as those of
+  // Baileys, which run for up to a minute.
   process.exit(ending.kind === 'stop' ? 0 : 1);
 }
 
 /**
- * Why Parley exits: it was asked to stop or to restart, or a newer version has changed the
- * database.
+ * The reason why Parley exits: a request to stop or restart, or a newer version that has changed
+ * the database.
  */
 type ProcessEnding =
   | { readonly kind: 'stop' }
@@ -81,7 +82,7 @@ async function runToEnd(signal: Promise<void>, options: StartOptions): Promise<P
   return ending;
 }
 
-/** Resolves with the first signal to stop. A second one, sent later, exits immediately. */
+/** Resolves with the first stop signal. A second, later signal exits immediately. */
 function waitForSignal(): Promise<void> {
   return new Promise((resolve) => {
     let first: number | null = null;

@@ -9,7 +9,7 @@ import { formatMoney } from './usage.ts';
 
 type GatewayStatus = OutputOf<'status/report'>;
 
-/** The lines that `parley status` prints for a report. */
+/** Returns the lines that `parley status` prints for a report. */
 export function listStatusLines(report: GatewayStatus, folder: DataFolder): string[] {
   const { self, health, trouble, turns, today, waiting, outbox, dead } = report;
   const failed = dead && dead.refused + dead.uncertain + dead.unanswered > 0 ? dead : undefined;
@@ -83,19 +83,19 @@ function listChannelLines({ channels, publicUrl }: GatewayStatus): readonly stri
 function formatQueue({ messages, oldestMs }: NonNullable<GatewayStatus['waiting']>): string {
   if (messages === 0) return 'no messages wait';
   const count = formatCounted(messages, 'message');
-  // All waiting messages need a person, who has taken over the chat or has to decide.
+  // All waiting messages are waiting for a person, who has taken over the chat or has to approve a
+  // call.
   if (oldestMs === 0) return `${count} waiting`;
   return `${count} waiting, the oldest for ${formatDuration(oldestMs)}`;
 }
 
 /**
- * The lines shown if there are several agents; the other lines of the report describe the default
- * agent.
+ * Returns the lines for several agents; the other lines of the report describe the default agent.
  */
 export function listAgentLines(agents: readonly ShownAgent[]): readonly string[] {
   return agents.flatMap(({ name, title, model, workspace = '-', isDefault, routes }) => {
     if (isDefault) return [];
-    const rules = routes.length === 0 ? 'no rule leads to it' : `answers ${routes.join(', ')}`;
+    const rules = routes.length === 0 ? 'no rule routes to it' : `answers ${routes.join(', ')}`;
     return toStatusLine(
       'agent',
       stripControls(`${name} (${title}): ${model}; ${workspace}; ${rules}`),
@@ -105,10 +105,10 @@ export function listAgentLines(agents: readonly ShownAgent[]): readonly string[]
 
 function describeAfterRestart({ settings: { afterRestart } }: GatewayStatus): string | undefined {
   if (afterRestart.length === 0) return undefined;
-  return `${afterRestart.join(', ')} ${afterRestart.length === 1 ? 'counts' : 'count'} from the next start`;
+  return `${afterRestart.join(', ')} ${afterRestart.length === 1 ? 'takes' : 'take'} effect at the next start`;
 }
 
-/** Returns no line if the value is unknown. */
+/** Returns an empty list if the value is unknown. */
 function toStatusLine(name: string, text: string | undefined): readonly string[] {
   return text === undefined ? [] : [`${name.padEnd(10)}${text}`];
 }

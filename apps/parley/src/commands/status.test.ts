@@ -32,7 +32,7 @@ describe('parley status', () => {
     [{ messages: 0, oldestMs: 0 }, 'no messages wait'],
     [{ messages: 1, oldestMs: 300_000 }, '1 message waiting, the oldest for 5 min'],
     [{ messages: 4, oldestMs: 0 }, '4 messages waiting'],
-  ])('[U03] [U11] shows the age of the queue: %j', (waiting, text) => {
+  ])('[U03] [U11] shows the age of the oldest queued message: %j', (waiting, text) => {
     const queue = lines({ ...(waiting && { waiting }) }).find((line) => line.startsWith('queue'));
     expect(queue).toBe(text && `queue     ${text}`);
   });

@@ -12,8 +12,8 @@ import { listAgentLines, listStatusLines } from './status-text.ts';
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'paused']);
 
 /**
- * `parley status`: shows the state of the gateway on this data folder. Exit code 0 if it and all
- * its channels work.
+ * `parley status`: shows the state of the gateway on this data folder. The exit code is 0 if the
+ * gateway and all its channels work.
  */
 export function showStatus(cli: CliContext): Promise<number> {
   return withOperations(cli, 'status/report', async ({ address, perform }) => {

@@ -25,7 +25,7 @@ const route = {
   target: { dialect: 'plain', maxLength: 4_096, unit: 'utf16' },
 } as const;
 
-/** Records one answer to the named person, at the given cost or by a model without a price. */
+/** Records one answer to the named person, with the given cost or with an unknown price. */
 async function answered(name: string, costUsd: number | null): Promise<void> {
   const store = await openStore({ url: folder.storeUrl, clock: () => AT });
   const conversationId = 'telegram:default:42';
@@ -95,7 +95,7 @@ describe('parley usage without a running gateway', () => {
     });
   });
 
-  it('[U07] reports when nothing was used, and what is wrong with a query', async () => {
+  it('[U07] reports when nothing was used, and names the error in an invalid query', async () => {
     expect((await run(...RANGE)).out).toContain('Nothing was used.');
     const wrong = ['--until 2026-02-30', '--until soon', '--by mood', '--days 401'];
     for (const flags of wrong) expect((await run(...flags.split(' '))).code).toBe(2);

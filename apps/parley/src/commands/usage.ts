@@ -61,7 +61,7 @@ function toUsageRow(name: string, figures: UsageFigures): string[] {
 }
 
 /**
- * A sum that omits turns with an unknown price is a lower bound; if no price is known, the sum is
+ * If the price of some turns is unknown, the sum is a lower bound; if no price is known, the sum is
  * unknown.
  */
 function formatUsageCost({
@@ -72,7 +72,7 @@ function formatUsageCost({
   return costUsd === 0 ? 'unknown' : `>${costUsd.toFixed(4)}`;
 }
 
-/** The cost for use in a sentence: `$0.0100`, `over $0.0100`, `unknown cost`. */
+/** Formats a cost for use in a sentence: `$0.0100`, `over $0.0100` or `unknown cost`. */
 export function formatMoney({
   costUsd,
   unpriced,

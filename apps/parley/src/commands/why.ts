@@ -3,7 +3,10 @@ import type { CliContext } from '../cli.ts';
 import { operateAndPrint } from '../operate.ts';
 import { stripControls } from '../terminal/text.ts';
 
-/** `parley why MESSAGE` (D08): exit code 1 if no message matches or more than one does. */
+/**
+ * `parley why MESSAGE` (D08): explains what happened to a message. The exit code is 1 unless
+ * exactly one message matches.
+ */
 export function showWhy(cli: CliContext, message: string): Promise<number> {
   return operateAndPrint(
     cli,

@@ -21,17 +21,19 @@ export interface ConverseOptions {
 
 const WELCOME = 'Write and press Enter. /help shows the commands, Ctrl-D ends the chat.\n\n';
 /**
- * The gateway repeats the typing state every 4 s; the indicator must disappear even if the event
- * that ends it is lost.
+ * The gateway repeats the typing state every 4 s. The indicator disappears after this time (ms),
+ * even if the final event is lost.
  */
 const TYPING_FADES_MS = 6_500;
-/** How long to wait at the end for messages in transit, in ms. */
+/** How long (ms) to wait for messages in transit when the chat ends. */
 const LAST_SENDS_MS = 3_000;
-/** Enables and disables bracketed paste mode. */
+/** Escape sequence that enables bracketed paste mode. */
 const MARK_PASTES = '\u001b[?2004h';
 const LEAVE_PASTES = '\u001b[?2004l';
 
-/** Runs the chat until the person ends it. Rejects with CliError if the gateway refuses. */
+/**
+ * Runs the chat until the person ends it. Rejects with CliError if the gateway refuses a request.
+ */
 export async function runConversation(options: ConverseOptions): Promise<void> {
   const { client, input, output, ended } = options;
   const seen = listPartIds(await client.history());
@@ -87,8 +89,8 @@ function createTalk(client: GatewayClient, screen: ChatScreen, seen: Set<string>
   return {
     send(message: string): void {
       change({ type: 'sending' });
-      // Messages are sent one at a time, because their order would otherwise be lost if the gateway
-      // fails; /stop overtakes them.
+      // Messages are sent one at a time, so that a failing gateway cannot change their order; /stop
+      // is sent ahead of them.
       const turn = message === '/stop' ? Promise.resolve() : lastSent;
       const sending: Promise<void> = turn
         .then(() => deliver(message))
@@ -147,7 +149,7 @@ function readInput(
     stopping = false;
   });
   line.on('SIGINT', () => {
-    // A second Ctrl-C ends the chat, because /stop may not reach a gateway that is away.
+    // A second Ctrl-C ends the chat, because /stop may not reach an unavailable gateway.
     if (!talk.busy() || stopping) return line.close();
     stopping = true;
     talk.send('/stop');

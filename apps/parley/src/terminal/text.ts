@@ -1,9 +1,9 @@
 import { toVisibleLine, toVisibleText } from '@parley/core';
 
 /**
- * Removes everything that would control the terminal from text by strangers and models: move the
- * cursor, erase, rename the window, send input as if typed. Tabs become spaces, because columns are
- * counted here.
+ * Removes characters with which untrusted text could control the terminal: move the cursor, erase,
+ * rename the window, or simulate input. Tabs are replaced with spaces, because the number of
+ * columns matters.
  */
 export function stripControls(text: string): string {
   return toVisibleText(text.replaceAll('\r\n', '\n').replaceAll('\t', '    '));
@@ -14,7 +14,7 @@ const TWO_COLUMNS =
   /^[\p{Emoji_Presentation}\p{Extended_Pictographic}\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
 /**
- * Breaks long lines between words. A word that is too long is not broken, so that it can be copied.
+ * Breaks long lines between words. A word that is too long is kept whole, so that it can be copied.
  */
 export function wrapWords(text: string, columns: number): string {
   return text
@@ -66,8 +66,8 @@ function cutLine(line: string, columns: number): string[] {
 }
 
 /**
- * The width of a code point in columns; overestimated when in doubt, because breaking a row early
- * does no harm.
+ * Returns the width of a code point in columns. When in doubt, the width is overestimated, because
+ * breaking a row early does no harm.
  */
 function getCharacterWidth(character: string): number {
   if (NO_WIDTH.test(character)) return 0;
@@ -75,8 +75,8 @@ function getCharacterWidth(character: string): number {
 }
 
 /**
- * Formats rows as aligned columns; those in `right` are right-aligned, and a row with a single cell
- * spans all columns. Cells may contain text of strangers, which cannot move the cursor.
+ * Formats rows as aligned columns. Columns in `right` are right-aligned, and a row with a single
+ * cell spans all columns. Cells may contain untrusted text, which cannot move the cursor.
  */
 export function formatTable(
   rows: readonly (readonly string[])[],

@@ -37,7 +37,7 @@ describe('the waiting state in the terminal', () => {
       ['a gateway that is away', [sending, { type: 'lost' }], 'away'],
       ['an answer that was started before a restart', [{ type: 'lost' }, linked(null)], 'thinking'],
       ['an answer while a command was answered', [accepted, part(null)], 'thinking'],
-    ])('[F12] shows %s', (_what, changes, status) => {
+    ])('[F12] shows the waiting state for %s', (_what, changes, status) => {
       expect(formatStatusLine(after(...changes))).toContain(status);
     });
 
@@ -55,7 +55,7 @@ describe('the waiting state in the terminal', () => {
         'it was answered while the gateway could not be reached',
         [accepted, { type: 'lost' }, linked('answered')],
       ],
-    ])('[F12] always stops: %s', (_what, changes) => {
+    ])('[F12] always ends: %s', (_what, changes) => {
       const waiting = after(...changes);
       expect([formatStatusLine(waiting), isWaiting(waiting)]).toEqual(['', false]);
     });

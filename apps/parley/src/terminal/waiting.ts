@@ -5,14 +5,14 @@ export interface WaitingState {
   readonly sending: number;
   /** Whether a message was accepted and its turn has not ended. */
   readonly asked: boolean;
-  /** Whether the agent is working; expires unless repeated. */
+  /** Whether the agent is working; the state expires unless the gateway repeats it. */
   readonly typing: boolean;
   readonly linked: boolean;
 }
 
 export type WaitingChange =
   | { readonly type: 'sending' }
-  /** `kind` is the outcome reported by the gateway, or `failed`. */
+  /** `kind` is the outcome that the gateway reports, or `failed`. */
   | { readonly type: 'sent'; readonly kind: string }
   | { readonly type: 'linked'; readonly history: ChatHistory }
   | { readonly type: 'lost' }
@@ -21,7 +21,7 @@ export type WaitingChange =
 
 export const IDLE: WaitingState = { sending: 0, asked: false, typing: false, linked: true };
 
-/** The state after a change. Every waiting state eventually ends (F12). */
+/** Returns the waiting state after a change. Every waiting state eventually ends (F12). */
 export function applyWaitingChange(now: WaitingState, change: WaitingChange): WaitingState {
   switch (change.type) {
     case 'sending':
@@ -37,7 +37,7 @@ export function applyWaitingChange(now: WaitingState, change: WaitingChange): Wa
     case 'typing':
       return { ...now, typing: true };
     case 'part':
-      // The answer to a command does not end a turn.
+      // The reply to a command does not end a turn.
       return change.turnId === null ? now : { ...now, asked: false, typing: false };
     case 'stream-end':
       return { ...now, asked: false, typing: false };
@@ -53,7 +53,7 @@ export function isWaiting({ asked, typing }: WaitingState): boolean {
   return asked || typing;
 }
 
-/** The status line; '' when nothing is pending. */
+/** Returns the status line; '' when nothing is pending. */
 export function formatStatusLine(now: WaitingState): string {
   if (!now.linked) return '… the gateway is away; your messages are sent when it is back';
   if (isWaiting(now)) return '… thinking (Ctrl-C stops)';

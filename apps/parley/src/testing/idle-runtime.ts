@@ -38,10 +38,10 @@ const ROUTE: ReplyRoute = {
 const NEVER = new AbortController().signal;
 
 /**
- * An installation without gateway and timers for tests and benchmarks, at a time that the test
- * sets. Anything that normally runs on its own has to be called `shared` is the folder of another
- * runtime whose database this one shares. `pass` is called at points of a heartbeat; if it throws,
- * the process ends there.
+ * Opens an installation without gateway and timers, for tests and benchmarks. The test sets the
+ * time. Tests must call everything that normally runs on a timer. `shared` is the data folder of
+ * another runtime, whose database this runtime also uses. `pass` is called at several points of a
+ * heartbeat; if it throws, the simulated process ends at that point.
  */
 export async function openIdleRuntime(
   settings: object,
@@ -71,7 +71,8 @@ export async function openIdleRuntime(
   const all = { ...options, ...log };
   const { settings: chosen } = plugged.loaded;
   const foundation = await openProcessServices(all, chosen, opened);
-  // This must happen before the agents access the store's members.
+  // The store must be wrapped before the agents are created, because they keep references to its
+  // members.
   makeMortal(foundation.shared.store, pass);
   const servers = await openMcpServices(chosen, all, foundation);
   opened.defer(() => servers.mcp.close());
@@ -103,13 +104,13 @@ export async function openIdleRuntime(
       now = ms;
     },
     put: (name: string, text: string): void => writeFileSync(join(folder.workspace, name), text),
-    /** Runs the heartbeat if it is due; returns when it is due next (ms). */
+    /** Runs the heartbeat if it is due, and returns the time (ms) at which it is due next. */
     async runDue(): Promise<number | null> {
       const next = await parts.main.proactive.heartbeat.runDue();
       await run('beat:main');
       return next;
     },
-    /** Simulates a message of the owner on the web page and runs the turn that answers it. */
+    /** Simulates a message from the owner on the web page, and runs the turn that answers it. */
     async say(text: string): Promise<void> {
       made += 1;
       const message = createInboundMessage(`m${made}`, text, now);
@@ -179,7 +180,7 @@ function createScriptedModel(
   };
 }
 
-/** The approximate token cost of a request, including its tools. */
+/** Estimates the number of tokens in a request, including its tools. */
 function estimateRequestTokens({ system, messages, tools = [] }: ModelRequest): number {
   const texts = [
     ...system.map(({ text }) => text),

@@ -74,13 +74,13 @@ describe('the work blamed for the end of a process', () => {
   });
 });
 
-describe('the counts of fatal ends', () => {
+describe('the counts of work that ended a process', () => {
   const now = 40 * 24 * 60 * 60_000;
   const count = (text: string) => [...countEnds(readRecord(text), now)];
   const counted = (work: CrashableWork, hangs: number, deaths: number, at: number) =>
     `${JSON.stringify(['ends', `${work.kind} ${work.key}`, hangs, deaths, at])}\n`;
 
-  it('[D13] increase with each end, separately by kind, except for turns, which the database counts', () => {
+  it('[D13] increase with each ended process, separately by kind, except for turns, which the database counts', () => {
     const before = counted(CLAIM, 1, 2, now - 1);
     expect(count(before + all)).toEqual([
       ['ingress web default main m1', { hangs: 0, deaths: 1, at: now }],

@@ -3,22 +3,22 @@ import { z } from 'zod';
 
 /** The record left by an ended process. */
 export interface EndedProcess {
-  /** The work in progress when the process ended, by number. */
+  /** The work in progress when the process ended, keyed by its number. */
   readonly inProgress: ReadonlyMap<number, CrashableWork>;
-  /** How often work has ended earlier processes, by `toWorkName`. */
+  /** How often work has ended earlier processes, keyed by `toWorkName`. */
   readonly ends: ReadonlyMap<string, CountedEnds>;
-  /** Present if the event loop was blocked when the process ended. */
+  /** Set if the event loop was blocked when the process ended. */
   readonly stall?: StalledWork;
 }
 
-/** `at` is when the last of these ends was counted, in ms since 1970. */
+/** `at` is the time (ms since 1970) at which the last of these ends was counted. */
 export interface CountedEnds extends CrashCounts {
   readonly at: number;
 }
 
 /**
- * What the main thread was working on: the number of that work, null for none, undefined if the
- * thread could not answer.
+ * The work that the main thread was running: the number of the work, null if there was none, or
+ * undefined if the main thread could not answer.
  */
 export interface StalledWork {
   readonly work: number | null | undefined;
@@ -38,8 +38,8 @@ export function toWorkName({ kind, key }: CrashableWork): string {
 const Kind = z.enum(['ingress', 'claim', 'turn']);
 
 /**
- * Work that starts (+) and completes (-), counts of earlier ends, and the lines of the watchdog's
- * thread.
+ * A line of the record: work that starts (+) or completes (-), a count of earlier ends, or a line
+ * of the watchdog's thread.
  */
 const Line = z.union([
   z.tuple([z.literal('+'), z.int(), Kind, z.string()]),
@@ -51,7 +51,9 @@ const Line = z.union([
 ]);
 export type RecordLine = z.infer<typeof Line>;
 
-/** Parses a record. Truncated lines are skipped, because their content is unknown. */
+/**
+ * Parses the record of a process. Truncated lines are skipped, because their content is unknown.
+ */
 export function readRecord(text: string): EndedProcess {
   const inProgress = new Map<number, CrashableWork>();
   const ends = new Map<string, CountedEnds>();
@@ -80,7 +82,7 @@ export function readRecord(text: string): EndedProcess {
   return { inProgress, ends, ...(stall && { stall }) };
 }
 
-/** Returns a list of one line for `flatMap`, or undefined. */
+/** Parses a line of the record; returns a list of one line for `flatMap`, or undefined. */
 function parseRecordLine(text: string): readonly [RecordLine] | undefined {
   const line = text === '' ? undefined : Line.safeParse(parseRecordJson(text)).data;
   return line && [line];
@@ -102,11 +104,11 @@ function parseRecordJson(text: string): unknown {
 }
 
 /**
- * Decides which work to blame for the end of a process. After a hang, it is the work that the main
- * thread was running. If the thread could not answer, it is every turn in progress, because only
- * turns run the code of plugins and programs; without a turn it is all work in progress. When a
- * process was killed or crashed, it is all work in progress, because any of it may have used up the
- * memory.
+ * Decides which work to blame for the end of a process. After a hang, the blamed work is the work
+ * that the main thread was running. If the main thread could not answer, every turn in progress is
+ * blamed, because only turns run the code of plugins and programs; without a turn, all work in
+ * progress is blamed. If a process was killed or crashed, all work in progress is blamed, because
+ * any of it may have used up the memory.
  */
 export function findBlamedWork({ inProgress, stall }: EndedProcess): BlamedWork {
   const all = [...inProgress.values()];
@@ -116,19 +118,19 @@ export function findBlamedWork({ inProgress, stall }: EndedProcess): BlamedWork 
     const turns = all.filter(({ kind }) => kind === 'turn');
     return { hung: turns.length > 0 ? turns : all, died: [] };
   }
-  // Null or the number of completed work: whatever it left running blocked the loop and will not be
-  // started again.
+  // With null or the number of completed work, no work is blamed: the code that blocked the loop
+  // will not be started again.
   const running = work === null ? undefined : inProgress.get(work);
   return { hung: running === undefined ? [] : [running], died: [] };
 }
 
-/** How long unchanged counts are kept, in ms. */
+/** How long (ms) unchanged counts are kept. */
 const KEPT_MS = 30 * 24 * 60 * 60_000;
 const MAX_COUNTED = 1_000;
 
 /**
- * The updated counts after a process has ended, newest last Turns are not included, because the
- * database counts them.
+ * Returns the updated counts after a process has ended, newest last. Turns are not included,
+ * because the database counts them.
  */
 export function countEnds(ended: EndedProcess, now: number): ReadonlyMap<string, CountedEnds> {
   const counts = new Map(ended.ends);

@@ -17,7 +17,7 @@ interface WorkOptions extends Pick<StartOptions, 'clock' | 'role' | 'endsWhenSti
 
 /**
  * Opens the record of this process's work, counts the ends of earlier processes, and creates the
- * watchdog, which is not started yet. Registers their cleanup in `opened`.
+ * watchdog without starting it. The cleanup of both is registered in `opened`.
  */
 export async function openWork(
   { folder, clock, log, isShared, role = 'all', endsWhenStill = false }: WorkOptions,
@@ -40,7 +40,10 @@ export async function openWork(
   return { work, watchdog };
 }
 
-/** Whether the process of a record has ended; unknown for processes on another machine. */
+/**
+ * Returns whether the process that wrote a record has ended; for processes on other machines, this
+ * is unknown.
+ */
 function isOfEndedProcess(name: string, host: string): boolean {
   const [, pid] = /-(\d+)$/.exec(name) ?? [];
   const roles = (['all', 'gateway', 'worker'] as const).map((role) =>
@@ -65,5 +68,5 @@ async function countEnd(
   for (const { kind, key } of hung) if (kind === 'turn') await store.turns.countHang(key);
 }
 
-/** The maximum number of items in progress named in one log line. */
+/** The maximum number of work items in progress that a log line names. */
 const MAX_NAMED = 20;

@@ -5,9 +5,9 @@ import { computeStallLimits, decideAfterCheck, type WatchState } from './stall.t
 import type { WatchOrder } from './watchdog.ts';
 import { formatRecoveryNote, formatStallNote, WORK_IN_PROGRESS } from './work-lines.ts';
 
-// Runs in a separate thread, because a blocked event loop notices nothing. It writes to the
-// process's record while the main thread cannot, and ends the process; the next start reads what it
-// wrote.
+// Runs in a separate thread, because a blocked event loop cannot detect that it is blocked. The
+// thread writes to the process's record while the main thread cannot, and then ends the process.
+// The next start reads these lines.
 
 const { shared, path }: WatchOrder = workerData;
 const numbers = new Int32Array(shared);
@@ -34,8 +34,8 @@ function checkBeats(): void {
 }
 
 /**
- * Notes the stall, then what the main thread is running. V8 answers an inspector in the middle of a
- * loop and in most regular expressions, but not inside native code, for example during a
+ * Records the stall, and then the work that the main thread is running. V8 answers an inspector in
+ * the middle of a loop and in most regular expressions, but not in native code such as a
  * synchronous child process.
  */
 function noteWork(): void {
@@ -59,7 +59,7 @@ function endProcess(): never {
       `Parley stood still for ${seconds} s, so its watchdog ends this process; the next start reports what it was doing, and continues.\n`,
     );
   } catch {
-    // Standard error is closed, or its reader is blocked like this process.
+    // Standard error is closed, or its reader is blocked as well.
   }
   process.kill(process.pid, 'SIGKILL');
   throw new Error('A killed process goes on.');
@@ -70,6 +70,6 @@ function appendNote(line: string): void {
   try {
     appendFileSync(path, line);
   } catch {
-    // On a full disk, the process is ended without a note.
+    // If the disk is full, the process is ended without a record of the stall.
   }
 }

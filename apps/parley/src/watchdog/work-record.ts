@@ -23,15 +23,15 @@ import {
 } from './ended-process.ts';
 import { WORK_HOOK } from './work-lines.ts';
 
-/** The record of this process's work. */
+/** The record of this process's work, with the records of earlier processes. */
 export interface OpenWorkRecord extends WorkRecord {
-  /** Null if the disk cannot store a record. */
+  /** The path of the record; null if the disk cannot store a record. */
   readonly path: string | null;
   /** The records of earlier processes whose ends are not counted yet. */
   readonly ended: readonly EndedProcess[];
-  /** Stores the counts of these ends and removes their records. */
+  /** Stores the counts of `ended` and removes these records. */
   markCounted(): void;
-  /** Removes the record: after an orderly exit, no work is to blame. */
+  /** Removes the record, because after an orderly exit no work is to blame. */
   close(): void;
 }
 
@@ -39,21 +39,26 @@ export interface WorkRecordOptions {
   readonly folder: string;
   /** The name of this process, unique among running processes. */
   readonly name: string;
-  /** Whether the process that wrote a record has ended, so that this process counts its end. */
+  /**
+   * Returns whether the process that wrote a record has ended, so that its unfinished work must be
+   * counted.
+   */
   readonly hasEnded: (name: string) => boolean;
   readonly clock: () => number;
   readonly log: Pick<Logger, 'warn'>;
 }
 
-/** The size beyond which a record is rewritten with only what still counts, in bytes. */
+/**
+ * The maximum size of a record in bytes. A larger record is rewritten without its completed work.
+ */
 const MAX_FILE_BYTES = 500_000;
-/** The longest key stored, in characters; ids of platforms are far shorter. */
+/** The maximum length of a stored key, in characters. Platform ids are far shorter. */
 const MAX_KEY_CHARACTERS = 300;
 
 /**
- * A file with one line for each item of work that starts or completes. A line takes a few
- * microseconds, because it is not synced to disk: it only has to survive the process. The
- * watchdog's thread appends its own lines while this process hangs.
+ * Opens a record file with one line for each work item that starts or completes. Writing a line
+ * takes a few microseconds, because the file is not synced to disk: it has to survive only the
+ * process. The watchdog's thread appends lines to the file while this process hangs.
  */
 export function openWorkRecord(options: WorkRecordOptions): OpenWorkRecord {
   return new FileWorkRecord(options);
@@ -128,14 +133,15 @@ class FileWorkRecord implements OpenWorkRecord {
       if (this.#size > MAX_FILE_BYTES) this.#rewrite();
     } catch (error) {
       this.#options.log.warn({ path: this.path, reason: reasonOf(error) }, OFF);
-      // If the line for completed work were missing, the work would still appear to be in progress.
+      // The record is cut to zero length: without the line for completed work, the work would
+      // appear to be in progress.
       ftruncateSync(this.#file);
       closeSync(this.#file);
       this.#file = undefined;
     }
   }
 
-  /** Writes what still counts to a new file and replaces the old one with it. */
+  /** Writes the unfinished work and the counts to a new file, which then replaces the old file. */
   #rewrite(): void {
     const lines: RecordLine[] = [
       ...[...this.#ends].map(
@@ -145,11 +151,11 @@ class FileWorkRecord implements OpenWorkRecord {
         ([number, { kind, key }]): RecordLine => ['+', number, kind, key],
       ),
     ];
-    // Opened for appending, because the watchdog's thread appends too.
+    // The file is opened for appending, because the watchdog's thread also appends to it.
     const next = openSync(`${this.path}.new`, 'a', 0o600);
     ftruncateSync(next);
     this.#size = writeSync(next, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    // The counts must survive work that crashes the machine.
+    // The counts are synced to disk, because they must survive work that crashes the machine.
     fdatasyncSync(next);
     renameSync(`${this.path}.new`, this.path);
     if (this.#file !== undefined) closeSync(this.#file);
@@ -158,7 +164,7 @@ class FileWorkRecord implements OpenWorkRecord {
 }
 
 const HOOK = Symbol.for(WORK_HOOK);
-const OFF = 'work is not recorded: what ends this process may also end the next one';
+const OFF = 'work is not recorded: work that ends this process may also end the next one';
 
 function boundWorkKey({ kind, key }: CrashableWork): CrashableWork {
   return { kind, key: key.slice(0, MAX_KEY_CHARACTERS) };

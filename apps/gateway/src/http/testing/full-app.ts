@@ -42,7 +42,7 @@ const AUDIT: AuditReport = {
   ],
 };
 
-/** An app with every service, so that every route exists. Most of its services return nothing. */
+/** Creates an app with every service, so that every route exists. Most services return nothing. */
 export function createFullApp({ token, store, clock }: FullAppDeps) {
   const bus = createLocalBus(silentLogger);
   const _turns = { wake: async () => undefined };
@@ -87,8 +87,8 @@ export function createFullApp({ token, store, clock }: FullAppDeps) {
 }
 
 /**
- * The lowest role for every operation, by method and path: all accept POST, and reads also accept
- * GET.
+ * Lists the lowest role for every operation by method and path. All operations accept POST, and
+ * reads also accept GET.
  */
 export async function listOperationRoutes(): Promise<ReadonlyMap<string, Role>> {
   const roles = (await listOperations()).flatMap(({ name, does, role = 'owner' }) => {
@@ -98,17 +98,17 @@ export async function listOperationRoutes(): Promise<ReadonlyMap<string, Role>> 
   return new Map(roles);
 }
 
-/** A status report that contains only these facts. */
+/** Creates a status report that contains only these facts. */
 export function createStatusWith(facts: object): () => Promise<GatewayStatus> {
   return async () => facts as GatewayStatus;
 }
 
-/** For an app whose tests call no operation that needs a service. */
+/** The operation services of an app whose tests call no operation that needs a service. */
 export const NO_OPERATIONS = { scrub: (text: string) => text } as unknown as Services;
 
 /**
- * Every route by method and path (`GET /api/status/report`), except operations and the API, which
- * has its own tokens.
+ * Lists every route by method and path (`GET /api/status/report`), except operations and the API,
+ * which has its own tokens.
  */
 export function listRoutes({ routes }: ReturnType<typeof createFullApp>): readonly string[] {
   const own = routes.filter(

@@ -8,15 +8,21 @@ import { isMissingFile, ParleyError, reasonOf } from '@parley/core';
 import { z } from 'zod';
 
 const BLOCK = 512;
-/** The longest name in the archive. Names over 100 bytes are stored in a separate entry. */
+/**
+ * The maximum length of a name in the archive. Names over 100 bytes are stored in a separate tar
+ * entry.
+ */
 const MAX_NAME_BYTES = 64 * 1024;
 /**
- * The largest entry that is read into memory. The largest row in a backup of 0.1.0 contains a file
- * of 100 MB.
+ * The size limit of entries that are read into memory. In backups of version 0.1.0, the largest row
+ * contains a file of 100 MB.
  */
 const MAX_WHOLE_BYTES = 512 * 1024 * 1024;
 
-/** `end.json`, the last entry. A backup without it, or whose totals do not match, is damaged. */
+/**
+ * The content of `end.json`, the last entry of a backup. A backup is damaged if `end.json` is
+ * missing or its totals do not match.
+ */
 const ArchiveEnd = z.object({
   entries: z.int(),
   /** The hash over the names and contents of all previous entries, in hexadecimal. */
@@ -25,8 +31,8 @@ const ArchiveEnd = z.object({
 type ArchiveEnd = z.infer<typeof ArchiveEnd>;
 
 /**
- * One file of the archive. Its content must be read before the next entry is requested; otherwise
- * it is skipped.
+ * A file in the backup archive. The content must be read before the next entry is requested;
+ * otherwise it is skipped.
  */
 export interface ArchiveEntry {
   readonly name: string;
@@ -36,16 +42,16 @@ export interface ArchiveEntry {
 }
 
 /**
- * Yields the entries of a backup in order, except `end.json`, which is verified against them.
- * Throws BackupError `backup-missing` or `backup-damaged`, at the latest after the last entry.
+ * Yields the entries of a backup in order, and checks them against the final `end.json`. Throws
+ * BackupError `backup-missing` or `backup-damaged`, at the latest after the last entry.
  */
 export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
   const disk = createReadStream(file);
   const unzipped = createGunzip();
-  // Node's `pipeline` would destroy the generator when reading stops, so errors are forwarded
+  // Node's `pipeline` would destroy the generator when reading stops, so read errors are forwarded
   // explicitly.
   disk.on('error', (reason) => unzipped.destroy(reason));
-  // The stream may fail before anything reads from it; the first read then throws.
+  // The stream may fail before it is read; the first read then throws the error.
   unzipped.on('error', () => undefined);
   disk.pipe(unzipped);
   try {
@@ -60,7 +66,7 @@ export async function* readArchive(file: string): AsyncGenerator<ArchiveEntry> {
   }
 }
 
-/** Converts read errors here because the caller reads the content of an entry directly. */
+/** Read errors are converted here because the caller reads an entry's content directly. */
 async function* explainReadErrors(
   file: string,
   bytes: AsyncIterable<Buffer>,
@@ -107,7 +113,7 @@ async function* readEntries(bytes: ByteReader): AsyncGenerator<ArchiveEntry> {
   }
 }
 
-/** Content that the caller did not read is skipped when it requests the next entry. */
+/** Content that the caller has not read is skipped when the next entry is requested. */
 function hashEntry(
   bytes: ByteReader,
   name: string,
@@ -153,7 +159,7 @@ function explainReadError(file: string, reason: unknown): unknown {
   return createDamagedBackupError(file, reason);
 }
 
-/** The error for a backup that cannot be used; `reason` describes the problem. */
+/** Creates the error for an unusable backup; `reason` describes the problem. */
 export function createDamagedBackupError(file: string, reason: unknown): BackupError {
   return new BackupError(
     'backup-damaged',
@@ -162,21 +168,24 @@ export function createDamagedBackupError(file: string, reason: unknown): BackupE
   );
 }
 
-/** A fast compression level with a good ratio, because a backup runs beside other work. */
+/**
+ * This compression level is fast and still compresses well; the gateway keeps working during a
+ * backup.
+ */
 const GZIP_LEVEL = 3;
 
 export type ArchiveWriter = Awaited<ReturnType<typeof writeArchive>>;
 
 /**
- * Creates a new `.tar.gz` that only its owner can read; entries are added one at a time. The tar
- * library is loaded lazily.
+ * Creates a new `.tar.gz` file that only its owner can read. Entries are added one at a time. The
+ * tar library is loaded lazily.
  */
 export async function writeArchive(to: string | Writable) {
   const { Header, Pax } = await import('tar');
   const gzip = createGzip({ level: GZIP_LEVEL });
   const options = { flags: 'wx', mode: 0o600, flush: true };
   const written = pipeline(gzip, typeof to === 'string' ? createWriteStream(to, options) : to);
-  // The error is thrown by `end` and by the next write.
+  // `end` and the next write throw the error.
   written.catch(() => undefined);
   const hash = createHash('sha256');
   let entries = 0;
@@ -210,17 +219,20 @@ export async function writeArchive(to: string | Writable) {
       const bytes = Buffer.from(content);
       return addStream(name, bytes.length, new Date(0), [bytes]);
     },
-    /** Like `add`, for content too large for memory. `chunks` must total exactly `size` bytes. */
+    /**
+     * Like `add`, for content that is too large for memory. `chunks` must total exactly `size`
+     * bytes.
+     */
     addStream,
-    /** The number of entries, and the hash over their names and contents. */
+    /** Returns the number of entries and the hash over their names and contents. */
     digest: () => ({ entries, sha256: hash.copy().digest('hex') }),
-    /** Writes the trailer. Everything is on disk when it resolves. */
+    /** Writes the trailer of the archive. When the promise resolves, all data is on disk. */
     async end(): Promise<void> {
       await put(Buffer.alloc(2 * BLOCK));
       gzip.end();
       await written;
     },
-    /** Stops writing; the caller removes the file. */
+    /** Stops writing the archive. The caller removes the incomplete file. */
     async abandon(): Promise<void> {
       gzip.destroy();
       await written.catch(() => undefined);
@@ -228,7 +240,9 @@ export async function writeArchive(to: string | Writable) {
   };
 }
 
-/** Reads a stream in portions of a given size. Throws `tooShort` when the stream ends too early. */
+/**
+ * Reads a stream in chunks of the requested size. Throws `tooShort` when the stream ends too early.
+ */
 class ByteReader {
   readonly #source: AsyncIterator<Buffer>;
   readonly #tooShort: () => Error;
@@ -275,7 +289,10 @@ export type BackupErrorCode =
   | 'backup-postgres'
   | 'restore-unfinished';
 
-/** A failed backup or restore. Nothing was changed unless the message says otherwise. */
+/**
+ * The error of a failed backup or restore. The installation is unchanged unless the message says
+ * otherwise.
+ */
 export class BackupError extends ParleyError {
   constructor(code: BackupErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });

@@ -9,8 +9,8 @@ import { makeBackup } from './make-backup.ts';
 
 /**
  * `parley backup FILE`: reads the database directly, so a running gateway is not disturbed. A
- * signal ends it with exit code 130 and leaves no file. Leftovers of a killed backup are removed by
- * the next backup or start.
+ * signal ends the command with exit code 130, and no file is left behind. The next backup or start
+ * removes the partial file of a killed backup.
  */
 export async function runBackup({ folder, env, print }: CliContext, name: string): Promise<number> {
   const loaded = readSettings(folder, env);

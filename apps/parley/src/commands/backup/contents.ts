@@ -16,27 +16,27 @@ import {
  */
 export const FORMAT = 2;
 
-/** The paths of the database and of the messages' files in a backup. */
+/** Paths in a backup: the database, and the files attached to messages. */
 export const DATABASE = 'database/parley.db';
 export const DATABASE_FILES = 'database/files';
 /** The name of the database file in a data folder. */
 export const DATABASE_NAME = 'parley.db';
 
 /**
- * The subfolders of the data folder that a backup contains besides the workspace; `workspaces`
+ * The folders in the data folder that a backup contains in addition to the workspace. `workspaces`
  * holds the workspaces of other agents.
  */
 export const FOLDERS = ['profiles', 'personas', 'output-formats', 'skills', 'workspaces'] as const;
-/** The folder in a backup for workspaces of other agents that are outside the data folder. */
+/** The folder in a backup that contains other agents' workspaces from outside the data folder. */
 const AGENTS = 'agents';
 
-/** A folder and its name in a backup. */
+/** A folder, and its name in a backup. */
 export interface NamedFolder {
   readonly name: string;
   readonly path: string;
 }
 
-/** The workspaces that are outside of `FOLDERS`. */
+/** Lists the agents' workspaces that are outside of `FOLDERS`. */
 export function listWorkspaceFolders(
   { settings, agents }: Pick<LoadedSettings, 'settings' | 'agents'>,
   dataFolder: string,
@@ -59,7 +59,10 @@ const Common = z.object({
   steps: z.array(z.int()),
 });
 
-/** `manifest.json`, the first entry: the format of the backup and how to read its database. */
+/**
+ * The content of `manifest.json`, the first entry of a backup: the format, and how to read the
+ * database.
+ */
 const Manifest = z.discriminatedUnion('format', [
   Common.extend({
     format: z.literal(1),
@@ -71,7 +74,7 @@ const Manifest = z.discriminatedUnion('format', [
 export type BackupManifest = z.infer<typeof Manifest>;
 export type RowsManifest = Extract<BackupManifest, { readonly format: 1 }>;
 
-/** The kind of an entry, derived from its name; null for a name that does not occur in backups. */
+/** Derives the kind of an entry from its name; null for names that do not occur in backups. */
 export function getEntryKind(name: string) {
   if (name === 'manifest.json') return { kind: 'manifest' } as const;
   if (name === 'settings/parley.yaml') return { kind: 'settings' } as const;
@@ -92,13 +95,13 @@ export function getEntryKind(name: string) {
 export interface CheckedBackup {
   readonly file: string;
   readonly manifest: BackupManifest;
-  /** The number of files, excluding the database and its stored files. */
+  /** The number of files, not counting the database and the files attached to messages. */
   readonly files: number;
   readonly hasSettings: boolean;
 }
 
 /**
- * Reads and verifies a whole backup without changing anything. Throws BackupError, or StoreError
+ * Reads and verifies a whole backup without changing any file. Throws BackupError, or StoreError
  * `store-newer`.
  */
 export async function checkBackup(file: string): Promise<CheckedBackup> {
@@ -120,7 +123,10 @@ export async function checkBackup(file: string): Promise<CheckedBackup> {
   return { file, manifest, files, hasSettings };
 }
 
-/** Reads the first entry. Throws when its format is newer than this version supports. */
+/**
+ * Reads the manifest from the first entry of a backup. Throws when the backup's format is newer
+ * than this version supports.
+ */
 async function readManifest(file: string, entry: ArchiveEntry): Promise<BackupManifest> {
   if (entry.name !== 'manifest.json')
     throw createDamagedBackupError(file, new Error('it has no manifest'));
@@ -152,8 +158,8 @@ const StoredCell = z.union([
 ]);
 
 /**
- * The rows in a backup of 0.1.0. Each is a line of JSON with the values in column order and bytes
- * as base64.
+ * Yields the database rows of a backup of version 0.1.0. Each row is a line of JSON with the values
+ * in column order and bytes as base64.
  */
 export async function* readBackupRows(
   file: string,

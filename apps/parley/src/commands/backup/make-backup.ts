@@ -33,14 +33,14 @@ interface BackupOrder {
   readonly workspaces: readonly NamedFolder[];
   readonly dataFolder: string;
   readonly clock: Clock;
-  /** Cancels the backup before the next file. */
+  /** Cancels the backup before the next file is added. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Writes everything into one file, whether or not Parley is running. The file gets its final name
- * only when it is complete. If this throws BackupError, StoreError or CliError, it leaves nothing
- * behind.
+ * Writes a backup into one file, whether or not the gateway is running. The backup file gets its
+ * final name only when it is complete. If BackupError, StoreError or CliError is thrown, no file is
+ * left behind.
  */
 export async function makeBackup(order: BackupOrder) {
   const { file, database, dataFolder } = order;
@@ -112,8 +112,8 @@ interface NamedFile {
 }
 
 /**
- * Adds all files of these folders to the archive. `leftOut` lists the paths that are neither files
- * nor folders.
+ * Adds all files of the given folders to the archive. `leftOut` lists the paths that are neither
+ * files nor folders.
  */
 async function addFiles(
   archive: ArchiveWriter,
@@ -134,7 +134,7 @@ async function addFiles(
   return { files, leftOut };
 }
 
-/** The sorted entries of a folder; empty if the folder does not exist or was removed. */
+/** Lists the entries of a folder, sorted; empty if the folder does not exist. */
 function readEntriesOf(path: string): readonly Dirent[] {
   try {
     const entries = readdirSync(path, { withFileTypes: true });
@@ -146,8 +146,8 @@ function readEntriesOf(path: string): readonly Dirent[] {
 }
 
 /**
- * Returns false if the file was removed before it was opened. A file removed later is still read
- * to its end.
+ * Returns false if the file was removed before it could be opened. A file that is removed after
+ * opening is still read to its end.
  */
 async function addFile(
   archive: ArchiveWriter,
@@ -167,8 +167,8 @@ async function addFile(
 }
 
 /**
- * Opens a file; null if it no longer exists, for example because an atomic write has just renamed
- * it.
+ * Opens a file; returns null if it no longer exists, for example because an atomic write has just
+ * renamed it.
  */
 async function openPresent(path: string): Promise<FileHandle | null> {
   try {
@@ -179,7 +179,10 @@ async function openPresent(path: string): Promise<FileHandle | null> {
   }
 }
 
-/** The first `size` bytes. Data appended during the read belongs to the next backup. */
+/**
+ * Yields the first `size` bytes of a file. Data appended while the file is read is left to the next
+ * backup.
+ */
 async function* readBytes(
   file: FileHandle,
   size: number,

@@ -38,20 +38,23 @@ export interface RestoreOrder {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   /**
-   * `go-on` allows the work waiting in the backup to continue, because nothing has run since it was
-   * made.
+   * `go-on` resumes the unfinished work in the backup; allowed only because the installation has
+   * not run since the backup.
    */
   readonly unfinished: 'hold' | 'go-on';
-  /** Replaces existing settings with those of the backup. Missing settings are always restored. */
+  /**
+   * Whether to replace existing settings with those of the backup. Missing settings are always
+   * restored.
+   */
   readonly withSettings: boolean;
-  /** Asks the process that holds the data folder to stop. Called when everything is prepared. */
+  /** Asks the process that holds the data folder to stop. Called when all files are staged. */
   readonly endGateway?: () => Promise<void>;
 }
 
 /**
- * Restores a verified backup. The new state is prepared beside the old state, which is moved aside
- * at the end. Throws BackupError, StoreError or CliError without having changed anything, unless
- * the message says otherwise.
+ * Restores a verified backup. The new state is staged beside the old state, which is moved aside at
+ * the end. If BackupError, StoreError or CliError is thrown, nothing was changed unless the message
+ * says otherwise.
  */
 export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
   const { backup, folder, env, clock, unfinished, endGateway } = order;
@@ -96,9 +99,9 @@ export async function restoreBackup(order: RestoreOrder): Promise<RestoreDone> {
 }
 
 /**
- * Returns a placeholder for keys in `secrets/`. No backup contains them, so they are missing on a
- * new machine, which must not make the restore fail. The placeholder is long enough for every
- * secret.
+ * Creates a function that returns a placeholder for keys in `secrets/`. Backups contain no keys, so
+ * the keys are missing on a new machine; the restore must succeed without them. The placeholder is
+ * long enough to pass the length check of every secret.
  */
 function createMissingKey(folder: DataFolder): (file: string) => string | undefined {
   const own = getSecretPath(folder, '') + sep;
@@ -106,8 +109,8 @@ function createMissingKey(folder: DataFolder): (file: string) => string | undefi
 }
 
 /**
- * Replaces the state. Unfinished work of the old database is carried over, except to PostgreSQL,
- * which must be empty.
+ * Replaces the current state with the staged state. Unfinished work in the old database is carried
+ * over, except if the database is PostgreSQL, which must be empty.
  */
 async function replaceState(
   { folder, clock, unfinished }: RestoreOrder,
@@ -117,7 +120,7 @@ async function replaceState(
 ): Promise<Pick<RestoreDone, 'carried' | 'aside'>> {
   const aside =
     readRestoreMarker(folder)?.aside ?? join(folder.path, `before-restore-${formatStamp(clock())}`);
-  // An interrupted restore may have moved the old database aside already.
+  // An interrupted restore may already have moved the old database aside.
   const moved = join(aside, DATABASE_NAME);
   const before = existsSync(moved) ? moved : getDatabasePath(folder);
   let carried: RestoreDone['carried'] = null;
@@ -128,8 +131,8 @@ async function replaceState(
     replaceAll(folder, [...listDatabaseFiles(folder, database), ...others], aside);
   } else {
     const all = [...listDatabaseFiles(folder, null), ...others];
-    // The files are replaced before the commit: while their marker exists, no process treats the
-    // state as restored.
+    // The files are replaced before the database commit, while the marker file prevents other
+    // processes from starting.
     await copyToPostgres(database, url, clock, () => replaceAll(folder, all, aside));
   }
   finishReplacing(folder);
@@ -137,15 +140,15 @@ async function replaceState(
 }
 
 /**
- * How long to wait for the gateway to stop, in ms. It takes up to 10 s (D11), longer on a busy
- * machine.
+ * How long (ms) to wait for the gateway to stop. Stopping takes up to 10 s (D11), or longer on a
+ * busy machine.
  */
 const ENDS_WITHIN_MS = 60_000;
 const POLL_INTERVAL_MS = 50;
 
 /**
- * Locks the data folder as soon as the process that holds the lock has ended Throws CliError
- * `data-locked`.
+ * Locks the data folder when the process that holds the lock has ended. Throws CliError
+ * `data-locked` after `withinMs`.
  */
 async function lockWhenFree(folder: DataFolder, withinMs: number): Promise<{ release(): void }> {
   for (let left = withinMs; ; left -= POLL_INTERVAL_MS) {
@@ -164,8 +167,8 @@ function formatStamp(time: number): string {
 }
 
 /**
- * The path for the staged settings. They are staged beside their final location because folders in
- * them are relative to it.
+ * Returns the path at which the settings are staged. The settings are staged beside their final
+ * location because they may contain relative paths.
  */
 function getStagedSettingsPath({ settingsFile }: DataFolder, staging: string): string {
   return join(dirname(settingsFile), `.${basename(staging)}.yaml`);
@@ -176,9 +179,9 @@ function getDatabasePath({ storeUrl }: DataFolder): string {
 }
 
 /**
- * The database files. The files that SQLite keeps beside the old database are moved first, because
- * they would corrupt the new one. `staged` is null for PostgreSQL; the old file is moved away in
- * that case as well, because using it again would repeat its unfinished work.
+ * Lists the database files to replace. SQLite's auxiliary files of the old database are moved
+ * first, because they would corrupt the new database. With PostgreSQL, `staged` is null; the old
+ * SQLite file is still moved aside, because using it again would repeat its unfinished work.
  */
 function listDatabaseFiles(folder: DataFolder, staged: string | null): readonly Replacement[] {
   const path = getDatabasePath(folder);
@@ -189,7 +192,7 @@ function listDatabaseFiles(folder: DataFolder, staged: string | null): readonly 
   }));
 }
 
-/** Includes folders missing from the backup, which are only moved aside. */
+/** Lists the folders to replace. Folders that are missing from the backup are only moved aside. */
 function listStagedFolders(
   folder: DataFolder,
   loaded: LoadedSettings,
@@ -205,7 +208,7 @@ function listStagedFolders(
   });
 }
 
-/** `settings` is the path for the settings in the backup; null if they are not restored. */
+/** `settings` is the path for the restored settings; null if they are not restored. */
 async function stageFiles(file: string, folder: string, settings: string | null): Promise<void> {
   for await (const entry of readArchive(file)) {
     const is = getEntryKind(entry.name);

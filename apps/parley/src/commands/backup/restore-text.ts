@@ -5,8 +5,8 @@ import { formatMinute } from '../../terminal/text.ts';
 import type { CheckedBackup } from './contents.ts';
 
 /**
- * The plan of a restore, for `--dry-run` and before the confirmation. `pid` is the process id of
- * the running gateway.
+ * Describes what a restore will do, for `--dry-run` and before the confirmation. `pid` is the
+ * process id of the running gateway.
  */
 export function describePlan(
   { manifest, files }: CheckedBackup,
@@ -15,29 +15,28 @@ export function describePlan(
 ): string {
   return [
     `The backup was made at ${formatMinute(manifest.madeAt)} UTC by Parley ${manifest.parley}. It contains the database and ${formatCounted(files, 'file')}.`,
-    `Restoring it replaces the database, workspaces and profiles of ${folder.path}. What is there now is moved aside, not deleted.`,
+    `Restoring it replaces the database, workspaces and profiles in ${folder.path}. The current files are moved aside, not deleted.`,
     ...(pid === null
       ? []
       : [
-          `Parley is running (process ${pid}). It finishes its work and ends before anything is replaced; start it again afterwards.`,
+          `Parley is running (process ${pid}). It finishes its work and stops before anything is replaced; start it again afterwards.`,
         ]),
-    'Everything written after the backup is lost, except messages that still wait for an answer.',
-    'A backup does not contain the keys in secrets/: write them again on another machine.',
-    'A backup does not contain sign-ins: every browser has to sign in again with "parley token show", and people who were added with "parley people add" have to be added again.',
+    'Everything written after the backup is lost, except messages that are still waiting for an answer.',
+    'Backups do not contain the keys in secrets/. On another machine, create them again.',
+    'Backups do not contain sign-ins: every browser has to sign in again with "parley token show", and people who were added with "parley people add" have to be added again.',
   ].join('\n');
 }
 
-/** The result of a restore. */
 export interface RestoreDone {
   readonly backup: CheckedBackup;
   readonly held: HeldBack;
-  /** Null if no database was replaced. */
+  /** The unfinished work that was carried over; null if no database was replaced. */
   readonly carried: CarriedOver | null;
-  /** Whether the settings of the backup were used. */
+  /** Whether the settings were restored from the backup. */
   readonly usedSettings: boolean;
-  /** Key files that the settings name and that do not exist; backups never contain them. */
+  /** Key files that the settings name but that do not exist; backups never contain them. */
   readonly missingSecrets: readonly string[];
-  /** The folder with the previous state; null if there was none. */
+  /** The folder that contains the previous state; null if there was none. */
   readonly aside: string | null;
 }
 
@@ -68,11 +67,11 @@ export function describeRestore(done: RestoreDone, folder: DataFolder): string {
   ].join('\n');
 }
 
-/** Lists the keys that have to be written again before Parley can start. */
+/** Lists the keys that have to be created again before Parley can start. */
 function describeKeys(files: readonly string[]): readonly string[] {
   if (files.length === 0) return [];
   return [
-    'A backup does not contain keys, and the settings name key files that do not exist. Write each key into its file, and let only yourself read it:',
+    'Backups do not contain keys, and the settings name key files that do not exist. Create each file with its key, readable only by you:',
     ...files.map((file) => `  ${file}`),
   ];
 }
@@ -81,7 +80,7 @@ function describeCarried(carried: RestoreDone['carried']): readonly string[] {
   if (carried === null) return [];
   if (carried.kind === 'unreadable') {
     return [
-      `Unfinished work of the previous database could not be carried over (${carried.reason}): people who wait for an answer have to ask again.`,
+      `Unfinished work of the previous database could not be carried over (${carried.reason}): people who are waiting for an answer have to ask again.`,
     ];
   }
   const what = describeUnfinished(carried.messages, 'unanswered message', carried.parts);

@@ -3,12 +3,15 @@ import { type Check, type CheckFinding, defineAuditCheck } from './check.ts';
 import type { FactsFor } from './facts.ts';
 import { unverifiedAccounts } from './unverified-calls.ts';
 
-/** Access unused for this many days is reported, so that it is renewed deliberately. */
+/**
+ * Access that was not used for this many days is reported, so that owners can decide whether to
+ * keep it.
+ */
 const UNUSED_DAYS = 90;
 const DAY_MS = 24 * 60 * 60_000;
 /**
- * A sign-in unused for this many days is reported: its owner should have received the token by
- * then, unless someone else has it.
+ * A sign-in that was not used for this many days after it was added is reported: its token may have
+ * reached the wrong person.
  */
 const HANDED_OVER_DAYS = 7;
 const HANDED_OVER_MS = HANDED_OVER_DAYS * DAY_MS;
@@ -288,7 +291,7 @@ export function isLoopbackHost(host: string): boolean {
   return host === '' || /^(localhost|127(\.\d+){3}|\[?::1\]?|\/.*)$/.test(host);
 }
 
-/** The host of a URL; empty if it has none, as for a socket. */
+/** Returns the host of a URL; empty if it has none, as in the URL of a Unix socket. */
 export function getHost(url: string): string {
   return URL.parse(url)?.hostname ?? '';
 }

@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** The facts about an installation that has these settings and is otherwise secure. */
+/** Returns the facts about an installation that has these settings and is otherwise secure. */
 function factsOf(settings: object, more: Partial<AuditFacts> = {}): AuditFacts {
   writeFileSync(join(folder, 'parley.yaml'), JSON.stringify(settings));
   const place = locateDataFolder(folder, {});
@@ -116,7 +116,7 @@ const write = {
   writer: undefined,
 };
 
-/** A bad and a good case for each check. */
+/** A bad and a good case for each audit check. */
 const ROWS: Readonly<Record<string, Row>> = {
   'files.data-mode': { bad: [{}, () => ({ files: [fileOf('data', 0o755)] })], good: [{}] },
   'files.settings-mode': mode('settings', 0o640, 0o600),
@@ -297,7 +297,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
 };
 
-/** An examined agent with these facts. */
+/** Returns an agent for the audit, with the given facts. */
 function examined(facts: AuditFacts): ExaminedAgent {
   const all = async () => facts;
   const sources = { settings: all, files: all, workspace: all, sandbox: all, database: all };
@@ -316,7 +316,7 @@ const foundIn = ([settings, more = () => ({})]: Case) => {
 };
 
 describe('each check', () => {
-  it('[U05] has test cases here, and a unique id', () => {
+  it('[U05] has test cases in this file, and a unique id', () => {
     const ids = AUDIT_CHECKS.map(({ id }) => id);
     expect(Object.keys(ROWS).toSorted()).toEqual(ids.toSorted());
     expect(new Set(ids).size).toBe(ids.length);
@@ -357,7 +357,7 @@ describe('each check', () => {
 });
 
 describe('an audit', () => {
-  it('[U05] finds a secret from the settings by its value, and never prints it', async () => {
+  it('[U05] finds a secret from the settings by its value, and never prints the value', async () => {
     const facts = factsOf({});
     const secrets = ['hunter2-hunter2'];
     const { workspace: known } = said('the password: hunter2-hunter2')(facts);
@@ -375,7 +375,7 @@ describe('an audit', () => {
     expect(JSON.stringify(findings)).not.toContain('hunter2');
   });
 
-  it('[U05] lists the most severe findings first, and reflects the severity in its exit code', async () => {
+  it('[U05] lists the most severe findings first, and reflects the severity in the exit code', async () => {
     const bad = { ...open, exec: { enabled: true, approval: 'never' } };
     const severities = (await auditOf(factsOf(bad))).map(({ severity }) => severity);
     expect(severities).toEqual(['critical', 'warning', 'warning', 'info']);
@@ -386,7 +386,7 @@ describe('an audit', () => {
     expect(await codeOf({})).toBe(0);
   });
 
-  it('[F14] [U05] examines each agent by name, and reports findings common to all of them once', async () => {
+  it('[F14] [U05] examines each agent by name, and reports the findings that all agents share once', async () => {
     const key = { name: 'a.md', text: `sk-${'a1'.repeat(12)}` };
     const base = factsOf({ owners: ['discord:1'] });
     const main = { ...base, workspace: { ...base.workspace, openFiles: [key] } };
@@ -400,7 +400,7 @@ describe('an audit', () => {
     ]);
   });
 
-  it('[U05] prints the advice of a check once', async () => {
+  it('[U05] prints the advice of each check once', async () => {
     const text = formatAudit(await reportOf(factsOf({ owners: ['discord:1', 'discord:2'] })));
     expect(text.match(/access\.unknown-owner/g)).toHaveLength(1);
     expect(text.match(/Correct the channel/g)).toHaveLength(1);
@@ -408,7 +408,7 @@ describe('an audit', () => {
     expect(text).toContain('0 critical, 2 warnings, 0 notes.');
   });
 
-  it('[U05] repairs only files of the owner, by removing permissions they must not have', async () => {
+  it('[U05] repairs only files of their owner, by removing forbidden permissions', async () => {
     const files = [
       fileOf('data', 0o755),
       fileOf('skills', 0o777),

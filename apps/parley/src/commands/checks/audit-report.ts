@@ -12,10 +12,10 @@ import type { ExaminedBase } from './installation.ts';
 import { gatherRecords } from './record-facts.ts';
 import { type CheckResult, runChecks } from './run-checks.ts';
 
-/** The deadline of each check, in ms. */
+/** The deadline (ms) of each audit check. */
 const DEADLINE_MS = 30_000;
 
-/** Runs the audit on the agents; the default agent comes first. */
+/** Runs the audit on the agents. The default agent comes first. */
 export async function runAudit(
   agents: readonly ExaminedAgent[],
   { monotonic }: Pick<ExaminedBase, 'monotonic'>,
@@ -25,8 +25,8 @@ export async function runAudit(
 }
 
 /**
- * The agents of an installation. The database is opened only if it exists and opening it changes
- * nothing.
+ * Lists the agents of an installation. The database is opened only if it exists and opening it does
+ * not change it.
  */
 export function examineInstallation(
   base: ExaminedBase,
@@ -41,7 +41,9 @@ export function examineInstallation(
   });
 }
 
-/** A workspace that does not exist yet has no prompt files and is not created here. */
+/**
+ * If the workspace does not exist yet, it has no prompt files, and the audit does not create it.
+ */
 async function createPromptFiles({ folder, env }: ExaminedBase, loaded: LoadedSettings) {
   const known = new Map<string | undefined, PromptFiles>();
   for (const { name, settings } of listAgents(loaded)) {
@@ -52,13 +54,16 @@ async function createPromptFiles({ folder, env }: ExaminedBase, loaded: LoadedSe
   return (path: string, agent: string | undefined) => known.get(agent)?.includes(path) ?? false;
 }
 
-/** The severity in an audit. A check that failed is a warning; null severities are not listed. */
+/**
+ * Maps the severity of a finding to its severity in the audit. A check that failed is reported as a
+ * warning; null severities are not listed.
+ */
 const SEVERITIES: Readonly<Record<FindingSeverity, AuditSeverity | null>> = {
   ...{ critical: 'critical', failed: 'warning', warning: 'warning', info: 'info' },
   ...{ ok: null, skipped: null },
 };
 
-/** The findings in the form that the command, the page and the log report, worst first. */
+/** Returns the findings for the command, the page and the log, most severe first. */
 export function toAuditReport(results: readonly CheckResult[], at: number): AuditReport {
   const found = results.flatMap((result): AuditFinding[] => {
     const severity = SEVERITIES[result.severity];

@@ -15,12 +15,12 @@ export interface AuditFlags {
   readonly fix?: boolean;
 }
 
-/** The exit code if the audit itself could not run; `getExitCode` returns all other exit codes. */
+/** The exit code when the audit itself could not run; `getExitCode` returns all other codes. */
 const COULD_NOT_RUN = 3;
 
 /**
- * `parley audit` (U05). Exit code 0 if nothing is a warning or worse, 1 for warnings, 2 for
- * critical findings, 3 if it could not run.
+ * `parley audit` (U05): prints the findings of all audit checks. The exit code is 0 without
+ * warnings, 1 with warnings, 2 with critical findings, and 3 if the audit could not run.
  */
 export async function runAuditCommand(
   { folder, env, print, json }: CliContext,
@@ -32,7 +32,7 @@ export async function runAuditCommand(
     const base = { folder, env, ...systemTime };
     const run = async () => {
       const agents = examineInstallation(base, loaded);
-      // If the database cannot be opened, the audit stops here instead of failing some of its
+      // If the database cannot be opened, the audit stops here rather than reporting several failed
       // checks.
       await agents[0]?.sources.database?.();
       return runAudit(agents, base);
@@ -46,7 +46,7 @@ export async function runAuditCommand(
       print(formatJson({ ...head, fixed, ...report }));
     } else {
       for (const { path, from, to } of fixed) print(`fixed     ${path}: ${from} → ${to}`);
-      if (fix && fixed.length === 0) print('No mode had to be fixed.');
+      if (fix && fixed.length === 0) print('No file mode had to be fixed.');
       print(`${folder.path}\n\n${formatAudit(report)}`);
     }
     return getExitCode(report);
@@ -111,7 +111,9 @@ function repairModes(results: readonly CheckResult[]) {
 
 type AuditFindings = Pick<AuditReport, 'counts' | 'findings'>;
 
-/** The exit code of `parley audit`: 2 for a critical finding, 1 for a warning, 0 otherwise. */
+/**
+ * Returns the exit code of `parley audit`: 2 for a critical finding, 1 for a warning, 0 otherwise.
+ */
 export function getExitCode({
   counts: { critical, warning },
 }: Pick<AuditFindings, 'counts'>): 0 | 1 | 2 {
@@ -119,7 +121,7 @@ export function getExitCode({
   return warning > 0 ? 1 : 0;
 }
 
-/** The findings as text, followed by the number for each severity. */
+/** Formats the findings as text, followed by the count for each severity. */
 export function formatAudit({ findings, counts }: AuditFindings): string {
   const { critical, warning, info } = counts;
   const summary = `${AUDIT_CHECKS.length} checks: ${critical} critical, ${formatCounted(warning, 'warning')}, ${formatCounted(info, 'note')}.`;

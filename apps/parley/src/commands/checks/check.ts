@@ -3,50 +3,48 @@ import type { AuditSeverity } from '@parley/gateway/api';
 import type { AuditNeed, FactNeed, FactsFor } from './facts.ts';
 
 /**
- * `critical`, `warning` and `info` are the severities of an audit. `failed` means that something
- * does not work, `ok` that it was checked and is fine, and `skipped` that there was nothing to
- * check.
+ * The severities `critical`, `warning` and `info` are those of the audit. `failed` means that a
+ * part does not work, `ok` that a check passed, and `skipped` that there was nothing to check.
  */
 export type FindingSeverity = AuditSeverity | 'failed' | 'ok' | 'skipped';
 
-/** A finding of a check about one subject. Its texts contain no secrets. */
+/** A finding of a check. The texts of a finding contain no secrets. */
 export interface CheckFinding {
   readonly severity: FindingSeverity;
-  /** The subject, if there are several: an account, a model or an agent. */
+  /** The account, model or agent that the finding concerns, if there are several. */
   readonly subject?: string | undefined;
   readonly found: string;
-  /** The advice; defaults to the check's advice. */
+  /** The advice for this finding; defaults to the check's advice. */
   readonly advice?: string | undefined;
-  /** The repair that `parley audit --fix` makes. */
+  /** The repair that `parley audit --fix` makes for this finding. */
   readonly repair?: ModeRepair;
 }
 
-/** A change of a file's mode. */
 interface ModeRepair {
   readonly path: string;
   readonly from: number;
   readonly to: number;
 }
 
-/** A part of a check with a separate deadline, for example one of several accounts. */
+/** A part of a check with its own deadline, such as one of several accounts. */
 type CheckPart = (
   signal: AbortSignal,
 ) => readonly CheckFinding[] | Promise<readonly CheckFinding[]>;
 
-/** A plain text is a finding with the severity and the advice of the check. */
+/** A string is a finding with the check's severity and advice. */
 type CheckOutput = readonly (string | CheckFinding | CheckPart)[];
 
 interface CheckRow<N extends FactNeed> {
-  /** Must never change, because people and scripts refer to it. */
+  /** Ids must never change, because people and scripts refer to them. */
   readonly id: string;
-  /** The statement that is true if the check finds nothing. */
+  /** A statement that is true if the check reports no findings. */
   readonly title: string;
   /**
-   * `each` runs the check for every agent. `differing` does the same but reports findings common to
-   * all agents only once.
+   * `each` runs the check for every agent. `differing` also runs it for every agent, but reports
+   * findings that all agents share only once.
    */
   readonly agents?: 'each' | 'differing';
-  /** The check evaluates results of other checks, so it runs after them. */
+  /** The check evaluates the results of other checks, so it runs last. */
   readonly last?: true;
   run(facts: FactsFor<N>, signal: AbortSignal): CheckOutput | Promise<CheckOutput>;
 }
@@ -54,13 +52,13 @@ interface CheckRow<N extends FactNeed> {
 /** A row in the table of checks. */
 export interface Check<N extends FactNeed = FactNeed> extends CheckRow<N>, Partial<CheckDefaults> {
   readonly commands: readonly ('doctor' | 'audit')[];
-  /** The name shown by `parley doctor`, if it differs from the id. */
+  /** The name in the output of `parley doctor`, if it differs from the id. */
   readonly doctorName?: string;
-  /** The facts that the check needs; it runs only where all of them are available. */
+  /** The facts that the check needs; the check runs only where all of them are available. */
   readonly needs: readonly N[];
 }
 
-/** The severity and advice of a finding that is only a text. */
+/** The severity and advice of findings that are plain strings. */
 interface CheckDefaults {
   readonly severity: AuditSeverity;
   readonly advice: string;
@@ -77,8 +75,8 @@ export function defineDoctorCheck<N extends FactNeed>(
 type AuditRow<N extends AuditNeed> = CheckRow<N | 'settings'> & CheckDefaults;
 
 /**
- * Declares a check for `parley audit` (U05). It runs for every agent because each has its own
- * settings.
+ * Declares a check for `parley audit` (U05). Audit checks run for every agent because each agent
+ * has its own settings.
  */
 export function defineAuditCheck<N extends AuditNeed>(
   need: N,
@@ -89,7 +87,7 @@ export function defineAuditCheck<N extends AuditNeed>(
   return { agents, ...row, needs, commands: ['audit'] };
 }
 
-/** Declares a check for both commands. */
+/** Declares a check for both `parley doctor` and `parley audit`. */
 export function defineCheck<N extends AuditNeed>(
   need: N,
   row: AuditRow<N> & Pick<Check, 'doctorName'>,
@@ -110,14 +108,14 @@ const DEFECT =
   'If the running gateway has another version, restart it. Otherwise report this as a bug.';
 
 /**
- * The finding for a check that threw an error. Messages of Parley's own errors say what to do; any
- * other error is a defect.
+ * Creates the finding for a check that threw an error. Messages of Parley's own errors contain
+ * advice; any other error is a defect.
  */
 export function createFailureFinding(thrown: unknown): CheckFinding {
   if (!(thrown instanceof ParleyError)) {
     return failed(`The check itself failed: ${reasonOf(thrown)}`, DEFECT);
   }
-  const [, found = thrown.message, advice = 'Fix that and run the command again.'] =
+  const [, found = thrown.message, advice = 'Fix the problem and run the command again.'] =
     /^(.+?[.!?])\s+(\S.*)$/s.exec(thrown.message) ?? [];
   return failed(found, advice);
 }

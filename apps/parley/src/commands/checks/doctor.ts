@@ -11,17 +11,17 @@ import { formatFindings } from './findings-text.ts';
 import { type Installation, inspectInstallation } from './installation.ts';
 import { runChecks } from './run-checks.ts';
 
-/** The deadline of each check, in ms. */
+/** The deadline (ms) of each doctor check. */
 const DEADLINE_MS = 10_000;
 
 /**
- * `warning` means that something works, but not as well as it could. `skipped` means that there was
+ * `warning` means that a part works, but not as well as it could. `skipped` means that there was
  * nothing to check.
  */
 type DoctorStatus = 'ok' | 'warning' | 'failed' | 'skipped';
 
 /**
- * Maps severities to statuses of the doctor, which does not distinguish the severities of the
+ * Maps finding severities to doctor statuses; the doctor does not distinguish the severities of the
  * audit.
  */
 const STATUSES: Readonly<Record<FindingSeverity, DoctorStatus>> = {
@@ -30,8 +30,8 @@ const STATUSES: Readonly<Record<FindingSeverity, DoctorStatus>> = {
 };
 
 /**
- * `parley doctor` (U02). Exit code 0 if nothing has failed, 1 otherwise. It changes nothing and
- * runs with or without a gateway.
+ * `parley doctor` (U02): checks the installation without changing it, with or without a running
+ * gateway. The exit code is 1 if a check has failed, and 0 otherwise.
  */
 export async function runDoctor(cli: CliContext): Promise<number> {
   const { folder, print, json } = cli;
@@ -54,7 +54,7 @@ export async function runDoctor(cli: CliContext): Promise<number> {
 
 type DoctorCheck = Awaited<ReturnType<typeof examineInstallationOf>>[number];
 
-/** Runs the checks of the doctor, each with its own deadline. */
+/** Runs the doctor checks, each with its own deadline. */
 export async function examineInstallationOf(installation: Installation, deadlineMs: number) {
   const { monotonic } = installation;
   const checks = CHECKS.filter(({ commands }) => commands.includes('doctor'));
@@ -66,8 +66,8 @@ export async function examineInstallationOf(installation: Installation, deadline
 }
 
 /**
- * The agents with the facts available to the doctor. Without valid settings, only facts that need
- * no settings are available.
+ * Lists the agents with the facts that the doctor can use. If the settings are invalid, only facts
+ * that need no settings are available.
  */
 function listExamined(installation: Installation): readonly ExaminedAgent[] {
   const { loaded, gateway, database } = installation;

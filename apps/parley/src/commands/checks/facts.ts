@@ -14,53 +14,60 @@ import type { ExaminedBase, Installation } from './installation.ts';
 import type { RecordFacts } from './record-facts.ts';
 import { gatherWorkspace, type WorkspaceFacts } from './workspace-facts.ts';
 
-/** Everything that checks examine, grouped by source. Secrets and tokens are never shown. */
+/**
+ * The facts that checks examine, grouped by source. Checks never print the secrets and tokens among
+ * these facts.
+ */
 export interface CheckFacts {
-  /** The configuration as `parley config check` sees it, even when the settings are invalid. */
+  /**
+   * The result of validating the configuration, as in `parley config check`; present even when the
+   * settings are invalid.
+   */
   readonly config: Pick<Installation, 'checked' | 'loaded' | 'pluginReport' | 'definitions'>;
-  /** Valid settings. */
   readonly settings: SettingsFacts;
   /** Files in the data folder, in skills and in plugins. */
   readonly files: FileFacts;
   /** The workspace of the agent. */
   readonly workspace: { readonly workspace: WorkspaceFacts };
-  /** The result of an empty command in the sandbox. */
+  /** The reason why an empty command failed in the sandbox, or null. */
   readonly sandbox: { readonly sandboxProblem: () => Promise<string | null> };
-  /** The rows of the database; empty if there is no database. */
+  /** The database rows; empty if there is no database. */
   readonly database: RecordFacts;
-  /** The state of the database, inspected without changing it. */
+  /** The schema version of the database, which is read without changing the database. */
   readonly schema: Pick<Installation, 'database'>;
   /** The running gateway, if any. */
   readonly gateway: Pick<Installation, 'gateway'>;
-  /** Remote servers. Checks add the time that these servers report. */
+  /** The clock readings of remote servers, which the network checks collect. */
   readonly network: Pick<Installation, 'clocks'>;
-  /** The number of findings in the whole audit. */
+  /** The number of findings in the complete audit. */
   readonly audit: { readonly countFindings: () => Promise<AuditReport['counts']> };
 }
 
-/** The facts that a check needs. */
 export type FactNeed = keyof CheckFacts;
 /**
- * The facts that the audit can use; none of them requires an answer from a gateway or another
- * server.
+ * The facts that the audit uses. Audit facts require no answer from a gateway or another server.
  */
 export type AuditNeed = 'settings' | 'files' | 'workspace' | 'sandbox' | 'database';
 
-/** The facts for a check with these needs. */
+/** The facts that a check with these needs receives. */
 export type FactsFor<N extends FactNeed> = ExaminedBase & IntersectionOf<CheckFacts[N]>;
 
-/** An agent under examination. */
+/** An agent that is checked. */
 export interface ExaminedAgent {
-  /** Undefined for the default agent (F14). */
+  /** The agent's name; undefined for the default agent (F14). */
   readonly name: string | undefined;
   readonly base: ExaminedBase;
   /**
-   * Each source is gathered once, when the first check needs it; undefined if it is not available.
+   * Each source is gathered once, when the first check needs it. A source is undefined if it is not
+   * available.
    */
   readonly sources: { readonly [N in FactNeed]?: () => Promise<CheckFacts[N]> };
 }
 
-/** All agents of the settings with the facts that the audit needs; `database` reads the rows. */
+/**
+ * Returns all agents of the settings with the facts that the audit needs. `database` reads the
+ * database rows.
+ */
 export function examineAgents(
   base: ExaminedBase,
   loaded: LoadedSettings,
@@ -86,7 +93,7 @@ export function examineAgents(
   }));
 }
 
-/** Gathers on the first call; later calls return the same result. */
+/** Runs `gather` on the first call; later calls return the same result. */
 export function gatherOnce<T>(gather: () => Promise<T>): () => Promise<T> {
   let gathered: Promise<T> | undefined;
   return () => {
@@ -97,7 +104,6 @@ export function gatherOnce<T>(gather: () => Promise<T>): () => Promise<T> {
 
 interface SettingsFacts extends ReturnType<typeof gatherSettings> {
   readonly agent: string | undefined;
-  /** The settings of the agent. */
   readonly settings: LoadedSettings['settings'];
 }
 
@@ -112,11 +118,11 @@ function gatherSettings({ folder, env }: ExaminedBase, loaded: LoadedSettings, n
     now,
     loaded,
     channels,
-    /** The configured channels, including those that only a plugin defines. */
+    /** The configured channels, including channels that only a plugin defines. */
     knownChannels: [...new Set([...served, ...unread, ...api])],
     secrets: secrets.filter((secret) => secret.length >= 8),
     clearSecrets: clearSecretsIn(folder.settingsFile),
-    /** The token of the web page; null before the first start. */
+    /** The access token for the web page; null before the first start. */
     token: settings.http.token ?? readTokenFile(folder),
     webhooks: listWebhooks(channels),
     postgresPassword: env.PGPASSWORD !== undefined || env.PGPASSFILE !== undefined,
@@ -139,13 +145,13 @@ function readTokenFile({ tokenFile }: DataFolder): string | null {
   try {
     return readFileSync(tokenFile, 'utf8').trim();
   } catch {
-    return null; // The first start creates the file.
+    return null; // The token file is created by the first start.
   }
 }
 
 /**
- * Resolves a plugin as the loader does: a path is relative to the settings file, anything else is a
- * package.
+ * Resolves a plugin as the plugin loader does: paths are relative to the settings file, and other
+ * names are packages.
  */
 function resolvePluginFolder(use: string, { settingsFile }: DataFolder): string | null {
   if (!/^(\.{1,2}(\/|$)|\/|~)/.test(use)) return null;
@@ -157,12 +163,12 @@ function resolvePluginFolder(use: string, { settingsFile }: DataFolder): string 
   }
 }
 
-/** The time to start the sandbox and run a command in it, in ms. */
+/** How long (ms) the sandbox may take to start and run a command. */
 const SANDBOX_TIMEOUT_MS = 5_000;
 
 /**
- * Runs a command that does nothing in its own temporary folder. Returns the reason why it failed,
- * or null.
+ * Runs an empty command in the sandbox, in its own temporary folder. Returns the reason for a
+ * failure, or null.
  */
 async function findSandboxProblem(): Promise<string | null> {
   const { openSandbox } = await import('@parley/tools/sandbox');

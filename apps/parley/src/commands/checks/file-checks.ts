@@ -16,11 +16,10 @@ const GROUP_WRITE = 0o020;
 const OTHERS_WRITE = 0o002;
 const OTHERS = 0o077;
 
-/** The mode bits that must not be set on a file of this kind. */
+/** Returns the mode bits that must not be set on a file of this kind. */
 function getForbiddenBits({ kind, isOwnGroup }: FileFact): number {
   if (kind === 'skills' || kind === 'plugin') {
-    // The user's private group, which many systems create under the user's name without other
-    // members.
+    // Many systems create a private group with the user's name and no other members.
     return isOwnGroup ? OTHERS_WRITE : GROUP_WRITE | OTHERS_WRITE;
   }
   return OTHERS;
@@ -35,7 +34,11 @@ const MODES: readonly (readonly [FileFact['kind'], AuditSeverity, string])[] = [
     'No other user can read the token of the web page and sign-ins at MCP servers.',
   ],
   ['database', 'critical', 'No other user can read the database and its side files.'],
-  ['backup', 'critical', 'No other user can read backups and what a restore put aside.'],
+  [
+    'backup',
+    'critical',
+    'No other user can read backups and the files that a restore moved aside.',
+  ],
   ['workspace', 'warning', 'No other user can enter the workspace.'],
   ['other', 'warning', 'No other user can read the other files in the data folder.'],
   ['skills', 'critical', 'No other user can change the folders that contain skills.'],
@@ -60,7 +63,7 @@ export const FILE_CHECKS: readonly Check[] = [
   defineAuditCheck('settings', {
     id: 'files.secrets-in-clear',
     severity: 'warning',
-    title: 'Secrets are in the environment or in files of their own, not in the settings.',
+    title: 'Secrets are stored in the environment or in separate files, not in the settings.',
     advice:
       'Use an environment variable or a file instead (docs/deploy.md), and create a new secret if others may have read the file.',
     run: ({ clearSecrets }) =>
@@ -69,17 +72,17 @@ export const FILE_CHECKS: readonly Check[] = [
   defineAuditCheck('settings', {
     id: 'files.plugins-outside',
     severity: 'warning',
-    title: 'Plugins lie in the data folder, or are installed packages.',
+    title: 'Plugins are in the data folder, or are installed packages.',
     advice:
       'Move the plugin into the data folder: code that others can change runs with all your rights.',
     run: ({ plugins, folder: { path: dataFolder } }) =>
       plugins.flatMap(({ use, folder }): (string | CheckFinding)[] => {
         if (folder === null) {
-          const found = `The plugin ${use} is an installed package: its updates change your Parley.`;
+          const found = `The plugin ${use} is an installed package: its updates change your installation.`;
           return [{ found, severity: 'info' }];
         }
         const isInside = !relative(dataFolder, folder).startsWith('..');
-        return isInside ? [] : [`The plugin ${use} lies in ${folder}, outside the data folder.`];
+        return isInside ? [] : [`The plugin ${use} is in ${folder}, outside the data folder.`];
       }),
   }),
 ];
@@ -89,7 +92,7 @@ function createModeCheck(kind: FileFact['kind'], severity: AuditSeverity, title:
     id: `files.${kind === 'plugin' ? 'plugins' : kind}-mode`,
     severity,
     title,
-    advice: 'Run "parley audit --fix", which takes these rights away from others.',
+    advice: 'Run "parley audit --fix", which removes these permissions.',
     run: ({ files, uid }) =>
       files
         .filter((file) => file.kind === kind && (file.mode & getForbiddenBits(file)) !== 0)
@@ -101,7 +104,7 @@ function createModeCheck(kind: FileFact['kind'], severity: AuditSeverity, title:
           return {
             severity: isWritten ? 'critical' : severity,
             found: `Other users can ${verb} ${path} (mode ${formatOctal(from)}).`,
-            // A repair only removes forbidden bits.
+            // A repair only removes forbidden permission bits.
             ...(isOurs && { repair: { path, from, to: from & ~getForbiddenBits(file) } }),
           };
         }),
@@ -112,7 +115,7 @@ export function formatOctal(mode: number): string {
   return `0${mode.toString(8).padStart(3, '0')}`;
 }
 
-/** Patterns of keys and tokens. The secrets of the settings are matched by value instead. */
+/** Patterns of keys and tokens. Secrets from the settings are matched by value instead. */
 const KEYS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
   /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/,
@@ -125,8 +128,8 @@ const KEYS: readonly RegExp[] = [
   /(?<!\d)\d{6,}:[A-Za-z0-9_-]{30,}/,
 ];
 /**
- * A phone number with a country code: a plus and at least eight digits, with the usual separators
- * between them.
+ * Matches a phone number with a country code: a plus sign and at least eight digits, with the usual
+ * separators.
  */
 const PHONE = /(?<![\w+])\+[1-9](?:[ ()./-]{0,2}\d){7,14}(?!\d)/;
 const MIN_MEMORY = 24;
@@ -155,7 +158,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
   defineAuditCheck('workspace', {
     id: 'workspace.open-memory',
     severity: 'critical',
-    title: 'No line of MEMORY.md or memory/ is in a file that others can read.',
+    title: 'No line of MEMORY.md or memory/ appears in a file that others can read.',
     advice: 'Remove the line, or put "audience: owner" into the front matter of the file.',
     run: ({ workspace: { openFiles, memory } }) => {
       const known = new Set(
@@ -175,7 +178,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
     severity: 'info',
     title: 'No agent has changed a file that becomes prompt text in the last 30 days.',
     advice:
-      'Read the file: later turns follow its text. Changes by commands of exec are not seen here.',
+      'Read the file: later turns follow its text. This check does not see changes made by commands of exec.',
     run: ({ agent, promptWrites }) => {
       const own = promptWrites.filter(({ writer }) => writer === agent);
       const said = own.map(({ path, tool, conversationId, at, approvedBy }) => {
@@ -201,7 +204,7 @@ export const WORKSPACE_CHECKS: readonly Check[] = [
     advice:
       'Copy it and remove the original: writing to the other name changes this file. Parley treats it as the owner’s.',
     run: ({ workspace: { hardlinks } }) =>
-      limitNamed(hardlinks.map((name) => `${name} has a second name.`)),
+      limitNamed(hardlinks.map((name) => `${name} is also linked under another name.`)),
   }),
   defineCheck('workspace', {
     id: 'workspace.encodings',
@@ -252,7 +255,9 @@ function splitLines(text: string): readonly string[] {
   return text.split('\n');
 }
 
-/** Removes list marks, memory ids and differences in spelling that would hide a copy. */
+/**
+ * Removes list markers, memory ids and spelling differences, so that a copied line is recognized.
+ */
 function foldLine(line: string): string {
   return line
     .replace(/<!--.*?-->/g, '')

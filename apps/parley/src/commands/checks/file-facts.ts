@@ -10,15 +10,15 @@ export interface FileFact {
   readonly path: string;
   readonly kind:
     | ('data' | 'settings' | 'token' | 'database' | 'backup' | 'workspace' | 'other')
-    // Code that is run or read as instructions. Other users may read it but must not change it.
+    // Code that Parley runs or reads as instructions. Other users may read these files but must not
+    // change them.
     | ('skills' | 'plugin');
   readonly mode: number;
   readonly uid: number;
-  /** Whether its group is the primary group of the user who runs Parley. */
+  /** Whether the file's group is the primary group of the user who runs Parley. */
   readonly isOwnGroup: boolean;
 }
 
-/** Facts about files, for checks. */
 export type FileFacts = ReturnType<typeof gatherFiles>;
 
 type PluginFolders = readonly { readonly folder: string | null }[];
@@ -32,7 +32,7 @@ export function gatherFiles(folder: DataFolder, loaded: LoadedSettings, plugins:
       ...listFileFacts(folder, settings, plugins, fact),
       ...named.flatMap((one) => fact(one.settings.agent.workspace, 'workspace')),
     ],
-    /** Null on systems where files have no owners. */
+    /** The user id is null on systems where files have no owner. */
     uid: process.getuid?.() ?? null,
     mcpChanges: readMcpChanges(folder).filter(({ server }) => Object.hasOwn(settings.mcp, server)),
   };
@@ -46,7 +46,7 @@ function listFileFacts(
 ): readonly FileFact[] {
   const inData = listEntries(folder.path).map((name) => {
     const path = join(folder.path, name);
-    // The schema is the same for everyone and contains nothing private.
+    // The schema file is the same in every installation and contains no private data.
     const isElsewhere = path === agent.workspace || name === 'parley.schema.json';
     return isElsewhere ? [] : fact(path, getFileKind(folder, path));
   });
@@ -76,12 +76,13 @@ function listFileFacts(
 type ReadFileFact = (path: string, kind: FileFact['kind']) => readonly FileFact[];
 
 /**
- * Links are skipped: their modes are meaningless, and Parley is not responsible for their targets.
+ * Symbolic links are skipped: their modes are meaningless, and Parley does not manage their
+ * targets.
  */
 function createFileFactReader(gid: number | null): ReadFileFact {
   return (path, kind) => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
-    // Windows has no such modes.
+    // Windows has no Unix file modes.
     if (stat === undefined || stat.isSymbolicLink() || gid === null) return [];
     const isOwnGroup = stat.gid === gid;
     return [{ path, kind, mode: stat.mode & 0o777, uid: stat.uid, isOwnGroup }];
@@ -94,13 +95,13 @@ function getFileKind({ path: data, settingsFile, tokenFile }: DataFolder, path: 
   if (path === tokenFile || name === 'secrets') return 'token';
   if (/^parley\.db(-wal|-shm|-journal|-files)?$/.test(name) || name === 'lock') return 'database';
   if (name.startsWith('before-restore-') || /\.(tar\.gz|tgz)$/.test(name)) return 'backup';
-  // Other kinds of code have separate checks.
+  // Other folders that contain code have separate checks.
   return name === 'skills' ? 'skills' : 'other';
 }
 
 /**
- * The most files to examine: enough for folders of skills and plugins. Packages that npm installed
- * below them are skipped.
+ * The maximum number of files to examine in the folders of skills and plugins. Packages that npm
+ * installed in these folders are skipped.
  */
 const MAX_FILES = 2_000;
 
@@ -124,6 +125,6 @@ function listEntries(folder: string): readonly string[] {
   try {
     return statSync(folder).isDirectory() ? readdirSync(folder).toSorted() : [];
   } catch {
-    return []; // Missing or unreadable for this user, so Parley does not read the file either.
+    return []; // The file is missing or unreadable for this user, so Parley does not read it either.
   }
 }

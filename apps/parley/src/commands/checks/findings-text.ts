@@ -3,15 +3,14 @@ import { formatTable } from '../../terminal/text.ts';
 /** A finding as displayed in the terminal. */
 interface FindingLine {
   readonly level: string;
-  /** The name of the check. */
   readonly name: string;
   readonly found: string;
   readonly advice?: string | undefined;
 }
 
 /**
- * One line for each finding with its advice below. Successive findings of a check with the same
- * advice share it. The summary follows.
+ * Formats one line for each finding, with its advice below, followed by the summary. Consecutive
+ * findings of a check share the same advice.
  */
 export function formatFindings(lines: readonly FindingLine[], summary: string): string {
   const rows = lines.flatMap((line, at) => [

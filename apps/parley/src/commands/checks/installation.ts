@@ -11,22 +11,22 @@ import { askGateway, type FoundGateway, findGateway } from '../../running-gatewa
 import { type LoadedSettings, withHosted } from '../../settings.ts';
 import { checkWithPlugins } from '../config.ts';
 
-/** The installation under examination, with the clocks. */
+/** The installation to check, with its clocks. */
 export interface ExaminedBase extends Pick<Runtime, 'clock' | 'monotonic'> {
   readonly folder: DataFolder;
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** An installation as the doctor sees it from outside. */
+/** The installation as `parley doctor` sees it from outside the gateway process. */
 export interface Installation extends ExaminedBase {
   readonly checked: SettingsResult | { readonly kind: 'unreadable'; readonly error: unknown };
-  /** Null if the settings are invalid; checks that need them do not run. */
+  /** The loaded settings; null if they are invalid. Checks that need settings are then skipped. */
   readonly loaded: LoadedSettings | null;
   readonly pluginReport: readonly PluginLine[];
   readonly definitions: readonly ChannelDefinition[];
   readonly database: DatabaseInspection;
   readonly gateway: GatewayInspection;
-  /** The times that servers reported; the checks of servers add them. */
+  /** The times reported by servers; network checks add their readings here. */
   readonly clocks: ClockReading[];
 }
 
@@ -37,12 +37,12 @@ export type DatabaseInspection =
 export type GatewayInspection =
   | { readonly kind: 'none' }
   | { readonly kind: 'runs'; readonly at: FoundGateway; readonly status: GatewayStatus }
-  /** The gateway process is alive but does not answer. */
+  /** The gateway process is alive but does not respond. */
   | { readonly kind: 'silent'; readonly at: GatewayInstance; readonly reason: string };
 
 /**
- * Inspects an installation without changing it. The caller calls `end` after all checks. `read`
- * reads the settings.
+ * Inspects an installation without changing it. The caller must call `end` after all checks. `read`
+ * is called to read the settings.
  */
 export async function inspectInstallation(
   { folder, env }: Pick<CliContext, 'folder' | 'env'>,
@@ -91,7 +91,10 @@ async function inspectDatabase(
   }
 }
 
-/** Looks for a gateway elsewhere in the database only if opening it changes nothing. */
+/**
+ * Looks for gateways on other machines in the database, but only if opening the database does not
+ * change it.
+ */
 async function inspectGateway(
   folder: DataFolder,
   env: NodeJS.ProcessEnv,

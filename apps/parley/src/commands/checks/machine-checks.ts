@@ -17,7 +17,7 @@ import {
 } from './check.ts';
 import type { FactsFor } from './facts.ts';
 
-/** Checks of the machine that Parley runs on, and its files. */
+/** Checks of the machine that Parley runs on, and of its files. */
 export const MACHINE_CHECKS: readonly Check[] = [
   defineDoctorCheck(['config'], {
     id: 'disk',
@@ -49,7 +49,7 @@ export const MACHINE_CHECKS: readonly Check[] = [
       const { foreseeTasks } = await import('@parley/proactive');
       const files = await openForReading(agent.workspace, clock);
       const { isThere, tasks, problems } = await foreseeTasks(files, agent);
-      // An agent without the file has no tasks.
+      // An agent without HEARTBEAT.md has no tasks.
       if (!isThere) return [];
       if (problems.length === 0)
         return [ok(`HEARTBEAT.md has ${formatCounted(tasks.length, 'task')}`)];
@@ -59,14 +59,17 @@ export const MACHINE_CHECKS: readonly Check[] = [
   }),
 ];
 
-/** A summary of the audit: the number of findings by severity, and the command that lists them. */
+/**
+ * Summarizes the audit in `parley doctor`: the number of findings by severity, and the command that
+ * lists them.
+ */
 export const AUDIT_CHECK = defineDoctorCheck(['settings', 'audit'], {
   id: 'audit',
   title: 'No check of `parley audit` has a warning; a critical finding counts as failed.',
   async run({ folder, countFindings }) {
     if (!existsSync(folder.path)) return [skipped('there is no data folder yet')];
     const { critical, warning: warnings } = await countFindings();
-    const advice = `Run "${formatCommandLine('audit', folder)}", which explains how to fix each.`;
+    const advice = `Run "${formatCommandLine('audit', folder)}", which explains how to fix each finding.`;
     const counted = formatCounted(warnings, 'warning');
     if (critical > 0) return [failed(`${critical} critical, ${counted}`, advice)];
     return [warnings > 0 ? warning(counted, advice) : ok('no security weakness was found')];
@@ -74,8 +77,8 @@ export const AUDIT_CHECK = defineDoctorCheck(['settings', 'audit'], {
 });
 
 /**
- * The size of a test write, in bytes. It approximates the size of Parley's individual writes: the
- * write-ahead log of SQLite, or a picture that someone sends.
+ * The size of the test write, in bytes. SQLite's write-ahead log or a received picture has about
+ * this size.
  */
 const TRIED_BYTES = 1024 * 1024;
 const LITTLE_ROOM_BYTES = 500 * 1024 * 1024;
@@ -101,7 +104,7 @@ async function checkFolder(path: string): Promise<CheckFinding> {
     const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
     const advice =
       code === 'ENOSPC' || code === 'EDQUOT'
-        ? 'Make room on that disk; Parley confirms no message that it cannot store.'
+        ? 'Free up space on that disk; Parley confirms no message that it cannot store.'
         : 'Give the user that runs Parley the right to write there, or choose another folder with --data FOLDER.';
     return failed(`${there} cannot be written: ${reasonOf(thrown)}`, advice);
   }
@@ -111,7 +114,7 @@ function findNearestFolder(path: string): string {
   return existsSync(path) || dirname(path) === path ? path : findNearestFolder(dirname(path));
 }
 
-/** Writes a file, syncs it to disk, and removes it. */
+/** Writes a test file, syncs it to disk, and removes it. */
 async function tryToWrite(folder: string): Promise<void> {
   const place = await mkdtemp(join(folder, '.parley-doctor-'));
   try {
@@ -144,7 +147,7 @@ async function checkPort(
   return [failed(`port ${port} on ${host} is taken by ${who}`, advice)];
 }
 
-/** Returns the error code of an attempt to listen; null if the port is free. */
+/** Tries to listen on the port and returns the error code; null if the port is free. */
 function tryToListen(host: string, port: number): Promise<string | null> {
   const server = createServer();
   return new Promise((resolve) => {

@@ -11,7 +11,7 @@ const AcceptedTools = z.record(
   z.object({
     tools: Tools,
     acceptedAt: z.number(),
-    /** The version of the algorithm that hashed the descriptions; absent in files of 0.1.0. */
+    /** The version of the hash algorithm; absent in files that version 0.1.0 wrote. */
     reading: z.number().optional(),
     seen: z.object({ tools: Tools, at: z.number() }).optional(),
   }),
@@ -19,8 +19,8 @@ const AcceptedTools = z.record(
 type AcceptedTools = z.infer<typeof AcceptedTools>;
 
 /**
- * The current version. It is incremented whenever the same response from a server would produce a
- * different hash.
+ * The current version of the hash algorithm. Increment it whenever the same response from a server
+ * would produce a different hash.
  */
 const READING = 2;
 
@@ -32,8 +32,8 @@ interface DescribedTool {
 }
 
 /**
- * Compares the tools that a server offers with those that were accepted. The first list of a server
- * is accepted as it is; a later list that differs is logged and kept for the audit until the
+ * Compares the tools that a server offers with its accepted tools. The first list from a server is
+ * accepted unchanged. If a later list differs, it is logged and kept for the audit until the
  * operator accepts it.
  */
 export function createMcpNotes(
@@ -52,7 +52,10 @@ export function createMcpNotes(
     const known = rehashEntry(before, offered);
     if (known !== before) {
       writeAccepted(folder, { ...all, [server]: known });
-      log.info({ server }, 'MCP server: more of its tool descriptions is read than before');
+      log.info(
+        { server },
+        'MCP server: hashes now cover more of its tool descriptions than before',
+      );
     }
     const changes = describeToolChanges(known.tools, offered);
     const isNews = describeToolChanges((known.seen ?? known).tools, offered) !== '';
@@ -70,9 +73,9 @@ export function createMcpNotes(
 type AcceptedEntry = AcceptedTools[string];
 
 /**
- * The accepted tools with hashes of the current version. Hashes of an older version cannot be
- * compared, so tools with the same name are assumed to be unchanged, once. Tools that had already
- * changed remain changed; new and missing ones are still reported.
+ * Returns the accepted tools with hashes of the current version. Hashes of an older version cannot
+ * be compared, so after an upgrade tools with the same name are assumed to be unchanged. Tools that
+ * had already changed remain marked as changed, and new and missing tools are still reported.
  */
 function rehashEntry(entry: AcceptedEntry, offered: z.infer<typeof Tools>): AcceptedEntry {
   if (entry.reading === READING) return entry;
@@ -85,8 +88,8 @@ function rehashEntry(entry: AcceptedEntry, offered: z.infer<typeof Tools>): Acce
 }
 
 /**
- * The servers whose tools have changed since they were accepted, with the changes as `changed: a;
- * new: b; gone: c`.
+ * Returns the servers whose tools have changed since they were accepted, with the changes as
+ * `changed: a; new: b; gone: c`.
  */
 export function readMcpChanges(folder: Pick<DataFolder, 'path'>) {
   return Object.entries(readAccepted(folder)).flatMap(([server, { tools, seen }]) =>
@@ -127,7 +130,7 @@ function hashTool({ name, description, schema, readOnly }: DescribedTool): strin
   return createHash('sha256').update(text).digest('hex').slice(0, 24);
 }
 
-/** Returns an empty record for an unreadable file; the next list is then accepted again. */
+/** Returns an empty record if the file is unreadable; the next list of tools is then accepted. */
 function readAccepted({ path }: Pick<DataFolder, 'path'>): AcceptedTools {
   const file = getAcceptedFile(path);
   if (!existsSync(file)) return {};

@@ -28,7 +28,10 @@ function checkConnections({ folder, gateway }: FactsFor<'gateway'>): readonly Ch
   });
 }
 
-/** Finds tokens for servers that are no longer in the settings. They are unused but still valid. */
+/**
+ * Finds tokens for servers that are no longer in the settings. Tokens for removed servers are
+ * unused but still valid.
+ */
 function findLeftOverSignIns(
   folder: DataFolder,
   mcp: LoadedSettings['settings']['mcp'],

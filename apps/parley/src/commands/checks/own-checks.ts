@@ -39,7 +39,7 @@ export const OWN_CHECKS: readonly Check[] = [
   }),
 ];
 
-/** Compares the times that other checks received from servers. */
+/** Compares this machine's clock with the server times that other checks received. */
 export const CLOCK_CHECK = defineDoctorCheck(['network'], {
   id: 'clock',
   title: 'The clock of this machine agrees with those of the model and the channels.',
@@ -49,7 +49,7 @@ export const CLOCK_CHECK = defineDoctorCheck(['network'], {
 
 type SettingsNeeds = FactsFor<'config' | 'gateway'>;
 
-/** The settings problems that `parley config check` reports. */
+/** Returns the settings problems that `parley config check` reports. */
 function checkSettingsFile(facts: SettingsNeeds): readonly CheckFinding[] {
   const { folder, checked, pluginReport } = facts;
   const { settingsFile } = folder;
@@ -86,7 +86,7 @@ function checkSettingsFile(facts: SettingsNeeds): readonly CheckFinding[] {
   ];
 }
 
-/** The differences between the settings of the running gateway and those in the file. */
+/** Returns the differences between the settings in the file and those of the running gateway. */
 function findNotInUse({ checked, gateway }: SettingsNeeds): readonly CheckFinding[] {
   if (gateway.kind !== 'runs' || checked.kind !== 'ok') return [];
   const { afterRestart, problems } = gateway.status.settings;
@@ -99,7 +99,7 @@ function findNotInUse({ checked, gateway }: SettingsNeeds): readonly CheckFindin
   ];
 }
 
-/** Formats a problem without the excerpt from the file. */
+/** Formats a settings problem on one line, without the excerpt from the file. */
 function formatOneLine({ excerpt: _excerpt, ...problem }: SettingsProblem): string {
   return describeProblem(problem)
     .trim()
@@ -108,7 +108,7 @@ function formatOneLine({ excerpt: _excerpt, ...problem }: SettingsProblem): stri
 }
 
 function checkGateway({ folder, gateway }: FactsFor<'gateway'>): readonly CheckFinding[] {
-  if (gateway.kind === 'none') return [skipped('no gateway runs here')];
+  if (gateway.kind === 'none') return [skipped('no gateway is running here')];
   const where = `process ${gateway.at.pid} at ${gateway.at.address}`;
   if (gateway.kind === 'silent') {
     const advice = `If it hangs, end process ${gateway.at.pid} and restart Parley. Nothing is lost.`;
@@ -130,17 +130,17 @@ function checkGateway({ folder, gateway }: FactsFor<'gateway'>): readonly CheckF
   return [result(`${where} is ${health.status}: ${reasons}`, advice), ...strange];
 }
 
-/** Reminders are late or early when the clock is off by this much, in ms. */
+/** With a clock error of this size (ms), reminders are noticeably late or early. */
 const WRONG_MS = 5_000;
-/** Servers refuse certificates and logins when the clock is off by this much, in ms. */
+/** With a clock error of this size (ms), servers refuse certificates and logins. */
 const FAR_OFF_MS = 5 * 60_000;
 
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\])(:\d+)?$/;
 
 /**
- * Compares this machine's clock with those of the servers that answered. The closest one counts,
- * because a single server's clock may be wrong. Agreement with a server on this machine means
- * nothing, since it uses the same clock.
+ * Compares this machine's clock with those of the servers that answered. The closest server clock
+ * counts, because a single server's clock may be wrong. Servers on this machine are ignored, since
+ * they use the same clock.
  */
 export function checkClocks(readings: readonly ClockReading[]): readonly CheckFinding[] {
   const outside = readings.filter(({ server }) => !LOOPBACK.test(server));

@@ -45,7 +45,7 @@ describe('checks', () => {
     ]);
   });
 
-  it('[U02] that never finish are reported, while the others return their results', async () => {
+  it('[U02] are reported when they never finish, while the other checks return their results', async () => {
     const polite = (signal: AbortSignal) =>
       new Promise<readonly CheckFinding[]>((resolve) => {
         signal.addEventListener('abort', () => resolve([ok('gave up')]));
@@ -75,7 +75,7 @@ describe('checks', () => {
     ]);
   });
 
-  it('[U02] that throw are reported with what happened and what to do', async () => {
+  it('[U02] are reported when they throw, with the error and advice', async () => {
     const known = new ParleyError({ code: 'x', message: 'It broke. Fix it.', retryable: false });
     const fails = (error: Error) => () => {
       throw error;
@@ -93,7 +93,7 @@ describe('checks', () => {
     ]);
   });
 
-  it('[U05] that throw or never finish become warnings of an audit, which continues', async () => {
+  it('[U05] become warnings of the audit when they throw or never finish, and the audit continues', async () => {
     const common = { severity: 'info', title: 'It is safe.', advice: 'Look at it.' } as const;
     const settings = async () => ({}) as never;
     const results = await run(
@@ -132,7 +132,7 @@ describe('checks', () => {
     expect(await run([needy], 10_000, [agent(undefined, { gateway })])).toHaveLength(1);
   });
 
-  it('[U02] gather each fact once, and the last check runs after all others', async () => {
+  it('[U02] gather each fact once, and run the check marked `last` after all others', async () => {
     const clocks: { readonly server: string; readonly aheadMs: number }[] = [];
     let gathered = 0;
     const network = gatherOnce(async () => {
@@ -156,7 +156,7 @@ describe('checks', () => {
     expect(gathered).toBe(1);
   });
 
-  it('[F14] name the agent, unless they run once or their finding is common to all agents', async () => {
+  it('[F14] name the agent, unless they run only once or all agents share the finding', async () => {
     const agents = [undefined, 'support'].map((name) =>
       agent(name, { settings: async () => ({ agent: name }) as never }),
     );

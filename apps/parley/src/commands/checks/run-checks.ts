@@ -4,20 +4,20 @@ import type { ExaminedAgent, FactNeed, FactsFor } from './facts.ts';
 
 export interface CheckResult extends CheckFinding {
   readonly check: Check;
-  /** The duration of the check, including the time to gather its facts, in ms. */
+  /** The duration of the check (ms), including the time to gather its facts. */
   readonly tookMs: number;
 }
 
 interface CheckLimits {
-  /** The deadline for gathering the facts of a check, and for each of its parts, in ms. */
+  /** The deadline (ms) for gathering the facts of a check, and for each of its parts. */
   readonly deadlineMs: number;
   readonly monotonic: Monotonic;
 }
 
 /**
- * Runs checks on agents, the default one first. All run concurrently, each within its deadline; the
- * results are in the order of the table. A check whose needs are not available is omitted; one that
- * throws or times out becomes a finding. Never rejects.
+ * Runs checks on agents, the default agent first. All checks run concurrently, each with its own
+ * deadline. The results are in the order of the table. A check whose facts are not available is
+ * omitted; a check that throws or times out becomes a finding. The promise never rejects.
  */
 export async function runChecks(
   checks: readonly Check[],
@@ -83,15 +83,14 @@ async function gatherFacts(
 }
 
 /**
- * The grace period after the abort signal, in ms, in which a check can itself report what did not
- * answer.
+ * The grace period (ms) after the abort signal, in which a check can report what did not respond.
  */
 const GRACE_MS = 250;
 
 const SLOW =
   'Find out what is slow (the network, the disk or a server), and run the command again.';
 
-/** The result of `work`, or a finding that it failed or timed out. */
+/** Returns the result of `work`, or a finding if it failed or timed out. */
 async function runWithin<T>(
   deadlineMs: number,
   work: (signal: AbortSignal) => readonly T[] | Promise<readonly T[]>,

@@ -45,7 +45,7 @@ export const SERVICE_CHECKS: readonly Check[] = [
       'Redis, if configured, answers, is recent enough, and does not evict keys when it is full.',
     async run({ settings: { queue } }, signal) {
       const { url } = queue;
-      if (url === undefined) return [ok('in memory; each start fills it from the database')];
+      if (url === undefined) return [ok('in memory; each start fills the queue from the database')];
       const { host } = new URL(url);
       const probe = await probeRedis({ ...queue, url }, signal);
       if (probe.kind === 'problem') {
@@ -62,7 +62,10 @@ export const SERVICE_CHECKS: readonly Check[] = [
 
 type ModelNeeds = FactsFor<'settings' | 'network'>;
 
-/** One part for each model that agents use; the model of the default agent has no name (F14). */
+/**
+ * Returns one part for each model that agents use; the part for the default agent's model has no
+ * name (F14).
+ */
 function listModelParts(facts: ModelNeeds) {
   const agentsOf = new Map<string, ChosenAgent[]>();
   for (const one of listAgents(facts.loaded)) {
@@ -123,7 +126,7 @@ function toModelFinding(probe: ModelProbe, wanted: string, isOther: boolean): Ch
   return result(probe.reason, `${probe.fix}${offer}`.trim() || 'Try again later.');
 }
 
-/** These are always available; the port check covers them. */
+/** The web page and the terminal are always available, and the port check covers them. */
 const LOCAL: ReadonlySet<string> = new Set(['web', 'terminal']);
 
 type ChannelNeeds = FactsFor<'settings' | 'config' | 'gateway' | 'schema' | 'network'>;
@@ -156,7 +159,7 @@ async function checkAccount(
     (status) => status.channel === channel && status.account === account,
   );
   const found = toChannelFindings(probe, served?.state ?? 'not-served');
-  // Reported even when messages still arrive and leave, because the adapter violated its contract.
+  // Contract violations are reported even when messages still arrive and leave.
   if (served?.defects === undefined) return found;
   const advice = 'Report it to the author of this channel, or update or remove it.';
   return [...found, warning(`its adapter has ${describeDefects(served.defects)}`, advice)];
@@ -181,10 +184,10 @@ async function probeAccount(
   return probe;
 }
 
-/** The state of an account as reported by the running gateway; null if none is running. */
+/** The account state reported by the running gateway; null if no gateway is running. */
 type AccountState = AccountStatus['state'] | 'not-served' | null;
 
-/** Returns the worse of two reports, from the platform and from the running gateway. */
+/** Returns the worse of two reports: one from the platform, one from the running gateway. */
 function toChannelFindings(probe: ChannelProbe, state: AccountState): readonly CheckFinding[] {
   const line = typeof state === 'object' && state !== null ? formatStateLine(state) : null;
   const works = state !== null && typeof state === 'object' && WORKS.has(state.kind);
@@ -204,7 +207,7 @@ function toChannelFindings(probe: ChannelProbe, state: AccountState): readonly C
 
 const WORKS: ReadonlySet<string> = new Set(['connected', 'standby', 'starting']);
 
-/** A code that links an account is secret; `formatChannelLine` never shows it. */
+/** A linking code is secret, so `formatChannelLine` does not include it. */
 function formatStateLine(state: AccountStatus['state']): string {
   return formatChannelLine({ channel: '', account: '', state });
 }
@@ -263,7 +266,7 @@ async function checkDatabase(
   return [ok(`${what}; it can be read and written`), ...(await checkStoredFiles(facts))];
 }
 
-/** Files are stored outside the rows of their messages, so they can be missing. */
+/** Files are stored separately from their messages' database rows, so they can be missing. */
 async function checkStoredFiles(installation: ExaminedBase): Promise<readonly CheckFinding[]> {
   const missing = await withStore(installation, (store) => store.files.missing());
   if (missing === 0) return [];

@@ -26,9 +26,9 @@ export const SKILL_CHECK = defineDoctorCheck(['settings', 'config'], {
     const show = `"${formatCommandLine('skills', folder)}" lists them.`;
     const found = [
       ...all.flatMap((one) => toSkillFindings(one, show)),
-      // Skills from plugins are not known here, so names cannot be checked.
+      // The skills of plugins are not loaded here, so with plugins the names cannot be checked.
       ...(settings.plugins.length > 0 ? [] : findUnknownNames(settings.skills, all)),
-      // The menus of accounts list the skills of the default agent.
+      // The menus of accounts list only the skills of the default agent.
       ...(agent === undefined ? await checkMenus(facts, createSkillCommands(skills)) : []),
     ];
     if (found.length > 0) return found;
@@ -46,7 +46,7 @@ function toSkillFindings(skill: SkillStatus, show: string): readonly CheckFindin
     : [warning(`${name} was interpreted with guesses: ${warnings.join('; ')}`, advice)];
 }
 
-/** Names in the settings that match no skill. */
+/** Finds names in the settings that match no skill. */
 function findUnknownNames(
   { allow = [], block, entries }: LoadedSettings['settings']['skills'],
   all: readonly SkillStatus[],

@@ -3,14 +3,14 @@ import { type Check, defineAuditCheck, defineCheck, ok, skipped } from './check.
 import type { FactsFor } from './facts.ts';
 
 /**
- * Programs that run code or commands given as arguments, so no prefix of these arguments makes a
- * call harmless.
+ * Programs that run code or commands given as arguments, so that no argument prefix makes a call
+ * harmless.
  */
 const INTERPRETERS: ReadonlySet<string> = new Set([
   ...['sh', 'bash', 'zsh', 'env', 'sudo', 'xargs', 'find', 'ssh', 'make', 'docker'],
   ...['node', 'npm', 'npx', 'python', 'python3', 'uvx', 'perl', 'ruby', 'php', 'awk'],
 ]);
-/** Tools that change files or reach other people when they run without approval. */
+/** Tools that can change files or reach other people if they run without approval. */
 const CHANGING: ReadonlySet<string> = new Set([
   ...['write', 'edit', 'message', 'send_file', 'cron', 'web_fetch'],
 ]);
@@ -191,7 +191,7 @@ export const TOOL_CHECKS: readonly Check[] = [
 interface AutoRule {
   readonly rule: string;
   readonly tool: string;
-  /** Null if the rule matches the tool with any arguments. */
+  /** The pattern for the arguments; null if the rule matches the tool with any arguments. */
   readonly pattern: string | null;
 }
 
@@ -206,8 +206,8 @@ function listRules({ settings }: FactsFor<'settings'>, tool: string): readonly A
 }
 
 /**
- * Matches patterns such as `git *`, `git*` and `npm run *`, where the text before the star leaves
- * open what is run.
+ * Matches patterns such as `git *`, `git*` and `npm run *`, in which the text before the star does
+ * not determine the command.
  */
 function isBroadCommand(pattern: string): boolean {
   const star = pattern.indexOf('*');
@@ -217,14 +217,14 @@ function isBroadCommand(pattern: string): boolean {
 }
 
 /**
- * Matches a star directly after the host: `https://example.com*` also matches
+ * Matches patterns with a star directly after the host: `https://example.com*` also matches
  * `https://example.com.evil.net/`.
  */
 function isHostPrefix(pattern: string): boolean {
   return pattern.includes('*') && !/^https?:\/\/[^/*]+\//.test(pattern);
 }
 
-/** Tools of MCP servers have two underscores in their names. */
+/** Names of MCP tools contain two underscores. */
 function isChangingTool(tool: string): boolean {
   return CHANGING.has(tool) || tool.includes('__');
 }
@@ -246,12 +246,12 @@ function isKeyArgument(argument: string, next: string | undefined): boolean {
   return value !== undefined || (next !== undefined && !next.startsWith('-'));
 }
 
-/** The package that each start fetches without a fixed version; null if there is none. */
+/** Returns the package that each start fetches without a fixed version; null if there is none. */
 function findUnpinnedPackage(command: string, args: readonly string[]): string | null {
   const program = command.replace(/^.*\//, '');
   const isNpm = program === 'npx' || program === 'bunx' || program === 'pnpx';
   if (!isNpm && program !== 'uvx') return null;
-  // The value after a key's flag is never shown.
+  // A value that follows a flag for keys is never printed.
   const named = args.find(
     (argument, at) => !argument.startsWith('-') && !SECRET_NAME.test(args[at - 1] ?? ''),
   );

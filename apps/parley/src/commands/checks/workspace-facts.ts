@@ -15,10 +15,9 @@ export interface OpenFile {
   readonly text: string;
 }
 
-/** Facts about a workspace, for checks. */
 export type WorkspaceFacts = Awaited<ReturnType<typeof gatherWorkspace>>;
 
-/** The largest file that is read, in bytes. Notes are small; a larger file is not a note. */
+/** The maximum size in bytes of a file that is read. */
 const LARGEST = 256_000;
 const MAX_NOTES = 1_000;
 
@@ -38,7 +37,8 @@ export async function gatherWorkspace(folder: string, now: number) {
     const doubt = encodingDoubt(entry);
     if (doubt !== null) encodings.push(`${entry.name}: ${doubt}`);
     const place = classifyEntry(entry);
-    // A file with several hard links may be MEMORY.md under another name, so only owners see it.
+    // A file with several hard links may be MEMORY.md under another name, so it counts as visible
+    // only to owners.
     const isPrivate = place === 'private' || (place === 'open' && hasTwin);
     if (isPrivate || entry.bytes > LARGEST || read >= MAX_NOTES) continue;
     read += 1;
@@ -61,7 +61,7 @@ export async function gatherWorkspace(folder: string, now: number) {
   };
 }
 
-/** Each file in groups/ is shown to a single conversation. */
+/** Each file in groups/ is visible in only one conversation. */
 function classifyEntry({ name, content }: SurveyedEntry): 'memory' | 'open' | 'private' {
   if (isMemory(name)) return 'memory';
   if (isGroupFile(name)) return 'private';

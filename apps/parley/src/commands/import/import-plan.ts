@@ -3,7 +3,7 @@ import type { foreseeTasks } from '@parley/proactive';
 import { isMarkdown, isMemory, type Survey, type SurveyedEntry } from '@parley/workspace';
 import { formatContextLine } from '../schedule.ts';
 
-/** What already exists in the workspace under the name of a file to copy. */
+/** What the workspace already contains under the name of a file to copy. */
 export type ExistingFile = 'nothing' | 'the-same' | 'a-template' | 'something';
 
 type UsedFile = ReturnType<typeof toUsedFile>;
@@ -21,14 +21,14 @@ const USES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Markdown that other people's turns use: how the agent works and who it is. Text in it about the
- * owner is removed (W03).
+ * Markdown files that other people's turns use: they describe the agent and how it works. Text
+ * about the owner is removed from these files (W03).
  */
 const FOR_EVERYONE: ReadonlySet<string> = new Set(['agents.md', 'soul.md', 'identity.md']);
 
 /**
- * Notes are about the owner, so copies of Markdown are marked as the owner's, independently of
- * later defaults (W03). Memory is always the owner's.
+ * Notes are about the owner, so their copies are marked as visible only to the owner, independently
+ * of later defaults (W03). Files in memory/ need no mark, because only the owner can read them.
  */
 export function isMarkedInCopy(name: string): boolean {
   const isOpen = FOR_EVERYONE.has(name.toLowerCase()) || getFirstPart(name) === 'skills';
@@ -36,20 +36,20 @@ export function isMarkedInCopy(name: string): boolean {
 }
 
 /**
- * Whether a file is a USER.md whose copy is reserved for the owner, so that notes about them can be
- * appended.
+ * Returns whether the file is a USER.md whose copy is reserved for the owner, so that notes about
+ * the owner can be appended.
  */
 export function canTakeNotes({ name, content }: Pick<SurveyedEntry, 'name' | 'content'>): boolean {
   if (name.toLowerCase() !== 'user.md' || content.kind !== 'markdown') return false;
   return content.declared !== 'everyone' && content.problem === null;
 }
 
-/** The files that record when tasks last ran; OpenClaw's agents use the second one. */
+/** The files that record when tasks last ran; agents in OpenClaw use the one in memory/. */
 const STATES: readonly string[] = ['heartbeat-state.json', 'memory/heartbeat-state.json'];
 
-/** Files that only OpenClaw or NeoMAGI uses, by the first component of the path. */
+/** Files that only OpenClaw or NeoMAGI uses, keyed by the first component of the path. */
 const FOREIGN: Readonly<Record<string, string>> = {
-  'bootstrap.md': 'its first conversation is over; only a new Parley workspace has one',
+  'bootstrap.md': 'its first conversation is over; only a new Parley workspace has this file',
   'openclaw.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',
   'clawdbot.json': 'settings of OpenClaw, perhaps with secrets; those of Parley are in parley.yaml',
   credentials: 'secrets; give Parley its own in parley.yaml',
@@ -61,8 +61,8 @@ const FOREIGN: Readonly<Record<string, string>> = {
 };
 
 /**
- * Decides which files of a folder are used. `beside` is listed, too; `existing` returns what the
- * workspace already contains.
+ * Decides which files of a folder are imported. The entries in `beside` are listed as well;
+ * `existing` returns what the workspace already contains.
  */
 export function planImport(
   survey: Survey,
@@ -95,7 +95,7 @@ function findExclusionReason({ name, content }: SurveyedEntry): string | null {
     case 'markdown':
       return null;
     case 'other':
-      // The scripts and references of a skill belong to it.
+      // Scripts and references in a skill's folder are part of the skill.
       return getFirstPart(name) === 'skills' || STATES.includes(name)
         ? null
         : 'a workspace contains only Markdown and skills';
@@ -111,8 +111,9 @@ function findHiddenReason(name: string): string {
 }
 
 /**
- * `use` describes the file's purpose `isPrivate` files are shown only in the owner's direct chats.
- * `isMarked` means that the front matter of the copy says so. `remark` is a note for the owner.
+ * `use` describes the purpose of the file; `isPrivate` files are shown only in the owner's direct
+ * chats. `isMarked` means that the front matter of the copy restricts the file to the owner.
+ * `remark` is a note for the owner.
  */
 function toUsedFile(
   { name, bytes, content }: SurveyedEntry,
@@ -130,7 +131,7 @@ function toUsedFile(
   return { name, bytes, use, isPrivate, isMarked, remark, existing, isOwnersProfile };
 }
 
-const SPLIT_REMARK = 'its facts about you go into the owner’s notes';
+const SPLIT_REMARK = 'its facts about you are moved to the owner’s notes';
 
 function describeUse(name: string): string {
   if (STATES.includes(name)) return 'when its tasks last ran';
@@ -148,7 +149,8 @@ function describeUse(name: string): string {
 
 function findRemark(content: SurveyedEntry['content']): string | null {
   if (content.kind !== 'markdown') return null;
-  if (content.problem !== null) return `until this is fixed the owner’s alone: ${content.problem}`;
+  if (content.problem !== null)
+    return `visible only to the owner until this is fixed: ${content.problem}`;
   if (content.isBlank) return 'says nothing yet';
   return content.warning;
 }
@@ -157,10 +159,10 @@ function getFirstPart(name: string): string {
   return (name.split('/')[0] ?? '').toLowerCase();
 }
 
-/** Folders that are listed with a total instead of file by file. */
+/** Folders for which only the number of files is listed. */
 const SUMMED = ['memory', 'skills', 'knowledge'];
 
-/** `heartbeat` describes the tasks in HEARTBEAT.md; null if no such file is used. */
+/** `heartbeat` describes the tasks in HEARTBEAT.md; null if no HEARTBEAT.md is imported. */
 export function formatPlan(
   { used, ignored, skills, isCut }: ImportPlan,
   heartbeat: Awaited<ReturnType<typeof foreseeTasks>> | null,
@@ -266,7 +268,7 @@ function formatPlanLine(name: string, text: string): string {
   return `  ${toPrintable(name).padEnd(24)} ${toPrintable(text)}`;
 }
 
-/** Names and descriptions come from strangers, so control characters are removed. */
+/** Names and descriptions are untrusted, so control characters are removed. */
 function toPrintable(text: string): string {
   return toVisibleLine(text).slice(0, 300);
 }

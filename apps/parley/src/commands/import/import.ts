@@ -23,18 +23,27 @@ import { findChosenAgent, readSettings } from '../../settings.ts';
 import { createImportEdits, type ImportEdits, OWNERS_NOTES } from './import-edits.ts';
 import { type ExistingFile, formatPlan, planImport } from './import-plan.ts';
 
-/** Agents whose workspaces can be imported; their workspaces contain the same files. */
+/**
+ * Agent programs whose workspaces can be imported. The workspaces of both programs contain the same
+ * files.
+ */
 const AGENTS = {
-  openclaw: { name: 'OpenClaw', usual: 'By default the workspace is ~/.openclaw/workspace.' },
-  neomagi: { name: 'NeoMAGI', usual: 'It is the folder workspace of NeoMAGI’s own folder.' },
+  openclaw: {
+    name: 'OpenClaw',
+    usual: 'By default, the OpenClaw workspace is ~/.openclaw/workspace.',
+  },
+  neomagi: {
+    name: 'NeoMAGI',
+    usual: 'The NeoMAGI workspace is the folder workspace in NeoMAGI’s code folder.',
+  },
 } as const;
 
 type OtherAgent = keyof typeof AGENTS;
 
 /**
- * `parley import openclaw|neomagi FOLDER`: shows which files of that agent's workspace are used and
- * for what. With `yes`, copies them into the workspace without overwriting anything. The original
- * is only read. Exit code 0 unless a copy failed.
+ * `parley import openclaw|neomagi FOLDER`: shows which files of the workspace can be imported, and
+ * their purpose. With `yes`, copies the files into the workspace without overwriting existing
+ * files. The original folder is only read. The exit code is 0 unless a copy failed.
  */
 export async function importWorkspace(
   { folder, env, print, agent: into }: CliContext,
@@ -60,7 +69,7 @@ export async function importWorkspace(
   return 0;
 }
 
-/** The settings that make a folder the workspace of an agent. */
+/** Formats the settings that make a folder the workspace of an agent. */
 function formatPlaceSettings(name: string | undefined, folder: string): string {
   const place = JSON.stringify(folder);
   if (name === undefined) return `  agent:\n    workspace: ${place}`;
@@ -68,8 +77,8 @@ function formatPlaceSettings(name: string | undefined, folder: string): string {
 }
 
 /**
- * The tasks in the imported HEARTBEAT.md; null if none is used. They run whether the file is copied
- * or used in place.
+ * Describes the tasks in the imported HEARTBEAT.md; null if it is not imported. The tasks run
+ * whether the file is copied or used in place.
  */
 async function readImportedHeartbeat(
   { used }: ReturnType<typeof planImport>,
@@ -114,7 +123,7 @@ async function copyAll(
   return counts.failed === 0 ? 0 : 1;
 }
 
-/** Throws CliError `import-same` if one folder is the other or lies inside it. */
+/** Throws CliError `import-same` if the folders are the same or one is inside the other. */
 function assertSeparate(from: string, workspace: string): void {
   const [a, b] = [resolveRealPath(from), resolveRealPath(workspace)].map((path) => path + sep);
   if (a === undefined || b === undefined || !(a.startsWith(b) || b.startsWith(a))) return;
@@ -128,7 +137,7 @@ function resolveRealPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path; // The workspace does not exist yet.
+    return path; // If the path does not exist yet, it is returned unchanged.
   }
 }
 
@@ -141,15 +150,15 @@ function findExisting(
   const path = join(workspace, name);
   const stats = readStats(path);
   if (stats === undefined) return 'nothing';
-  // Anything else, such as a link or a pipe, is neither read nor replaced.
+  // Links, pipes and other special files are neither read nor replaced.
   if (!stats.isFile()) return 'something';
   if (isCopy(path, join(from, name), (bytes) => edits.edit(name, bytes))) return 'the-same';
   return isSameContent(path, join(WORKSPACE_TEMPLATES, name)) ? 'a-template' : 'something';
 }
 
 /**
- * Returns undefined if nothing exists, and also when a file is in the place of a folder, which
- * copying reports.
+ * Returns undefined if nothing exists at the path. If a file exists in place of a parent folder,
+ * copying reports the error.
  */
 function readStats(path: string): Stats | undefined {
   try {
@@ -160,7 +169,7 @@ function readStats(path: string): Stats | undefined {
   }
 }
 
-/** Whether a file equals the original, or the original with the edits of the import. */
+/** Returns whether a file equals the original, or the original with the edits of the import. */
 function isCopy(path: string, original: string, edit: (bytes: Uint8Array) => Uint8Array): boolean {
   return isSameContent(path, original) || readFileSync(path).equals(edit(readFileSync(original)));
 }
@@ -172,9 +181,9 @@ function isSameContent(path: string, other: string): boolean {
 const MARKS = ['AGENTS.md', 'SOUL.md'];
 
 /**
- * Finds the workspace that a path refers to: the folder itself, or the one inside a folder such as
- * `~/.openclaw` or NeoMAGI's code. In the latter case, `beside` lists the entries beside it. Throws
- * CliError `import-folder`.
+ * Finds the workspace that a path refers to: either the folder itself, or the workspace in a folder
+ * such as `~/.openclaw` or NeoMAGI's code. If the workspace is inside the folder, `beside` lists
+ * the folder's other entries. Throws CliError `import-folder` if neither is a workspace.
  */
 function findWorkspace(
   path: string,
@@ -182,10 +191,10 @@ function findWorkspace(
 ): { folder: string; beside: readonly string[] } {
   const folder = resolve(path);
   if (!existsSync(folder) || !statSync(folder).isDirectory()) {
-    throw new CliError('import-folder', `There is no folder ${folder}. Check the path.`);
+    throw new CliError('import-folder', `The folder ${folder} does not exist. Check the path.`);
   }
   const inside = join(folder, 'workspace');
-  // NeoMAGI's code folder has its own AGENTS.md, for those who work on the code.
+  // NeoMAGI's code folder has its own AGENTS.md, which is meant for developers.
   const isOuter = agent === 'neomagi' && isWorkspace(inside);
   if (isWorkspace(folder) && !isOuter) return { folder, beside: [] };
   if (isWorkspace(inside)) {

@@ -6,8 +6,8 @@ import { askGateway, findGateway } from '../../running-gateway.ts';
 import { readSettings } from '../../settings.ts';
 
 /**
- * `parley plugins`: lists the plugins as the running gateway loaded them; without one, loads them
- * here. Exit code 0 if all work.
+ * `parley plugins`: lists the plugins that the running gateway has loaded. If none is running, the
+ * command loads them itself. The exit code is 0 if all plugins work.
  */
 export async function listPlugins(cli: CliContext): Promise<number> {
   const { folder, env, print } = cli;
@@ -28,7 +28,7 @@ export async function listPlugins(cli: CliContext): Promise<number> {
   for (const { works, line } of lines) print(`${works ? '✓' : '✗'} ${line}`);
   if (running) {
     print(
-      `\nAs loaded by the running Parley; "${formatCommandLine('start', folder)}" loads them again.`,
+      `\nAs loaded by the running gateway; "${formatCommandLine('start', folder)}" loads them again.`,
     );
   }
   return code;

@@ -3,7 +3,7 @@ import type { PreviewPrompt } from '@parley/gateway';
 import type { OpenAgent } from '../../open-agent.ts';
 import { createPreviewedTurn, type PreviewTarget, parsePreviewRequest } from './request.ts';
 
-/** Returns a preview of the request by the running agent, for the page. Throws CliError. */
+/** Creates the previews of requests for the page, using the running agent. */
 export function createPagePreview(
   agent: OpenAgent,
   place: Pick<PreviewTarget, 'channels' | 'heartbeat'>,

@@ -14,10 +14,10 @@ import type { AgentPlugins } from '../../plug-in.ts';
 import type { LoadedSettings } from '../../settings.ts';
 
 interface PreviewDeps extends InstallationEnv {
-  /** The name of the agent; undefined for the default one (F14). */
+  /** The name of the agent; undefined for the default agent (F14). */
   readonly name: string | undefined;
   readonly plugins: AgentPlugins;
-  /** The text of SOUL.md that turns use, which may differ from the file (W06). */
+  /** The text of SOUL.md in use, which may differ from the file (W06). */
   readonly soul?: ManagedFile;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
@@ -25,8 +25,9 @@ interface PreviewDeps extends InstallationEnv {
 }
 
 /**
- * Builds the first request of a hypothetical turn, by the agent of this installation. Nothing is
- * written, except to a temporary copy when there is no workspace (`fromTemplates`).
+ * Builds the first request that an agent of this installation would send in a hypothetical turn. No
+ * files are written, except to a temporary copy when the workspace does not exist
+ * (`fromTemplates`).
  */
 export async function previewPrompt(
   settings: LoadedSettings['settings'],
@@ -69,8 +70,8 @@ export async function previewPrompt(
 type PreviewWork = NonNullable<OpenAgentOptions['work']>;
 
 /**
- * Offers the model the same tools as a turn, although nothing calls them here. A tool added to
- * turns must also be added here.
+ * Creates the same tools as a turn, so that the request offers them; they are never called. Tools
+ * that are added to turns must be added here as well.
  */
 function createPreviewWork(settings: LoadedSettings['settings']): PreviewWork {
   const { soul, tools, media } = settings;
@@ -103,7 +104,8 @@ function createPreviewWork(settings: LoadedSettings['settings']): PreviewWork {
     },
     todos: { replace: unused, of: async () => [] },
   };
-  // There are no proposals when SOUL.md never changes, and no speech without a service.
+  // SOUL.md proposals are omitted when SOUL.md never changes, and speech is omitted without a
+  // speech service.
   const { soul: proposals, speak, ...others } = work;
   return {
     ...others,
@@ -112,7 +114,7 @@ function createPreviewWork(settings: LoadedSettings['settings']): PreviewWork {
   };
 }
 
-/** A store for tools that are only offered and never called. */
+/** A store for tools that are offered but never called. */
 const UNUSED_STORE = {
   get inbox(): never {
     throw createNoToolError();
@@ -134,11 +136,12 @@ const UNUSED_STORE = {
 const unused = () => Promise.reject(createNoToolError());
 
 function createNoToolError(): Error {
-  return new Error('A preview calls no tool.');
+  return new Error('Tools cannot be called in a preview.');
 }
 
 /**
- * Creates a temporary folder with the existing contents of the workspace, to be completed there.
+ * Creates a temporary folder with the existing contents of the workspace; missing files are then
+ * added to the copy.
  */
 function copyWorkspace(workspace: string): string {
   const copy = realpathSync(mkdtempSync(join(tmpdir(), 'parley-prompt-')));
@@ -146,7 +149,10 @@ function copyWorkspace(workspace: string): string {
   return copy;
 }
 
-/** The real path that a folder will have once it is created; a parent may be a symbolic link. */
+/**
+ * Returns the real path that a folder will have when it is created. A parent folder may be a
+ * symbolic link.
+ */
 function resolveRealPath(path: string): string {
   if (existsSync(path)) return realpathSync(path);
   const above = dirname(path);

@@ -33,7 +33,10 @@ export function formatList(prompts: readonly PromptSummary[]): string {
   return formatIndentedTable([heads, ...rows]);
 }
 
-/** The request by section and the prompt layer by layer; with `full`, the complete text. */
+/**
+ * Formats the request by section and the prompt layer by layer; with `full`, includes the complete
+ * text.
+ */
 export function formatPrompt(prompt: SentRequest, options: { readonly full: boolean }): string {
   const { layout, parts, unsent, sections, characters, tokens } = prompt;
   return [
@@ -105,7 +108,7 @@ function formatFullText({ layer, text }: SentPart): string {
   return `━━ ${stripControls(layer)} ━━\n${stripControls(text)}`;
 }
 
-/** The model's text outside of its answers; empty if there is none. */
+/** Formats the model's text outside its answers; empty if there is none. */
 export function formatAsides(
   asides: readonly StepAside[],
   { full }: { readonly full: boolean },
@@ -122,7 +125,7 @@ export function formatAsides(
   return `\n\n${heading}\n${lines.join('\n')}`;
 }
 
-/** An indented table; columns of sizes are right-aligned. */
+/** Formats an indented table with right-aligned size columns. */
 function formatIndentedTable(rows: readonly (readonly string[])[]): string {
   const sizes = (rows[0] ?? []).flatMap((head, at) => (SIZES.has(head) ? [at + 1] : []));
   return formatTable(
@@ -133,7 +136,7 @@ function formatIndentedTable(rows: readonly (readonly string[])[]): string {
 
 const SIZES = new Set(['characters', 'tokens']);
 
-/** A local time such as `2026-11-21 14:05`. */
+/** Formats a local time such as `2026-11-21 14:05`. */
 function formatLocalMinute(at: number): string {
   const date = new Date(at);
   const two = (number: number) => String(number).padStart(2, '0');
@@ -156,7 +159,7 @@ export function formatComparison(
   ].join('\n');
 }
 
-/** Whether this is the first part that the shared prefix does not cover completely. */
+/** Returns whether this is the first part that the shared prefix does not fully cover. */
 function isPrefixEnd(parts: readonly PartComparison[], index: number): boolean {
   return parts.findIndex((part) => part.shared < getPartLength(part)) === index;
 }
@@ -191,7 +194,7 @@ function listMarkedLines({ kind, text }: TextPiece): string[] {
   return lines.map((line) => `    ${MARKS[kind]} ${line}`);
 }
 
-/** The changes between two texts; unchanged text is replaced by its length. */
+/** Lists the changes between two texts; unchanged text is replaced by its length. */
 function listChangedLines(pieces: readonly TextPiece[]): string[] {
   return pieces.flatMap((piece) => {
     if (piece.kind !== 'same') return listMarkedLines(piece);

@@ -28,7 +28,7 @@ import {
   parsePreviewRequest,
 } from './request.ts';
 
-/** The options of `parley prompt`; commander checks which can be combined. */
+/** The options of `parley prompt`. Commander checks which of them can be combined. */
 export interface PromptFlags extends Omit<PreviewFlags, 'user'> {
   readonly person?: string;
   readonly list?: boolean;
@@ -43,8 +43,8 @@ export interface PromptFlags extends Omit<PreviewFlags, 'user'> {
 }
 
 /**
- * `parley prompt` (P17): shows the prompt of a past turn or a preview. Works with or without a
- * running gateway.
+ * `parley prompt` (P17): shows the prompt of a past turn or a preview. The command works with or
+ * without a running gateway.
  */
 export async function runPrompt(cli: CliContext, flags: PromptFlags): Promise<number> {
   const { folder, env, print } = cli;
@@ -149,7 +149,7 @@ function formatCompared(before: StoredPrompt, after: StoredPrompt, shown: Prompt
   return `${formatTurn(before)}\n${formatTurn(after)}\n${text}`;
 }
 
-/** A log that collects the errors a real turn would log. */
+/** Creates a log that collects the errors that a real turn would log. */
 function createFaultLogger(faults: string[]): Logger {
   const note = (facts: object, message: string): void => {
     faults.push(`  ${message} ${JSON.stringify(facts)}`);
@@ -158,7 +158,10 @@ function createFaultLogger(faults: string[]): Logger {
   return log;
 }
 
-/** The prompt of a turn. Throws CliError that says how to find a turn's id. */
+/**
+ * Finds the recorded prompt of a turn. If there is none, throws CliError with advice for finding a
+ * turn's id.
+ */
 async function findPromptOfTurn(
   { prompts, folder }: RecordedPrompts,
   turnId: string,
@@ -172,8 +175,8 @@ async function findPromptOfTurn(
 }
 
 /**
- * The prompt of the turn that answered a message. Throws CliError if there is none, or if several
- * chats have one.
+ * Finds the recorded prompt of the turn that answered a message. Throws CliError if no turn
+ * answered the message, or if turns in several chats did.
  */
 async function findPromptOfMessage(
   recorded: RecordedPrompts,
@@ -199,7 +202,8 @@ async function findPromptOfMessage(
 }
 
 /**
- * The newest prompts, optionally of one chat, newest first. Throws CliError if there are too few.
+ * Returns the newest recorded prompts, optionally of one chat, newest first. Throws CliError if
+ * there are too few prompts.
  */
 async function listNewestPrompts(
   recorded: RecordedPrompts,
@@ -227,7 +231,7 @@ function createNothingYetError(folder: DataFolder, chat?: string): CliError {
   );
 }
 
-/** The next heartbeat run; null before the first start. */
+/** Finds the next heartbeat run; null before the first start. */
 async function findNextRun(
   { folder, env }: Pick<CliContext, 'folder' | 'env'>,
   { loaded, chosen }: { readonly loaded: LoadedSettings; readonly chosen: ChosenAgent },
@@ -241,7 +245,8 @@ async function findNextRun(
 }
 
 /**
- * The version of SOUL.md in use (W06). Before the first start there is none, and the file is used.
+ * Returns the version of SOUL.md in use (W06). Before the first start, no version is recorded and
+ * the file itself is used.
  */
 async function findSoulInUse(
   { folder, env }: Pick<CliContext, 'folder' | 'env'>,

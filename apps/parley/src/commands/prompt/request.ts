@@ -28,7 +28,7 @@ export interface PreviewFlags {
 
 const MODES: readonly PromptMode[] = ['full', 'light', 'minimal', 'none'];
 
-/** Reads the options of a preview. Throws UsageError that says what to type instead. */
+/** Reads the options of a preview. Throws UsageError with a valid alternative. */
 export function parsePreviewRequest({
   channel,
   chat,
@@ -45,7 +45,10 @@ export function parsePreviewRequest({
   return { message, mode: parseMode(mode), heartbeat };
 }
 
-/** The previewed turn as a worker would claim it, and how it differs from a turn in a chat. */
+/**
+ * The previewed turn in the form in which a worker claims it, and how it differs from a turn in a
+ * chat.
+ */
 interface PreviewedTurn {
   readonly turn: ClaimedTurn;
   readonly change: PreviewChange;
@@ -54,16 +57,16 @@ interface PreviewedTurn {
 export interface PreviewTarget {
   readonly channels: readonly string[];
   readonly agent: string;
-  /** The agent's name in the ids of its conversations; undefined for the default one. */
+  /** The agent's name in conversation ids; undefined for the default agent. */
   readonly name?: string | undefined;
-  /** Returns null if there is no database yet; an example run is shown then. */
+  /** Returns null if there is no database yet; the preview then shows an example run. */
   readonly heartbeat: (
     ...choose: Parameters<Heartbeat['preview']>
   ) => Promise<HeartbeatOrder | null>;
   readonly now: number;
 }
 
-/** The requested turn. Throws UsageError. */
+/** Creates the requested turn. Throws UsageError for invalid options. */
 export async function createPreviewedTurn(
   { message, mode, heartbeat }: ReturnType<typeof parsePreviewRequest>,
   place: PreviewTarget,
@@ -83,7 +86,7 @@ export async function createPreviewedTurn(
 }
 
 /**
- * Whether alerts actually go to the requested chat, if the request names neither a chat nor a user.
+ * Returns whether alerts really go to this chat when the request names neither a chat nor a user.
  */
 function isAlertChat({ last }: AlertChat, asked: HypotheticalMessage): boolean {
   const { channel, account = last.account, chatType, chatId, user } = asked;
@@ -95,7 +98,7 @@ function isAlertChat({ last }: AlertChat, asked: HypotheticalMessage): boolean {
 
 function getAlertChat({ conversationId, messages: [row] }: ClaimedTurn): AlertChat {
   if (row === undefined) throw new Error('A hypothetical turn has one message.');
-  // The settings decide whether the chat is an owner's.
+  // The settings determine later whether the chat belongs to an owner.
   return { kind: 'chat', conversationId, route: row.route, last: row.message, isOwners: false };
 }
 
@@ -113,7 +116,7 @@ function parseMode(given: string | undefined): PromptMode | undefined {
   throw new UsageError(`--mode is ${MODES.join(', ')}, not "${given}".`);
 }
 
-/** The layout named by `--layout`. Throws UsageError. */
+/** Parses the layout named by `--layout`. Throws UsageError for an unknown layout. */
 export function parseLayout(given: string): (typeof LAYOUT_NAMES)[number] {
   const layout = LAYOUT_NAMES.find((candidate) => candidate === given);
   if (layout !== undefined) return layout;
@@ -128,7 +131,10 @@ export interface HypotheticalMessage
 
 const HYPOTHETICAL_ID = 'hypothetical';
 
-/** The render target of each channel, as its adapter declares it. No connection is needed. */
+/**
+ * The render target of each channel, as declared by its adapter, so that a preview needs no
+ * connection.
+ */
 const TARGETS: Readonly<Record<string, RenderTarget>> = {
   web: { dialect: 'html', maxLength: 4_000_000, unit: 'utf16' },
   terminal: { dialect: 'plain', maxLength: 4_000_000, unit: 'utf16' },
@@ -140,12 +146,12 @@ const TARGETS: Readonly<Record<string, RenderTarget>> = {
 const MESSENGERS: ReadonlySet<string> = new Set(['discord', 'telegram', 'whatsapp']);
 const SOME_TARGET: RenderTarget = { dialect: 'plain', maxLength: 4_000, unit: 'utf16' };
 
-/** The render target of a channel; plain text for channels that are not built into Parley. */
+/** Returns the render target of a channel, which is plain text for channels from plugins. */
 function getRenderTarget(channel: string): RenderTarget {
   return TARGETS[channel] ?? SOME_TARGET;
 }
 
-/** The abilities of a channel on which the prompt or its tools depend. */
+/** Returns the abilities of a channel that affect the prompt or its tools. */
 function getAbilities(channel: string): Pick<ReplyRoute, 'quotes' | 'acts' | 'voice'> {
   return {
     ...(MESSENGERS.has(channel) && { quotes: true, acts: ['react', 'edit', 'delete'] }),
@@ -153,7 +159,10 @@ function getAbilities(channel: string): Pick<ReplyRoute, 'quotes' | 'acts' | 'vo
   };
 }
 
-/** The first turn of a new session, as a worker would claim it. Throws UsageError for an unknown channel. */
+/**
+ * Creates the first turn of a new session, in the form in which a worker claims it. Throws
+ * UsageError for an unknown channel.
+ */
 export function createHypotheticalTurn(
   asked: HypotheticalMessage,
   known: readonly string[],
@@ -201,7 +210,7 @@ export function createHypotheticalTurn(
   };
 }
 
-/** The page and the terminal have a single person, who is the owner. */
+/** The page and the terminal have only one user, the owner. */
 function getPerson({ channel, user, name }: HypotheticalMessage) {
   const isLocal = channel === 'web' || channel === 'terminal';
   const id = user ?? (isLocal ? 'owner' : '1');

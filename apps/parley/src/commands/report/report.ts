@@ -18,9 +18,9 @@ import { examineInstallationOf } from '../checks/doctor.ts';
 import { type Installation, inspectInstallation } from '../checks/installation.ts';
 import { openMask } from './mask.ts';
 
-/** The number of newest log lines in the bundle. */
+/** The number of log lines in the bundle, counted from the newest. */
 const LOG_LINES = 1_000;
-/** The deadline for each doctor check, in ms. */
+/** The deadline (ms) for each doctor check. */
 const CHECK_MS = 8_000;
 
 const README = `A bundle for a bug report about Parley. Look through it before you send it.
@@ -38,7 +38,10 @@ Everything else, that is all names, ids, messages, paths, addresses, keys and to
 as [text 7]: the same number for the same text, in all files. Numbers above 9,999,999 are hidden as well.
 `;
 
-/** `parley report` (U03): writes the bundle. Exit code 1 if the file cannot be written. */
+/**
+ * `parley report` (U03): writes the bundle for a bug report. The exit code is 1 if the file cannot
+ * be written.
+ */
 export async function writeReport(cli: CliContext, out = 'parley-report.tar.gz'): Promise<number> {
   const { installation, end } = await inspectInstallation(cli, systemTime);
   const { files, archive } = await collectReport(installation);
@@ -59,7 +62,7 @@ export async function writeReport(cli: CliContext, out = 'parley-report.tar.gz')
   return 0;
 }
 
-/** Collects the same report for the page, with the plugins that are already loaded. */
+/** Collects the same report for the page, using the plugins that are already loaded. */
 export async function collectOwnReport(
   { folder, env, ...time }: Pick<StartOptions, 'folder' | 'env' | 'clock' | 'monotonic'>,
   { report, definitions }: Pick<LoadedPlugins, 'report' | 'definitions'>,
@@ -72,7 +75,7 @@ export async function collectOwnReport(
 }
 
 /**
- * Collects information for finding a defect, and hides everything that does not originate from
+ * Collects information for finding a defect, and hides all text that does not originate from
  * Parley.
  */
 export async function collectReport(installation: Installation): Promise<BugReport> {
@@ -109,7 +112,7 @@ export async function collectReport(installation: Installation): Promise<BugRepo
   return { name, files, archive: (await packArchive(files)).toString('base64') };
 }
 
-/** Facts about Parley and the machine, none of which are personal. */
+/** Returns facts about Parley and the machine; none of them are personal. */
 function getMachineFacts(now: number) {
   const { platform, arch, versions } = process;
   const { openssl, v8, modules } = versions;
@@ -127,7 +130,7 @@ function getErrorFacts(failure: unknown) {
     : {};
 }
 
-/** Contains only the counts, because the texts of findings name files and groups. */
+/** Returns only the counts, because the texts of findings name files and groups. */
 async function getAuditFacts(installation: Installation) {
   const { loaded, clock } = installation;
   if (loaded === null) return 'skipped';
@@ -139,7 +142,7 @@ async function getAuditFacts(installation: Installation) {
 async function getDatabaseFacts({ folder, env, database, clock }: Installation) {
   const state =
     database.kind === 'seen' ? database.state : { failure: getErrorFacts(database.error) };
-  // Opening the database would change its schema.
+  // The database is not opened if that would change its schema.
   if (database.kind !== 'seen' || database.state.kind !== 'current') return { state };
   const tables = async (store: Store, { settings }: LoadedSettings) => ({
     state,

@@ -11,7 +11,7 @@ import { type ServiceProgram, toCommandLine } from './systemd-unit.ts';
 
 const LABEL = 'parley';
 
-/** The property list of a launch agent. */
+/** Returns the property list of a launch agent. */
 export function createLaunchAgent(program: ServiceProgram, log: string): string {
   const words = toCommandLine(program).map((word) => `    <string>${escapeXml(word)}</string>`);
   return `<?xml version="1.0" encoding="UTF-8"?>
@@ -63,7 +63,7 @@ function escapeXml(text: string): string {
   return text.replaceAll(/[&<>]/g, (character) => ENTITIES[character] ?? '');
 }
 
-/** The launchd service: an agent of the current user, which starts at login. */
+/** Manages Parley as a launch agent of the current user, which starts at login. */
 export function createLaunchdManager(
   machine: ServiceMachine,
   program: ServiceProgram,
@@ -92,7 +92,7 @@ export function createLaunchdManager(
       mkdirSync(logs, { recursive: true, mode: 0o700 });
     },
     async start() {
-      await run('launchctl', ['bootout', `${domain}/${LABEL}`]); // Fails if it is not loaded.
+      await run('launchctl', ['bootout', `${domain}/${LABEL}`]); // `bootout` fails if the agent is not loaded.
       await requireSuccess(
         run('launchctl', ['enable', `${domain}/${LABEL}`]),
         'The agent was not enabled',

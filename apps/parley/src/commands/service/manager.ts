@@ -5,7 +5,7 @@ import { isMissingFile } from '@parley/core';
 import { INSTALLATION } from '@parley/core/installation';
 import { CliError } from '../../data-folder.ts';
 
-/** The machine on which a service is installed; tests provide their own folders and programs. */
+/** The machine on which a service is installed. Tests provide their own folders and programs. */
 export interface ServiceMachine {
   readonly platform: NodeJS.Platform;
   readonly uid: number;
@@ -14,7 +14,7 @@ export interface ServiceMachine {
   readonly env: NodeJS.ProcessEnv;
   readonly node: string;
   readonly launcher: string;
-  /** The real location of a system path. */
+  /** Returns the real location of a system path. */
   readonly at: (path: string) => string;
   readonly run: (program: string, args: readonly string[]) => Promise<EndedProgram>;
 }
@@ -27,31 +27,31 @@ export interface EndedProgram {
 
 /** Manages the service of Parley through systemd or launchd. */
 export interface ServiceManager {
-  /** The service file that is written. */
+  /** The path of the service file. */
   readonly file: string;
   /** The command that prints the service's log. */
   readonly readLog: string;
   text(): Promise<string>;
-  /** The data folder in a service file. */
+  /** Returns the data folder named in a service file. */
   readonly folderIn: (text: string) => string | null;
-  /** Throws CliError if no service can be installed. Changes nothing. */
+  /** Throws CliError if no service can be installed; changes nothing. */
   check(): Promise<void>;
-  /** Prepares the folders and users that the file needs. */
+  /** Creates the folders and users that the service needs. */
   prepare(): Promise<void>;
-  /** Reloads the file, starts the service with it and enables it at boot. */
+  /** Reloads the service file, starts the service and enables it at boot. */
   start(): Promise<void>;
   /** Stops the service and disables it at boot. */
   stop(): Promise<void>;
   /** Makes the system unload the service after its file was removed. */
   forget(): Promise<void>;
   state(): Promise<ServiceState>;
-  /** Notes for the user, one line each. */
+  /** Returns notes for the user, one line each. */
   notes(): readonly string[];
 }
 
 export interface ServiceState {
   readonly text: string;
-  /** Whether the service ended and was not restarted. */
+  /** Whether the service has ended without being restarted. */
   readonly isFailing: boolean;
   readonly pid: number | null;
   readonly memoryBytes: number | null;
@@ -74,8 +74,8 @@ export function getThisMachine(env: NodeJS.ProcessEnv): ServiceMachine {
 }
 
 /**
- * How long a program may take, in ms. `systemctl restart` waits up to 15 s for the previous process
- * to end.
+ * How long (ms) a program may run. `systemctl restart` waits up to 15 s for the previous process to
+ * end.
  */
 const RUN_WITHIN_MS = 60_000;
 const NOT_FOUND = 127;

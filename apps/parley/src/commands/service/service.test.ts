@@ -24,7 +24,7 @@ import { installService, showServiceStatus, uninstallService } from './service.t
 
 const LAUNCHER = resolve(import.meta.dirname, '../../../bin/parley.js');
 
-/** A fake systemctl that reads the unit, starts its command as a process and stops it. */
+/** A fake systemctl that reads the unit, runs its command as a process and stops it. */
 const SYSTEMCTL = `#!/bin/sh
 cd "$(dirname "$0")" || exit 1
 echo "$*" >>calls
@@ -101,7 +101,7 @@ function cliOn(path: string): CliContext {
 describe('a user service', () => {
   const user = () => machine({ uid: 1000 });
 
-  it('[U06] is installed, runs, is installed again, and is removed without its data', async () => {
+  it('[U06] is installed, runs, is reinstalled, and is removed without its data', async () => {
     const cli = cliOn(join(root, 'home/.parley'));
     const unit = join(root, 'home/.config/systemd/user/parley.service');
     writeFileSync(join(programs, 'unit'), unit);
@@ -137,7 +137,7 @@ describe('a user service', () => {
       expect(journal).not.toContain(secret);
   });
 
-  it('[U06] is not installed while another Parley holds its data folder', async () => {
+  it('[U06] is not installed while another Parley process holds its data folder', async () => {
     const cli = cliOn(join(root, 'home/.parley'));
     mkdirSync(cli.folder.path);
     const end = announceOwnGateway(cli.folder, 'http://127.0.0.1:1');
@@ -170,7 +170,8 @@ describe('a user service', () => {
 
 const SYSTEM = { unit: '/etc/systemd/system/parley.service', data: '/var/lib/parley' };
 /**
- * This test changes the machine, so it runs only on request and only where no such service exists.
+ * The test changes the machine, so it runs only on request and only if the machine has no Parley
+ * service.
  */
 const isReal =
   process.env.PARLEY_TEST_SYSTEMD === '1' &&
@@ -178,12 +179,12 @@ const isReal =
   existsSync('/run/systemd/system') &&
   ![SYSTEM.unit, SYSTEM.data].some((path) => existsSync(path));
 
-// Not registered on other machines, so that it does not count as a skipped test.
+// The test is not registered on other machines, so that it does not count as skipped.
 if (isReal)
   describe('on a machine with systemd', () => {
     afterAll(() => rmSync(SYSTEM.data, { recursive: true, force: true }));
 
-    it('[U06] installs a service that answers, restarts it after a kill, and removes it', async () => {
+    it('[U06] installs a service that answers, restarts the service after a kill, and removes it', async () => {
       const cli = { ...cliOn(getDefaultDataFolder()), env: process.env };
       const pid = () => /^process +(\d+)$/m.exec(printed.at(-1) ?? '')?.[1];
       try {
@@ -201,7 +202,7 @@ if (isReal)
   });
 
 describe('a system service', () => {
-  it('[U06] gets its own user, and reports a process that ends immediately with the location of its log', async () => {
+  it('[U06] runs as its own user, and reports a process that ends immediately with the location of its log', async () => {
     const unit = join(root, 'etc/systemd/system/parley.service');
     writeFileSync(join(programs, 'unit'), unit);
     // The shell rejects Node's flags, so the process ends immediately.

@@ -25,7 +25,7 @@ import { getThisMachine, type ServiceMachine, type ServiceManager } from './mana
 import { createSystemdManager } from './systemd.ts';
 import { type ServiceProgram, SYSTEM_FOLDER, SYSTEM_UNIT, SYSTEM_USER } from './systemd-unit.ts';
 
-/** The service of this machine or this user, and its data folder. */
+/** The service of this machine or user, and its data folder. */
 interface ParleyService {
   readonly manager: ServiceManager;
   readonly folder: DataFolder;
@@ -35,8 +35,8 @@ interface ParleyService {
 }
 
 /**
- * `parley service install`: writes the unit, starts it and waits until it answers. Exit code 1 when
- * it does not.
+ * `parley service install`: writes the unit, starts the service and waits until it answers. The
+ * exit code is 1 if the service does not answer.
  */
 export async function installService(
   cli: CliContext,
@@ -95,8 +95,8 @@ function formatInstalled({ manager, folder, isSystem }: ParleyService, address: 
 }
 
 /**
- * `parley service status`: exit code 0 if the service runs and answers, 1 if it does not, 3
- * when there is none.
+ * `parley service status`: the exit code is 0 if the service runs and answers, 1 if it does not,
+ * and 3 if no service is installed.
  */
 export async function showServiceStatus(
   cli: CliContext,
@@ -168,8 +168,8 @@ function reportNoService(
 }
 
 /**
- * The data folder of the installed service, whatever folder this command names; null if there is
- * none.
+ * Finds the data folder of the installed service, even if the command names another folder; null if
+ * no service is installed.
  */
 function findInstalledFolder({ file, folderIn }: ServiceManager): DataFolder | null {
   const path = existsSync(file) ? folderIn(readFileSync(file, 'utf8')) : null;
@@ -202,10 +202,10 @@ function findService({ folder: chosen }: CliContext, machine: ServiceMachine): P
   return { manager, machine, program, isSystem, folder: locateDataFolder(path, {}) };
 }
 
-/** Folders that the unit of a system service hides or replaces with empty ones. */
+/** Folders that the unit of a system service hides or replaces with empty folders. */
 const HIDDEN = ['/home', '/root', '/run/user', '/tmp', '/var/tmp'];
 
-/** Throws CliError for paths that the service's user could not read. */
+/** Throws CliError for paths that the service's user cannot read. */
 function checkReach(program: ServiceProgram, hidden: readonly string[]): void {
   const { node, launcher, folder, settingsFile } = program;
   for (const path of [node, launcher, settingsFile]) {
@@ -228,7 +228,7 @@ function checkReach(program: ServiceProgram, hidden: readonly string[]): void {
   );
 }
 
-/** Why an unprivileged user cannot read a file or its target; null if the user can. */
+/** Returns why an unprivileged user cannot read a file or its link target; null if the user can. */
 export function findBarrier(path: string, hidden: readonly string[]): string | null {
   const real = realpathSync(path);
   for (const one of new Set([path, real])) {
@@ -245,13 +245,13 @@ function isPathWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(`${folder}${sep}`);
 }
 
-/** All parent folders of a path, outermost first. */
+/** Lists all parent folders of a path, outermost first. */
 function listAncestorFolders(path: string): string[] {
   const folder = dirname(path);
   return folder === parse(path).root ? [folder] : [...listAncestorFolders(folder), folder];
 }
 
-/** Throws CliError if a Parley other than the service holds the data folder. */
+/** Throws CliError if a Parley process other than the service holds the data folder. */
 async function checkAlone({ manager, folder }: ParleyService): Promise<void> {
   const instance = findInstance(folder);
   if (instance === null || instance.pid === (await manager.state()).pid) return;
@@ -262,7 +262,7 @@ async function checkAlone({ manager, folder }: ParleyService): Promise<void> {
 }
 
 /**
- * How long to wait for the service to answer, in ms. A new version may have to migrate the database
+ * How long (ms) to wait for the service to answer. A new version may have to migrate the database
  * first.
  */
 const HEALTHY_WITHIN_MS = 60_000;
@@ -290,7 +290,7 @@ async function waitUntilHealthy({ manager, folder }: ParleyService): Promise<Hea
   return { kind: 'failed', reason: `${reason} after ${HEALTHY_WITHIN_MS / 1000} s` };
 }
 
-/** Why a gateway is not healthy; null if it is. */
+/** Returns why a gateway is not healthy; null if it is healthy. */
 async function checkHealth(address: string): Promise<string | null> {
   try {
     const signal = AbortSignal.timeout(ANSWER_WITHIN_MS);

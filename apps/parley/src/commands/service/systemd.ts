@@ -16,7 +16,7 @@ import {
   UNIT,
 } from './systemd-unit.ts';
 
-/** The systemd service: a system service for root, otherwise a user service. */
+/** Manages Parley as a systemd service: a system service for root, otherwise a user service. */
 export function createSystemdManager(
   machine: ServiceMachine,
   program: ServiceProgram,
@@ -53,14 +53,14 @@ export function createSystemdManager(
     async start() {
       await requireSuccess(systemctl('daemon-reload'), 'systemd did not read the unit');
       await requireSuccess(systemctl('enable', UNIT), 'The unit was not enabled');
-      await systemctl('reset-failed', UNIT); // This fails if no earlier failure is recorded.
+      await systemctl('reset-failed', UNIT); // The reset fails if no earlier failure is recorded.
       await requireSuccess(systemctl('restart', UNIT), 'The service did not start');
     },
     async stop() {
       await requireSuccess(systemctl('disable', '--now', UNIT), 'The service was not stopped');
     },
     async forget() {
-      await requireSuccess(systemctl('daemon-reload'), 'systemd still knows the unit');
+      await requireSuccess(systemctl('daemon-reload'), 'systemd has not unloaded the unit');
       await systemctl('reset-failed', UNIT);
     },
     state: async () =>
@@ -74,7 +74,7 @@ const PROPERTIES =
 
 /**
  * Parses the output of `systemctl show`, in which an unknown number is `[not set]` or the largest
- * possible one.
+ * possible number.
  */
 export function parseSystemdState(shown: string): ServiceState {
   const found = new Map(
@@ -102,7 +102,7 @@ export function parseSystemdState(shown: string): ServiceState {
   };
 }
 
-/** Returns 0 if the version is unknown. */
+/** Parses the version of systemd; returns 0 if it is unknown. */
 export function parseSystemdVersion(said: string): number {
   return Number(/^systemd (\d+)/.exec(said)?.[1] ?? 0);
 }
@@ -110,7 +110,7 @@ export function parseSystemdVersion(said: string): number {
 function createNoSystemdError(): CliError {
   return new CliError(
     'service-no-systemd',
-    'systemd does not run here (there is no /run/systemd/system), so nothing was written. "service install --print" prints the unit for another machine; in a container let Docker restart Parley (docs/deploy.md).',
+    'systemd is not running here (there is no /run/systemd/system), so nothing was written. "service install --print" prints the unit for another machine; in a container let Docker restart Parley (docs/deploy.md).',
   );
 }
 
@@ -136,8 +136,8 @@ async function findUserId({ run }: ServiceMachine): Promise<number> {
 }
 
 /**
- * Requires a folder named by --data to belong to the service's user. Parley does not change its
- * owner, because its contents may belong to someone else.
+ * Checks that a folder named by --data belongs to the service's user. Parley does not change the
+ * owner, because the folder may contain files of someone else.
  */
 function checkOwner(folder: string, uid: number): void {
   const found = statSync(folder, { throwIfNoEntry: false });
@@ -152,7 +152,7 @@ function checkOwner(folder: string, uid: number): void {
   );
 }
 
-/** Without lingering, the services of a user end when the user logs out. */
+/** Without lingering, a user's services end when the user logs out. */
 function createLingerNote({ at, user }: ServiceMachine): readonly string[] {
   if (existsSync(at(`/var/lib/systemd/linger/${user}`))) return [];
   return [

@@ -105,13 +105,13 @@ describe('the systemd unit', () => {
       );
   });
 
-  it('[U06] is refused for a path that would add lines to it', () => {
+  it('[U06] is refused for a path that would add lines to the unit', () => {
     expect(() => createSystemdUnit({ ...FACTS, folder: '/srv/a\nExecStartPre=/bin/evil' })).toThrow(
       /control character/,
     );
   });
 
-  it.runIf(analyze)('[U06] passes systemd’s own verification without a remark', () => {
+  it.runIf(analyze)('[U06] passes systemd’s own verification without warnings', () => {
     const files = [{}, { folder: '/srv/my "50%" $HOME' }, USER].map((facts, index) => {
       const unit = createSystemdUnit({ ...FACTS, ...facts });
       mkdirSync(join(scratch, String(index)));
@@ -119,7 +119,7 @@ describe('the systemd unit', () => {
       writeFileSync(file, unit);
       return file;
     });
-    // Points to the scratch folder because the test may not have a user session.
+    // The runtime folder is set to a temporary folder, because the test may have no user session.
     const env = { ...process.env, XDG_RUNTIME_DIR: scratch };
     for (const [index, file] of files.entries()) {
       const args = ['verify', ...(index === 2 ? ['--user'] : []), '--man=no', file];
@@ -130,7 +130,7 @@ describe('the systemd unit', () => {
     expect(spawnSync(analyze ?? '', guards).status).toBe(0);
   });
 
-  it('[U06] has its state parsed from the output of systemctl', () => {
+  it('[U06] reports its state as parsed from systemctl', () => {
     const shown =
       'MainPID=4242\nNRestarts=2\nActiveState=active\nSubState=running\nMemoryCurrent=180000000\nActiveEnterTimestamp=Thu 2026-11-26 16:00:00 UTC\nUnitFileState=enabled\n';
     expect(parseSystemdState(shown)).toEqual({
@@ -176,7 +176,7 @@ describe('the launchd agent', () => {
     );
   });
 
-  it('[U06] has its state parsed from the output of launchctl', () => {
+  it('[U06] reports its state as parsed from launchctl', () => {
     expect(launchdState('gui/501/parley = {\n\tstate = running\n\tpid = 77\n}')).toMatchObject({
       text: 'running',
       pid: 77,
@@ -192,7 +192,7 @@ describe('the launchd agent', () => {
   });
 });
 
-describe('a file that the user of the service cannot read', () => {
+describe('a file that the service user cannot read', () => {
   it('[U06] is detected by the mode of each parent folder, even behind a link', () => {
     const [open, closed] = [join(scratch, 'open'), join(scratch, 'closed')];
     for (const folder of [open, closed]) mkdirSync(folder);

@@ -12,7 +12,7 @@ import { Setup } from '../../setup-steps.ts';
 import { checkWithPlugins } from '../config.ts';
 
 /**
- * The deadline of a setup step, in ms. A step may call a model or a platform, which must answer
+ * The deadline (ms) of a setup step. A step may call a model or a platform, which must answer
  * within 20 s.
  */
 const STEP_WITHIN_MS = 25_000;
@@ -21,7 +21,7 @@ export interface RunningSetup extends SetupSteps {
   accounts(): Promise<readonly AccountStatus[]>;
 }
 
-/** The steps of the setup, carried out by the running gateway. */
+/** Returns the setup steps, carried out by the running gateway. */
 export function createGatewaySetup(gateway: FoundGateway): RunningSetup {
   const step = <Name extends OperationName>(name: Name, input: InputOf<Name>) =>
     askGateway<OutputOf<Name>>(gateway, `/api/${name}`, {
@@ -39,14 +39,14 @@ export function createGatewaySetup(gateway: FoundGateway): RunningSetup {
 }
 
 /**
- * The same steps without a running gateway. They change only the settings file, so no person can be
- * waiting to pair.
+ * Returns the same setup steps for use without a running gateway. Offline setup steps change only
+ * the settings file, because no person can be waiting to pair.
  */
 export async function createOfflineSetup(
   cli: Pick<CliContext, 'folder' | 'env'>,
 ): Promise<SetupSteps> {
   const { folder, env } = cli;
-  readSettings(folder, env); // Throws an error that describes the problems of the file.
+  readSettings(folder, env); // If the file is invalid, this throws an error that describes its problems.
   const { definitions, loaded, end } = await checkWithPlugins(cli);
   end();
   const { CHANNEL_DEFINITIONS } = await import('@parley/gateway/channel-definitions');
@@ -56,7 +56,7 @@ export async function createOfflineSetup(
       definitions: definitions ?? CHANNEL_DEFINITIONS,
       loaded: loaded ?? readSettings(folder, env),
       model: { line: () => formatModelLine(loaded ?? readSettings(folder, env)) },
-      // Nobody can message a bot that is not running.
+      // A bot that is not running receives no messages, so no pairing can be pending.
       store: { pairing: { pending: async () => [], settle: async () => {} } },
     });
   const write = () => {

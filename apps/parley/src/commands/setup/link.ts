@@ -6,12 +6,12 @@ import type { RunningSetup } from './installation.ts';
 import { CancelledError, type Questions } from './questions.ts';
 
 const POLL_INTERVAL_MS = 1_000;
-/** How long to wait for a scan or a message, in ms; after that, the page continues the setup. */
+/** How long (ms) to wait for a scan or a message; after that, the user can continue on the page. */
 const TIMEOUT_MS = 10 * 60_000;
-/** How long a newly saved account may take to appear, in ms. */
+/** How long (ms) a newly saved account may take to appear. */
 const APPEARS_WITHIN_MS = 15_000;
 
-/** Shows the pairing code of WhatsApp and each new one, until the account is linked. */
+/** Shows WhatsApp's pairing code, and each new code, until the account is linked. */
 export async function linkPhone(setup: RunningSetup, { log }: Questions): Promise<void> {
   if (!(await setup.state()).channels.includes('whatsapp')) return;
   let drawn = '';
@@ -35,7 +35,7 @@ export async function linkPhone(setup: RunningSetup, { log }: Questions): Promis
   if (drawn !== '') log.success('WhatsApp is linked.');
 }
 
-/** Waits until someone writes to the bot, and asks whether that is the person at this terminal. */
+/** Waits until a person writes to the bot, and asks whether it is the person at this terminal. */
 export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<void> {
   const refused = new Set<string>();
   for (;;) {
@@ -45,7 +45,7 @@ export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<voi
       return found.length > 0 ? found : undefined;
     });
     if (waiting === undefined)
-      return ui.log.warn('Nobody has written. You can continue on the page.');
+      return ui.log.warn('No one has written. You can continue on the page.');
     const chosen = await ui.choose('Is that you? An owner may do everything.', [
       ...waiting.map(({ person, name, channel }) => ({
         value: person,
@@ -58,7 +58,9 @@ export async function linkOwner(setup: RunningSetup, ui: Questions): Promise<voi
   }
 }
 
-/** Polls until something is found; undefined after the timeout. Throws `Cancelled` on Ctrl-C. */
+/**
+ * Polls until a value is found; returns undefined after the timeout. Throws `Cancelled` on Ctrl-C.
+ */
 async function pollUntilFound<Found>(
   look: () => Promise<Found | undefined>,
 ): Promise<Found | undefined> {

@@ -14,7 +14,7 @@ export class CancelledError extends Error {
   override readonly name = 'Cancelled';
 }
 
-/** Writes settings that were chosen and tested. */
+/** Saves the settings that were chosen and tested. */
 type SaveStep = () => Promise<SetupAnswer>;
 export type SaveSteps = readonly SaveStep[];
 export type Questions = Awaited<ReturnType<typeof openQuestions>>;
@@ -23,7 +23,7 @@ type PromptLibrary = typeof import('@clack/prompts');
 
 /** The largest key file that is read, in bytes. */
 const MAX_KEY_BYTES = 16_384;
-/** The number of models shown at once; longer lists scroll, so that they fit on a small screen. */
+/** The number of models shown at once. Longer lists scroll, so that they fit on a small screen. */
 const SHOWN_MODELS = 8;
 
 /** Opens the questions of `parley setup`. The prompt library is loaded lazily. */
@@ -41,7 +41,7 @@ export async function openQuestions() {
     cancel: prompts.cancel,
     log,
     show,
-    /** Asks for model and channel and tests each, until it works or the person skips it. */
+    /** Asks for a model and a channel, and tests each until it works or the person skips it. */
     async ask(installation: SetupSteps): Promise<SaveSteps> {
       const state = await installation.state();
       const model = await repeatUntilDone(() => askModel(prompts, installation, state, show));
@@ -79,7 +79,7 @@ async function askChoice<Value extends string>(
   );
 }
 
-/** The answer to a question. Throws `Cancelled` when the person ended it instead. */
+/** Returns the answer to a question. Throws `Cancelled` if the person ended the questions. */
 async function answerOrCancel<Value>(
   prompts: PromptLibrary,
   asked: Promise<Value | typeof CANCEL_SYMBOL>,
@@ -92,7 +92,7 @@ function throwCancelled(): never {
   throw new CancelledError();
 }
 
-/** `again` means that the given value does not work; null means that the person skips the step. */
+/** `again` means that the value does not work; null means that the person skipped the step. */
 type StepAnswer = SaveStep | null | 'again';
 
 async function repeatUntilDone(step: () => Promise<StepAnswer>): Promise<SaveStep | null> {
@@ -166,7 +166,7 @@ function findAddressProblem(typed: string | undefined): string | undefined {
     : 'Such as http://127.0.0.1:8080/v1';
 }
 
-/** Chooses from the server's list, or asks for a name when the server has none. */
+/** Offers the server's list of models, or asks for a name if the server has no list. */
 async function askModelName(
   prompts: PromptLibrary,
   models: readonly string[] | null,

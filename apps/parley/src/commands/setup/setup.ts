@@ -7,9 +7,9 @@ import { linkOwner, linkPhone } from './link.ts';
 import { CancelledError, openQuestions, type SaveSteps } from './questions.ts';
 
 /**
- * `parley setup`: asks in the terminal what the page asks under *Set up*, and tests it the same
- * way. Each choice is written immediately after its last question; Ctrl-C before that leaves the
- * file unchanged.
+ * `parley setup`: asks the questions of the page's *Set up* in the terminal, and tests the answers
+ * in the same way. Each choice is saved immediately after its last question; Ctrl-C before that
+ * leaves the settings file unchanged.
  */
 export async function runSetup(cli: CliContext): Promise<number> {
   const { folder, env } = cli;
@@ -43,7 +43,7 @@ export async function runSetup(cli: CliContext): Promise<number> {
 }
 
 /**
- * The last steps, which need a running gateway: it shows the code of WhatsApp and reports who
+ * Carries out the last steps, which need a running gateway to show WhatsApp's code and report who
  * writes to the bot.
  */
 async function finishSetup(

@@ -1,8 +1,8 @@
 import type { Act, SceneLine, Shown } from '@parley/simulators';
 
 /**
- * Returns a function that describes each line of a scene for people, in playing order. It remembers
- * the bot's messages, so that a changed message is not printed in full again.
+ * Returns a function that describes each line of a scene as readable text, in playing order. The
+ * function remembers the bot's messages, so that an edited message is not printed in full again.
  */
 export function createConversationText(): (line: SceneLine) => string {
   const texts = new Map<string, string | undefined>();
@@ -77,7 +77,7 @@ function formatMention(act: { readonly mention?: boolean | undefined }): string 
   return act.mention ? '@bot ' : '';
 }
 
-/** Indents all lines but the first, so that the end of each message is visible. */
+/** Indents all lines except the first, so that the end of each message is visible. */
 function indentInChat(chat: string, text: string): string {
   return `[${chat}] ${text.replaceAll(/\n(?=.)/g, '\n    ')}`;
 }

@@ -78,7 +78,7 @@ describe('the settings of a play', () => {
     expect(simulated({ ...written })).toMatchObject(expected);
   });
 
-  it('[U04] omit the database, the queue, traces and everything else connected to the real installation', () => {
+  it('[U04] omit the database, the queue, traces and all other connections to the real installation', () => {
     const store = { url: 'postgres://real' };
     const all = {
       store,
@@ -91,7 +91,7 @@ describe('the settings of a play', () => {
 });
 
 describe('the settings of an offline play', () => {
-  it('[U04] name the built-in model, whatever the player’s settings say', () => {
+  it('[U04] name the built-in model, even if the player’s settings name another', () => {
     const where = { base: '/home/ann', workspace: '/tmp/copy', simulator: SIMULATOR };
     const written = { model: { provider: 'anthropic' }, approvals: { ask: ['write'] } };
     expect(createSimulatedSettings(written, { ...where, isOffline: true })).toMatchObject({
@@ -108,7 +108,7 @@ describe('the folder of a play', () => {
   });
   afterEach(() => rmSync(data, { recursive: true }));
 
-  it('[U04] has valid settings and a copy of the workspace or the workspace itself, and can be removed', () => {
+  it('[U04] has valid settings and either a copy of the workspace or the workspace itself, and can be removed', () => {
     const folder = locateDataFolder(data, {});
     mkdirSync(folder.workspace);
     writeFileSync(join(folder.workspace, 'AGENTS.md'), 'mine');

@@ -8,35 +8,35 @@ import type { Platform, Simulator } from '@parley/simulators';
 import { type DataFolder, locateDataFolder } from '../../data-folder.ts';
 import { readSettings } from '../../settings.ts';
 
-/** A temporary data folder for one play; the player's own is only read. */
+/** A temporary data folder for one play. The player's own data folder is only read. */
 export interface PlayFolder {
   readonly folder: DataFolder;
   remove(): void;
 }
 
 export interface PlayOptions {
-  /** Uses the player's workspace instead of a copy. */
+  /** Whether to use the player's workspace in place of a copy. */
   readonly ownWorkspace: boolean;
-  /** Uses the built-in model, whatever the settings say. */
+  /** Whether to use the built-in model in place of the model in the settings. */
   readonly isOffline?: boolean;
 }
 
-/** The properties of a simulator that are written to the settings. */
 type SimulatedInstallation = Pick<Simulator, 'platform' | 'settings' | 'owner' | 'firstGroup'>;
 type SettingsBlock = Readonly<Record<string, unknown>>;
 
-/** The subfolders that the settings and the agent read. */
+/** Subfolders that the settings and the agent read. */
 const READ_THERE = ['profiles', 'skills'];
-/** Settings that would connect the play to the outside world or to the real conversations. */
-const LEFT_OUT = ['store', 'queue', 'telemetry', 'http', 'owners', 'channels', 'agent'];
 /**
- * The keys of an account that control access and answers. All other keys concern its connection.
+ * Settings that are omitted because they would connect the play to external services or real
+ * conversations.
  */
+const LEFT_OUT = ['store', 'queue', 'telemetry', 'http', 'owners', 'channels', 'agent'];
+/** The account settings that control access and answers; all others concern the connection. */
 const RULES = ['access', 'activation', 'answers', 'whenUncertain', 'linkPreviews', 'pace'];
 
 /**
  * Creates a data folder with the player's settings, in which the simulated account replaces all
- * channels and the player is its owner. Throws CliError as `readSettings` does.
+ * channels and the player is the owner. Throws the same CliErrors as `readSettings`.
  */
 export function makePlayFolder(
   installation: { readonly folder: DataFolder; readonly env: NodeJS.ProcessEnv },
@@ -44,7 +44,7 @@ export function makePlayFolder(
   { ownWorkspace, isOffline = false }: PlayOptions,
 ): PlayFolder {
   const { folder, env } = installation;
-  // The original file is read so that problems refer to the file that the player knows.
+  // The original file is read so that problems are reported for the file that the player edits.
   const { settings } = readSettings(folder, env);
   const { workspace } = settings.agent;
   const play = locateDataFolder(mkdtempSync(join(tmpdir(), 'parley-simulate-')), env);
@@ -68,8 +68,8 @@ function copyPath(from: string, to: string): void {
 }
 
 /**
- * The settings exactly as written in the file, which was checked before; references to variables
- * and files are kept.
+ * Reads the settings exactly as written, with references to variables and files; the file was
+ * checked before.
  */
 function readWritten(file: string): SettingsBlock {
   const document = existsSync(file)
@@ -78,7 +78,7 @@ function readWritten(file: string): SettingsBlock {
   return document === undefined || document.kind === 'broken' ? {} : toBlock(document.value);
 }
 
-/** The settings of a play. Relative paths in them are resolved against `base`. */
+/** Returns the settings of a play. Relative paths in them are resolved against `base`. */
 export function createSimulatedSettings(
   written: SettingsBlock,
   {
@@ -111,7 +111,7 @@ export function createSimulatedSettings(
   };
 }
 
-/** The rules of the first account on that platform, if there is one. */
+/** Returns the rules of the first account on that platform, if there is one. */
 function copyAccountRules(channels: SettingsBlock, platform: Platform): SettingsBlock {
   const section = toBlock(channels[platform]);
   const [first = section] = Object.values(toBlock(section.accounts));
@@ -120,7 +120,7 @@ function copyAccountRules(channels: SettingsBlock, platform: Platform): Settings
 
 const PATHS = new Set(['plugins', 'extra']);
 
-/** Makes the paths of files and folders in the settings absolute. */
+/** Makes the paths in the settings absolute. */
 function makePathsAbsolute(value: unknown, base: string, isPath = false): SettingsBlock {
   const walk = (one: unknown, path: boolean): unknown => {
     if (typeof one === 'string')
@@ -137,7 +137,7 @@ function makePathsAbsolute(value: unknown, base: string, isPath = false): Settin
   return toBlock(walk(value, isPath));
 }
 
-/** Resolves a folder, or the name of a package that is installed beside the settings. */
+/** Resolves a folder, or the name of a package that is installed beside the settings file. */
 function toAbsolutePath(path: string, base: string): string {
   if (path.startsWith('.')) return resolve(base, path);
   const installed = join(base, 'node_modules', path);

@@ -36,19 +36,19 @@ export interface SimulateFlags {
   readonly workspace?: boolean;
 }
 
-/** The platform to play, and the scene file when a scene is played instead of the page. */
+/** The platform to simulate, and the scene file if a scene is to be played. */
 export interface AskedPlay {
   readonly platform: Platform;
   readonly scene?: string;
 }
 
-/** How long a platform may take to connect on a busy machine, in ms. */
+/** How long (ms) a platform may take to connect on a busy machine. */
 const CONNECT_WITHIN_MS = 60_000;
 
 /**
- * `parley simulate`: starts a platform on loopback, a Parley with the player's settings on it, and
- * a page for both. With a scene, it plays the scene instead, prints the conversation and each
- * difference, and exits with 0 when there are no differences, otherwise 1.
+ * `parley simulate`: starts a platform on the loopback interface, a gateway with the player's
+ * settings, and a page for both. With a scene, the command plays the scene, prints the conversation
+ * and all differences, and exits with 0 if there are none and 1 otherwise.
  */
 export async function runSimulate(
   cli: CliContext,
@@ -56,8 +56,8 @@ export async function runSimulate(
   flags: SimulateFlags,
 ): Promise<never> {
   const code = await playPlatform(cli, asked, flags);
-  // Everything that Parley opened is closed. Libraries leave timers behind; the timers of Baileys
-  // run for up to a minute.
+  // All resources are closed at this point. Libraries leave timers behind, such as those of
+  // Baileys, which run for up to a minute.
   process.exit(code);
 }
 
@@ -82,7 +82,7 @@ async function playPlatform(
   opened.use(abortOnSignal(interrupt));
   const parley = await startPlayed(cli, made.folder, { simulator, clock });
   opened.defer(() => parley.close());
-  // Awaited here so that the resources stay open until then.
+  // The scene is awaited here so that the resources stay open while it is played.
   if (scene !== undefined)
     return await Promise.race([playThrough(cli, simulator, scene), ended.then(() => 130)]);
 
@@ -135,7 +135,8 @@ function isMissingModule(error: unknown): boolean {
 }
 
 /**
- * Starts Parley and waits until it is connected. For WhatsApp, a simulated phone scans the code.
+ * Starts the gateway and waits until it is connected. For WhatsApp, a simulated phone scans the
+ * pairing code.
  */
 async function startPlayed(
   { folder: own, env }: Pick<CliContext, 'folder' | 'env'>,
@@ -221,7 +222,7 @@ async function playThrough(
   return differences.length === 0 ? 0 : 1;
 }
 
-/** Throws CliError before the play starts when the file cannot be written. */
+/** Throws CliError before the play starts if the file cannot be written. */
 function createAppender(file: string): (text: string) => void {
   try {
     writeFileSync(file, '');
