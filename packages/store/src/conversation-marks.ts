@@ -1,9 +1,9 @@
 import { type Database, defineStatement, type Sql } from './database.ts';
 
-/** How a person's inbox presents a conversation, apart from what they have read. */
+/** How a person's inbox shows a conversation, except for its read position. */
 export interface ConversationMark {
   readonly id: string;
-  /** The title that they gave it; null for its original title. */
+  /** The title chosen by this person; null for the original title. */
   readonly title: string | null;
   readonly isPinned: boolean;
   readonly isArchived: boolean;
@@ -20,20 +20,20 @@ export interface ReadPosition {
 
 /** A change to one person's view of a conversation. */
 export type MarkChange =
-  /** Null restores its original title. */
+  /** Null restores the conversation's original title. */
   | { readonly kind: 'rename'; readonly title: string | null }
   | { readonly kind: 'pin'; readonly to: boolean }
   | { readonly kind: 'archive'; readonly to: boolean }
-  /** Null marks everything as read. */
+  /** Null marks the whole conversation as read. */
   | { readonly kind: 'read'; readonly upTo: ReadPosition | null }
   | { readonly kind: 'unread' };
 
-/** The marks that a browser stored before the database did. */
+/** The marks that a browser stored before the database stored them. */
 export interface BrowserMarks {
   readonly pinned: readonly string[];
   readonly archived: readonly string[];
   readonly titles: Readonly<Record<string, string>>;
-  /** Conversations with something that had not been seen in that browser. */
+  /** Conversations with messages that had not been seen in that browser. */
   readonly unread: readonly string[];
 }
 
@@ -42,12 +42,12 @@ const MAX_MARKS = 1_000;
 
 /**
  * What each person sets in their own inbox (U08): titles, pins, archived conversations, and how far
- * they have read. All of a person's devices show the same state. The page and the command line
- * write it.
+ * they have read. The page and the command line write these marks, and all of a person's devices
+ * show them.
  */
 export function createConversationMarks(database: Database) {
   return {
-    /** Changes a mark. False if there is no such conversation. */
+    /** Changes a mark; false if the conversation does not exist. */
     change: (reader: string, id: string, change: MarkChange): Promise<boolean> =>
       database.write(async (sql) => {
         const newest = await sql.get(NEWEST, { id });
@@ -55,9 +55,7 @@ export function createConversationMarks(database: Database) {
         await applyMark(sql, { reader, id, newest }, change);
         return true;
       }),
-    /**
-     * A person's titles, pins and archived conversations, and whether they use the inbox at all.
-     */
+    /** Reads a person's titles, pins and archived conversations, and whether they use the inbox. */
     of: (reader: string) =>
       database.read(async (sql) => {
         const rows = await sql.all(LIST, { reader, limit: MAX_MARKS });
@@ -67,9 +65,8 @@ export function createConversationMarks(database: Database) {
         return { marks, isKnown: (await sql.get(READER, { reader })) !== undefined };
       }),
     /**
-     * Imports the marks that one browser stored. When a person uses the inbox for the first time,
-     * everything that exists by then counts as read. Marks that they have already set here are
-     * kept.
+     * Imports the marks that one browser stored. When a person first uses the inbox, everything
+     * that already exists counts as read. Marks that the person has already set are kept.
      */
     begin: (reader: string, { pinned, archived, titles, unread }: BrowserMarks): Promise<void> =>
       database.write(async (sql) => {
@@ -114,7 +111,7 @@ async function applyMark(
     case 'read': {
       const { message, part } = change.upTo ?? newest;
       const before = await sql.get(READ, key);
-      // Another device may have reported a later position in the meantime.
+      // Another device may have reported a later read position in the meantime.
       const furthest = {
         message: Math.max(Math.min(message, newest.message), before?.message ?? 0),
         part: Math.max(Math.min(part, newest.part), before?.part ?? 0),
@@ -171,7 +168,7 @@ const SET_READ = defineStatement(`
   values (:reader, :id, :message, :part)
   ${ON_CONFLICT} read_message = excluded.read_message, read_part = excluded.read_part`);
 
-// A browser may name conversations that no longer exist.
+// A browser may send conversations that no longer exist.
 const ADD_PIN = defineStatement(`
   insert into conversation_mark (reader, conversation_id, pinned)
   select :reader, id, 1 from conversation where id = :id

@@ -6,20 +6,19 @@ import { defineStatement, type Sql } from '../database.ts';
 import { findPersonalMessage, getChatTitle } from './list.ts';
 import { readSaid } from './messages.ts';
 
-/** A question about a tool call, with readable names. Its texts are private and complete. */
+/** An approval with readable names and complete, private texts. */
 export interface ShownApproval extends Approval {
-  /** The cursor for the next page. */
   readonly seq: number;
   /**
-   * The author of the message that caused the call; null if that was Parley itself, such as a job,
-   * or was forgotten.
+   * The author of the message that caused the call; null if Parley caused it, for example a job, or
+   * if the message was forgotten.
    */
   readonly asker: string | null;
   /** The text of the message that caused the call. */
   readonly text: string;
-  /** The chat in which that message was sent; null if the message was forgotten. */
+  /** The chat in which the causing message was sent; null if the message was forgotten. */
   readonly chat: (ChatKey & { readonly title: string; readonly chatType: ChatType }) | null;
-  /** The person who decided, if their message is known. */
+  /** The name of the person who decided, if one of their messages is stored. */
   readonly decider: string | null;
 }
 
@@ -28,7 +27,7 @@ interface AskedRow extends ChatKey {
   readonly message: string;
 }
 
-/** Adds names to the questions of some rows, keeping their order. */
+/** Adds names to the given approval rows, keeping their order. */
 export async function showApprovals(
   sql: Sql,
   rows: readonly ListedRow[],
@@ -73,7 +72,7 @@ const ASKED = defineStatement(`
   select seq, channel, account, chat_id as "chatId", message from inbox
   where turn_id = :turnId order by seq desc limit 1`).rows<AskedRow>();
 
-// A command decides at the time it was received.
+// A command's time of receipt is the time of the decision.
 const DECIDED = defineStatement(`
   select message from inbox
   where ${OF_CHAT} and seq > :seq and outcome = 'command' and received_at = :decidedAt

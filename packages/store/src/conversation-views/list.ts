@@ -8,52 +8,57 @@ import { SHARED_NOW } from '../shared-clock.ts';
 import { isTakenOverCondition } from '../taken-over.ts';
 import { getThread, readSaid, readSent, type SaidMessage } from './messages.ts';
 
-/** A conversation with people, as shown in a list. Times in ms; texts are private and complete. */
+/**
+ * A conversation with people, as shown in a list. Times are in ms; texts are private and complete.
+ */
 export interface ShownConversation extends ChatKey {
   readonly id: string;
   readonly chatType: ChatType;
-  /** The group's title or the person's name; the chat id if neither is known. */
+  /** The group's title or the person's name; the chat id if neither is stored. */
   readonly title: string;
   readonly mode: ConversationMode;
   /** The model chosen with `/model`; null for the model in the settings. */
   readonly model: string | null;
-  /** `asks`: the turn waits for an approval. */
+  /** `asks`: the turn is waiting for an approval. */
   readonly state: 'idle' | 'waiting' | 'running' | 'asks';
   /** How many messages are waiting for a turn. */
   readonly waiting: number;
-  /** When the running turn started; null if none is running. */
+  /** When the running turn started; null if no turn is running. */
   readonly runningSince: number | null;
   /**
-   * The person who leads it instead of the agent, and until when; null if the agent leads it (U12).
+   * The person who has taken over the conversation from the agent, and until when; null if the
+   * agent answers (U12).
    */
   readonly takenOver: {
     readonly by: string;
     readonly since: number;
     readonly until: number;
   } | null;
-  /** Set if the last turn failed or the last part was not delivered. */
+  /** The last error, if the last turn failed or the last part was not delivered. */
   readonly failure: { readonly at: number; readonly reason: string } | null;
   readonly last: {
     readonly direction: 'in' | 'out';
     readonly at: number;
     readonly text: string;
-    /** The group member who wrote it; null for the agent or the only person in the chat. */
+    /**
+     * The group member who wrote the last message; null for the agent or the only person in the
+     * chat.
+     */
     readonly by: string | null;
   };
-  /** The newest message's number. It grows with each message and serves as the paging cursor. */
+  /** The newest message's number, which serves as the paging cursor. */
   readonly newest: number;
-  /** The number of the newest part sent to its chat; 0 if there is none. */
+  /** The number of the newest part sent to the chat; 0 if none was sent. */
   readonly newestPart: number;
   /**
-   * Whether there is something that the reader has not seen: answers in a chat of their own,
-   * messages in any other.
+   * Whether the reader has unseen messages: answers in their own chat, any messages in other chats.
    */
   readonly isNew: boolean;
 }
 
 /**
- * Which page of the list to read, and for whom: a sign-in, or '' for the gateway's token (null:
- * nobody's inbox).
+ * Which page of the list to read, and for which reader: a sign-in, '' for the gateway's token, or
+ * null for no inbox.
  */
 export interface ListQuery {
   readonly before: number | null;
@@ -62,8 +67,8 @@ export interface ListQuery {
 }
 
 /**
- * A condition that uses the values in `NO_PEOPLE`: true for conversations with people, false for
- * the agent's own lanes.
+ * Builds a condition that uses the values in `NO_PEOPLE`: true for conversations with people, false
+ * for the agent's own lanes.
  */
 export function hasPeopleCondition<Column extends string>(column: Column) {
   return `${column} not like :subAgents and ${column} not like :heartbeats
@@ -71,8 +76,8 @@ export function hasPeopleCondition<Column extends string>(column: Column) {
 }
 
 /**
- * Sorted by newest message first. `before` is the `newest` value of the last conversation on the
- * previous page.
+ * Lists conversations, newest message first. `before` is the `newest` value of the last
+ * conversation on the previous page.
  */
 export async function listConversations(
   sql: Sql,
@@ -83,10 +88,10 @@ export async function listConversations(
   return toShownConversations(sql, await sql.all(LIST, { ...values, ...NO_PEOPLE, moment }));
 }
 
-/** A reader's pinned conversations; the list shows them above all others. */
+/** The maximum number of pinned conversations per reader; the list shows them above all others. */
 export const MAX_PINNED = 50;
 
-/** The conversations that a reader has pinned, newest message first. */
+/** Lists a reader's pinned conversations, newest message first. */
 export async function listPinned(
   sql: Sql,
   reader: string,
@@ -96,7 +101,7 @@ export async function listPinned(
   return toShownConversations(sql, await sql.all(PINNED, values));
 }
 
-/** A single conversation, as in the list; null if it does not exist. */
+/** Reads a single conversation in the format of the list; null if it does not exist. */
 export async function findConversation(
   sql: Sql,
   id: string,
@@ -116,7 +121,7 @@ async function toShownConversations(
   return list;
 }
 
-/** The newest message written by a person; jobs and other triggers have no name to show. */
+/** Finds the newest message written by a person; jobs and other triggers have no name to show. */
 export async function findPersonalMessage(
   sql: Sql,
   row: Pick<ListRow, 'id' | 'message'>,
@@ -143,7 +148,7 @@ function toShownConversation(row: ListRow, said: SaidMessage | null): ShownConve
   };
 }
 
-/** Channels in which the reader is the person who writes, so that only answers are news. */
+/** Channels in which only answers count as unread, because the reader wrote the other messages. */
 const OWN_CHANNELS: readonly string[] = ['web', 'terminal'];
 
 function isUnread({ channel, newest, newestPart, readMessage, readPart }: ListRow): boolean {
@@ -151,7 +156,7 @@ function isUnread({ channel, newest, newestPart, readMessage, readPart }: ListRo
   return OWN_CHANNELS.includes(channel) ? (newestPart ?? 0) > readPart : newest > readMessage;
 }
 
-/** The title of a chat, or the person's name in a direct chat. */
+/** The title of a group, or the person's name in a direct chat. */
 export function getChatTitle(said: SaidMessage | null): string | null {
   if (said === null) return null;
   const { chat, sender } = said;
@@ -196,7 +201,7 @@ function getLastMessage(row: ListRow): ShownConversation['last'] {
   return { direction: 'in', at, text: said?.typed ?? said?.text ?? '', by: by ?? null };
 }
 
-/** A part that consists only of a file is represented by the file's name. */
+/** A part that consists only of a file is shown with the file's name. */
 function getPreviewText(part: ReturnType<typeof readSent>): string {
   return part?.plain || (part?.file?.name ?? '');
 }
@@ -218,7 +223,7 @@ interface ListRow extends ChatKey {
   readonly ledSince: number | null;
   readonly ledUntil: number | null;
   readonly waiting: number;
-  /** SQLite has no boolean type. */
+  /** Converts the number because SQLite has no boolean type. */
   readonly asks: boolean | number;
   readonly body: string | null;
   readonly sentAt: number | null;
@@ -227,18 +232,17 @@ interface ListRow extends ChatKey {
   readonly error: string | null;
   readonly newestPart: number | null;
   /**
-   * The numbers up to which the reader has seen it; null if no reader was given or they have never
-   * used the inbox.
+   * The read position of the reader; null if no reader was given or they have never used the inbox.
    */
   readonly readMessage: number | null;
   readonly readPart: number | null;
 }
 
-/** Patterns that match the lanes for Parley's own work. */
+/** Patterns for the lanes of Parley's own work. */
 export const NO_PEOPLE = {
   subAgents: `${SUB_AGENT_LANE}%`,
   heartbeats: `${HEARTBEAT_LANE}%`,
-  // The lanes of named agents. No chat id contains a second slash.
+  // Pattern for the lanes of named agents.
   othersSubAgents: `@%/${SUB_AGENT_LANE}%`,
   othersHeartbeats: `@%/${HEARTBEAT_LANE}%`,
 };
@@ -289,8 +293,8 @@ const ONE = defineStatement(
   `${FACTS} from (${WITH_NEWEST} where id = :id) as talk ${JOINED} where talk.newest > talk.deleted`,
 ).rows<ListRow>();
 
-// Leaves out messages with a trigger, which Parley wrote. Text cannot imitate the pattern, because
-// quotes inside a JSON string are escaped.
+// Leaves out messages from triggers, which Parley wrote. Message text cannot imitate the pattern,
+// because quotes inside a JSON string are escaped.
 const BY_PERSON = defineStatement(`
   select message from inbox where conversation_id = :id and message not like :trigger
   order by seq desc limit 1`).rows<{ readonly message: string }>();
