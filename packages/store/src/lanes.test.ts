@@ -16,7 +16,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     beforeEach(async () => {
       store = await database.openEmpty();
     });
-    it('[F08] leaves an album until it is complete, and returns when to retry', async () => {
+    it('[F08] waits for the rest of an album, and returns when to retry', async () => {
       const picture = (id: string, at: number) => {
         const { message: one, ...rest } = createMessage(id, 'c1', { at });
         return { ...rest, message: { ...one, albumId: 'a' }, settlesAt: at + 1_000 };
@@ -43,12 +43,12 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         return started.kind === 'turn' ? started.turn : null;
       };
 
-      it('[D13] reports how often it hung the process', async () => {
+      it('[D13] counts how often it hung the process', async () => {
         await store.inbox.accept(createMessage('m1'));
         const hangs = [(await begin(1))?.hangs];
         for (const nth of [2, 3]) {
           await store.turns.countHang('t1');
-          // A start that was interrupted counts the same hang again.
+          // An interrupted start counts the same hang again.
           await store.turns.countHang('t1');
           hangs.push((await begin(nth))?.hangs);
         }
@@ -56,7 +56,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(hangs).toEqual([undefined, 1, 2]);
       });
 
-      it('[D13] is closed as a dead letter, unread, if giving it up also crashes the process', async () => {
+      it('[D13] becomes a dead letter, unread, if giving it up also crashes the process', async () => {
         await store.inbox.accept(createMessage('m1'));
         for (const nth of [1, 2, 3]) {
           await begin(nth);
@@ -105,7 +105,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.withWork(9_000, 9)).toEqual([]);
       });
 
-      it('[D13] is left unchanged if nothing waits or another worker holds it', async () => {
+      it('[D13] is left unchanged if no message waits or another worker holds it', async () => {
         await holdLane(store, 'web:c1', 'w2', 0);
         await store.inbox.accept(createMessage('m1'));
         expect(await drop(1)).toBeNull();
@@ -120,8 +120,8 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    describe('the lease', () => {
-      it('[D02] is held by one worker; the other one is told for how long', async () => {
+    describe('the lease of a lane', () => {
+      it('[D02] is held by one worker; another one learns how long to wait', async () => {
         await holdLane(store, 'web:c1', 'w1', 0);
         database.setTime(400);
         const second = await store.lanes.acquire('web:c1', 'w2', 0, 1_000);
@@ -161,7 +161,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(third.epoch).toBeGreaterThan(second.epoch);
       });
 
-      it('[D02] stores nothing and reports it if its epoch has fallen', async () => {
+      it('[D02] stores nothing and reports an error if its epoch has fallen', async () => {
         await store.inbox.accept(createMessage('m1'));
         const held = await holdLane(store, 'web:c1', 'w1', 0);
         const lease = { ...held, epoch: held.epoch + 1 };
@@ -174,7 +174,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.commit(held, commit, 2)).toBe('committed');
       });
 
-      it('can be taken again by its own owner, whose earlier run is then fenced', async () => {
+      it('can be taken again by its owner, whose earlier run is then fenced', async () => {
         const first = await holdLane(store, 'web:c1', 'w1', 0);
         await holdLane(store, 'web:c1', 'w1', 1);
         expect(await store.lanes.renew([first], 9_000)).toEqual({ renewed: [], busy: [] });
@@ -197,7 +197,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.renew([taken], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
-      it('[D05] is renewed together with all others of its worker, each independently', async () => {
+      it('[D05] renews all leases of a worker together, each independently of the others', async () => {
         const chats = Array.from({ length: 450 }, (_, nth) => `web:${nth}`);
         const leases = [];
         for (const chat of chats) leases.push(await holdLane(store, chat, 'w1', 0));
@@ -208,7 +208,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.renew([], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
-      it('[D13] held by a dead worker expires after its duration, however far the clock was set back', async () => {
+      it('[D13] expires after its duration if its worker crashed, even if the clock was set back', async () => {
         await store.inbox.accept(createMessage('m1'));
         database.setTime(3_600_000);
         await holdLane(store, 'web:c1', 'dead');
@@ -222,7 +222,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await ask()).toMatchObject({ kind: 'held' });
       });
 
-      it('[D13] runs for its full duration from now when it is renewed after the clock was set back', async () => {
+      it('[D13] lasts for its full duration when it is renewed after the clock was set back', async () => {
         database.setTime(3_600_000);
         const lease = await holdLane(store, 'web:c1', 'w1');
         database.setTime(0);
@@ -231,7 +231,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.acquire('web:c1', 'w2', 0, 1_000)).toMatchObject({ kind: 'held' });
       });
 
-      it('is ended by releaseAll everywhere, and its holders are fenced', async () => {
+      it('releases all leases with releaseAll, and fences their holders', async () => {
         await store.inbox.accept(createMessage('m1'));
         const lease = await holdLane(store);
         await claimTurnOf(store, lease, 't1');
@@ -259,7 +259,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(listMessageIds(await claimTurnOf(store, lease, 't2', 'followup'))).toEqual(['m2']);
       });
 
-      it('[D03] collect keeps messages with different destinations apart, in order', async () => {
+      it('[D03] collect makes separate turns for messages with different destinations, in order', async () => {
         await store.inbox.accept(createMessage('m1', 'c1', { threadId: 'a' }));
         await store.inbox.accept(createMessage('m2', 'c1', { threadId: 'a' }));
         await store.inbox.accept(createMessage('m3', 'c1', { threadId: 'b' }));
@@ -273,7 +273,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(turns).toEqual([['m1', 'm2'], ['m3'], ['m4']]);
       });
 
-      it('finds nothing in an empty lane, and nothing from another lane', async () => {
+      it('finds no work in an empty lane, and none from another lane', async () => {
         await store.inbox.accept(createMessage('m1', 'c2'));
         const lease = await holdLane(store, 'web:c1');
         expect(await store.lanes.claim(lease, 'collect', 't1', 0)).toEqual({ kind: 'none' });
@@ -335,7 +335,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         ]);
       });
 
-      it('[D04] writes history, parts, usage and messages together', async () => {
+      it('[D04] commits history, parts, usage and messages together', async () => {
         await store.inbox.accept(createMessage('m1'));
         const lease = await holdLane(store);
         await claimTurnOf(store, lease, 't1');
@@ -364,7 +364,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         });
       });
 
-      it('[D04] writes nothing when the lease was lost', async () => {
+      it('[D04] commits nothing when the lease was lost', async () => {
         await store.inbox.accept(createMessage('m1'));
         const lost = await holdLane(store, 'web:c1', 'w1', 0);
         await claimTurnOf(store, lost, 't1');
@@ -381,7 +381,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         );
       });
 
-      it('[D04] writes nothing a second time for the same turn', async () => {
+      it('[D04] commits nothing a second time for the same turn', async () => {
         await store.inbox.accept(createMessage('m1'));
         const lease = await holdLane(store);
         await claimTurnOf(store, lease, 't1');
@@ -390,7 +390,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.outbox.recent(createRouteTo('c1'), 9)).toHaveLength(1);
       });
 
-      it('[D04] writes only one of two simultaneous commits', async () => {
+      it('[D04] accepts only one of two simultaneous commits', async () => {
         await store.inbox.accept(createMessage('m1'));
         const lease = await holdLane(store);
         await claimTurnOf(store, lease, 't1');
@@ -410,7 +410,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.commit(lease, createAnswer('t2', ['wrong']), 1)).toBe('fenced');
       });
 
-      it('keeps the reason of a silent or failed turn out of the outbox', async () => {
+      it('does not send the reason of a silent or failed turn', async () => {
         await store.inbox.accept(createMessage('m1'));
         const lease = await holdLane(store);
         await claimTurnOf(store, lease, 't1');
@@ -445,7 +445,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.withWork(1, 1_000)).toEqual(['web:started']);
       });
 
-      it('leaves lanes alone while a live worker holds them', async () => {
+      it('skips lanes that a live worker holds', async () => {
         await store.inbox.accept(createMessage('m1'));
         await holdLane(store, 'web:c1', 'w1', 0);
         database.setTime(999);

@@ -301,11 +301,11 @@ const BY_PERSON = defineStatement(`
 
 /** What is shown about one conversation besides its messages. */
 export interface ConversationDetails extends ShownConversation {
-  /** The model that gave the last answer; null if none did. */
+  /** The model that gave the conversation's last answer; null if there is none. */
   readonly answeredBy: string | null;
   /**
    * The agent's turns since `since` (ms), with their tokens and their cost in US dollars;
-   * `unpriced` is how many of them have no known price.
+   * `unpriced` counts turns whose model has no known price.
    */
   readonly spent: {
     readonly since: number;
@@ -319,21 +319,21 @@ export interface ConversationDetails extends ShownConversation {
 }
 
 interface ConversationFile {
-  /** Identifies the file within the conversation, together with its index. */
+  /** Identifies a file within the conversation, together with its index. */
   readonly messageSeq: number;
   readonly index: number;
   readonly kind: string;
   readonly name: string | null;
-  /** In bytes, as reported by the platform. */
+  /** Size in bytes, as reported by the platform. */
   readonly size: number | null;
   readonly at: number;
-  /** 1 if its bytes are stored and can be downloaded. */
+  /** 1 if the file's bytes are stored and can be downloaded. */
   readonly isKept: 0 | 1;
 }
 
 const SPENT_MS = 30 * 24 * 60 * 60_000;
 
-/** Null if the conversation does not exist. */
+/** Returns null if the conversation does not exist. */
 export async function readDetails(
   sql: Sql,
   id: string,

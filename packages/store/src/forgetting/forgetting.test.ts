@@ -14,7 +14,7 @@ const CHAT = { conversationId: 'web:c1', session: 0 };
 const SECRET = 'amaranth';
 
 for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`forgetting on ${database.name}`, () => {
+  describe.runIf(database.available)(`[G15] includes to-dos, delegated tasks and approvals`, () => {
     let store: Store;
     let lease: Lease;
     beforeEach(async () => {
@@ -77,7 +77,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    describe('[G15] of everything a person has said', () => {
+    describe('[G15] removes everything that a person has written', () => {
       const GROUP = 'web:g';
       let stopped: string[];
       beforeEach(() => {
@@ -129,7 +129,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
           (one) => one.part.body.text,
         );
 
-      it('[U12] includes what a person answered in a takeover, and the reply to it', async () => {
+      it('[U12] removes what a person answered in a takeover, and the reply to it', async () => {
         await said('x1', 'bob', 'red hats');
         await store.takeovers.takeOver({ conversationId: GROUP, by: 'Ann', lastsMs: 1_000 });
         await said('x2', 'cleo', 'blue hats');
@@ -145,7 +145,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await sentTo('g')).toEqual(['green ones']);
       });
 
-      it('[U12] in a direct chat includes everything written there, even without a takeover', async () => {
+      it('[U12] removes everything written in a direct chat, even without a takeover', async () => {
         await said('d1', 'bob', 'red hats', 'direct');
         await replyIn('web:bob', 'hats, then');
         await forgetAll();
@@ -153,7 +153,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await sentTo('bob')).toEqual([]);
       });
 
-      it('in a group removes reactions that may quote the person', async () => {
+      it('removes reactions in a group that may quote the person', async () => {
         await said('g1', 'bob', 'amaranth');
         const place = { channel: 'web', account: 'default', chatId: 'g', conversationId: GROUP };
         const line = { messageId: 'g1', senderId: 'ann', senderName: 'Ann', sentAt: 0 };
@@ -179,7 +179,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await said('d2', 'bob', 'more amaranth', 'direct')).toBe('duplicate');
       });
 
-      it('stops the running turn, and its answer is not stored', async () => {
+      it('stops the running turn, whose answer is then not stored', async () => {
         await said('d1', 'bob', 'the amaranth of bob', 'direct');
         const held = await holdLane(store, 'web:bob');
         await claimTurnOf(store, held, 'b1');
@@ -223,7 +223,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         );
       });
 
-      it("in a group returns other people's messages to the next turn", async () => {
+      it("returns other people's messages in a group to the next turn", async () => {
         await said('g1', 'bob', 'amaranth');
         await said('g2', 'ann', 'cake of ann');
         await claimTurnOf(store, await holdLane(store, GROUP), 't-both');
