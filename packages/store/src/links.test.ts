@@ -143,7 +143,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await members('b')).toEqual([]);
     });
 
-    it('[F13] removes an account on behalf of its linked accounts, and ends with the last pair', async () => {
+    it('[F13] removes an account on behalf of its linked accounts, and dissolves the link with the last pair', async () => {
       await make('o1', 'C');
       await type('b', 'C');
       await type('o1', 'C');
@@ -151,7 +151,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(kind(await leave('thief', 'b'))).toBe('not-linked');
       expect(await leave('o1', 'b')).toEqual({ kind: 'left', personId: 'b' });
       expect(await members('o1')).toEqual([]);
-      // A new link is a new conversation, invisible to the members of the old one.
+      // A new link is a new conversation that members of the old link cannot see.
       await make('o1', 'E');
       await type('c', 'E');
       await type('o1', 'E');
