@@ -32,13 +32,13 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.signIns.find('x')).toBeNull();
     });
 
-    it('[U03] record their last use, whichever gateway reports it later', async () => {
+    it('[U03] keep the latest use, even if another gateway reports an earlier one afterwards', async () => {
       await store.signIns.use('hash of bob', 30);
       await store.signIns.use('hash of bob', 20);
       expect(await store.signIns.find('hash of bob')).toMatchObject({ usedAt: 30 });
     });
 
-    it('[U03] end their sessions when they are revoked, and no others', async () => {
+    it('[U03] end only their own sessions when they are revoked', async () => {
       await session('a', 'hash of bob');
       await session('b', 'hash of bob');
       await session('c', 'the token');

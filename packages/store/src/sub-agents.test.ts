@@ -64,7 +64,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return next.kind === 'turn' ? next.turn.messages : [];
     };
 
-    it('[G07] start in their own lane, while the turn that asked continues and ends', async () => {
+    it('[G07] start in a separate lane, while the turn that asked continues and ends', async () => {
       expect(await start('a')).toEqual({ kind: 'started', conversationId: 'sub:a' });
       expect(await store.lanes.withWork(9, 10_000)).toContain('sub:a');
       const { turn } = await begin('a');
@@ -84,12 +84,12 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         reader: 'owner',
         state: 'running',
       });
-      // Nothing of it appears in the chat that it works for.
+      // No message of the sub-agent appears in the chat that it works for.
       const chat = { channel: 'web', account: 'default', chatId: 'c1' };
       expect(await store.inbox.recent(chat, 9)).toHaveLength(1);
     });
 
-    it('[F14] [W02] from another agent start without owner rights there, and report to the asking agent', async () => {
+    it('[F14] [W02] of another agent start without owner rights and report to the asking agent', async () => {
       await start('a', { to: { agent: 'desk' }, reader: 'guest' });
       const own = await holdLane(store, '@desk/sub:a');
       const { messages } = await claimTurnOf(store, own, 's1');
@@ -98,7 +98,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await waiting()).toMatchObject([{ conversationId: CHAT, fromOwner: true }]);
     });
 
-    it('[G16] are started once per call, however often it is run', async () => {
+    it('[G16] are started once per call, even if the call runs again', async () => {
       await start('a');
       expect(await start('b', { callId: 'call of a' })).toEqual({
         kind: 'started',
@@ -107,7 +107,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.subAgents.of('sub:b')).toBeNull();
     });
 
-    it('[G07] report their end once, where they were started', async () => {
+    it('[G07] report their end once, to the conversation that started them', async () => {
       await start('a');
       const { lease: own } = await begin('a', 's1');
       expect(await store.subAgents.commit(own, ending('s1'), 6)).toEqual({
@@ -135,7 +135,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[D02] cannot end or report through a worker that was declared dead', async () => {
+    it('[D02] cannot end or report through a worker that lost its lease', async () => {
       await start('a');
       const { lease: old } = await begin('a', 's1');
       await store.lanes.releaseAll();
@@ -144,14 +144,14 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await state('a')).toBe('running');
     });
 
-    it('[G07] may delegate once more, and not deeper', async () => {
+    it('[G07] may delegate to one more level, but no deeper', async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       expect((await start('b', { turnId: 's1' })).kind).toBe('started');
       const { lease: two } = await begin('b', 's2');
       expect((await start('c', { turnId: 's2' })).kind).toBe('too-deep');
-      // The first one continues until its own sub-agents are done, and receives their results
-      // itself.
+      // The first sub-agent continues until its own sub-agents are done, and receives their
+      // results.
       expect(await store.subAgents.commit(one, ending('s1'), 6)).toEqual({ kind: 'goes-on' });
       expect(await store.subAgents.commit(two, ending('s2'), 7)).toEqual({
         kind: 'over',

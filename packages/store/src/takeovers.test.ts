@@ -26,7 +26,7 @@ describe('a takeover', () => {
     ['after its end', 10, 11, false],
     ['the longest', 5 + MAX_TAKEOVER_MS, 5, true],
     ['longer than any takeover, because the clock was set back', 6 + MAX_TAKEOVER_MS, 5, false],
-  ])('[U12] lasts until its end and no longer: %s', (_case, until, now, lasts) => {
+  ])('[U12] applies until its end and no longer: %s', (_case, until, now, lasts) => {
     expect(isTakenOver(until, now)).toBe(lasts);
   });
 });
@@ -67,7 +67,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       (await store.outbox.recent(CHAT, 50)).map((one) => `${one.part.body.text} ${one.state}`);
     const withWork = () => store.lanes.withWork(9, 1_000);
 
-    it('[U12] hold messages and let no turn take them until the conversation is handed back', async () => {
+    it('[U12] hold messages without starting a turn until the conversation is handed back', async () => {
       expect(await takeOver()).toEqual({ until: HOUR });
       await store.inbox.accept(createMessage('m2'));
       expect(await begin()).toEqual({ kind: 'none' });
@@ -78,7 +78,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m1', 'm2']);
     });
 
-    it('[U12] keep a lane that is already held from claiming more, and every worker from taking it', async () => {
+    it('[U12] prevent a worker that holds the lane from claiming more, and all others from taking it', async () => {
       const lease = await holdLane(store);
       await takeOver();
       expect(await store.lanes.claim(lease, 'collect', 't1', 0)).toEqual({ kind: 'fenced' });
@@ -89,7 +89,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await begin()).kind).toBe('turn');
     });
 
-    it('[U12] expire, and the sweep then finds what is waiting', async () => {
+    it('[U12] expire, and the sweep then finds the waiting messages', async () => {
       await takeOver(60_000);
       database.setTime(59_999);
       expect([await withWork(), await begin()]).toEqual([[], { kind: 'none' }]);
@@ -101,7 +101,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[U12] are replaced by another takeover, and the record names both people', async () => {
+    it('[U12] can be replaced by another takeover, and the record names both people', async () => {
       await takeOver(60_000);
       database.setTime(10);
       expect(await takeOver(HOUR, 'Ben')).toEqual({ until: HOUR + 10 });
@@ -113,7 +113,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[U12] store nothing of the running turn, which resumes when the conversation is handed back', async () => {
+    it('[U12] discard the writes of the running turn, which resumes when the conversation is handed back', async () => {
       const lease: Lease = await holdLane(store);
       await claimTurnOf(store, lease, 't1');
       await store.turns.appendStep(lease, 't1', { index: 0, content: { done: 1 } }, 0);
@@ -152,7 +152,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await sent()).toEqual(['Hi pending']);
     });
 
-    it('[U12] let a reply answer no message that its writer had not seen', async () => {
+    it('[U12] let a reply answer only messages that its author had seen', async () => {
       await takeOver();
       const [{ newest } = { newest: 0 }] = await store.conversations.list({
         before: null,
@@ -196,7 +196,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await begin('t2')).toMatchObject({ kind: 'turn', turn: { turnId: 't1' } });
     });
 
-    it('[U12] [G05] withdraw a question if a person answers what it was about', async () => {
+    it('[U12] [G05] withdraw a question if a person answers the messages that led to it', async () => {
       await suspend();
       await takeOver();
       expect(await reply('No need')).toMatchObject({ answered: 1 });
@@ -205,7 +205,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await begin()).toEqual({ kind: 'none' });
     });
 
-    it('[U12] keep Parley’s own messages waiting for the agent, whatever a person answers', async () => {
+    it('[U12] keep Parley’s own messages waiting for the agent, even if a person replies', async () => {
       const job = createMessage('j1');
       await store.inbox.accept({ ...job, message: { ...job.message, trigger: 'cron' } });
       await takeOver();
@@ -223,14 +223,14 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await history()).toEqual(['m1', 'Ann: Hi']);
     });
 
-    it('[U12] are not needed for a reply: it joins the history, and the agent keeps answering', async () => {
+    it('[U12] are not required for a reply, which joins the history while the agent keeps answering', async () => {
       expect(await reply('Hi')).toMatchObject({ kind: 'stored', answered: 0 });
       const begun = await begin();
       expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m1']);
       expect(await history()).toEqual(['Ann: Hi']);
     });
 
-    it('[U12] stop other turns from posting to the chat, but not to another thread of it', async () => {
+    it('[U12] stop other turns from posting to the chat, but not to another thread in it', async () => {
       await store.inbox.accept(createMessage('o1', 'c2'));
       await claimTurnOf(store, await holdLane(store, 'web:c2'), 't2');
       await takeOver();
@@ -245,14 +245,14 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await post('c')).kind).toBe('posted');
     });
 
-    it('[U12] do not make a worker look stuck', async () => {
+    it('[U12] do not make a waiting worker count as stuck', async () => {
       expect((await store.backlog.oldest(5)).message).not.toBeNull();
       await takeOver();
       expect((await store.backlog.oldest(5)).message).toBeNull();
       expect((await store.backlog.oldest(HOUR)).message).not.toBeNull();
     });
 
-    it('[U12] are shown with the conversation while they last', async () => {
+    it('[U12] are shown with the conversation until they end', async () => {
       const state = async () => {
         const [one] = await store.conversations.list({ before: null, limit: 9 });
         expect(await store.conversations.details(LANE, 0)).toMatchObject({ ...one });
@@ -282,7 +282,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       ).toEqual([]);
     });
 
-    it('[U12] change nothing in an empty, unknown or finished conversation', async () => {
+    it('[U12] change nothing in an empty, unknown or already returned conversation', async () => {
       expect(await takeOver(HOUR, 'Ann', 'web:none')).toBeNull();
       expect(await store.takeovers.handBack('web:none', 'Ann')).toBeNull();
       expect(await store.takeovers.handBack(LANE, 'Ann')).toBe(false);

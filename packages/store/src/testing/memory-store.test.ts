@@ -50,7 +50,7 @@ describe('a file with empty tables for tests', () => {
   });
 });
 
-/** What matters about a file to those who open it: its tables, steps, pragmas and permissions. */
+/** Describes a database file by its tables, migrations, pragmas and permissions. */
 function look(path: string) {
   const sqlite = new DatabaseSync(path, { readOnly: true });
   try {
