@@ -68,9 +68,9 @@ export async function markHung(sql: Sql, turnId: string): Promise<void> {
 }
 
 /**
- * Closes a turn that crashed every process that tried to give it up. Its messages get no answer and
- * no notice. Reads none of their texts, because one of them may be what crashes the process. The
- * caller has locked the lane.
+ * Closes a turn that crashed every process that tried to give it up; its messages get neither an
+ * answer nor a notice. Does not read the messages' texts, because one of them may be what crashes
+ * the process. The caller has locked the lane.
  */
 export function dropTurn(
   sql: Sql,

@@ -10,7 +10,7 @@ import { fillTables, readFilledRows } from './testing/filled-rows.ts';
 const clock = () => 100;
 
 /**
- * A migration as a later release may have it: a column, an index, a table, and rows carried over
+ * A migration such as a later release may contain: a column, an index, a table, and rows copied
  * into it.
  */
 const LATER: Migration = {
@@ -31,7 +31,7 @@ const CHAT = { channel: 'web', account: 'default', chat_id: 'c1' };
 const LANE = { conversation_id: 'web:c1', session: 0 };
 const MADE = { created_at: 0 };
 
-/** Rows from a database whose tables and columns have their names from before migration 38. */
+/** Rows of a database whose tables and columns have their names from before migration 38. */
 const WITH_FORMER_NAMES: readonly (readonly [
   table: string,
   row: Readonly<Record<string, SqlValue>>,
@@ -172,7 +172,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         ]);
       });
 
-      it('[D18] is found under the current names of tables and columns', async () => {
+      it('[D18] is readable under the current names of tables and columns', async () => {
         await database.openBare();
         await using old = await openRaw(database.url());
         const before = MIGRATIONS.filter(({ number }) => number < 38);

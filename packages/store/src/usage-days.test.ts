@@ -6,7 +6,7 @@ const dateIn = (timeZone: string, moment: number): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone }).format(moment);
 const at = (text: string): number => Date.parse(text);
 
-describe('the days of a calendar', () => {
+describe('calendar days', () => {
   it('[U07] last from midnight to midnight in their time zone, oldest first, without gaps', () => {
     const days = listCalendarDays({ lastDay: '2026-03-02', days: 3, timeZone: 'Asia/Kolkata' });
     expect(days.map(({ day }) => day)).toEqual(['2026-02-28', '2026-03-01', '2026-03-02']);
@@ -18,7 +18,7 @@ describe('the days of a calendar', () => {
     ['Europe/Berlin', '2026-03-29', 23],
     ['Europe/Berlin', '2026-10-25', 25],
     ['Europe/Berlin', '2026-11-23', 24],
-    // Clocks change at midnight here, so 0:00 is skipped or occurs twice.
+    // In these places clocks change at midnight, so 0:00 is skipped or occurs twice.
     ['Asia/Beirut', '2026-03-29', 23],
     ['America/Havana', '2026-11-01', 25],
     ['America/Sao_Paulo', '2017-10-15', 23],

@@ -7,7 +7,7 @@ import { listBothDatabases } from './testing/databases.ts';
 
 const LEASE_MS = 60_000;
 
-/** Takes one kind of lease, and identifies the row that stores how long it lasts. */
+/** Takes one kind of lease, and identifies the row that stores its duration. */
 const KINDS = [
   {
     name: 'a lane',
@@ -21,7 +21,8 @@ const KINDS = [
   },
 ];
 
-// Only a server has its own clock and transactions that wait for each other.
+// SQLite is left out, because it has neither a server clock nor transactions that wait for each
+// other.
 for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
   describe.runIf(database.available)(`a lease on ${database.name}`, () => {
     let store: Store;
@@ -39,7 +40,7 @@ for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
     afterAll(() => database.dispose());
 
     it.each(KINDS)(
-      '[D02] of $name is not shortened by a process that waited for its renewal',
+      "[D02] of $name is not shortened by a process that waited for the lease's renewal",
       async ({ row: { table, key }, take }) => {
         await take(store, 'w1');
         await holder.query(`begin; select 1 from ${table} where ${key} for update`);

@@ -41,7 +41,7 @@ describe('[W09] files that an agent wrote and no person has released', () => {
   });
 
   it.each(['---\ntitle: Tea\n---\nbrew', 'brew'])(
-    'are read by others once released, and keep the rest of their front matter: %j',
+    'are readable by others once released, and keep the rest of their front matter: %j',
     async (text) => {
       await owner.write('notes/new.md', text);
       expect(await group.read('notes/new.md')).toMatchObject({ reason: 'private' });
@@ -52,7 +52,7 @@ describe('[W09] files that an agent wrote and no person has released', () => {
     },
   );
 
-  it('are no longer pending once kept private, and later writes do not ask again', async () => {
+  it('are no longer pending once kept private, even after later writes', async () => {
     await owner.write('notes/new.md', 'x');
     expect(await settle('notes/new.md', 'keep')).toBeNull();
     expect(await onDisk('notes/new.md')).toBe('---\naudience: owner\n---\n\nx\n');
@@ -61,7 +61,7 @@ describe('[W09] files that an agent wrote and no person has released', () => {
     expect(await group.read('notes/new.md')).toMatchObject({ reason: 'private' });
   });
 
-  it('are released as shown, once, and never together with unseen files in a skill', async () => {
+  it('are released once and exactly as shown, and never together with unseen files of a skill', async () => {
     await owner.write('notes/new.md', 'x');
     const print = await printOf('notes/new.md');
     await owner.write('notes/new.md', 'canary');

@@ -9,7 +9,7 @@ import { addOwnerMarkToCopy, describeEncodingDoubt, surveyFolder } from './surve
 const TEMPLATES = join(import.meta.dirname, '../../../config/workspace');
 const OWNER: Reader = { kind: 'owner', conversationId: 'main' };
 const GUEST: Reader = { kind: 'guest', conversationId: 'crew' };
-/** "请保持礼貌，用中文回答。会议在星期三上午。" in GBK. */
+/** The Chinese sentence "请保持礼貌，用中文回答。会议在星期三上午。" in GBK. */
 const GBK = Buffer.from(
   'c7ebb1a3b3d6c0f1c3b2a3acd3c3d6d0cec4bbd8b4f0a1a3bbe1d2e9d4dad0c7c6dac8fdc9cfcee7a1a3',
   'hex',
@@ -67,7 +67,7 @@ describe('a workspace file in an encoding other than UTF-8', () => {
     expect(Buffer.from(copy).toString()).toBe('---\naudience: owner\n---\n\nabout me');
   });
 
-  it('[W10] is the owner’s when a command creates it in UTF-16, and has one encoding', async () => {
+  it('[W10] is private to the owner when a command creates it in UTF-16, and has one encoding', async () => {
     await workspace.commands.run({ promptFiles: [], timeoutMs: 1_000 }, async () => {
       await put('made.md', utf16('what the command saw'));
       await put('table.csv', utf16('---\naudience: everyone\n---\na;b'));
@@ -81,7 +81,7 @@ describe('a workspace file in an encoding other than UTF-8', () => {
     });
   });
 
-  it('[W10] [W09] is still the owner’s when a command opens it in another encoding', async () => {
+  it('[W10] [W09] stays private to the owner when a command opens it in another encoding', async () => {
     const open = '---\naudience: everyone\n---\nwhat the command saw';
     const wide = (text: string) => Buffer.from(text, 'utf16le');
     await workspace.commands.run({ promptFiles: [], timeoutMs: 1_000 }, async () => {

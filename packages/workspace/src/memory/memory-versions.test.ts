@@ -30,7 +30,7 @@ const replace = async (to: string) =>
   versions.replace({ from: await versions.current(), to, why: ['because'] });
 
 describe('versions of MEMORY.md', () => {
-  it('[H07] restore each version byte for byte, whatever it contained', async () => {
+  it('[H07] restore each version byte for byte, with any content', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.string({ unit: 'grapheme' }), { minLength: 1, maxLength: 5 }),
@@ -81,7 +81,7 @@ describe('versions of MEMORY.md', () => {
     expect((await versions.read(all.at(-1)?.name ?? ''))?.text).toBe('6');
   });
 
-  it('[H07] never lead out of the folder', async () => {
+  it('[H07] never lead out of the workspace folder', async () => {
     writeFileSync(join(folder, 'other.md'), 'secret');
     symlinkSync('other.md', path());
     await expect(versions.current()).rejects.toThrow('symbolic link');

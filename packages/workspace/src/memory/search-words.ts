@@ -1,9 +1,9 @@
-/** One word from a question and the forms in which it may have been written. */
+/** One word from a question and the forms in which it may occur. */
 export interface QueryWord {
   readonly forms: readonly string[];
-  /** Its weight; single Chinese characters within a longer word count little. */
+  /** The weight of the word; single Chinese characters within a longer word count little. */
   readonly weight: number;
-  /** Whether longer words that start with it also count. */
+  /** Whether longer words that start with this word also count. */
   readonly prefix: boolean;
 }
 
