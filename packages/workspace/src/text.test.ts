@@ -8,7 +8,7 @@ import {
   shortenAtClause,
 } from './text.ts';
 
-describe('a form that nobody has filled in', () => {
+describe('an empty form', () => {
   it.each([
     ['nothing', ''],
     ['a comment', '<!-- Write here what to do\nat each start. -->'],
@@ -32,14 +32,14 @@ describe('a form that nobody has filled in', () => {
     expect(isBlank(text)).toBe(false);
   });
 
-  it('is found in time that grows linearly with its length', () => {
+  it('is recognized in time that grows linearly with its length', () => {
     for (const part of ['<!--', '-->', '<!---->', ' ', '- :', '#']) {
       expect(isBlank(`${part.repeat(200_000)}x`)).toBeTypeOf('boolean');
     }
   });
 });
 
-describe('cutting a text', () => {
+describe('truncating a text', () => {
   it('does not change a text that fits exactly', () => {
     expect(cutText('12345', 5, 'X.md')).toEqual({ text: '12345', cut: null });
   });

@@ -14,7 +14,7 @@ const read = (front: string) => {
 };
 
 describe('[S01] the front matter of a skill', () => {
-  it('needs a description; the folder can provide the name', () => {
+  it('needs a description, but the folder can provide the name', () => {
     expect(parse('description: Plans a trip.')).toMatchObject({
       kind: 'skill',
       name: 'plan-trip',
@@ -77,11 +77,11 @@ describe('[S01] the front matter of a skill', () => {
     expect(content.kind === 'refused' ? content.reason : 'taken').toContain(words);
   });
 
-  it('is refused if neither it nor the folder has a name', () => {
+  it('is refused if neither the front matter nor the folder provides a name', () => {
     expect(parse('description: d', '<b>')).toMatchObject({ kind: 'refused' });
   });
 
-  it('puts every description on one line, without invisible characters', () => {
+  it('is shown with every description on one line, without invisible characters', () => {
     const content = parse('description: "One\\n\\n  two\\u202e\\u200b\\U000e0041 three\\u0007."');
     expect(content).toMatchObject({ description: 'One two three .' });
   });
@@ -100,7 +100,7 @@ describe('[S11] a SKILL.md that is not plain YAML', () => {
     ...['user-invocable: no', 'name: x', '"openclaw": {', 'bins: null', '&a *a', '|', '>'],
   );
 
-  it('never throws, reads the same way each time, and is as private as it is as a file', () => {
+  it('never throws, reads the same way each time, and is as private as the plain file', () => {
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 14 }), (lines) => {
         const raw = ['---', ...lines].join('\n');
@@ -115,7 +115,7 @@ describe('[S11] a SKILL.md that is not plain YAML', () => {
     );
   });
 
-  it('[W03] stays the owner’s wherever it says so, whatever else is wrong with it', () => {
+  it('[W03] stays private to the owner if it says so, whatever other mistakes it contains', () => {
     const marks = fc.constantFrom(
       ...['audience: owner', 'Audience : owner', '"audience": owner', 'audience:owner'],
       ...['metadata: {"openclaw": {"audience": "owner"}}', 'metadata:\n\taudience: owner'],
@@ -130,7 +130,7 @@ describe('[S11] a SKILL.md that is not plain YAML', () => {
     );
   });
 
-  it('is read within a moment, however it is nested', () => {
+  it('is parsed quickly at any nesting depth', () => {
     for (const deep of [
       '{'.repeat(7_000),
       '['.repeat(7_000),
