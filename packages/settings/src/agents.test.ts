@@ -41,7 +41,7 @@ function load(yaml: string, env = {}) {
   });
 }
 
-/** The settings of the agent `b`. */
+/** Loads settings and returns those of the agent `b`. */
 function agentB(yaml: string, env = {}) {
   const loaded = getValidSettings(load(yaml, env));
   const b = loaded.agents.get('b');
@@ -51,7 +51,7 @@ function agentB(yaml: string, env = {}) {
 
 const NAMED = 'model: { provider: named, apiKey: key-of-all, model: large, choices: [small] }';
 
-describe('several agents', () => {
+describe('settings of several agents', () => {
   it("[F14] inherit the file's sections, but nothing that defines the default agent itself", () => {
     const { b, settings } = agentB(`
 identity: { emoji: X }
@@ -78,7 +78,7 @@ agents: { b: }
         workspace: path('data/workspaces/b'),
       },
       skills: { ...skills, show: 'outline' },
-      // The agent has no caps of its own; those of the installation apply as well.
+      // The agent has no caps, so only those of the installation apply.
       spend: { perStrangerDaily: 'off', capOwners: true },
     });
   });
@@ -122,7 +122,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
     ['{ perPersonDaily: { usd: 1 } }', { perPersonDaily: { usd: 1 } }],
     ['{ perStrangerDaily: { usd: 1 } }', { perStrangerDaily: { usd: 1 } }],
   ])(
-    '[F14] [G17] with spend %s have only these caps, and one for strangers only if it is set',
+    '[F14] [G17] with spend %s have only these caps, and a cap for strangers only if it is set',
     (spend, bounds) => {
       const { b } = agentB(`agents: { b: { spend: ${spend} } }`);
       expect(b.spend).toMatchObject(bounds);
@@ -138,7 +138,7 @@ agents: { b: { owners: [telegram:2], profile: coder, persona: owl, workspace: ~/
     expect(secrets.toSorted()).toEqual(['of-the-profile', 'sk-of-agent-b']);
   });
 
-  it('[F14] are empty when the file names none, and the default agent is complete', () => {
+  it('[F14] are empty when the file names no agents, and the default agent is complete', () => {
     const loaded = getValidSettings(load('agent: { name: Ada }'));
     expect(loaded.agents.size).toBe(0);
     expect(loaded.settings).toMatchObject({ agent: { delegates: [] }, agents: {}, routes: [] });

@@ -7,20 +7,22 @@ import type { AllowedEntries, SettingsPath } from './source.ts';
 /** A JSON Schema of draft 7, which every YAML editor supports. */
 export type JsonSchema = z.core.JSONSchema.JSONSchema;
 
-/** The schemas defined elsewhere: one for each channel by its id, and that of the models. */
+/** Schemas defined by other packages: one for each channel by id, and that of the models. */
 export interface ForeignSchemas {
   /**
-   * The settings of one account without the common keys. These must be strict objects, or unknown
-   * keys go unnoticed.
+   * The settings of one account without the common keys; must be strict objects, or unknown keys go
+   * unnoticed.
    */
   readonly channelSchemas: Readonly<Record<string, z.ZodType>>;
-  /** The section `model`. It must have a default, for files without that section. */
+  /**
+   * The schema of the section `model`, which must have a default for files without that section.
+   */
   readonly modelSchema: z.ZodType;
 }
 
 /**
- * The JSON Schema of the whole settings file, as precise as the zod schemas. All suggestions are
- * based on it.
+ * Composes the JSON Schema of the whole settings file, as precise as the zod schemas. All
+ * suggestions are based on this schema.
  */
 export function composeJsonSchema({ channelSchemas, modelSchema }: ForeignSchemas): JsonSchema {
   const core = toJsonSchema(CoreSettings);
@@ -57,18 +59,19 @@ function addLabels(schema: JsonSchema, path: SettingsPath = []): JsonSchema {
   });
 }
 
-/** Each agent may have its own model, or name one of `model.choices`. */
+/** Lets each agent have a separate model, or name one of `model.choices`. */
 function addModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
   const record = typeof agents === 'object' ? agents : {};
   const one = typeof record.additionalProperties === 'object' ? record.additionalProperties : {};
   const { default: _, ...own } = model;
-  const named = { type: 'string', description: 'The name of a model of model.choices.' } as const;
-  const description = 'Its model: a block as in the section `model`, or a name of model.choices.';
+  const named = { type: 'string', description: 'The name of a model in model.choices.' } as const;
+  const description =
+    "The agent's model: a block as in the section `model`, or a name in model.choices.";
   const properties = { ...one.properties, model: { description, anyOf: [own, named] } };
   return { ...record, additionalProperties: { ...one, properties } };
 }
 
-/** The JSON Schema of a profile file, used for suggestions. */
+/** Creates the JSON Schema of a profile file, used for suggestions. */
 export function createProfileJsonSchema(
   profileSchema: z.ZodType,
   modelSchema: z.ZodType,
@@ -127,12 +130,13 @@ type Schema = JsonSchema | boolean;
 const REFERENCE: JsonSchema = {
   type: 'string',
   pattern: '\\$\\{.+\\}',
-  description: 'An environment variable or a file that holds the value.',
+  description: 'Names an environment variable or a file with the value.',
 };
 
 /**
- * The schema for editors, for completion and explanations without false positives. Beyond the plain
- * schema it allows references in place of values, and sections whose lines are commented out.
+ * Creates the schema for editors, for completion and explanations without false positives. In
+ * addition to the plain schema, it allows references in place of values, and sections whose lines
+ * are commented out.
  */
 export function createSettingsJsonSchema(schemas: ForeignSchemas): JsonSchema {
   return {
@@ -197,7 +201,7 @@ function allowReference({
   };
 }
 
-/** Removes JavaScript's integer limits, which zod adds and which explain nothing. */
+/** Removes JavaScript's integer limits, which zod adds and which do not help the reader. */
 function removeIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSchema {
   return {
     ...rest,
@@ -207,7 +211,7 @@ function removeIntegerLimits({ minimum, maximum, ...rest }: JsonSchema): JsonSch
 }
 
 /**
- * The keys and fixed values that are allowed at `path`, over all possible alternatives in a schema.
+ * Lists the keys and fixed values that are allowed at `path`, over all alternatives in a schema.
  */
 export function listAllowedAt(root: JsonSchema, path: SettingsPath): AllowedEntries {
   let schemas = listAlternatives(root);

@@ -33,7 +33,7 @@ function load(profile: string, settings = 'agent: { profile: own }', env = {}) {
   });
 }
 
-describe('a profile', () => {
+describe('a settings profile', () => {
   it('[P15] chooses layout, persona, format, skills, tools, plugins, memory and model', () => {
     const { settings, warnings } = getValidSettings(
       load(`
@@ -100,7 +100,7 @@ ephemeral: Answer in one sentence.
     expect(problem?.expected).toContain('one of own, plain, writer, or a file writr.yaml in');
   });
 
-  it('[P15] with a wrong value is reported with file, line, value and what is expected', () => {
+  it('[P15] with a wrong value is reported with file, line, value and expected value', () => {
     const [problem, ...others] = getProblems(load('layout: lab\nskills:\n  show: outlin\n'));
     expect(others).toEqual([]);
     expect(describeProblem(problem ?? never()).split('\n')).toEqual([
