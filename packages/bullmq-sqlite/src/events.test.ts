@@ -16,7 +16,7 @@ function history() {
       for (const n of numbers) scope.emit('n', { n });
       return appendEvents(scope);
     },
-    /** The numbers of the events after a cursor, read page by page like a listener. */
+    /** Lists the numbers of the events after a cursor, read page by page like a listener. */
     read: (cursor: string) => {
       const seen: number[] = [];
       let at = cursor;

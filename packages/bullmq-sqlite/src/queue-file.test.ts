@@ -33,7 +33,7 @@ it('queries again after a write, even inside a transaction that is rolled back',
   expect(count(file)).toBe(1);
 });
 
-it('does not query again if nothing was written', () => {
+it('does not query again without a write', () => {
   const file = open(':memory:');
   const first = file.getAgain(COUNT, '');
   file.transaction(() => file.get(COUNT, ''));

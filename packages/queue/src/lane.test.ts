@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.close());
 
-describe('a lane', () => {
+describe('a lane of messages', () => {
   it('[D03] collects messages that arrive during a turn into the next turn', async () => {
     const turns: (readonly string[])[] = [];
     const written = [await scene.write('collect')];
@@ -51,7 +51,7 @@ describe('a lane', () => {
     expect(synced).toHaveLength(1);
   });
 
-  describe('whose claim has crashed the process', () => {
+  describe('a lane whose claim has crashed the process', () => {
     /** Runs the lane and returns its turns and notices. */
     async function runAfter(conversationId: string, ends: CrashCounts) {
       const [recorded, turns, notified]: [CrashableWork[], string[][], ReplyRoute[]] = [[], [], []];
@@ -86,7 +86,7 @@ describe('a lane', () => {
       });
     });
 
-    it('[D13] is given up with a notice after the second hang and is empty afterwards', async () => {
+    it('[D13] is given up with a notice after the second hang, and is empty afterwards', async () => {
       await scene.write('claim-2');
       expect(await runAfter('claim-2', { hangs: 2, deaths: 0 })).toEqual({ turns: [], notices: 1 });
       expect(await runAfter('claim-2', { hangs: 0, deaths: 0 })).toEqual({ turns: [], notices: 0 });
@@ -104,7 +104,7 @@ describe('a lane', () => {
     });
   });
 
-  it('[D16] is released by the commit of a turn when nothing is waiting, without another query', async () => {
+  it('[D16] is released by the commit of a turn when no message is waiting, without another query', async () => {
     await scene.write('leaves');
     const asked: string[] = [];
     const lanes = { ...scene.store.lanes };
@@ -126,7 +126,7 @@ describe('a lane', () => {
     expect(again.kind).toBe('held');
   });
 
-  it('[D03] is kept by the commit of a turn while messages wait, which form the next turn', async () => {
+  it('[D03] is kept by the commit of a turn while messages wait for the next turn', async () => {
     const [first] = [await scene.write('stays')];
     const turns: (readonly string[])[] = [];
     const ends: string[] = [];
@@ -141,7 +141,7 @@ describe('a lane', () => {
     expect(ends).toEqual(['committed', 'left']);
   });
 
-  it('[D02] belongs to the next worker once it has been released, whatever the turn does after its commit', async () => {
+  it('[D02] belongs to the next worker once it has been released, even if the turn runs on after its commit', async () => {
     await scene.write('after');
     const stop = new AbortController();
     const deps = scene.laneDeps(
@@ -150,7 +150,7 @@ describe('a lane', () => {
         await scene.write('after');
         const next = await scene.store.lanes.acquire('after', 'another', Date.now(), 60_000);
         expect(next.kind).toBe('held');
-        // Longer than the lease: it is not renewed, and it does not count as lost.
+        // The turn lasts longer than the lease, which is neither renewed nor counted as lost.
         await sleep(60);
       },
       { leaseMs: 20 },
@@ -238,7 +238,7 @@ describe('a lane', () => {
     expect(await scene.outcomes('lost')).toEqual([null]);
   });
 
-  it('[D02] holds its lease for as long as a turn takes', async () => {
+  it('[D02] holds its lease until the turn ends', async () => {
     await scene.write('long');
     const deps = scene.laneDeps(
       async (turn, lease) => {
@@ -313,7 +313,7 @@ describe('a lane', () => {
         await sleep(10_000, undefined, { signal }).catch(() => undefined);
         reason = getStopReason(signal);
       },
-      // Long enough for three renewals, even on a busy machine.
+      // The lease is long enough for three renewals, even on a busy machine.
       { lanes, log, leaseMs: 1_000 },
     );
     await runLane(deps, 'away', new AbortController());
@@ -321,7 +321,7 @@ describe('a lane', () => {
     expect(lines.length).toBeGreaterThan(1);
   });
 
-  it('starts nothing after it was told to stop', async () => {
+  it('starts no turn after it was told to stop', async () => {
     await scene.write('stopped');
     const stop = new AbortController();
     stop.abort('handed-back');
@@ -341,7 +341,7 @@ describe('stopReasonOf', () => {
     },
   );
 
-  it('returns null while the turn may continue', () => {
+  it('returns no stop reason while the turn may continue', () => {
     expect(getStopReason(new AbortController().signal)).toBeNull();
   });
 

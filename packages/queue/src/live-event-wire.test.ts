@@ -8,7 +8,7 @@ const turn = { conversationId: 'c', turnId: 't' };
 const target = { dialect: 'plain', maxLength: 1_000, unit: 'utf16' } as const;
 const route = { channel: 'web', account: 'default', chatId: '1', target };
 
-/** One example of each event type. A new type does not compile without its example. */
+/** One example of each event type; a new type does not compile without an example. */
 const EXAMPLES: { readonly [T in LiveEvent['type']]: Extract<LiveEvent, { type: T }> } = {
   'turn-started': {
     type: 'turn-started',
@@ -71,7 +71,7 @@ describe('live events between processes', () => {
   });
 
   it.each(['', 'null', '[]', '{"from":"one"}', '{"events":[]}'])(
-    'are not found in "%s"',
+    'are not decoded from "%s"',
     (text) => {
       expect(decodeEvents('two', text)).toEqual([]);
     },

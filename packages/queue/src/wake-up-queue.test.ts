@@ -11,7 +11,7 @@ const redisUrl = inject('redisUrl');
 describe('wake-ups in memory', () => behaviour('memory:'));
 describe.runIf(redisUrl)('wake-ups on Redis', () => behaviour(redisUrl ?? ''));
 
-/** The tests that every backend must pass. */
+/** Declares the tests that every backend must pass. */
 function behaviour(url: string): void {
   const { log, lines } = createRecordingLogger();
   const workers: WakeUpWorker[] = [];
@@ -21,14 +21,13 @@ function behaviour(url: string): void {
     await Promise.all(queues.splice(0).map((queue) => queue.close()));
   });
 
-  /** Opens a queue that no other test uses. */
   async function open(monotonic = systemTime.monotonic): Promise<WakeUpQueue> {
     const queue = await openTurnQueue({ url, prefix: randomUUID(), log, monotonic });
     queues.push(queue);
     return queue;
   }
 
-  /** Opens a queue that `handler` serves. */
+  /** Opens a queue for one test, served by `handler`. */
   async function served(handler: WakeUpHandler) {
     const queue = await open();
     const worker = await queue.work(handler, 10);
@@ -53,7 +52,7 @@ function behaviour(url: string): void {
     expect(started.sort()).toEqual(['a', 'b', 'c']);
   });
 
-  it('[D02] run a key once at a time, and once more for all wake-ups that arrived in the meantime', async () => {
+  it('[D02] run a key once at a time, and once again for all wake-ups that arrived in the meantime', async () => {
     let running = 0;
     let most = 0;
     let runs = 0;
@@ -109,7 +108,8 @@ function behaviour(url: string): void {
     await Promise.all(keys.map((key) => queue.wake(key)));
     const expected = Object.fromEntries(keys.map((key) => [key, key === 'late' ? 2 : 1]));
     // On Redis, BullMQ occasionally loses the marker for a delayed job between two workers and
-    // checks again only after five seconds. In Parley the sweep finds the work after three.
+    // checks again only after five seconds. In Parley, the sweep finds the work after three
+    // seconds.
     await expect.poll(() => Object.fromEntries(runs), { timeout: 10_000 }).toEqual(expected);
   });
 
@@ -136,7 +136,7 @@ function behaviour(url: string): void {
     });
     await queue.wake('later');
     await expect.poll(() => at.length, { timeout: 5_000 }).toBe(2);
-    // Allows one millisecond, because timers and clocks round differently.
+    // One millisecond of tolerance is allowed, because timers and clocks round differently.
     expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(199);
     await queue.wake('later');
     await expect.poll(() => at.length).toBe(3);

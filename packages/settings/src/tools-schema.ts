@@ -183,63 +183,68 @@ export type Web = z.infer<typeof Web>;
 const NonEmpty = z.string().min(1);
 
 const ToolNames = defineSection(
-  'Which tools of the server are taken, by the names that the server gives them.',
+  'Which tools of the server the agent gets, by the names that the server uses.',
   {
     allow: z.array(NonEmpty).optional().describe('Only these tools. Default: all tools.'),
-    block: z.array(NonEmpty).default([]).describe('Skills that are never used, even if allowed.'),
+    block: z.array(NonEmpty).default([]).describe('Tools that are never used, even if allowed.'),
   },
 );
 
 const OAuth = z
   .strictObject({
     clientId: NonEmpty.optional().describe(
-      'What Parley is registered as; without it Parley registers itself.',
+      'Client id with which Parley is registered. Default: Parley registers itself.',
     ),
-    clientSecret: NonEmpty.optional().describe('The secret of that registration, if it has one.'),
+    clientSecret: NonEmpty.optional().describe(
+      'Client secret of that registration, if it has one.',
+    ),
     clientMetadataUrl: z
       .url({ protocol: /^https$/, error: 'a web address that begins with https://' })
       .optional()
-      .describe('Where a document describes Parley to servers that know it by its address.'),
+      .describe('URL of a document that describes Parley to servers that identify clients by URL.'),
     scope: NonEmpty.optional().describe(
-      'The rights to ask for, with spaces between them; without it those that the server names.',
+      'Scopes to request, separated by spaces. Default: the scopes that the server names.',
     ),
     issuer: z
       .url({ protocol: /^https?$/ })
       .optional()
-      .describe('The address of the authorization server, where that is in a private network.'),
+      .describe('Address of the authorization server, if it is in a private network.'),
   })
   .optional()
   .describe(
-    'How Parley signs in where the server asks for it. A person does it on the page, under Status; nothing of this has to be set.',
+    'How Parley signs in if the server requires it. A person signs in on the page, under Status; all of these settings are optional.',
   );
 
 const Server = z
   .strictObject({
     command: NonEmpty.optional().describe(
-      'The program to start; it is spoken to over stdin, stdout.',
+      'The program to start, which communicates over stdin and stdout.',
     ),
     args: z.array(z.string()).default([]).describe('For the program.'),
     env: z
       .record(z.string().regex(/^\w+$/, 'letters, digits and _'), z.string())
       .default({})
-      .describe('All that the program gets from the environment, besides PATH, HOME and LANG.'),
-    cwd: NonEmpty.optional().describe('The folder it is started in.'),
+      .describe('Environment variables for the program, in addition to PATH, HOME and LANG.'),
+    cwd: NonEmpty.optional().describe('The working directory of the program.'),
     url: z
       .url({ protocol: /^https?$/, error: 'a web address, such as http://127.0.0.1:3000/mcp' })
       .optional()
-      .describe('Of a server that is spoken to over HTTP, instead of a program.'),
-    headers: z.record(NonEmpty, z.string()).default({}).describe('Sent with every request to it.'),
+      .describe('URL of a server that is reached over HTTP, instead of a program.'),
+    headers: z
+      .record(NonEmpty, z.string())
+      .default({})
+      .describe('Headers sent with every request to the server.'),
     oauth: OAuth,
     tools: ToolNames,
     audience: defineChoice(
       ['owner', 'everyone'],
-      'owner: in direct chats with an owner alone. everyone: in all chats.',
+      'owner: only in direct chats with an owner. everyone: in all chats.',
     ),
     approval: z
       .enum(['never', 'ask'])
       .optional()
       .describe(
-        'Whether each call needs an approval; without it never for tools that say they only read, else ask.',
+        'Whether each call needs an approval. Default: never for tools that are declared read-only, otherwise ask.',
       ),
     connector: z
       .string()
@@ -249,23 +254,28 @@ const Server = z
       .describe('The description for the agent while it is connected.'),
     timeoutMs: wholeNumber(
       { min: 100, max: 3_600_000, default: 60_000 },
-      'How long one call may take, in milliseconds; tools.maxSeconds holds, too.',
+      'Maximum duration of one call, in milliseconds; tools.maxSeconds applies as well.',
     ),
   })
   .refine(({ command, url }) => (command === undefined) !== (url === undefined), {
-    error: 'either command (a program) or url (a server elsewhere), and not both',
+    error: 'either command (a program) or url (a remote server), but not both',
   });
 
 /**
- * `mcp`: the MCP servers of an installation by name (G03). A server costs nothing until it is
+ * `mcp`: the MCP servers of an installation by name (G03). No server is started until it is
  * configured.
  */
 export const Mcp = z
   .record(
     z
       .string()
-      .regex(/^[a-z][a-z0-9]{0,23}$/, 'small letters and digits, at most 24, a letter first'),
+      .regex(
+        /^[a-z][a-z0-9]{0,23}$/,
+        'lower-case letters and digits, at most 24, starting with a letter',
+      ),
     Server,
   )
   .default({})
-  .describe('Servers of the Model Context Protocol: more tools, and prompts that people can pick.');
+  .describe(
+    'Servers of the Model Context Protocol: additional tools, and prompts that people can pick.',
+  );
