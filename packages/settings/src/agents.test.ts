@@ -193,8 +193,8 @@ describe('conflicting settings of agents', () => {
       'agents.b.workspace',
       'shared with the agent "main"',
     ],
-    ['agents: { b: { workspace: data } }', 'agents.b.workspace', 'a folder of its own'],
-    ['agents: { b: { workspace: data/workspace/b } }', 'agents.b.workspace', 'a folder of its own'],
+    ['agents: { b: { workspace: data } }', 'agents.b.workspace', 'a separate folder'],
+    ['agents: { b: { workspace: data/workspace/b } }', 'agents.b.workspace', 'a separate folder'],
     [
       'agents: { b: { workspace: /w }, c: { workspace: /w/ } }',
       'agents.c.workspace',

@@ -65,11 +65,11 @@ describe('[W09] files that an agent wrote and no person has released', () => {
     await owner.write('notes/new.md', 'x');
     const print = await printOf('notes/new.md');
     await owner.write('notes/new.md', 'canary');
-    expect(await settle('notes/new.md', 'open', print)).toContain('has changed meanwhile');
+    expect(await settle('notes/new.md', 'open', print)).toContain('has changed in the meantime');
     expect(await group.read('notes/new.md')).toMatchObject({ reason: 'private' });
     expect(await settle('notes/new.md', 'keep')).toBeNull();
-    expect(await settle('notes/new.md', 'open', print)).toContain('was decided already');
-    expect(await settle('../secret.md', 'open', print)).toContain('is not there');
+    expect(await settle('notes/new.md', 'open', print)).toContain('has already been decided');
+    expect(await settle('../secret.md', 'open', print)).toContain('no longer exists');
     await mkdir(path('skills/tea'), { recursive: true });
     await owner.write('skills/tea/SKILL.md', '---\nname: tea\ndescription: Tea.\n---\nx');
     expect(await workspace.agentFiles.list()).toMatchObject([{ canOpen: false }]);

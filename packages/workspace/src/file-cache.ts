@@ -172,7 +172,7 @@ async function loadFile(
 }
 
 function createTooLargeFault(bytes: number, limit: number = MAX_BYTES): FileFault {
-  return { reason: 'too-large', detail: `${bytes} bytes, at most ${limit} are read` };
+  return { reason: 'too-large', detail: `it has ${bytes} bytes, but at most ${limit} are read` };
 }
 
 function toFileFault(error: unknown): FileFault {

@@ -120,7 +120,7 @@ describe("a workspace's files in an editor", () => {
       put('secret.md', 'secret');
       symlinkSync('secret.md', join(folder, 'link.md'));
       const saved = workspace.editor.save(name, { base: null, text: 'x', ...BY });
-      await expect(saved).rejects.toThrow('nothing was done');
+      await expect(saved).rejects.toThrow('nothing was changed');
       expect(got('secret.md')).toBe('secret');
     },
   );

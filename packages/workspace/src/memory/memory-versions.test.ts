@@ -61,7 +61,7 @@ describe('versions of MEMORY.md', () => {
     const all = await versions.list();
     const texts = await Promise.all(all.map(async ({ name }) => (await versions.read(name))?.raw));
     expect(texts).toEqual(['one\n', 'by hand\n', 'two\n', 'one\n']);
-    expect(await versions.why(all[0]?.name ?? '')).toEqual([`brought back from ${first?.name}`]);
+    expect(await versions.why(all[0]?.name ?? '')).toEqual([`restored from ${first?.name}`]);
     expect(await versions.why(all[1]?.name ?? '')).toEqual([]);
   });
 
