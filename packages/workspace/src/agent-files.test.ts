@@ -73,7 +73,7 @@ describe('[W09] files that an agent wrote and no person has released', () => {
     await mkdir(path('skills/tea'), { recursive: true });
     await owner.write('skills/tea/SKILL.md', '---\nname: tea\ndescription: Tea.\n---\nx');
     expect(await workspace.agentFiles.list()).toMatchObject([{ canOpen: false }]);
-    expect(await settle('skills/tea/SKILL.md', 'open')).toContain('All files of the skill');
+    expect(await settle('skills/tea/SKILL.md', 'open')).toContain('all files of the skill');
     expect(await settle('skills/tea/SKILL.md', 'keep')).toBeNull();
   });
 });
