@@ -15,7 +15,7 @@ function freshFile(): string {
 }
 
 describe('a queue file', () => {
-  it('is created with its folders, and keeps jobs after reopening', async () => {
+  it('creates the queue file with its folders, and keeps jobs after reopening', async () => {
     const file = freshFile();
     const first = openSqliteQueues({ file });
     const queue = new Queue('q', { connection: {} }, first.backend);
@@ -80,7 +80,7 @@ describe('a queue file', () => {
     await Promise.all(queues.map((queue) => queue.close()));
   });
 
-  it('is refused if it is not a database or has another layout', () => {
+  it('refuses a queue file that is not a database or has another layout', () => {
     const text = freshFile();
     openSqliteQueues({ file: text }).close();
     const newer = text.replace('queue.db', 'newer.db');
@@ -134,7 +134,7 @@ describe('a queue file', () => {
 });
 
 describe('an unsupported feature', () => {
-  it('is rejected with its name', async () => {
+  it('rejects an unsupported feature with its name', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const flows = new FlowProducer({ connection: {} }, sqlite.backend);

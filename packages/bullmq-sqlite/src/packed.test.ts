@@ -98,7 +98,7 @@ describe('the packed bullmq-sqlite', () => {
     ]);
   });
 
-  it('has types that compile in a strict project', async () => {
+  it('ships types that compile in a strict project', async () => {
     mkdirSync(join(folder, 'node_modules/@types'), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules/@types/node'), join(folder, 'node_modules/@types/node'));
     symlinkSync(join(ROOT, 'node_modules/undici-types'), join(folder, 'node_modules/undici-types'));

@@ -104,7 +104,7 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
     expect(seen).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  test('does not crash forever: a job left active too often fails instead', async () => {
+  test('does not restart forever: a job left active too often fails instead', async () => {
     const { sqlite, queue } = open();
     await queue.add('crasher', {});
     await leaveActive(sqlite.file, 1);
@@ -125,7 +125,7 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
     expect(runs).toBe(0);
   });
 
-  test('is rescued by another process after the locks expire', async () => {
+  test('lets another process run the jobs after the locks expire', async () => {
     const { sqlite, queue } = open();
     await queue.add('a', {});
     await leaveActive(sqlite.file, 1);

@@ -78,7 +78,7 @@ describe('a lane of messages', () => {
       return { turns, notices: notified.length };
     }
 
-    it('[D13] is claimed again after one hang or a few crashes', async () => {
+    it('[D13] claims the turn again after one hang or a few crashes', async () => {
       const id = await scene.write('claim-1');
       expect(await runAfter('claim-1', { hangs: 1, deaths: 4 })).toEqual({
         turns: [[id]],
@@ -86,25 +86,25 @@ describe('a lane of messages', () => {
       });
     });
 
-    it('[D13] is given up with a notice after the second hang, and is empty afterwards', async () => {
+    it("[D13] gives up the lane's messages with a notice after the second hang", async () => {
       await scene.write('claim-2');
       expect(await runAfter('claim-2', { hangs: 2, deaths: 0 })).toEqual({ turns: [], notices: 1 });
       expect(await runAfter('claim-2', { hangs: 0, deaths: 0 })).toEqual({ turns: [], notices: 0 });
     });
 
-    it('[D13] is given up without a notice if sending the notice crashed the process as well', async () => {
+    it("[D13] gives up the lane's messages without a notice if sending the notice crashed the process as well", async () => {
       await scene.write('claim-3');
       expect(await runAfter('claim-3', { hangs: 3, deaths: 0 })).toEqual({ turns: [], notices: 0 });
     });
 
-    it('[D13] is claimed anyway if no people write in it', async () => {
+    it('[D13] claims the turn anyway if no people write in the lane', async () => {
       await scene.write('sub:claim');
       const { turns } = await runAfter('sub:claim', { hangs: 2, deaths: 0 });
       expect(turns).toHaveLength(1);
     });
   });
 
-  it('[D16] is released by the commit of a turn when no message is waiting, without another query', async () => {
+  it('[D16] releases the lane with the commit of a turn when no message is waiting, without another query', async () => {
     await scene.write('leaves');
     const asked: string[] = [];
     const lanes = { ...scene.store.lanes };
@@ -126,7 +126,7 @@ describe('a lane of messages', () => {
     expect(again.kind).toBe('held');
   });
 
-  it('[D03] is kept by the commit of a turn while messages wait for the next turn', async () => {
+  it('[D03] keeps the lane with the commit of a turn while messages wait for the next turn', async () => {
     const [first] = [await scene.write('stays')];
     const turns: (readonly string[])[] = [];
     const ends: string[] = [];
@@ -194,7 +194,7 @@ describe('a lane of messages', () => {
     expect(turns).toEqual(written.map((id) => [id]));
   });
 
-  it('[F08] is released while an album may be incomplete, before or after a turn, without waiting for other messages', async () => {
+  it('[F08] releases the lane while an album may be incomplete, before or after a turn, without waiting for other messages', async () => {
     const lengths: number[] = [];
     const deps = scene.laneDeps(async (turn, lease) => {
       lengths.push(turn.messages.length);
@@ -211,7 +211,7 @@ describe('a lane of messages', () => {
     expect(lengths).toEqual([1, 1]);
   });
 
-  it('[D02] is left to the worker that holds it, and returns when to check again', async () => {
+  it('[D02] leaves the lane to the worker that holds it, and returns when to check again', async () => {
     await scene.write('held');
     await scene.store.lanes.acquire('held', 'other', Date.now(), 5_000);
     const deps = scene.laneDeps(async () => {
@@ -253,7 +253,7 @@ describe('a lane of messages', () => {
     expect(await scene.outcomes('long')).toEqual(['answered']);
   });
 
-  it('is released when a turn throws, with its work unfinished', async () => {
+  it('releases the lane when a turn throws, with its work unfinished', async () => {
     await scene.write('throws');
     const deps = scene.laneDeps(async () => {
       throw new Error('a defect');

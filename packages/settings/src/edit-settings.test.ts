@@ -64,7 +64,7 @@ beforeEach(() => {
 });
 
 describe('changing the settings file', () => {
-  it('[U03] [D12] can be undone with the copy it created, and redone by undoing twice', () => {
+  it('[U03] [D12] undoes a change with the copy it created, and redoes it by undoing twice', () => {
     const file = path('parley.yaml');
     const undo = (now: Date) => undoSettings({ file, check: (one) => loadFile(one, ENV), now });
     writeFileSync(file, FILE);

@@ -19,7 +19,7 @@ describe('the settings template', () => {
     expect(createSettingsTemplate()).toMatch(/^version: 2 # Parley \d+\.\d+\.\d+$/m);
   });
 
-  it('is readable only by its owner, and is written together with the schema named in its first line', () => {
+  it('writes a template readable only by its owner, together with the schema named in its first line', () => {
     const file = join(folder, 'parley.yaml');
     writeSettingsTemplate(file);
     const [first = ''] = readFileSync(file, 'utf8').split('\n');
@@ -31,7 +31,7 @@ describe('the settings template', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  it('never overwrites settings', () => {
+  it('never overwrites existing settings', () => {
     const file = join(folder, 'parley.yaml');
     writeFileSync(file, 'mine: true');
     expect(() => writeSettingsTemplate(file)).toThrow(SettingsError);

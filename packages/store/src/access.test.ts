@@ -81,7 +81,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.pairing.refuse('Ca', HOUR)).toBeNull();
     });
 
-    it('Every write by a turn compares this epoch inside its transaction, so a worker that has lost its lease changes nothing.', async () => {
+    it('[F05] runs /pair once, however often it is delivered', async () => {
       await ask('a', 'C1');
       const pair = () => store.inbox.command(createMessage('m1'), (command) => command.pair('C1'));
       expect(await pair()).toMatchObject({ approved: { senderId: 'a' }, pending: [] });

@@ -63,7 +63,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       command((one) => one.decideApproval({ code: null, verdict: 'denied', by: 'web:u2' }), {
         chat,
       });
-    /** Workers that recover the turn have not seen the question. */
+    /** Begins work on the lane as another worker, which has not seen the question. */
     const begin = (now = 5) => {
       database.setTime(now + 100_000);
       const work = { conversationId: LANE, owner: 'w2', leaseMs: 1_000 };

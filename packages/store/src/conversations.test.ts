@@ -39,7 +39,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return answerNext(turnId);
     };
 
-    it('[G04] start as agent, and keep a chosen mode across /new', async () => {
+    it('[G04] starts conversations in the mode agent, and keeps a chosen mode across /new', async () => {
       expect(await change(null)).toMatchObject({ now: 'agent' });
       expect(await change('ask')).toEqual({ before: 'agent', now: 'ask' });
       await store.inbox.command(createMessage('n'), (command) => command.startSession());

@@ -137,7 +137,7 @@ describe('cached history', () => {
   const sqlite = createSqliteForTests();
   afterAll(() => sqlite.dispose());
 
-  it('is parsed once while only one process uses the file', async () => {
+  it('parses the history once while only one process uses the file', async () => {
     const store = await sqlite.openEmpty();
     await answered(store, 1);
     const before = await store.transcript.sinceSummary(PLACE, LIMIT);
@@ -171,7 +171,7 @@ describe('cached history', () => {
     expect(memory.get('long', 0)).toBeUndefined();
   });
 
-  it('is valid for one history version only', () => {
+  it('caches the history for one history version only', () => {
     const memory = new RememberedHistory(100);
     memory.set('a', 0, session);
     expect(memory.get('a', 1)).toBeUndefined();

@@ -171,7 +171,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
           return { stoppedTurn, setAside };
         });
 
-      it('is stored as done together with its answer, in one transaction', async () => {
+      it('stores a command as done together with its answer, in one transaction', async () => {
         expect(await send('m1', async () => 'done')).toBe('done');
         expect(await store.inbox.waiting('web:c1')).toBe(0);
         expect((await store.inbox.recent(CHAT, 1))[0]?.outcome).toBe('command');
@@ -181,7 +181,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         });
       });
 
-      it('is not stored if its answer cannot be built', async () => {
+      it('does not store a command if its answer cannot be built', async () => {
         const failing = store.inbox.command(createMessage('m1'), async (command) => {
           await command.stop();
           throw new Error('no words');
@@ -191,7 +191,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.inbox.accept(createMessage('m1'))).toBe('stored');
       });
 
-      it('[F08] does nothing and sends no answer when it arrives twice', async () => {
+      it('[F08] runs and answers a command only once when it arrives twice', async () => {
         await store.inbox.accept(createMessage('m1'));
         await stop('m2');
         await store.inbox.accept(createMessage('m3'));

@@ -76,7 +76,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       const drop = (now: number) =>
         store.lanes.drop(work, { turnId: 'dropped', reason: 'claiming it: started 5 times' }, now);
 
-      it('[D13] is given up unread: its messages become a dead letter, and later ones are answered', async () => {
+      it('[D13] gives up the lane unread: its messages become a dead letter, and later ones are answered', async () => {
         await store.inbox.accept(createMessage('m1'));
         await store.inbox.accept(createMessage('m2'));
         expect(await drop(1)).toEqual(createRouteTo('c1'));
@@ -92,7 +92,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(next.kind === 'turn' && listMessageIds(next.turn)).toEqual(['m3']);
       });
 
-      it('[D13] is given up together with its unfinished turn', async () => {
+      it('[D13] gives up the lane together with its unfinished turn', async () => {
         await store.inbox.accept(createMessage('m1'));
         await store.lanes.begin(work, 'followup', 't1', 1);
         await store.inbox.accept(createMessage('m2'));
@@ -105,7 +105,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.withWork(9_000, 9)).toEqual([]);
       });
 
-      it('[D13] is left unchanged if no message waits or another worker holds it', async () => {
+      it('[D13] leaves the lane unchanged if no message waits or another worker holds it', async () => {
         await holdLane(store, 'web:c1', 'w2', 0);
         await store.inbox.accept(createMessage('m1'));
         expect(await drop(1)).toBeNull();
@@ -121,14 +121,14 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     });
 
     describe('the lease of a lane', () => {
-      it('[D02] is held by one worker; another one learns how long to wait', async () => {
+      it('[D02] grants the lease to one worker and tells another one how long to wait', async () => {
         await holdLane(store, 'web:c1', 'w1', 0);
         database.setTime(400);
         const second = await store.lanes.acquire('web:c1', 'w2', 0, 1_000);
         expect(second).toEqual({ kind: 'busy', retryInMs: 600 });
       });
 
-      it('[D02] is granted to exactly one of many simultaneous requests', async () => {
+      it('[D02] grants the lease to exactly one of many simultaneous requests', async () => {
         const results = await Promise.all(
           Array.from({ length: 20 }, (_, i) => store.lanes.acquire('web:c1', `w${i}`, 0, 1_000)),
         );
@@ -174,13 +174,13 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.commit(held, commit, 2)).toBe('committed');
       });
 
-      it('can be taken again by its owner, whose earlier run is then fenced', async () => {
+      it("lets the owner of a lease take it again and fences the owner's earlier run", async () => {
         const first = await holdLane(store, 'web:c1', 'w1', 0);
         await holdLane(store, 'web:c1', 'w1', 1);
         expect(await store.lanes.renew([first], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
-      it('can be renewed until another worker takes it, and not after it was lost or released', async () => {
+      it('renews the lease until another worker takes it, and not after it was lost or released', async () => {
         const lease = await holdLane(store, 'web:c1', 'w1', 0);
         expect(await store.lanes.renew([lease], 5_000)).toEqual({ renewed: ['web:c1'], busy: [] });
         database.setTime(4_000);

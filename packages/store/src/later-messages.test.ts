@@ -165,7 +165,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(first).toMatchObject({ interruptions: 3, turn: { outcome: 'answered' } });
       });
 
-      it('[D02] is left unchanged once the lease is lost or the turn is over', async () => {
+      it('[D02] leaves the turn unchanged once the lease is lost or the turn is over', async () => {
         await store.inbox.accept(createMessage('m2'));
         const next = await resumed();
         expect(await interrupt()).toEqual({ kind: 'fenced' });
@@ -174,7 +174,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await outcomes()).toEqual(['m1 answered', 'm2 null']);
       });
 
-      it('[D03] is either interrupted or committed when both are requested simultaneously', async () => {
+      it('[D03] either interrupts or commits a turn when both are requested simultaneously', async () => {
         await store.inbox.accept(createMessage('m2'));
         const [ended, committed] = await Promise.all([
           interrupt(),

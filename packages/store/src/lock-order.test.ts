@@ -20,7 +20,7 @@ for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
     });
     afterAll(() => database.dispose());
 
-    it('[D02] [H01] never deadlock while heartbeats start and end, messages arrive, turns run, and leases are stolen and renewed', {
+    it('[D02] [H01] never deadlock while heartbeats start and end, messages arrive, turns run, and leases are taken and renewed', {
       timeout: 60_000,
     }, async () => {
       let made = 0;

@@ -39,7 +39,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('apply each migration once and keep data when the database is reopened', async () => {
+    it('applies each migration once and keeps data when the database is reopened', async () => {
       const again = await openStore({ url: database.url(), clock });
       expect(await again.inbox.waiting('web:c1')).toBe(1);
       await again.close();
@@ -74,7 +74,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await stepsOf(raw)).toEqual(known);
     });
 
-    it('apply each migration once when four processes start at the same time', {
+    it('applies each migration once when four processes start at the same time', {
       timeout: 60_000,
     }, async () => {
       const children = Array.from({ length: 4 }, () => spawnMigration(database.url()));
@@ -94,7 +94,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await stepsOf(raw)).toHaveLength(known.length + 1);
     });
 
-    it('refuse data from a newer version of Parley without changing schema or rows', async () => {
+    it('refuses data from a newer version of Parley without changing schema or rows', async () => {
       const future = "insert into parley_migration values (9999, 'future', '7.3.0', 0)";
       await raw.change('power-cut', defineDynamicStatement(future));
       const before = await readSchema(raw);

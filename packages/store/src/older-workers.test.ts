@@ -42,7 +42,7 @@ for (const database of listBothDatabases(inject('postgresUrl')).filter(
     const acquire = () =>
       older.write((sql) => sql.get(ACQUIRE_LEASE, { conversationId: LANE, owner: 'older' }));
 
-    it('[U12] [D18] cannot take a conversation that a person leads until it is handed back', async () => {
+    it('[U12] [D18] keeps an older worker from taking a conversation that a person leads until it is handed back', async () => {
       await store.takeovers.takeOver({ conversationId: LANE, by: 'Ann', lastsMs: 60_000 });
       await expect(acquire()).rejects.toThrow(/a person leads conversation web:c1/);
       await store.takeovers.handBack(LANE, 'Ann');
@@ -58,7 +58,7 @@ for (const database of listBothDatabases(inject('postgresUrl')).filter(
       await store.takeovers.handBack(LANE, 'Ann');
     });
 
-    it('[U12] [D18] can take a conversation again once the takeover has expired', async () => {
+    it('[U12] [D18] lets an older worker take a conversation again once the takeover has expired', async () => {
       await store.takeovers.takeOver({ conversationId: LANE, by: 'Ann', lastsMs: 1 });
       await expect.poll(acquire).toMatchObject({ epoch: expect.any(Number) });
     });

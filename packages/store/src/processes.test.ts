@@ -86,7 +86,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       return result.lease;
     };
 
-    it('[D09] is granted to one of several simultaneous requests', async () => {
+    it('[D09] grants the lease to one of several simultaneous requests', async () => {
       const asked = Array.from({ length: 20 }, (_, index) => acquire(`p${index}`, 0));
       const results = await Promise.all(asked);
       expect(results.filter(({ kind }) => kind === 'held')).toHaveLength(1);
@@ -98,7 +98,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await acquire('a', 30)).toEqual({ kind: 'busy', owner: 'a', retryInMs: 70 });
     });
 
-    it('[D09] is free once it has expired, and the former holder cannot renew or release it', async () => {
+    it('[D09] frees an expired lease, which its former holder can neither renew nor release', async () => {
       const lost = await take('a', 0);
       const kept = await take('b', 100);
       expect(kept.epoch).toBeGreaterThan(lost.epoch);
@@ -114,7 +114,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await acquire('b', 150)).toMatchObject({ kind: 'busy', retryInMs: 40 });
     });
 
-    it('[D09] is free as soon as it is released, and its epoch only grows', async () => {
+    it('[D09] frees a lease as soon as it is released, and only raises its epoch', async () => {
       const first = await take('a', 0);
       await store.leases.release(first);
       expect(await store.leases.renew(first, 900)).toBe(false);
@@ -122,7 +122,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(second.epoch).toBeGreaterThan(first.epoch);
     });
 
-    it('[D14] can be reserved for a successor, and becomes free for all when the reservation ends', async () => {
+    it('[D14] reserves a released lease for a successor, and frees it for all when the reservation ends', async () => {
       const lease = await take('a', 0);
       await store.leases.release(lease, 500);
       expect(await store.leases.renewAll('b', [], 0)).toEqual([
@@ -133,7 +133,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect((await take('b', 50)).epoch).toBe(2);
     });
 
-    it('[D14] is renewed together with all others of its owner, unless it was lost', async () => {
+    it('[D14] renews all leases of an owner together, except lost ones', async () => {
       await take('a', 0);
       const others = ['account:b', 'account:c'];
       for (const name of others) await store.leases.acquire(name, 'b', 100);
@@ -164,7 +164,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.leases.renewAll('a', [NAME], 100)).toMatchObject([{ leftMs: 100 }]);
     });
 
-    it('[D14] is shortened for waiting processes only if it ends later than its length', async () => {
+    it('[D14] shortens a lease for waiting processes only if it ends later than its length', async () => {
       await take('dead', 3_600_000);
       database.setTime(0);
       await store.leases.acquire('account:b', 'b', 80);
@@ -181,7 +181,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await acquire('next', 1)).toMatchObject({ kind: 'held', lease: { epoch: 2 } });
     });
 
-    it('is independent of leases with other names', async () => {
+    it('keeps leases with different names independent', async () => {
       await take('a', 0);
       expect(await store.leases.acquire('workspace:main', 'b', 100)).toMatchObject({
         kind: 'held',
@@ -220,7 +220,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect([...found]).toEqual([['a', '1']]);
     });
 
-    it('[D09] is written only while the lease is held, and is fully readable by the next holder', async () => {
+    it('[D09] writes adapter state only while the lease is held, and the next holder can read all of it', async () => {
       const take = async (owner: string, now: number) => {
         database.setTime(now);
         const acquired = await store.leases.acquire('account:whatsapp/default', owner, 10);

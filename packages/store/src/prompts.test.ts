@@ -225,7 +225,7 @@ async function textsIn(database: TestDatabase): Promise<readonly unknown[]> {
 const postgresUrl = inject('postgresUrl');
 
 describe.runIf(postgresUrl)('recorded prompts of several processes', () => {
-  it('[P17] [D09] are complete even if another process removed phrases from a shared text', async () => {
+  it('[P17] [D09] stores complete prompts even if another process removed phrases from a shared text', async () => {
     const databases = listBothDatabases(postgresUrl).filter(({ name }) => name === 'PostgreSQL');
     for (const database of databases) {
       const here = await database.openEmpty();
@@ -247,7 +247,7 @@ describe.runIf(postgresUrl)('recorded prompts of several processes', () => {
 });
 
 describe('cached hashes', () => {
-  it('[P17] stay cached for an hour, so that the rows of used texts stay young', () => {
+  it('[P17] keeps hashes cached for an hour, so that the rows of used texts stay young', () => {
     const known = createKnownHashes();
     known.add(['a'], 0);
     expect(known.has('a', TEXT_KNOWN_MS - 1)).toBe(true);

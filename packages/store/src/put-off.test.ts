@@ -43,7 +43,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return turn;
     }
 
-    it('is neither claimed nor found by the sweep before its time, and then resumes as the same turn', async () => {
+    it('neither claims nor sweeps a postponed turn before its time, and then resumes the same turn', async () => {
       await putOff('t1', 100);
       expect(await workAt(UNTIL - 1)).toEqual([]);
       expect((await begin('t2', UNTIL - 1)).kind).toBe('none');
@@ -84,7 +84,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await started('t3', UNTIL)).turn.turnId).toBe('t1');
     });
 
-    it('cannot be put off by a worker that lost the lane, nor once it has ended', async () => {
+    it('refuses to postpone a turn of a worker that lost the lane, or one that has ended', async () => {
       const { lease } = await started('t1', 100);
       const off = { turnId: 't1', until: UNTIL, reason: 'away' };
       database.setTime(5_000);

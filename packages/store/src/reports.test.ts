@@ -18,7 +18,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[U03] is empty in a new database', async () => {
+    it('[U03] reports an empty backlog for a new database', async () => {
       expect(await store.backlog.read(5, 10)).toEqual({
         messages: 0,
         conversations: 0,
@@ -30,7 +30,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[U03] is listed by conversation, turn and account, oldest first', async () => {
+    it('[U03] lists the backlog by conversation, turn and account, oldest first', async () => {
       await store.inbox.accept(createMessage('m1', 'c1', { at: 1 }));
       database.setTime(2);
       const lease = await holdLane(store, 'web:c1', 'worker 1', 2);

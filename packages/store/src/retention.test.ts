@@ -72,7 +72,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       }
     };
 
-    it('[D15] are removed from all tables at their age limits, and younger rows stay', async () => {
+    it('[D15] removes rows from all tables at their age limits, and keeps younger rows', async () => {
       await live(20, 2);
       const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: DAY } as const;
       await store.decisions.record({ ...createRouteTo('c0'), messageId: 'r', ...refused });
@@ -96,7 +96,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.retention.last()).toMatchObject({ endedAt: now, cutoff: null });
     });
 
-    it('[D15] stay while they are needed: waiting, open or unanswered', async () => {
+    it('[D15] keeps old rows while they are needed: waiting, open or unanswered', async () => {
       await store.inbox.accept(createMessage('waiting', 'c1'));
       await store.outbox.enqueue([createPart('unsent', 'c2')], 0);
       await store.inbox.accept(createMessage('asked', 'c3'));
@@ -154,7 +154,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await rows()).toMatchObject({ inbox: 4, turn: 1, turn_step: 1, dead_letter: 0 });
     });
 
-    it('[D15] are removed oldest first while the database is too large, except those of the last three days', async () => {
+    it('[D15] removes the oldest rows first while the database is too large, except those of the last three days', async () => {
       await live(12, 2);
       const forever = { messages: FOREVER, history: FOREVER, prompts: FOREVER };
       const { tables } = await store.retention.use(AGES, now);
@@ -176,7 +176,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.inbox.accept(createMessage('m10-1', 'c1'))).toBe('duplicate');
     });
 
-    it('[D15] are removed in steps, between which other work runs; an interrupted round continues later', async () => {
+    it('[D15] removes rows in steps, between which other work runs; an interrupted round continues later', async () => {
       await live(2, 30);
       now = 300 * DAY;
       const ended = await round({}, { pause: async () => false });
@@ -188,7 +188,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await rows()).toMatchObject({ inbox: 0, outbox: 0, turn: 0, transcript: 0 });
     });
 
-    it('[D15] are counted for every table, with the age limit or the reason for keeping rows', async () => {
+    it('[D15] counts rows for every table, with the age limit or the reason for keeping rows', async () => {
       const { tables } = await store.retention.use(AGES, now);
       expect(tables.map(({ table }) => table).sort()).toEqual(Object.keys(TABLES).sort());
       expect(tables.filter(({ bound }) => bound.length === 0)).toEqual([]);

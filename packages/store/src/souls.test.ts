@@ -169,7 +169,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.souls.list('main', 9)).toHaveLength(3);
     });
 
-    it('[W06] cannot return to a text that was never in use', async () => {
+    it('[W06] refuses to return to a text that was never in use', async () => {
       await pass('a');
       const order = { to: 1, askedBy: 'm1', by: 'x', reason: 'back', basedOn: 0, diff: '' };
       expect(await store.souls.rollback('main', order, 6)).toBeNull();

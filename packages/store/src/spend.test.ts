@@ -118,7 +118,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.spend.day(ADA.day)).toMatchObject({ tokens: 13, people: 1 });
     });
 
-    it('[G17] is zero on a day without turns', async () => {
+    it('[G17] reports zero usage on a day without turns', async () => {
       const nothing = { tokens: 0, costUsd: 0 };
       const none = { person: nothing, group: nothing, total: nothing };
       expect(await store.spend.of(IN_GROUP)).toEqual({ ...none, ofAgent: none });

@@ -89,7 +89,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       return lease;
     }
 
-    it('[D01] [D04] is detected by the next renewal, which turns uncertain work into dead letters and fences turns', async () => {
+    it('[D01] [D04] detects a rollback at the next renewal, turns uncertain work into dead letters and fences turns', async () => {
       const lease = await leaveWork();
       await goBack(database, 3);
       await store.leases.renewAll('gateway', [], 1_000);
@@ -101,7 +101,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect((await store.adapterValues('web', 'default').get('seen', ['x'])).size).toBe(0);
     });
 
-    it('[D01] is settled once, even if all processes detect it simultaneously', async () => {
+    it('[D01] settles a rollback once, even if all processes detect it simultaneously', async () => {
       const others = [await process(), await process()];
       await leaveWork();
       await goBack(database, 6);
@@ -113,7 +113,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c4']);
     });
 
-    it('[D01] is settled once, even if the first process to detect it has seen the least of the lost rows', async () => {
+    it('[D01] settles a rollback once, even if the first process to detect it has seen the least of the lost rows', async () => {
       const others = [await process(), await process()];
       for (const one of others)
         for (let round = 0; round < 5; round += 1) await one.state.advance();
@@ -126,7 +126,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c4']);
     });
 
-    it('[D01] is detected when a process starts that has seen more than the database contains', async () => {
+    it('[D01] detects a rollback when a process starts that has seen more than the database contains', async () => {
       await leaveWork();
       const seen = store.state.seen;
       if (seen === null) throw new Error('nothing was seen');
@@ -138,14 +138,14 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(setbacks).toMatchObject([{ count: 1, turns: 2, parts: 1 }]);
     });
 
-    it('[D01] is detected in a copy from before the database had a counter', async () => {
+    it('[D01] detects a rollback to a copy from before the database had a counter', async () => {
       await leaveWork();
       await query(database, 'delete from store_state');
       await store.state.advance();
       expect(setbacks).toMatchObject([{ turns: 2, parts: 1 }]);
     });
 
-    it('[D01] is not reported after a restore, which has already held the unfinished work', async () => {
+    it('[D01] reports no rollback after a restore, which has already held the unfinished work', async () => {
       await leaveWork();
       await query(database, "update store_state set name = 'restored', counter = 0");
       await store.state.advance();
@@ -153,7 +153,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(store.state.seen).toEqual({ name: 'restored', counter: 1 });
     });
 
-    it('[D16] is detected without an extra write, while leases are renewed and processes recorded', async () => {
+    it('[D16] detects a rollback without extra writes, while leases are renewed and processes recorded', async () => {
       const counter = () => store.state.seen?.counter ?? 0;
       const before = counter();
       await store.leases.renewAll('gateway', [], 1_000);
@@ -165,7 +165,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
 
     // A SQLite file has no connections that could reach another server.
     if (database.name === 'PostgreSQL') {
-      it('[D01] [D04] is detected on the first new connection, before it runs any query', async () => {
+      it('[D01] [D04] detects a rollback on the first new connection, before it runs any query', async () => {
         await leaveWork();
         await goBack(database, 1);
         await query(
@@ -181,7 +181,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       });
     }
 
-    it('[D01] is refused and left empty if it is empty although it was used before', async () => {
+    it('[D01] refuses an empty database that was used before, and leaves it empty', async () => {
       const seen = store.state.seen;
       await database.openBare();
       const state = { seen, forget: [], onSetback: () => {} };

@@ -67,7 +67,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       (await store.outbox.recent(CHAT, 50)).map((one) => `${one.part.body.text} ${one.state}`);
     const withWork = () => store.lanes.withWork(9, 1_000);
 
-    it('[U12] hold messages without starting a turn until the conversation is handed back', async () => {
+    it('[U12] holds messages without starting a turn until the conversation is handed back', async () => {
       expect(await takeOver()).toEqual({ until: HOUR });
       await store.inbox.accept(createMessage('m2'));
       expect(await begin()).toEqual({ kind: 'none' });
@@ -89,7 +89,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await begin()).kind).toBe('turn');
     });
 
-    it('[U12] expire, and the sweep then finds the waiting messages', async () => {
+    it('[U12] ends a takeover when it expires, and the sweep then finds the waiting messages', async () => {
       await takeOver(60_000);
       database.setTime(59_999);
       expect([await withWork(), await begin()]).toEqual([[], { kind: 'none' }]);
@@ -101,7 +101,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[U12] can be replaced by another takeover, and the record names both people', async () => {
+    it('[U12] replaces a takeover with another one, and records both people', async () => {
       await takeOver(60_000);
       database.setTime(10);
       expect(await takeOver(HOUR, 'Ben')).toEqual({ until: HOUR + 10 });
@@ -140,7 +140,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(undelivered).toMatch(/took this chat over/);
     });
 
-    it('[U12] let a reply answer waiting messages, which enter the history before it and get no turn', async () => {
+    it('[U12] lets a reply answer waiting messages, which enter the history before it and get no turn', async () => {
       await takeOver();
       await store.inbox.accept(createMessage('m2'));
       expect(await reply('Hi')).toMatchObject({ kind: 'stored', answered: 2 });
@@ -152,7 +152,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await sent()).toEqual(['Hi pending']);
     });
 
-    it('[U12] let a reply answer only messages that its author had seen', async () => {
+    it('[U12] lets a reply answer only messages that its author had seen', async () => {
       await takeOver();
       const [{ newest } = { newest: 0 }] = await store.conversations.list({
         before: null,
@@ -165,7 +165,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m2']);
     });
 
-    it('[U12] let a reply end the unfinished turn whose messages it answers', async () => {
+    it('[U12] lets a reply end the unfinished turn whose messages it answers', async () => {
       const lease = await holdLane(store);
       await claimTurnOf(store, lease, 't1');
       await takeOver();
@@ -205,7 +205,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await begin()).toEqual({ kind: 'none' });
     });
 
-    it('[U12] keep Parley’s own messages waiting for the agent, even if a person replies', async () => {
+    it('[U12] keeps Parley’s own messages waiting for the agent, even if a person replies', async () => {
       const job = createMessage('j1');
       await store.inbox.accept({ ...job, message: { ...job.message, trigger: 'cron' } });
       await takeOver();
@@ -215,7 +215,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['j1']);
     });
 
-    it('[U12] store a reply once, even if the request arrives twice at the same moment', async () => {
+    it('[U12] stores a reply once, even if the request arrives twice at the same moment', async () => {
       await takeOver();
       const both = await Promise.all([reply('Hi', { key: 'k' }), reply('Hi', { key: 'k' })]);
       expect(both.map((one) => one?.kind).toSorted()).toEqual(['known', 'stored']);
@@ -223,14 +223,14 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await history()).toEqual(['m1', 'Ann: Hi']);
     });
 
-    it('[U12] are not required for a reply, which joins the history while the agent keeps answering', async () => {
+    it('[U12] accepts a reply without a takeover: it joins the history while the agent keeps answering', async () => {
       expect(await reply('Hi')).toMatchObject({ kind: 'stored', answered: 0 });
       const begun = await begin();
       expect(begun.kind === 'turn' && listMessageIds(begun.turn)).toEqual(['m1']);
       expect(await history()).toEqual(['Ann: Hi']);
     });
 
-    it('[U12] stop other turns from posting to the chat, but not to another thread in it', async () => {
+    it('[U12] stops other turns from posting to a chat that was taken over, but not to another thread in it', async () => {
       await store.inbox.accept(createMessage('o1', 'c2'));
       await claimTurnOf(store, await holdLane(store, 'web:c2'), 't2');
       await takeOver();
@@ -245,14 +245,14 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await post('c')).kind).toBe('posted');
     });
 
-    it('[U12] do not make a waiting worker count as stuck', async () => {
+    it('[U12] does not count a worker as stuck while it waits for a takeover to end', async () => {
       expect((await store.backlog.oldest(5)).message).not.toBeNull();
       await takeOver();
       expect((await store.backlog.oldest(5)).message).toBeNull();
       expect((await store.backlog.oldest(HOUR)).message).not.toBeNull();
     });
 
-    it('[U12] are shown with the conversation until they end', async () => {
+    it('[U12] shows a takeover with the conversation until it ends', async () => {
       const state = async () => {
         const [one] = await store.conversations.list({ before: null, limit: 9 });
         expect(await store.conversations.details(LANE, 0)).toMatchObject({ ...one });
@@ -265,7 +265,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await state()).toBeNull();
     });
 
-    it('[U12] show a person’s text as theirs, and the agent may not change it', async () => {
+    it('[U12] shows a person’s text as theirs, and the agent may not change it', async () => {
       await takeOver();
       await reply('Hi', { as: 'agent' });
       const query = { conversationId: LANE, before: null, until: null, limit: 9 };
@@ -282,7 +282,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       ).toEqual([]);
     });
 
-    it('[U12] change nothing in an empty, unknown or already returned conversation', async () => {
+    it('[U12] changes nothing in an empty, unknown or already returned conversation', async () => {
       expect(await takeOver(HOUR, 'Ann', 'web:none')).toBeNull();
       expect(await store.takeovers.handBack('web:none', 'Ann')).toBeNull();
       expect(await store.takeovers.handBack(LANE, 'Ann')).toBe(false);

@@ -23,13 +23,16 @@ describe('calendar days', () => {
     ['America/Havana', '2026-11-01', 25],
     ['America/Sao_Paulo', '2017-10-15', 23],
     ['Australia/Lord_Howe', '2026-04-05', 24.5],
-  ])('[U07] are as long as the local clocks make them: %s, %s', (timeZone, lastDay, hours) => {
-    const [day] = listCalendarDays({ lastDay, days: 1, timeZone });
-    expect(((day?.to ?? 0) - (day?.from ?? 0)) / HOUR_MS).toBe(hours);
-    expect(dateIn(timeZone, day?.from ?? 0)).toBe(lastDay);
-    expect(dateIn(timeZone, (day?.from ?? 0) - 1)).not.toBe(lastDay);
-    expect(dateIn(timeZone, (day?.to ?? 0) - 1)).toBe(lastDay);
-  });
+  ])(
+    '[U07] computes the length of days from the local clocks: %s, %s',
+    (timeZone, lastDay, hours) => {
+      const [day] = listCalendarDays({ lastDay, days: 1, timeZone });
+      expect(((day?.to ?? 0) - (day?.from ?? 0)) / HOUR_MS).toBe(hours);
+      expect(dateIn(timeZone, day?.from ?? 0)).toBe(lastDay);
+      expect(dateIn(timeZone, (day?.from ?? 0) - 1)).not.toBe(lastDay);
+      expect(dateIn(timeZone, (day?.to ?? 0) - 1)).toBe(lastDay);
+    },
+  );
 
   it('reject a time zone or a day that does not exist', () => {
     const nowhere = { lastDay: '2026-11-21', days: 1, timeZone: 'Europe/Atlantis' };

@@ -40,7 +40,7 @@ for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
     afterAll(() => database.dispose());
 
     it.each(KINDS)(
-      "[D02] of $name is not shortened by a process that waited for the lease's renewal",
+      '[D02] does not shorten the lease of $name when another process waited for its renewal',
       async ({ row: { table, key }, take }) => {
         await take(store, 'w1');
         await holder.query(`begin; select 1 from ${table} where ${key} for update`);

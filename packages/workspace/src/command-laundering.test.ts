@@ -293,7 +293,7 @@ describe('[W02] [W03] [W09] files that a command in an owner’s turn creates', 
 });
 
 describe('[W03] a file below skills/', () => {
-  it('is private to the owner unless an open SKILL.md is above it', async () => {
+  it('makes a file below skills/ private to the owner unless an open SKILL.md is above it', async () => {
     const base = mkdtempSync(join(tmpdir(), 'parley-launder-'));
     const { workspace, skills } = await open(base);
     const put = (name: string, text: string) => {

@@ -14,7 +14,7 @@ describe('front matter', () => {
     ['a byte order mark', '\uFEFF---\ntitle: Soul\n---\nHello'],
     ['blanks behind the hyphens', '---  \ntitle: Soul\n--- \t\nHello'],
     ['blank lines above', '\n  \n---\ntitle: Soul\n---\nHello'],
-  ])('is read with %s', (_, file) => {
+  ])('reads front matter with %s', (_, file) => {
     expect(read(file)).toMatchObject({ kind: 'parsed', data: { title: 'Soul' }, body: 'Hello' });
   });
 
@@ -23,11 +23,11 @@ describe('front matter', () => {
     ['a longer rule of hyphens', '----\nHello', '----\nHello'],
     ['a rule further down', 'Hello\n\n---\ntitle: no\n---', 'Hello\n\n---\ntitle: no\n---'],
     ['nothing', '', ''],
-  ])('is not found in %s', (_, file, body) => {
+  ])('finds no front matter in %s', (_, file, body) => {
     expect(read(file)).toMatchObject({ kind: 'none', body });
   });
 
-  it('may be empty', () => {
+  it('accepts empty front matter', () => {
     expect(read('---\n---\nHello')).toMatchObject({ kind: 'parsed', data: {}, body: 'Hello' });
   });
 

@@ -217,7 +217,7 @@ describe('paths that leave the workspace', () => {
 });
 
 describe('a changed file', () => {
-  it('[W07] is read again after any kind of change', async () => {
+  it('[W07] reads a changed file again after any kind of change', async () => {
     const soul = join(folder, 'SOUL.md');
     const past = new Date('2026-01-01T00:00:00Z');
     await put('SOUL.md', 'one');

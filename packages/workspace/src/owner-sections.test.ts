@@ -14,7 +14,7 @@ const USER = `# USER.md
 const MARKS = listOwnerMarks(USER);
 
 describe('text that is about the owner', () => {
-  it('[W03] is recognized by names and distinctive values in USER.md', () => {
+  it('[W03] recognizes text about the owner by names and distinctive values in USER.md', () => {
     expect(MARKS).toEqual([
       ...['Mira Okonkwo', 'Mira', 'Okonkwo', 'Miri', 'Africa/Lagos', '@miri_o', '小米'],
     ]);
@@ -58,7 +58,7 @@ describe('text that is about the owner', () => {
     '- Say it in the user’s language.',
     'name: Magi\nrole: Personal AI Assistant',
     'Admiral Miriam is a fictional captain.',
-  ])('[W03] does not include: %s', (text) => {
+  ])('[W03] does not treat as text about the owner: %s', (text) => {
     expect(splitOwners(text, MARKS)).toEqual({ everyone: text, owners: '' });
   });
 

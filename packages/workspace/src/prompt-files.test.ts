@@ -70,7 +70,7 @@ describe('files that become prompt text', () => {
     expect(createPromptFiles(READS).includes(path)).toBe(is);
   });
 
-  it('[W09] include all files that a part can read, in any spelling', () => {
+  it('[W09] lists all files that a part can read, in any spelling', () => {
     const files = createPromptFiles(READS);
     const { view } = everyFile();
     const restricted = restrictView(view, { id: 'part', reads: READS }, silentLogger);
@@ -95,7 +95,7 @@ describe('files that become prompt text', () => {
     );
   });
 
-  it('[W09] are empty for a part that reads undeclared files, and this is logged', async () => {
+  it('[W09] shows a part no undeclared files, and logs the attempt', async () => {
     const { view, asked } = everyFile();
     const { log, lines } = createRecordingLogger();
     const restricted = restrictView(view, { id: 'nosy', reads: ['AGENTS.md', 'formats/'] }, log);
@@ -114,7 +114,7 @@ describe('files that become prompt text', () => {
     expect((await restrictView(view, { id: 'none' }, log).read('AGENTS.md')).kind).toBe('absent');
   });
 
-  it("[W09] stay restricted when a plugin detaches the view's methods or copies the view", async () => {
+  it('[W09] keeps a view restricted when a plugin detaches its methods or copies it', async () => {
     const { view, asked } = everyFile();
     const restricted = restrictView(view, { id: 'part', reads: ['AGENTS.md'] }, silentLogger);
     const { read, list, write, change, plan } = restricted;
@@ -130,7 +130,7 @@ describe('files that become prompt text', () => {
     expect((await copy.read('notes/a.md')).kind).toBe('absent');
   });
 
-  it('[W09] are listed once, files before folders', () => {
+  it('[W09] lists prompt files once, files before folders', () => {
     const { patterns } = createPromptFiles(['skills/', 'B.md', 'A.md', 'skills/', 'formats/']);
     expect(patterns).toEqual(['A.md', 'B.md', 'formats/', 'skills/']);
   });

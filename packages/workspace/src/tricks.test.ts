@@ -61,7 +61,7 @@ describe('an unusual spelling of a file name', () => {
     expect(await read(GUEST, decomposed)).not.toContain(CANARY);
   });
 
-  it('[W07] is refused when it is deeper than a workspace allows', async () => {
+  it('[W07] refuses a path that is deeper than a workspace allows', async () => {
     const deep = 'a/b/c/d/e/f/g/h';
     await mkdir(join(folder, deep), { recursive: true });
     await put(`${deep}/i.md`, 'x');

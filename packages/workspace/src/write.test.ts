@@ -51,7 +51,7 @@ afterEach(() => rm(base, { recursive: true, force: true }));
 describe("a group's memory file", () => {
   const CANARY = 'Bo brings the cake';
 
-  it('[W04] is visible only in that group', async () => {
+  it("[W04] shows a group's memory only in that group", async () => {
     expect(await group.write(group.groupMemory, CANARY)).toMatchObject({ kind: 'written' });
     expect(await group.read(group.groupMemory)).toEqual({
       kind: 'file',
@@ -69,7 +69,7 @@ describe("a group's memory file", () => {
     expect((await group.list()).map(({ name }) => name)).toContain(group.groupMemory);
   });
 
-  it('[W04] cannot be opened to others by its front matter, but closed', async () => {
+  it("[W04] lets front matter close a group's memory but not open it to others", async () => {
     await mkdir(join(folder, 'groups'));
     await put(group.groupMemory, `---\naudience: everyone\n---\n${CANARY}`);
     expect(await textOf(group, group.groupMemory)).toBe(CANARY);
@@ -80,7 +80,7 @@ describe("a group's memory file", () => {
     expect(await group.write(group.groupMemory, 'x')).toEqual(refusal('private'));
   });
 
-  it('[W04] is not another file of the folder under any spelling', async () => {
+  it('[W04] does not accept another file of the folder as group memory, under any spelling', async () => {
     await mkdir(join(folder, 'groups'));
     await put('groups/free.md', CANARY);
     for (const name of ['groups/free.md', 'Groups/free.md', group.groupMemory.toUpperCase()]) {
@@ -117,7 +117,7 @@ describe('writing', () => {
     ['notes.md'],
     ['groups/a.md'],
     ['skills/x/SKILL.md'],
-  ])('[W02] cannot be written by guests: %s', async (name) => {
+  ])('[W02] refuses to let guests write %s', async (name) => {
     expect(await group.write(name, 'x')).toEqual(refusal('private'));
   });
 
@@ -220,7 +220,7 @@ describe('obstacles to a write', () => {
 describe('the front matter of a file that is written', () => {
   const PRIVATE = '---\n# mine\naudience: owner\n---\n\nold\n';
 
-  it('[W03] is kept, so that a private file stays private', async () => {
+  it('[W03] keeps front matter on a write, so that a private file stays private', async () => {
     await put('notes.md', PRIVATE);
     await owner.write('notes.md', 'new');
     expect(await onDisk('notes.md')).toBe('---\n# mine\naudience: owner\n---\n\nnew\n');
@@ -235,7 +235,7 @@ describe('the front matter of a file that is written', () => {
     );
   });
 
-  it('[W03] may make a file private', async () => {
+  it('[W03] lets front matter make a file private', async () => {
     await put('notes.md', 'old');
     expect(await owner.write('notes.md', PRIVATE)).toMatchObject({ kind: 'written' });
     expect(await textOf(group, 'notes.md')).toBe('absent: private');
@@ -253,7 +253,7 @@ describe('the front matter of a file that is written', () => {
     expect(await owner.write('notes.md', before)).toEqual(refusal('front-matter'));
   });
 
-  it('cannot be set by guests', async () => {
+  it('refuses front matter from guests', async () => {
     expect(await group.write(group.groupMemory, PRIVATE)).toEqual(refusal('front-matter'));
   });
 });
@@ -284,7 +284,7 @@ describe('[W09] a write by an owner’s turn, which can see private content', ()
     ['memory/2026-11-22.md', EVERYONE, EVERYONE],
     ['prices.csv', 'a,b', 'a,b\n'],
     ['node_modules/tea/README.md', 'x', 'x\n'],
-  ])('to a new file, in %s, makes it private to the owner', async (path, text, expected) => {
+  ])('makes a new file in %s private to the owner', async (path, text, expected) => {
     const name = path.replace('groups/OWN', owner.groupMemory);
     await rm(join(folder, name), { force: true });
     expect(await owner.write(name, text)).toMatchObject({ kind: 'written', created: true });
@@ -303,7 +303,7 @@ describe('[W09] a write by an owner’s turn, which can see private content', ()
     ['writes into one that was opened', 'TOOLS.md', `${EVERYONE}old`, 'new'],
     ['opens one that is no Markdown', 'prices.csv', 'a', `${EVERYONE}a`],
     ['puts a script into an open skill', 'skills/tea/run.sh', null, 'echo'],
-  ])("that %s needs a person's approval", async (_what, name, before, text) => {
+  ])("requires a person's approval for a write that %s", async (_what, name, before, text) => {
     await mkdir(join(folder, 'notes'));
     await mkdir(join(folder, 'skills/tea'), { recursive: true });
     await put('skills/tea/SKILL.md', '---\nname: tea\ndescription: Tea.\n---\nBrew.');
@@ -320,7 +320,7 @@ describe('[W09] a write by an owner’s turn, which can see private content', ()
     expect(await textOf(group, name)).toMatch(/new|a|echo/);
   });
 
-  it('is refused after approval if the file has changed in the meantime', async () => {
+  it('refuses an approved write if the file has changed in the meantime', async () => {
     await put('notes.md', 'one');
     const add = (text: string | null) => `${text} and two`;
     const plan = await owner.plan('notes.md', add);
@@ -347,7 +347,7 @@ describe('[W09] a write by an owner’s turn, which can see private content', ()
     expect(await textOf(group, 'skills/tea/notes.md')).toBe('absent: private');
   });
 
-  it('by a person’s own command may change an open file, and opens none', async () => {
+  it('lets a person’s own command change an open file, but not open one', async () => {
     await put('notes.md', 'old');
     await put('mine.md', `${OWNERS}---\naudience: everyone\n---\nsecret\nline`);
     const command = { by: 'command' } as const;
@@ -401,7 +401,7 @@ describe('a change that starts from the current text', () => {
     expect((await readFile(join(folder, 'large.md'), 'utf8')).length).toBe(large.length);
   });
 
-  it('[D09] is refused if the lock cannot be acquired or was lost', async () => {
+  it('[D09] refuses a change if the lock cannot be acquired or was lost', async () => {
     const away: WorkspaceLock = { hold: () => Promise.reject(new Error('no database')) };
     const lost: WorkspaceLock = { hold: (work) => work({ isMine: () => false }) };
     for (const [lock, reason] of [

@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 describe('a copy of a database', () => {
-  it('[D06] has every row of every table, except short-lived rows', async () => {
+  it('[D06] copies every row of every table, except short-lived rows', async () => {
     await fill();
     await copyDatabase(live, target);
     expect(await rowsOf(target)).toEqual(await rowsOf(live));
@@ -68,7 +68,7 @@ describe('a copy of a database', () => {
       expect(() => readFileSync(`${target}${end}`)).toThrow('ENOENT');
   });
 
-  it('is a snapshot: contains each concurrent write completely or not at all', async () => {
+  it('takes a snapshot that contains each concurrent write completely or not at all', async () => {
     const store = await open(live);
     for (let nth = 0; nth < 40; nth += 1) await store.inbox.accept(createMessage(`m${nth}`));
     const copying = copyDatabase(live, target);
@@ -177,7 +177,7 @@ describe('a restored database', () => {
     expect(column(target, 'select seq from inbox order by seq')).toEqual([1, 2, 3, 51]);
   });
 
-  it('has a new name, so that no process mistakes it for the previous database', async () => {
+  it('gives a restored database a new name, so that no process mistakes it for the previous one', async () => {
     const before = await open(live);
     await before.state.advance();
     await copyDatabase(live, target);
@@ -190,7 +190,7 @@ describe('a restored database', () => {
     expect(restored.state.seen?.name).toBe(`restored_${NOW}`);
   });
 
-  it('is migrated together with its rows if an older version of Parley created it', async () => {
+  it('migrates a restored database together with its rows if an older version of Parley created it', async () => {
     await fill();
     await copyDatabase(live, target);
     const later: Migration = {
@@ -203,7 +203,7 @@ describe('a restored database', () => {
     expect(column(target, 'select max(number) from parley_migration')).toEqual([later.number]);
   });
 
-  it('has every row, number and file from a backup made by 0.1.0', async () => {
+  it('restores every row, number and file from a backup made by 0.1.0', async () => {
     await fill();
     const picture = Buffer.from(Array.from({ length: 700_000 }, (_, at) => at % 251));
     const pieces = { name: 'file_piece', columns: ['file_id', 'piece_index', 'bytes'] };
@@ -244,7 +244,7 @@ describe('a restored database', () => {
   it.each([
     ['newer', 9_999, 'store-newer'],
     ['from before the first release', 29, 'store-older'],
-  ])('is refused when the backup is %s', (_what, step, code) => {
+  ])('refuses a backup that is %s', (_what, step, code) => {
     expect(() => refuseUnknownMigrations([31, step], '9.0.0', 'b.tar.gz')).toThrow(
       expect.objectContaining({ code }),
     );

@@ -14,7 +14,7 @@ const CHAT = { conversationId: 'web:c1', session: 0 };
 const SECRET = 'amaranth';
 
 for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`[G15] includes to-dos, delegated tasks and approvals`, () => {
+  describe.runIf(database.available)(`forgetting on ${database.name}`, () => {
     let store: Store;
     let lease: Lease;
     beforeEach(async () => {
@@ -33,7 +33,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         mark: '[forgotten]',
       });
 
-    it('[G15] includes to-dos, delegated tasks and approvals', async () => {
+    it('[G15] removes to-dos, delegated tasks and approvals', async () => {
       await store.todos.replace(CHAT, [{ text: `buy ${SECRET}`, state: 'open' }], 1);
       const content = { title: `${SECRET} one`, task: `look for Amaranth`, text: 'begin' } as const;
       const order = { id: 'a', callId: 'c', turnId: 't1', reader: 'owner', ...content } as const;

@@ -82,7 +82,7 @@ describe('tables with human text', () => {
     expect(holding.length > 0).toBe(expected);
   };
 
-  it('[G15] lose a forgotten phrase, both in their rows and in the database files', async () => {
+  it('[G15] lose a forgotten phrase, both in table rows and in the database files', async () => {
     await fill();
     const sent = JSON.stringify({
       id: 'x',

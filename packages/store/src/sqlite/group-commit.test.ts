@@ -96,7 +96,7 @@ describe('group commit', () => {
     expect(await timer).toBeLessThan(2_000);
   });
 
-  it('is idle when all earlier requests are settled', async () => {
+  it('resolves idle when all earlier requests are settled', async () => {
     const { log, work, group } = recorded();
     const many = Array.from({ length: 150 }, (_, i) => work(`${i}`));
     await group.idle();

@@ -29,7 +29,7 @@ const ENTRY: MemoryEntry = {
 };
 
 describe('a memory file', () => {
-  it('[G13] has one memory per line, each followed by its origin', () => {
+  it('[G13] writes one memory per line, each followed by its origin', () => {
     expect(addEntry(null, ENTRY)).toBe(
       '# What I was told\n\nOne memory in each line. Lines may be changed, removed and added by hand.\n\n' +
         '- I like green tea. <!-- parley id=m0123456789 type=preference scope=user person=telegram%3A42 date=2026-11-21 words=own channel=telegram chat=42 message=7 conversation=telegram%3Adefault%3A42 session=3 -->\n',
@@ -119,7 +119,7 @@ const entry = (text: string, change: Partial<MemoryEntry> = {}): MemoryEntry => 
 const NEVER_USED = new Map<string, number>();
 
 describe('a profile', () => {
-  it('[G14] never exceeds 600 characters, contains whole memories, and is deterministic', () => {
+  it('[G14] never exceeds 600 characters in a profile, which contains whole memories and is deterministic', () => {
     const Entry = fc
       .record({
         text: fc.string({ minLength: 1, maxLength: 500, unit: 'grapheme' }),
@@ -137,7 +137,7 @@ describe('a profile', () => {
     );
   });
 
-  it('[G14] is empty without memories', () => {
+  it('[G14] creates no profile without memories', () => {
     expect(summarizeProfile([], NEVER_USED)).toBe(null);
   });
 

@@ -235,7 +235,7 @@ function find(index: PassageIndex, question: string, most = 1_000) {
 }
 
 describe('indexed files', () => {
-  it('[G14] [W07] are searched after random changes just as if they had been read again', () => {
+  it('[G14] [W07] searches randomly changed files just as if they had been read again', () => {
     const Step = fc.record({
       name: fc.constantFrom('memory/user.md', 'memory/a.md'),
       lines: Lines,
@@ -261,7 +261,7 @@ describe('indexed files', () => {
     );
   });
 
-  it('[G14] keep all unchanged entries when a memory is saved, and no removed ones', () => {
+  it('[G14] keeps all unchanged entries when a memory is saved, and no removed ones', () => {
     const index = new PassageIndex(10_000);
     const notes = Array.from({ length: 1_500 }, (_, nth) => `note ${nth}`);
     index.put('memory/user.md', list(notes));
@@ -277,7 +277,7 @@ describe('indexed files', () => {
     expect(find(index, 'note more')).toEqual([]);
   });
 
-  it('are searched only up to the maximum number of pieces', () => {
+  it('searches files only up to the maximum number of pieces', () => {
     const index = new PassageIndex(2);
     index.put('memory/user.md', '- heron one\n- heron two\n- heron three');
     expect(find(index, 'heron')).toHaveLength(2);
@@ -293,7 +293,7 @@ describe('indexed files', () => {
     }
   });
 
-  it('[G14] find longer words by their prefix, in whatever order they were added', () => {
+  it('[G14] finds longer words by their prefix, in whatever order they were added', () => {
     const index = new PassageIndex(1_000);
     const words: string[] = [];
     for (let nth = 0; nth < 700; nth += 1) {

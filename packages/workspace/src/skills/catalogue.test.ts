@@ -18,7 +18,7 @@ const many = (count: number, description?: string) =>
   Array.from({ length: count }, (_, n) => entry(n, description));
 
 describe('the skill catalog', () => {
-  it('[S04] has one element per skill, with name, description and location', () => {
+  it('[S04] lists one element per skill, with name, description and location', () => {
     expect(selectCatalogue(many(1), LIMITS).text).toBe(
       [
         '<available_skills>',
@@ -28,11 +28,11 @@ describe('the skill catalog', () => {
     );
   });
 
-  it('[S04] is empty without skills', () => {
+  it('[S04] creates an empty catalog without skills', () => {
     expect(selectCatalogue([], LIMITS)).toEqual({ text: '', entries: [], left: 0 });
   });
 
-  it("[S04] cannot be escaped by a skill's author", () => {
+  it("[S04] escapes the text of a skill's author", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (description, location) => {
         const { text } = selectCatalogue([{ name: 'a', description, location }], LIMITS);
@@ -129,7 +129,7 @@ const LANGUAGES = [
 
 describe('the token cost of a skill', () => {
   it.each(LANGUAGES)(
-    '[S10] is about 100 tokens when many have long descriptions in %s',
+    '[S10] costs about 100 tokens per skill when many have long descriptions in %s',
     (_case, description) => {
       const { text, left } = selectCatalogue(many(60, description), LIMITS);
       expect(left).toBe(0);
@@ -138,7 +138,7 @@ describe('the token cost of a skill', () => {
   );
 
   it.each(LANGUAGES)(
-    '[S10] of 20 skills is below 2,000 tokens, including the rules above them, in %s',
+    '[S10] costs less than 2,000 tokens for 20 skills, including the rules above them, in %s',
     (_case, description) => {
       const { text, left } = selectCatalogue(many(20, description), LIMITS);
       expect(left).toBe(0);

@@ -72,11 +72,11 @@ describe('[S08] the command of a skill', () => {
     [`${'a'.repeat(31)}-b`, 'a'.repeat(31)],
     ['旅行', null],
     ['42', '42'],
-  ])('of %j is %j', (name, command) => {
+  ])('makes the command of %j %j', (name, command) => {
     expect(toCommandName(name)).toBe(command);
   });
 
-  it('is accepted by Telegram and Discord for any skill name', () => {
+  it('creates a command that Telegram and Discord accept for any skill name', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (name) => {
         expect(toCommandName(name) ?? 'none').toMatch(/^[a-z0-9_]{1,32}$/);
@@ -88,12 +88,12 @@ describe('[S08] the command of a skill', () => {
     ['/plan_trip Rome in May', 'plan_trip', 'Rome in May'],
     ['/plan-trip', 'plan_trip', ''],
     ['  /PLAN_TRIP\nRome\nin May ', 'plan_trip', 'Rome\nin May'],
-  ])('is found in %j', (text, command, argument) => {
+  ])('finds a skill command in %j', (text, command, argument) => {
     expect(parseSkillCommand(text)).toEqual({ command, argument });
   });
 
   it.each(['/etc/passwd', 'see /plan_trip', '/', '/ x', '/plan_trip@other_bot', '', '/旅行'])(
-    'is not found in %j',
+    'finds no skill command in %j',
     (text) => {
       expect(parseSkillCommand(text)).toBeNull();
     },

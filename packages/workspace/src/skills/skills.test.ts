@@ -57,7 +57,7 @@ describe('the six skill sources', () => {
     );
   });
 
-  it('[S02] need not exist', async () => {
+  it('[S02] accepts skill sources that do not exist', async () => {
     expect(await scene.open().list()).toEqual([]);
     expect((await scene.open().snapshot(OWNER)).catalogue).toBe('');
   });
@@ -185,7 +185,7 @@ describe('private skills', () => {
     await scene.write('bundled', 'open', createSkillText('open'));
   });
 
-  it('[W03] are shown to the owner in the catalog, on demand and as commands', async () => {
+  it('[W03] shows private skills to the owner in the catalog, on demand and as commands', async () => {
     const skills = scene.open();
     const forOwner = await skills.snapshot(OWNER);
     expect([forOwner.names, forOwner.audience]).toEqual([['secret', 'open'], { kind: 'owner' }]);
@@ -378,7 +378,7 @@ describe('the key of a skill', () => {
 });
 
 describe('commands', () => {
-  it('[S08] are available for a skill hidden from the model, and vice versa', async () => {
+  it('[S08] offers a command for a skill hidden from the model, and vice versa', async () => {
     await scene.write('bundled', 'a', createSkillText('a', 'disable-model-invocation: true\n'));
     await scene.write('bundled', 'b', createSkillText('b', 'user-invocable: false\n'));
     const skills = scene.open();
