@@ -42,13 +42,15 @@ const NAMED: Readonly<Record<string, string>> = {
   'packages/channels/src/commands/permission.ts: hasGroupRight':
     'a silent platform, with a short wait',
   'packages/tools/src/mcp/client.ts: readEntries': 'read from the corpus of real answers',
-  'apps/parley/src/build/build.ts: buildUntilUnchanged': 'a whole bundle takes too long to build thrice',
+  'apps/parley/src/build/build.ts: buildUntilUnchanged':
+    'a whole bundle takes too long to build thrice',
   'apps/parley/src/deployment.ts: readWorkspaceId': 'two processes ask at the same moment',
   // Parts of the product used to build tests and checks.
   'apps/parley/src/compose-worker.ts: createTurnServices':
     'the model checks run turns with models of their own',
   'apps/console/src/server/page-files.ts: readBuiltPage': 'tests serve the page of the bundle',
-  'packages/settings/src/json-schema.ts: createSettingsJsonSchema': 'makes config/parley.schema.json',
+  'packages/settings/src/json-schema.ts: createSettingsJsonSchema':
+    'makes config/parley.schema.json',
   'packages/store/src/inbox-reads.ts: CHATS': 'its plan is checked on PostgreSQL',
 };
 const CODE = /^(packages|apps|examples|test)\/.*\.tsx?$/;

@@ -28,9 +28,9 @@ export { createSoulCommand as soulCommand, notifyOfSoul } from './soul/soul-mess
 export type { ScenarioServices, SoulTrial } from './soul/soul-scenarios.ts';
 export { type SoulAnswer, SoulService } from './soul/soul-service.ts';
 export {
-  diffSouls as soulDiff,
   describeAuthor as authorText,
   describeSoulStatus as soulStatus,
+  diffSouls as soulDiff,
   formatLocalMoment as localMoment,
   formatScore as scoreText,
   formatVersionName as versionName,

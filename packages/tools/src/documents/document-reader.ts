@@ -88,12 +88,12 @@ export function createDocumentReader(options: DocumentReaderOptions = {}): ReadD
       if (bytes === null) return refuseDocument('it is no longer kept');
       const { from = 0, characters } = request;
       // Loaded here, because most installations run for days without receiving a document.
-      const {
-        DOCUMENTS,
-        getMaxOutputBytes,
-        readInProcess,
-      } = await import('./read-in-process.ts');
-      const order = { bytes, numbers: [from, characters], mostBytes: getMaxOutputBytes(characters) };
+      const { DOCUMENTS, getMaxOutputBytes, readInProcess } = await import('./read-in-process.ts');
+      const order = {
+        bytes,
+        numbers: [from, characters],
+        mostBytes: getMaxOutputBytes(characters),
+      };
       const outcome = await readInProcess(DOCUMENTS, { ...order, limits: limits[lane], signal });
       onProcess?.(outcome);
       if (outcome.kind === 'read') return outcome.result;

@@ -48,7 +48,9 @@ const OLD_OFFICE = `it is in an old Office format; I can read ${ONES_I_CAN_READ}
 /** The beginning is ASCII and declares the encoding of the rest. */
 async function readRtf(bytes: Uint8Array): Promise<string> {
   const { extractRtfText } = await import('./rtf.ts');
-  return extractRtfText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'));
+  return extractRtfText(
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1'),
+  );
 }
 
 /**
