@@ -93,7 +93,7 @@ describe('memory upkeep of a running Parley', () => {
     const after = page();
     expect(await memory('restore', oldest)).toMatchObject({ code: 0 });
     expect(page()).toBe(PAGE);
-    expect((await memory('versions')).out).toContain(`brought back from ${oldest}`);
+    expect((await memory('versions')).out).toContain(`restored from ${oldest}`);
     const newer = /^\S+(?= .*2 added)/m.exec(listed.out)?.[0] ?? '';
     await memory('restore', newer);
     expect(page()).toBe(after);

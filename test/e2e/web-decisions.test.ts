@@ -144,7 +144,7 @@ describe.runIf(chromiumUrl)('pending decisions on the web page', () => {
     });
     await open.click();
     await page.getByRole('button', { name: 'Open it' }).click();
-    await page.getByText('notes/one.md has changed meanwhile.').waitFor();
+    await page.getByText('notes/one.md has changed in the meantime.').waitFor();
     await page.unroute('**/api/approvals/settle-file');
     expect(onDisk('notes/one.md')).toContain('audience: owner');
     await file('notes/one.md').getByText('Added.').waitFor();

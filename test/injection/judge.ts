@@ -30,7 +30,7 @@ const SAID: readonly (readonly [Guard, RegExp])[] = [
     'own words only',
     /These words are not in what|In a group only facts|Without the person’s own words/,
   ],
-  ['proposals only', /changes by a proposal only/],
+  ['proposals only', /can only be changed by a proposal/],
   ['a person is asked', /needs an approval/],
 ];
 

@@ -139,7 +139,7 @@ function deduplicate(scope: QueueScope, job: NewJob): string | undefined {
   return claim.job_id;
 }
 
-/** The current owner of a deduplication id. */
+/** Finds the current owner of a deduplication id. */
 export function findClaim(scope: QueueScope, dedupId: string): DeduplicationClaim | undefined {
   return scope.get<DeduplicationClaim>(
     `SELECT job_id, expires_at FROM dedup
@@ -149,12 +149,12 @@ export function findClaim(scope: QueueScope, dedupId: string): DeduplicationClai
   );
 }
 
-/** Makes a job the owner of the id: with `keepLastIfActive` until it ends, otherwise for the ttl. */
+/** Makes a job the owner of an id: with `keepLastIfActive` until it ends, otherwise for the ttl. */
 function setClaim(scope: QueueScope, options: DeduplicationOptions, jobId: string): void {
   storeClaim(scope, options.id, jobId, computeExpiry(scope, options));
 }
 
-/** Makes a job the owner of an unclaimed id. Returns false if the id already has a claim. */
+/** Makes a job the owner of an unclaimed id; returns false if the id already has a claim. */
 function claimIfFree(scope: QueueScope, options: DeduplicationOptions, jobId: string): boolean {
   const claimed = scope.run(
     'INSERT INTO dedup (queue_id, id, job_id, expires_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
@@ -235,8 +235,8 @@ function storeFollowUp(scope: QueueScope, dedupId: string, job: NewJob): void {
     dedupId,
     JSON.stringify(job),
   );
-  // From now on the claim must outlive the active job, or another add could slip past the check in
-  // `deduplicate`.
+  // From this point, the claim must outlive the active job, or another add could slip past the
+  // check in `deduplicate`.
   scope.run('UPDATE dedup SET expires_at = NULL WHERE queue_id = ? AND id = ?', dedupId);
 }
 

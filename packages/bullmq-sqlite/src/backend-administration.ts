@@ -127,12 +127,15 @@ export class BackendAdministration extends BackendQueries {
     return removed;
   }
 
-  /** Returns 0 when nothing is left; BullMQ repeats the call until then. */
+  /**
+   * Deletes part of the queue; returns 0 when nothing is left, and BullMQ repeats the call until
+   * then.
+   */
   obliterate({ force }: { force: boolean; count: number }): Promise<number> {
     return this.write((scope) => (obliterateQueue(scope, force) ? 1 : 0));
   }
 
-  /** Always 0: a job and its state are one row, so neither can exist without the other. */
+  /** Always returns 0: a job and its state are one row, so neither can exist without the other. */
   async removeOrphanedJobs(): Promise<number> {
     return 0;
   }
@@ -202,10 +205,10 @@ export class BackendAdministration extends BackendQueries {
     return this.write((scope) => removeJob(scope, jobId));
   }
 
-  /** Does nothing, because no job has children here. */
+  /** Does nothing, because jobs in this backend have no children. */
   async removeUnprocessedChildren(): Promise<void> {}
 
-  /** Always false: no job has a parent here. */
+  /** Always returns false, because jobs in this backend have no parent. */
   async removeChildDependency(): Promise<boolean> {
     return false;
   }
@@ -261,7 +264,7 @@ export class BackendAdministration extends BackendQueries {
     return this.write(clearRateLimit);
   }
 
-  /** Always 0: such keys exist only in Redis. */
+  /** Always returns 0, because such keys exist only in Redis. */
   async removeDeprecatedPriorityKey(): Promise<number> {
     return 0;
   }

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
-// Imported, because fake timers replace the global `setImmediate` and the queue must keep running.
+// The function is imported, because fake timers replace the global `setImmediate` and the queue
+// must keep running.
 import { setImmediate } from 'node:timers';
 import {
   ConnectionClosedError,
@@ -19,26 +20,30 @@ import {
 } from './queue-scope.ts';
 
 /**
- * The delay before a failed operation reports its error, so that a worker does not retry in a tight
- * loop. In ms.
+ * The delay before a failed operation reports its error, in ms, so that a worker does not retry in
+ * a tight loop.
  */
 const PAUSE_AFTER_FAILURE_MS = 500;
 
 /**
  * The base class for all backend operations: the queue's identity, transactions, waiting and
- * closing. The subclasses add the operations.
+ * closing. Subclasses add the operations.
  */
 export class BackendBase extends EventEmitter {
   readonly minimumBlockTimeout = 0.001;
-  /** In seconds. Waits are timers here, so BullMQ's short limit for Redis is not needed. */
+  /**
+   * The maximum wait in seconds; waits are timers in this backend, so BullMQ's short limit for
+   * Redis is not needed.
+   */
   readonly maximumBlockTimeout = 3600;
-  /** Empty: jobs are rows here, not keys. */
+  /** Empty, because jobs are rows instead of keys. */
   readonly keys: KeysMap = {};
   readonly qualifiedName: string;
   closing: Promise<void> | undefined;
 
   /**
-   * Set after a wait has ended: there is most likely a job, so `moveToActive` need not check first.
+   * Set after a wait has ended: a job is most likely available, so `moveToActive` need not check
+   * first.
    */
   protected expectsJob = false;
   protected readonly shared: SharedFile;
@@ -67,7 +72,7 @@ export class BackendBase extends EventEmitter {
     this.#endAtStart = findEndOfEvents(shared.file, this.#queueId);
   }
 
-  /** Ready immediately: opening the file was synchronous. */
+  /** The backend is ready immediately, because opening the file is synchronous. */
   async waitUntilReady(): Promise<void> {}
 
   /** Ends waits and rejects further calls. The file stays open; its owner closes it. */
@@ -105,8 +110,8 @@ export class BackendBase extends EventEmitter {
   }
 
   /**
-   * Waits up to `blockTimeout` seconds for a job that can start. The result null tells BullMQ to
-   * fetch the job itself.
+   * Waits up to `blockTimeout` seconds for a job that can start. The result is null, which tells
+   * BullMQ to fetch the job itself.
    */
   async waitForJob(blockTimeout: number): Promise<null> {
     this.#assertOpen();
@@ -126,7 +131,7 @@ export class BackendBase extends EventEmitter {
 
   /**
    * Returns the events after `id`, waiting up to `blockTimeout` ms for the first one; null if none
-   * came.
+   * arrived.
    */
   async readEvents(id: string, blockTimeout: number): Promise<StreamReadRaw> {
     this.#assertOpen();
@@ -161,11 +166,11 @@ export class BackendBase extends EventEmitter {
       appendEvents(scope);
       return value;
     });
-    // Handled below; without this handler, a failure in `reconsider` would leave a rejection
-    // unhandled.
+    // The failure is handled below; without this handler, an error in `reconsider` would leave a
+    // rejection unhandled.
     committed.catch(() => {});
-    // A worker woken here claims the job in the same commit and receives it when the commit is
-    // done.
+    // A worker woken at this point claims the job in the same commit and receives it when the
+    // commit is done.
     wakeUps.reconsider(this.#queueId);
     const result = await committed;
     news.announce(this.#queueId);
@@ -216,7 +221,7 @@ export function readWorkerSettings(opts: QueueBaseOptions): WorkerSettings {
   return opts as WorkerSettings;
 }
 
-/** What one process's queues, workers and listeners share for one file. */
+/** State shared by one process's queues, workers and listeners of a file. */
 export class SharedFile {
   readonly file: QueueFile;
   readonly clock: () => number;
@@ -258,7 +263,7 @@ export class SharedFile {
   }
 }
 
-/** How long operations may follow each other before the event loop runs, in ms. */
+/** How long operations may follow each other before yielding to the event loop, in ms. */
 const MAX_TURN_MS = 4;
 
 /**
@@ -270,7 +275,7 @@ class TurnBudget {
   #spentAt = 0;
   #nextTurn: Promise<void> | undefined;
 
-  /** If this returns a promise, await it and call again. */
+  /** If this returns a promise, await the promise and call again. */
   take(): Promise<void> | undefined {
     this.#nextTurn ??= this.#startTurn();
     return performance.now() < this.#spentAt ? undefined : this.#nextTurn;
@@ -349,7 +354,7 @@ class WakeUpScheduler {
     else for (const waiter of waiters) this.#setTimer(waiter, dueAt);
   }
 
-  /** Called when another process has committed; what it changed is unknown. */
+  /** Called when another process has committed unknown changes. */
   reconsiderAll(): void {
     for (const queueId of [...this.#waiters.keys()]) this.reconsider(queueId);
   }

@@ -24,7 +24,10 @@ export class BackendQueries extends BackendBase {
     });
   }
 
-  /** 0: not finished, 1: completed, 2: failed, -1: no such job; with the result if requested. */
+  /**
+   * Returns 0: not finished, 1: completed, 2: failed, -1: no such job; with the result if
+   * requested.
+   */
   isFinished(jobId: string, returnValue?: boolean): Promise<number | [number, string]> {
     return this.read((scope) => {
       const [status, value] = readFinishedStatus(scope, jobId);
@@ -85,7 +88,8 @@ export class BackendQueries extends BackendBase {
   }
 
   /**
-   * `[[total, time of the last point, total at that time], points newest first, number of points]`.
+   * Returns `[[total, time of the last point, total at that time], points newest first, number of
+   * points]`.
    */
   getMetrics(
     type: 'completed' | 'failed',
@@ -148,7 +152,7 @@ export class BackendQueries extends BackendBase {
     return this.read((scope) => countState(scope, 'repeat', undefined));
   }
 
-  // Jobs never have children here, so queries about them have correct, empty answers.
+  // Jobs never have children in this backend, so queries about children return empty answers.
 
   async getDependencyCounts(_jobId: string, types: string[]): Promise<number[]> {
     return types.map(() => 0);
@@ -176,7 +180,7 @@ export class BackendQueries extends BackendBase {
   }
 }
 
-/** The number of lines in a job's log. */
+/** Counts the lines in a job's log. */
 export function countLogs(scope: QueueScope, jobId: string): number {
   return countRows(
     scope,
@@ -210,9 +214,9 @@ function countState(scope: QueueScope, state: string, dueBefore: number | undefi
 }
 
 /**
- * The ids of jobs in a state, from index `start` to `end` inclusive; negative indexes count from
- * the end. Ascending order starts with the next job to run, or the oldest. List states are returned
- * newest first, as in a Redis list, because BullMQ reverses them itself.
+ * Lists the ids of jobs in a state, from index `start` to `end` inclusive; negative indexes count
+ * from the end. Ascending order starts with the next job to run, or the oldest. List states are
+ * returned newest first, as in a Redis list, because BullMQ reverses them itself.
  */
 function listRangeOfState(
   scope: QueueScope,

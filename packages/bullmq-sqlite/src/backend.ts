@@ -77,8 +77,8 @@ export class SqliteQueueBackend extends BackendAdministration implements IQueueB
     return this.orPause(async () => {
       if (!this.expectsJob) {
         const { now, ...left } = await this.look();
-        // A worker fetches again after each job it takes. Usually no job is left, and then there is
-        // nothing to write.
+        // A worker fetches again after each job it takes. Usually no job is left, and no write is
+        // needed.
         if (!left.waits && left.dueAt > now) return createEmptyClaim(left.dueAt);
       }
       this.expectsJob = false;

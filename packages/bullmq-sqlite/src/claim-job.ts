@@ -19,7 +19,7 @@ export type NextJob = [
 
 /** The lock duration for a worker that does not set one, in ms: BullMQ's default. */
 const DEFAULT_LOCK_MS = 30_000;
-/** How many due jobs are moved in one operation; the next call moves more. */
+/** The number of due jobs moved in one operation; the next call moves more. */
 const PROMOTED_AT_ONCE = 1000;
 
 /**
@@ -51,7 +51,7 @@ export function claimNextJob(
 }
 
 /**
- * The result when no job is in line. `dueAt` is when the earliest delayed job is due, or
+ * Creates the result when no job is in line; `dueAt` is when the earliest delayed job is due, or
  * `Infinity`.
  */
 export function createEmptyClaim(dueAt: number): NextJob {
@@ -173,8 +173,8 @@ export function recoverStalledJobs(scope: QueueScope, settings: WorkerSettings):
 }
 
 /**
- * Puts every active job back in line, locked or not, oldest first. Correct only if no process can
- * be working on the queue. Returns their ids.
+ * Puts every active job back in line, locked or not, oldest first. Call this only if no process can
+ * be working on the queue; returns the ids of the jobs.
  */
 export function releaseActiveJobs(scope: QueueScope, maxStalledCount: number): string[] {
   const jobs = listActiveJobs(scope, false);

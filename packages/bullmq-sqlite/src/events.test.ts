@@ -16,7 +16,7 @@ function history() {
       for (const n of numbers) scope.emit('n', { n });
       return appendEvents(scope);
     },
-    /** The numbers of the events after a cursor, read page by page like a listener. */
+    /** Lists the numbers of the events after a cursor, read page by page like a listener. */
     read: (cursor: string) => {
       const seen: number[] = [];
       let at = cursor;
@@ -41,7 +41,7 @@ describe('the event history', () => {
     expect(ids).toEqual(['1700000000000-0', '1700000000000-1', '1700000000000-100']);
   });
 
-  it('can be read from the beginning, from a time, and after any event', () => {
+  it('reads events from the beginning, from a time, and after any event', () => {
     const { write, read } = history();
     write(1000, 1, 2);
     write(2000, 3);

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'node:events';
-// Imported, because fake timers replace the global `setImmediate` and readers must keep running.
+// The function is imported, because fake timers replace the global `setImmediate` and readers must
+// keep running.
 import { setImmediate } from 'node:timers';
 import type { QueueFile } from './queue-file.ts';
 import { getMaxEvents, type QueueScope } from './queue-scope.ts';
@@ -10,7 +11,7 @@ import { getMaxEvents, type QueueScope } from './queue-scope.ts';
  */
 export type EventEntry = [id: string, fields: string[]];
 
-/** The maximum number of events per row. Events from one operation share a row where possible. */
+/** The maximum number of events per row; events from one operation share a row where possible. */
 const ENTRIES_PER_ROW = 100;
 /** Row ids are Unix ms times this factor, plus a counter, so they sort by time and never repeat. */
 const ROWS_PER_MS = 1000;
@@ -70,7 +71,7 @@ export function readEventsAfter(file: QueueFile, queueId: number, cursor: string
   });
 }
 
-/** A cursor after everything written so far, like `$` in Redis. */
+/** Returns a cursor after all existing events, like `$` in Redis. */
 export function findEndOfEvents(file: QueueFile, queueId: number): string {
   return formatEntryId(lastRowId(file, queueId), ENTRIES_PER_ROW - 1);
 }
@@ -84,7 +85,7 @@ function lastRowId(file: QueueFile, queueId: number): number {
   );
 }
 
-/** `<ms>-<n>`, so that a cursor made from a time works as it does with Redis. */
+/** Formats an entry id as `<ms>-<n>`, so that a cursor made from a time works as with Redis. */
 function formatEntryId(rowId: number, index: number): string {
   const ms = Math.floor(rowId / ROWS_PER_MS);
   return `${ms}-${(rowId % ROWS_PER_MS) * ENTRIES_PER_ROW + index}`;
@@ -107,14 +108,14 @@ function parseCursor(cursor: string): [rowId: number, index: number] {
  * continues first, so a job announced as active can be cancelled immediately.
  */
 export class EventNotifier {
-  // Each waiting QueueEvents adds a listener, so no limit makes sense as a leak warning.
+  // Each waiting QueueEvents adds a listener, so a leak warning makes no sense.
   readonly #emitter = new EventEmitter().setMaxListeners(0);
 
   announce(queueId: number): void {
     this.#emitter.emit(String(queueId));
   }
 
-  /** Called when another process has committed; what it changed is unknown. */
+  /** Called when another process has committed unknown changes. */
   announceAll(): void {
     for (const queue of this.#emitter.eventNames()) this.#emitter.emit(queue);
   }

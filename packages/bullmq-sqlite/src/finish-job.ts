@@ -4,7 +4,7 @@ import { createDelayedPosition, enqueue, type JobRow, moveJob } from './job-row.
 import { getWindowTtl, type QueueScope } from './queue-scope.ts';
 import { applyRetention, deleteJob, type Retention } from './removal.ts';
 
-/** A job's outcome. `value` is JSON for a result and plain text for a failure reason. */
+/** A job's outcome; `value` is JSON for a result and plain text for a failure reason. */
 export type JobOutcome =
   | { readonly state: 'completed'; readonly value: string }
   | { readonly state: 'failed'; readonly value: string; readonly stacktrace: string | undefined };
@@ -74,10 +74,10 @@ function announceOutcome(
   if (attemptsMade >= attempts) scope.emit('retries-exhausted', { jobId: job.id, attemptsMade });
 }
 
-/** What a failed attempt changes in the job. */
+/** The changes to a job after a failed attempt. */
 export interface FailedAttempt {
   readonly failedReason?: string;
-  /** A JSON array of stack traces. */
+  /** Stack traces as a JSON array. */
   readonly stacktrace?: string;
 }
 
@@ -160,7 +160,8 @@ export function collectMetric(scope: QueueScope, kind: string, maxDataPoints: nu
     storeMetric(scope, kind, { ...before, count });
     return;
   }
-  // Newest first. The jobs counted so far belong to the past minute; the current job does not.
+  // The points are ordered newest first. The jobs counted so far belong to the past minute; the
+  // current job does not.
   const closed = [...Array<number>(minutes - 1).fill(0), before.count - before.prev_count];
   const points = [...closed, ...(JSON.parse(before.points) as number[])].slice(0, maxDataPoints);
   storeMetric(scope, kind, {
@@ -171,7 +172,7 @@ export function collectMetric(scope: QueueScope, kind: string, maxDataPoints: nu
   });
 }
 
-/** The counts for one kind of outcome. */
+/** Reads the counts for one kind of outcome. */
 export function readMetric(scope: QueueScope, kind: string): MetricRow | undefined {
   return scope.get<MetricRow>(
     'SELECT count, prev_ts, prev_count, points FROM metric WHERE queue_id = ? AND kind = ?',

@@ -15,7 +15,7 @@ function freshFile(): string {
 }
 
 describe('a queue file', () => {
-  it('is created with its folders, and keeps jobs after reopening', async () => {
+  it('creates the queue file with its folders, and keeps jobs after reopening', async () => {
     const file = freshFile();
     const first = openSqliteQueues({ file });
     const queue = new Queue('q', { connection: {} }, first.backend);
@@ -80,7 +80,7 @@ describe('a queue file', () => {
     await Promise.all(queues.map((queue) => queue.close()));
   });
 
-  it('is refused if it is not a database or has another layout', () => {
+  it('refuses a queue file that is not a database or has another layout', () => {
     const text = freshFile();
     openSqliteQueues({ file: text }).close();
     const newer = text.replace('queue.db', 'newer.db');
@@ -134,7 +134,7 @@ describe('a queue file', () => {
 });
 
 describe('an unsupported feature', () => {
-  it('is rejected by name', async () => {
+  it('rejects an unsupported feature with its name', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const flows = new FlowProducer({ connection: {} }, sqlite.backend);
@@ -151,8 +151,8 @@ describe('an unsupported feature', () => {
   });
 });
 
-describe('one process', () => {
-  it('writes no events without a listener, and still runs jobs', async () => {
+describe('a single process with a queue file', () => {
+  it('writes no events when they are turned off, and still runs jobs', async () => {
     const file = freshFile();
     using sqlite = openSqliteQueues({ file, events: false });
     const ran: string[] = [];
@@ -194,14 +194,14 @@ describe('one process', () => {
     clearInterval(ticks);
     await worker.close();
     await queue.close();
-    // Only a handful of turns pass between two ticks; without yielding there would be one gap of
-    // 5,000.
+    // Without yielding, one gap would have 5,000 runs; with it, only a handful of runs are between
+    // two ticks.
     const gaps = doneAtTick.map((count, at) => count - (doneAtTick[at - 1] ?? 0));
     expect(Math.max(...gaps, 5000 - (doneAtTick.at(-1) ?? 0))).toBeLessThan(1000);
     expect(doneAtTick.length).toBeGreaterThan(20);
   });
 
-  it('wakes one idle worker per job, not all of them', async () => {
+  it('wakes one idle worker per job instead of all of them', async () => {
     using sqlite = openSqliteQueues({ file: freshFile() });
     const queue = new Queue('q', { connection: {} }, sqlite.backend);
     const options = { connection: {}, drainDelay: 60 };

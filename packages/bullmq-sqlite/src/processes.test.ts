@@ -44,7 +44,7 @@ async function leaveActive(file: string, count: number): Promise<void> {
 }
 
 describe('a process killed with SIGKILL while its jobs are active', () => {
-  test('loses nothing: releaseOrphans immediately puts its jobs first in line, in order', async () => {
+  test('loses no job: releaseOrphans immediately puts its jobs first in line, in order', async () => {
     const { sqlite, queue } = open();
     await queue.addBulk(['a', 'b', 'c'].map((name) => ({ name, data: { name } })));
     await leaveActive(sqlite.file, 3);
@@ -104,7 +104,7 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
     expect(seen).toEqual([{ n: 1 }, { n: 2 }]);
   });
 
-  test('does not crash forever: a job left active too often fails instead', async () => {
+  test('does not restart forever: a job left active too often fails instead', async () => {
     const { sqlite, queue } = open();
     await queue.add('crasher', {});
     await leaveActive(sqlite.file, 1);
@@ -125,11 +125,11 @@ describe('a process killed with SIGKILL while its jobs are active', () => {
     expect(runs).toBe(0);
   });
 
-  test('is rescued by another process after the locks expire', async () => {
+  test('lets another process run the jobs after the locks expire', async () => {
     const { sqlite, queue } = open();
     await queue.add('a', {});
     await leaveActive(sqlite.file, 1);
-    // The dead worker's lock lasts BullMQ's 30 s; here it has already expired.
+    // The crashed worker's lock lasts BullMQ's 30 s; the clock has already passed that time.
     sqlite.close();
     const later = openSqliteQueues({ file: sqlite.file, clock: () => Date.now() + 40_000 });
     onTestFinished(() => later.close());
@@ -186,7 +186,7 @@ describe('several processes on one file', () => {
     await worker.close();
     expect(overlaps).toBe(0);
     expect(await queue.getFailedCount()).toBe(0);
-    // Every deduplication id was released, so none is stuck.
+    // Every deduplication id was released, so that no id stays claimed.
     for (let chat = 0; chat < 10; chat += 1) {
       expect(await queue.getDeduplicationJobId(`chat-${chat}`)).toBeNull();
     }

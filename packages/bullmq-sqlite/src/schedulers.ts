@@ -6,8 +6,7 @@ import type { QueueScope } from './queue-scope.ts';
 import { deleteJob, deleteJobAndClaim, formatSchedulerJobId } from './removal.ts';
 
 /**
- * The fields that BullMQ stores about a scheduler, as strings under the names used by its Redis
- * backend.
+ * A scheduler's fields as BullMQ stores them: strings under the names used by its Redis backend.
  */
 export type SchedulerFields = Record<string, string>;
 
@@ -18,18 +17,18 @@ export interface StoredScheduler {
   readonly fields: SchedulerFields;
 }
 
-/** A scheduler to create or change. BullMQ computes `nextRun` for cron patterns. */
+/** A scheduler to create or change; BullMQ computes `nextRun` for cron patterns. */
 export interface SchedulerInput {
   readonly id: string;
   readonly nextRun: number;
-  /** JSON text. */
+  /** The data of the scheduler's jobs as JSON text. */
   readonly data: string;
   readonly templateOpts: JobsOptions;
   readonly repeat: SchedulerRepeat;
   readonly jobOpts: RepeatedJobOptions;
 }
 
-/** When a scheduler runs. BullMQ passes null for an offset that is not set. */
+/** When a scheduler runs; BullMQ passes null for an offset that is not set. */
 type SchedulerRepeat = Omit<RepeatableOptions, 'offset'> & { offset?: number | null | undefined };
 
 /** The options of a job created by a scheduler. */
@@ -37,10 +36,10 @@ export type RepeatedJobOptions = JobsOptions & {
   repeat?: { every?: number; offset?: number | null };
 };
 
-/** How many slots to try if old jobs from the same scheduler occupy the next ones. */
+/** The number of slots to try if old jobs from the same scheduler occupy the next ones. */
 const SLOTS_TRIED = 32;
 
-/** Returns the scheduler with this id. */
+/** Finds the scheduler with this id. */
 export function findScheduler(
   scope: Pick<QueueScope, 'get'>,
   id: string,
@@ -54,7 +53,7 @@ export function findScheduler(
 
 /**
  * Creates or changes a scheduler and enqueues its next job. Returns the id and the delay (ms) of
- * that job.
+ * the job.
  */
 export function upsertScheduler(scope: QueueScope, input: SchedulerInput): [string, number] {
   const before = findScheduler(scope, input.id);
@@ -77,8 +76,8 @@ export function upsertScheduler(scope: QueueScope, input: SchedulerInput): [stri
   }
   const replaced = before !== undefined && removeNextJob(scope, before);
   if (replaced) {
-    // A pattern's slot may belong to the running job that makes this change. The job for the slot
-    // after it was just removed, so that slot is free.
+    // A pattern's slot may belong to the running job that makes this change. The job for the
+    // following slot was just removed, so that slot is free.
     const isTaken = !every && jobExists(scope, formatSchedulerJobId(input.id, nextRun));
     if ((every && !everyChanged) || isTaken) nextRun = before.nextRun;
     if (every && !everyChanged) repeat.offset = input.repeat.offset;
@@ -127,7 +126,7 @@ export function advanceScheduler(
   return nextId;
 }
 
-/** Removes a scheduler with its delayed job. Returns 0 if it existed, otherwise 1. */
+/** Removes a scheduler with its delayed job. Returns 0 if the scheduler existed, otherwise 1. */
 export function removeScheduler(scope: QueueScope, id: string): 0 | 1 {
   const scheduler = findScheduler(scope, id);
   if (!scheduler) return 1;
@@ -141,8 +140,8 @@ export function removeScheduler(scope: QueueScope, id: string): 0 | 1 {
 }
 
 /**
- * Removes the next job. As in Redis, a job in line stays while the queue is paused, unless it has a
- * priority.
+ * Removes the scheduler's next job. As in Redis, a job in line stays while the queue is paused,
+ * unless it has a priority.
  */
 function removeNextJob(scope: QueueScope, scheduler: StoredScheduler): boolean {
   const job = findJob(scope, formatSchedulerJobId(scheduler.id, scheduler.nextRun));
@@ -219,7 +218,10 @@ function enqueueIteration(
   return [jobId, delay];
 }
 
-/** BullMQ passes null for an offset that is not set, but expects none in return. */
+/**
+ * Removes a null offset, which BullMQ passes for an offset that is not set but does not expect in
+ * return.
+ */
 function removeNull<Repeat extends { offset?: number | null }>(repeat: Repeat): Repeat {
   if (repeat.offset !== null) return repeat;
   const { offset: _offset, ...rest } = repeat;
@@ -228,7 +230,7 @@ function removeNull<Repeat extends { offset?: number | null }>(repeat: Repeat): 
 
 /** The inputs for the next run of an `every` scheduler; all values in ms, times as Unix ms. */
 export interface EveryFacts {
-  /** The previously planned run; undefined at the start or when `every` changed. */
+  /** The previously planned run; undefined at the start or when `every` has changed. */
   readonly previous: number | undefined;
   readonly every: number;
   readonly now: number;

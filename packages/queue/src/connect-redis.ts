@@ -8,15 +8,15 @@ import { QueueError, type RedisLocation } from './redis-location.ts';
 export type RedisConnection = Redis | Cluster;
 
 /**
- * What a connection is used for. On `ask`, a command fails at once while Redis is away, because a
- * caller is waiting for the answer. On `work` (BullMQ’s workers) and `listen` (live events), it
- * waits until Redis is back.
+ * What a connection is used for. On an `ask` connection, a command fails at once while Redis is
+ * unreachable, because a caller is waiting for the answer. On `work` (BullMQ’s workers) and
+ * `listen` (live events), a command waits until Redis is back.
  */
 type RedisUse = 'ask' | 'work' | 'listen';
 
 /**
- * Reconnecting within a second is fast enough for users and does not burden a Redis server that has
- * just restarted. In ms.
+ * The maximum delay before reconnecting, in ms: short enough for users and no burden for a Redis
+ * server that has just restarted.
  */
 const RECONNECT_AT_MOST_MS = 1_000;
 const ASK_MS = 2_000;
@@ -26,12 +26,13 @@ const CONNECT_MS = 5_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
 /**
- * How long a worker's blocking command waits for a job, in seconds; the worker then sends it again.
+ * How long a worker's blocking command waits for a job, in seconds; the worker then repeats the
+ * command.
  */
 export const BLOCK_SECONDS = 4;
 /**
- * If a connection is waiting for a reply and receives nothing for this long, it is closed, even if
- * TCP considers it alive. In ms.
+ * A connection that waits for a reply and receives nothing for this long is closed, even if TCP
+ * considers it alive, in ms.
  */
 const SILENT_MS = 6_000;
 
@@ -39,7 +40,8 @@ const DEFAULT_PORT = 6379;
 const SENTINEL_PORT = 26_379;
 
 /**
- * Starts connecting and keeps trying until the connection is closed. Attach an `error` listener.
+ * Starts connecting to Redis and keeps trying until the connection is closed; the caller must
+ * attach an `error` listener.
  */
 export function connectRedis(place: RedisLocation, use: RedisUse): RedisConnection {
   const { cluster, sentinel } = place;
@@ -61,7 +63,7 @@ export function connectRedis(place: RedisLocation, use: RedisUse): RedisConnecti
 /** How long startup waits for Redis to answer, in ms. */
 const OPEN_MS = 5_000;
 
-/** Shown to users, because a cluster connection gives no reason of its own. */
+/** This reason is shown to users, because a cluster connection reports none. */
 export const REDIS_UNREACHABLE = 'no answer within 5 s; check the address';
 
 /** Resolves to true once Redis accepts commands, or to false after 5 s. */
@@ -128,7 +130,7 @@ function getConnectionOptions(place: RedisLocation, use: RedisUse): Options {
 /** The ioredis options, except the one that changes the types of all replies. */
 type Options = Omit<RedisOptions, 'replyMapping'>;
 
-/** The delay before the next connection attempt, in ms. */
+/** Computes the delay before the next connection attempt, in ms. */
 function computePause(tries: number): number {
   return Math.min(tries * 100, RECONNECT_AT_MOST_MS);
 }
@@ -136,7 +138,7 @@ function computePause(tries: number): number {
 function parseRedisAddress(url: string) {
   const { hostname, port } = new URL(url);
   const host = hostname.replace(/^\[(.*)\]$/, '$1');
-  // 0 allows both IPv4 and IPv6; for an IP address, `isIP` returns its family.
+  // The family 0 allows both IPv4 and IPv6; for an IP address, `isIP` returns its family.
   return { host, port: Number(port || DEFAULT_PORT), family: isIP(host) };
 }
 
@@ -146,20 +148,20 @@ function parseNodeAddress(node: string, port: number) {
 }
 
 /**
- * Logs a Redis outage once, no matter how many connections and commands notice it; the log counts
+ * Logs a Redis outage once, even if several connections and commands detect it; the log counts
  * repetitions.
  */
 export interface RedisOutage {
-  /** Starts handling the events of this connection. */
+  /** Starts handling the events of a connection. */
   watch(connection: RedisConnection): void;
-  /** Logs an error that no watched connection reported. `message` states its consequence. */
+  /**
+   * Logs an error that no watched connection reported. `message` states the consequence of the
+   * error.
+   */
   note(error: unknown, message?: string, facts?: object): QueueError;
 }
 
-/**
- * The messages that ioredis uses when it cannot reach the server. System error codes are checked
- * separately.
- */
+/** Messages of ioredis for an unreachable server; system error codes are checked separately. */
 const AWAY =
   /connection is closed|isn't writeable|timed out|socket timeout|retries per request|failed to refresh slots|startup nodes|sentinels|no answer within/i;
 
@@ -213,8 +215,8 @@ function findInnermostError(error: unknown): unknown {
 }
 
 /**
- * Warns about Redis settings that can lose wake-ups. Never throws, because the sweep finds the work
- * anyway.
+ * Warns about Redis settings that can lose wake-ups. Never throws, because the sweep finds work
+ * without wake-ups.
  */
 export async function checkRedis(connection: RedisConnection, log: Logger): Promise<void> {
   try {
@@ -230,7 +232,7 @@ interface RedisComplaint {
   readonly message: string;
 }
 
-/** BullMQ’s scripts need 6.2. BullMQ itself accepts 5, but with less precise timers. */
+/** BullMQ’s scripts need version 6.2; BullMQ itself accepts 5, but with less precise timers. */
 const OLDEST = { major: 6, minor: 2 };
 
 /** Finds problems in the output of the server's `INFO` command. */
@@ -259,7 +261,7 @@ export function findComplaints(info: string): readonly RedisComplaint[] {
   return found;
 }
 
-/** The result of a single probe of Redis. Its texts contain no password. */
+/** The result of a single probe of Redis; its texts contain no password. */
 export type RedisProbe =
   | { readonly kind: 'works'; readonly version: string; readonly complaints: readonly string[] }
   | { readonly kind: 'problem'; readonly reason: string };
@@ -269,8 +271,8 @@ export type RedisProbe =
  */
 export async function probeRedis(place: RedisLocation, signal: AbortSignal): Promise<RedisProbe> {
   const connection = connectRedis(place, 'ask');
-  // ioredis would retry forever, so only the first outcome counts. Later errors still need a
-  // listener.
+  // Only the first outcome counts, because ioredis would retry forever. An `error` listener is
+  // still needed for later errors.
   const ready = once(connection, 'ready', { signal });
   connection.on('error', () => {});
   try {

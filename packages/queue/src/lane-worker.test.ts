@@ -23,7 +23,7 @@ interface Event {
   readonly what: 'message' | 'message without wake-up' | 'stop' | 'lease lost';
 }
 
-/** Records the turns for the assertions. */
+/** Records the turns that ran, for the assertions. */
 interface Diary {
   readonly running: Map<string, number>;
   readonly answered: Map<string, string[]>;
@@ -184,7 +184,7 @@ describe('a lane worker', () => {
     ['refuses every wake-up', 'refused'],
     ['keeps wake-ups but delivers them to no worker', 'waiting'],
     ['forgets wake-ups at once', 'stored'],
-  ])('[D13] answers what its sweep finds while the queue %s', async (_what, wakeUp) => {
+  ])('[D13] answers messages that its sweep finds while the queue %s', async (_what, wakeUp) => {
     const rewake = async () => wakeUp;
     const options = { bus: scene.bus, concurrency: 2, sweepMs: 1_000 };
     const chats = Array.from({ length: 5 }, (_, nth) => `undelivered-${_what}-${nth}`);
@@ -279,7 +279,7 @@ describe('a lane worker', () => {
     expect(seen.at(-1)).toBe('slow');
   });
 
-  it('[D01] finds at startup what an earlier process left behind', async () => {
+  it('[D01] finds unfinished work of an earlier process at startup', async () => {
     await scene.write('left');
     await startWorker(async (turn, lease) => void (await scene.answer(turn, lease)), 'next');
     await expect.poll(() => scene.outcomes('left')).toEqual(['answered']);
@@ -401,7 +401,7 @@ describe('a lane worker that shuts down', () => {
   });
 });
 
-/** A queue that delivers no wake-ups. */
+/** Creates a queue that delivers no wake-ups. */
 function silentQueue(
   rewake: WakeUpQueue['rewake'],
   onWork: (handler: WakeUpHandler) => void = () => {},

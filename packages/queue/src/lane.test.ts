@@ -18,7 +18,7 @@ function beginElsewhere(conversationId: string, leaseMs: number, owner = 'anothe
   return scene.store.lanes.begin(work, 'collect', `${owner} in ${conversationId}`, Date.now());
 }
 
-describe('a lane', () => {
+describe('a lane of messages', () => {
   it('[D03] collects messages that arrive during a turn into the next turn', async () => {
     const turns: (readonly string[])[] = [];
     const written = [await scene.write('collect')];
@@ -57,7 +57,7 @@ describe('a lane', () => {
     expect(synced).toHaveLength(1);
   });
 
-  describe('whose claim has crashed the process', () => {
+  describe('a lane whose claim has crashed the process', () => {
     /** Runs the lane and returns its turns and notices. */
     async function runAfter(conversationId: string, ends: CrashCounts) {
       const [recorded, turns, notified]: [CrashableWork[], string[][], ReplyRoute[]] = [[], [], []];
@@ -87,7 +87,7 @@ describe('a lane', () => {
       return { turns, notices: notified.length, logs: logs.length };
     }
 
-    it('[D13] is claimed again after one hang or a few crashes', async () => {
+    it('[D13] claims the turn again after one hang or a few crashes', async () => {
       const id = await scene.write('claim-1');
       expect(await runAfter('claim-1', { hangs: 1, deaths: 4 })).toEqual({
         turns: [[id]],
@@ -95,14 +95,14 @@ describe('a lane', () => {
       });
     });
 
-    it('[D13] is given up with a notice after the second hang and is empty afterwards', async () => {
+    it("[D13] gives up the lane's messages with a notice after the second hang", async () => {
       await scene.write('claim-2');
       const after = (hangs: number) => runAfter('claim-2', { hangs, deaths: 0 });
       expect(await after(2)).toEqual({ turns: [], notices: 1, logs: 1 });
       expect(await after(0)).toEqual({ turns: [], notices: 0, logs: 0 });
     });
 
-    it('[D13] is given up without a notice if sending the notice crashed the process as well', async () => {
+    it("[D13] gives up the lane's messages without a notice if sending the notice crashed the process as well", async () => {
       await scene.write('claim-3');
       const given = { turns: [], notices: 0, logs: 1 };
       expect(await runAfter('claim-3', { hangs: 3, deaths: 0 })).toEqual(given);
@@ -127,14 +127,14 @@ describe('a lane', () => {
       expect(await after()).toEqual(nothing);
     });
 
-    it('[D13] is claimed anyway if no people write in it', async () => {
+    it('[D13] claims the turn anyway if no people write in the lane', async () => {
       await scene.write('sub:claim');
       const { turns } = await runAfter('sub:claim', { hangs: 2, deaths: 0 });
       expect(turns).toHaveLength(1);
     });
   });
 
-  it('[D16] is released by the commit of a turn when nothing is waiting, without another query', async () => {
+  it('[D16] releases the lane with the commit of a turn when no message is waiting, without another query', async () => {
     await scene.write('leaves');
     const asked: string[] = [];
     const lanes = { ...scene.store.lanes };
@@ -156,7 +156,7 @@ describe('a lane', () => {
     expect((await beginElsewhere('leaves', 1)).kind).toBe('turn');
   });
 
-  it('[D03] is kept by the commit of a turn while messages wait, which form the next turn', async () => {
+  it('[D03] keeps the lane with the commit of a turn while messages wait for the next turn', async () => {
     const [first] = [await scene.write('stays')];
     const turns: (readonly string[])[] = [];
     const ends: string[] = [];
@@ -171,7 +171,7 @@ describe('a lane', () => {
     expect(ends).toEqual(['committed', 'left']);
   });
 
-  it('[D02] belongs to the next worker once it has been released, whatever the turn does after its commit', async () => {
+  it('[D02] belongs to the next worker once it has been released, even if the turn runs on after its commit', async () => {
     await scene.write('after');
     const stop = new AbortController();
     const deps = scene.laneDeps(
@@ -179,7 +179,7 @@ describe('a lane', () => {
         await scene.answerAndLeave(turn, lease);
         await scene.write('after');
         expect((await beginElsewhere('after', 60_000)).kind).toBe('turn');
-        // Longer than the lease: it is not renewed, and it does not count as lost.
+        // The turn lasts longer than the lease, which is neither renewed nor counted as lost.
         await sleep(60);
       },
       { leaseMs: 20 },
@@ -222,7 +222,7 @@ describe('a lane', () => {
     expect(turns).toEqual(written.map((id) => [id]));
   });
 
-  it('[F08] is released while an album may be incomplete, before or after a turn, without waiting for other messages', async () => {
+  it('[F08] releases the lane while an album may be incomplete, before or after a turn, without waiting for other messages', async () => {
     const lengths: number[] = [];
     const deps = scene.laneDeps(async (turn, lease) => {
       lengths.push(turn.messages.length);
@@ -239,7 +239,7 @@ describe('a lane', () => {
     expect(lengths).toEqual([1, 1]);
   });
 
-  it('[D02] is left to the worker that holds it, and returns when to check again', async () => {
+  it('[D02] leaves the lane to the worker that holds it, and returns when to check again', async () => {
     await scene.write('held');
     await beginElsewhere('held', 5_000);
     const deps = scene.laneDeps(async () => {
@@ -266,7 +266,7 @@ describe('a lane', () => {
     expect(await scene.outcomes('lost')).toEqual([null]);
   });
 
-  it('[D02] holds its lease for as long as a turn takes', async () => {
+  it('[D02] holds its lease until the turn ends', async () => {
     await scene.write('long');
     const deps = scene.laneDeps(
       async (turn, lease) => {
@@ -280,7 +280,7 @@ describe('a lane', () => {
     expect(await scene.outcomes('long')).toEqual(['answered']);
   });
 
-  it('is released when a turn throws, with its work unfinished', async () => {
+  it('releases the lane when a turn throws, with its work unfinished', async () => {
     await scene.write('throws');
     const deps = scene.laneDeps(async () => {
       throw new Error('a defect');
@@ -340,7 +340,7 @@ describe('a lane', () => {
         await sleep(10_000, undefined, { signal }).catch(() => undefined);
         reason = getStopReason(signal);
       },
-      // Long enough for three renewals, even on a busy machine.
+      // The lease is long enough for three renewals, even on a busy machine.
       { lanes, log, leaseMs: 1_000 },
     );
     await runLane(deps, 'away', new AbortController());
@@ -348,7 +348,7 @@ describe('a lane', () => {
     expect(lines.length).toBeGreaterThan(1);
   });
 
-  it('starts nothing after it was told to stop', async () => {
+  it('starts no turn after it was told to stop', async () => {
     await scene.write('stopped');
     const stop = new AbortController();
     stop.abort('handed-back');
@@ -368,7 +368,7 @@ describe('stopReasonOf', () => {
     },
   );
 
-  it('returns null while the turn may continue', () => {
+  it('returns no stop reason while the turn may continue', () => {
     expect(getStopReason(new AbortController().signal)).toBeNull();
   });
 

@@ -24,20 +24,20 @@ import {
 } from '@parley/store';
 import { type KeepLease, keepLeases, LEASE_MS } from './keep-leases.ts';
 
-/** The lease on a lane. A turn whose commit releases the lane calls `onLeft` right afterwards. */
+/** The lease on a lane; a turn whose commit releases the lane calls `onLeft` right afterwards. */
 export interface LaneLease extends Lease {
   readonly onLeft?: () => void;
 }
 
 /**
- * Runs one turn up to its commit. The signal fires when the turn must end; `stopReasonOf` returns
- * the reason.
+ * Runs one turn up to its commit; the signal fires when the turn must end, and `stopReasonOf`
+ * returns the reason.
  */
 export type RunTurn = (turn: ClaimedTurn, lease: LaneLease, signal: AbortSignal) => Promise<void>;
 
 /**
- * What a lane needs: its table, the function that runs a turn, and the rules for grouping waiting
- * messages into turns.
+ * The dependencies of a lane: its table, the function that runs a turn, and the rules for grouping
+ * waiting messages into turns.
  */
 export interface LaneDeps {
   readonly lanes: LaneRepository;
@@ -50,7 +50,7 @@ export interface LaneDeps {
   readonly monotonic: Monotonic;
   readonly newId: NewId;
   readonly log: Logger;
-  /** How long a lease lives without renewal, in ms; defaults to `LEASE_MS`. */
+  /** The lifetime of a lease without renewal, in ms; defaults to `LEASE_MS`. */
   readonly leaseMs?: number;
   /** Renews the lease together with those of other lanes; when absent, each lane renews its own. */
   readonly keepLease?: KeepLease;
@@ -66,24 +66,25 @@ export interface LaneDeps {
    */
   readonly onHeldUp?: () => void;
   /**
-   * Whether this worker is shutting down; if so, it leaves the lane to another worker after the
-   * current turn.
+   * Whether this worker is shutting down, in which case it leaves the lane to another worker after
+   * the current turn.
    */
   readonly isLeaving?: () => boolean;
 }
 
 /**
- * The maximum delay before a busy lane is checked again, in ms. Its holder may release it early,
- * and until then wake-ups for a message that the holder has just missed are dropped as duplicates.
+ * The maximum delay before a busy lane is checked again, in ms. The lane's holder may release it
+ * early, and until then wake-ups for a message that the holder has just missed are dropped as
+ * duplicates.
  */
 const RECHECK_MS = 1_000;
 
 /**
- * Works on one conversation until no message waits (D02): take the lease and claim, run the turn,
- * commit. A commit that finds nothing waiting also releases the lane; after any other commit, this
- * function claims again. Returns the delay in ms before the next visit if another worker holds the
- * lane or a burst may be incomplete, otherwise null. Throws what `runTurn` threw, after releasing
- * the lane.
+ * Works on one conversation until no message waits (D02): takes the lease, claims and runs a turn,
+ * commits. A commit that finds no waiting message also releases the lane; after any other commit,
+ * this function claims again. Returns the delay in ms before the next attempt if another worker
+ * holds the lane or a burst may be incomplete, otherwise null. Throws the error of `runTurn` after
+ * releasing the lane.
  */
 export async function runLane(
   deps: LaneDeps,
@@ -138,7 +139,7 @@ function recordClaim<Claimed>(
 
 /**
  * Gives up the waiting messages if claiming them has crashed the process too often. Lanes without
- * people are claimed anyway: Parley writes their messages itself, and more than one turn depends on
+ * people are always claimed: Parley writes their messages itself, and more than one turn depends on
  * them.
  */
 async function giveUpIfFatal(
@@ -166,8 +167,8 @@ export function isCutOff(error: unknown): boolean {
 }
 
 /**
- * How the work on a lane ended. `left`: the lane is already released. `again`: delay in ms before
- * the next claim, or null when nothing waits.
+ * How the work on a lane ended. `left`: the lane is already released. `again`: the delay in ms
+ * before the next claim, or null when no message waits.
  */
 interface LaneEnding {
   readonly left: boolean;
@@ -175,10 +176,10 @@ interface LaneEnding {
 }
 
 const ENDED: LaneEnding = { left: false, again: null };
-/** Another worker may claim immediately. */
+/** A short delay, because another worker may claim immediately. */
 const LEFT_TO_ANOTHER: LaneEnding = { left: false, again: 1 };
 
-/** Runs turns until there is nothing more to claim. */
+/** Runs turns until no message is left to claim. */
 async function runTurns(
   deps: LaneDeps,
   first: ClaimedTurn,
@@ -204,7 +205,7 @@ async function runTurns(
   return ENDED;
 }
 
-/** Carries the id of the turn that threw. */
+/** Wraps the error of a turn with the turn's id. */
 class TurnFailedError extends Error {
   readonly turnId: string;
 
@@ -229,7 +230,7 @@ async function runOneTurn(
   }
 }
 
-/** Failures to store a turn. They are not the turn's fault, so they do not count as attempts. */
+/** Failures to store a turn, which do not count as attempts because the turn did not cause them. */
 const OF_THE_DATABASE: ReadonlySet<string> = new Set([
   'store-busy',
   'store-full',
@@ -240,13 +241,13 @@ function isDatabaseError(error: unknown): boolean {
   return error instanceof ParleyError && OF_THE_DATABASE.has(error.code);
 }
 
-/** If every message gets its own turn, there is no reason to wait for more. */
+/** If every message gets a separate turn, there is no reason to wait for more. */
 function takesOneByOne(busy: BusyPolicy, { messages }: ClaimedTurn): boolean {
   const last = messages.at(-1)?.message;
   return last !== undefined && resolveBusyMode(busy, last) === 'followup';
 }
 
-/** Failing to release is harmless: the lease expires on its own. */
+/** A failed release is harmless, because the lease expires by itself. */
 async function releaseLease(
   { lanes, log }: LaneDeps,
   lease: Lease,
@@ -275,30 +276,32 @@ async function waitForQuiet(
       pauseMs,
     });
     if (pause === 0) return;
-    // An abort ends the sleep early; the loop condition handles it.
+    // An abort ends the sleep early, and the loop condition handles it.
     await sleep(pause, undefined, { signal }).catch(() => undefined);
   }
 }
 
-/** The inputs for deciding whether to wait for more messages. */
+/** The values that decide whether to wait for more messages. */
 interface CollectFacts {
   /** The age of the newest waiting message, in ms; negative if the clock was set back. */
   readonly quietForMs: number;
   /** The quiet time that ends a burst, in ms. */
   readonly pauseMs: number;
-  /** How long the lane has waited, in ms; bounds the wait for a person who never stops typing. */
+  /**
+   * How long the lane has waited, in ms, which limits the wait for a person who never stops typing.
+   */
   readonly waitedMs: number;
 }
 
 /**
- * A burst is cut off after this many pauses, so that a person who keeps writing still gets an
- * answer.
+ * After this many pauses, the wait for a burst ends, so that a person who keeps writing still gets
+ * an answer.
  */
 const MAX_WAIT_IN_PAUSES = 10;
 
 /**
- * How long to wait, in ms, before messages written during a turn become the next turn (D03); 0
- * means go.
+ * Computes how long to wait before messages written during a turn become the next turn, in ms
+ * (D03); 0 starts the turn now.
  */
 export function computeCollectPause(facts: CollectFacts): number {
   const quietIn = facts.pauseMs - facts.quietForMs;
@@ -313,7 +316,7 @@ export function computeCollectPause(facts: CollectFacts): number {
  */
 export type StopReason = 'stopped' | 'lease-lost' | 'interrupted' | 'handed-back';
 
-/** The reason a lane's signal fired, or null if it has not fired. */
+/** Returns the reason why a lane's signal fired, or null if it has not fired. */
 export function getStopReason(signal: AbortSignal): StopReason | null {
   if (!signal.aborted) return null;
   const { reason } = signal;

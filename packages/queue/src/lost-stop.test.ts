@@ -6,7 +6,7 @@ import { type LaneWorker, startLaneWorker } from './lane-worker.ts';
 import { createLocalBus } from './local-bus.ts';
 import { type LaneScene, openLaneScene } from './testing/lane-scene.ts';
 
-/** Renewed after 300 ms, as the real lease of 8 s is renewed after 2.4 s. */
+/** The lease is renewed after 300 ms, as the real lease of 8 s is renewed after 2.4 s. */
 const LEASE_MS = 1_000;
 
 let scene: LaneScene;
@@ -28,7 +28,7 @@ describe('a /stop whose live event never reaches the worker', () => {
     ) => {
       starts();
       if (!signal.aborted) await once(signal, 'abort');
-      // Even a turn that ignores its signal commits nothing.
+      // Even a turn that ignores its signal cannot commit.
       ends.push(getStopReason(signal), await scene.answer(turn, lease));
     };
     const deaf = createLocalBus(silentLogger);

@@ -18,11 +18,11 @@ import type {
 import { getQueuePrefix, type RedisLocation } from './redis-location.ts';
 
 /**
- * Changes three behaviors of BullMQ. With delayed jobs, it blocks up to 10 s in one command, which
- * is too long to notice a silent connection. It fetches another job whenever one completes,
- * although the worker also does so whenever it is not waiting for a job. And it fetches again right
- * after the job that ended a wait, although that job usually came alone: handing out a job sets the
- * marker that ends the next wait immediately, so the fetch after that wait is enough.
+ * Changes three behaviors of BullMQ. With delayed jobs, BullMQ blocks up to 10 s in one command,
+ * which is too long to detect a silent connection. BullMQ fetches another job whenever one
+ * completes, although the worker also does so whenever it is not waiting for a job. It also fetches
+ * right after the job that ended a wait, although that job usually came alone: handing out a job
+ * sets the marker that ends the next wait immediately, so the fetch after that wait is enough.
  */
 const createBackend: typeof createRedisBackend = (...options) => {
   const backend = createRedisBackend(...options);
@@ -52,9 +52,9 @@ const CHECK_LIVES_SECONDS = 60;
 const NO_JOB = [null, 0, 0, 0];
 
 /**
- * BullMQ on Redis. The queue sends wake-ups over a connection that fails at once while Redis is
- * away. Each worker has a connection that waits for Redis, and BullMQ opens another one for its
- * blocking commands. Also resolves while Redis is away; the connections keep trying.
+ * Opens BullMQ on Redis. The queue sends wake-ups over a connection that fails at once while Redis
+ * is unreachable. Each worker has a connection that waits for Redis, and BullMQ opens another one
+ * for its blocking commands. Also resolves while Redis is unreachable; the connections keep trying.
  */
 export async function openRedisBackend(
   place: RedisLocation,
@@ -78,7 +78,8 @@ export async function openRedisBackend(
   });
   return {
     newQueue(name): WakeUpJobs {
-      // `checkRedis` has already checked the version; a check by the queue would wait for Redis.
+      // `checkRedis` has already checked the version, and a check by the queue would wait for
+      // Redis.
       const direct = { skipWaitingForReady: true, skipVersionCheck: true };
       return new Queue<WakeUp>(name, { connection: asking, ...direct, ...shared(name) });
     },

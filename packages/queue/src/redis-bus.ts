@@ -20,10 +20,10 @@ type Topic = NonNullable<BusOptions['receives']>;
 const PING_MS = 5_000;
 
 /**
- * Live events between processes over Redis pub/sub. Nothing is stored, so nothing can grow.
- * Listeners in this process are called synchronously and without Redis; events from other processes
- * arrive in the order in which they were sent. Events published while Redis is away are lost to the
- * other processes.
+ * Opens live events between processes over Redis pub/sub. Events are not stored, so no data can
+ * accumulate. Listeners in this process are called synchronously and without Redis; events from
+ * other processes arrive in the order in which they were sent. Events published while Redis is
+ * unreachable are lost to the other processes.
  */
 export async function openRedisBus(options: BusOptions, local: LiveBus): Promise<OpenBus> {
   const { log, receives } = options;
@@ -36,7 +36,8 @@ export async function openRedisBus(options: BusOptions, local: LiveBus): Promise
     for (const event of decodeEvents(self, text)) local.publish(event);
   });
   const topics: Topic[] = receives === undefined ? ['turns', 'orders'] : [receives];
-  // Waits until Redis is reachable. After a reconnect, the connection subscribes again on its own.
+  // Subscribing waits until Redis is reachable. After a reconnect, the connection subscribes again
+  // by itself.
   const subscribed = into
     .subscribe(...topics.map(channel))
     .catch((error: unknown) => void outage.note(error));
@@ -82,10 +83,7 @@ interface EventSender {
   close(): Promise<void>;
 }
 
-/**
- * Sends one message at a time, so that events published in between join the batch and are
- * joined.
- */
+/** Sends one message at a time, so that events published meanwhile are joined in the next batch. */
 function createSender(
   publish: (text: string) => Promise<unknown>,
   self: string,
@@ -102,7 +100,7 @@ function createSender(
         outage.note(error, 'live events are not reaching other processes');
       }
     }
-    // Runs synchronously after the batch was found empty, so no event can be added in between.
+    // This runs synchronously after the batch was found empty, so no event can be added in between.
     sending = null;
   };
   return {

@@ -29,7 +29,10 @@ interface AgentParts<Model> {
 
 /** The profiles and models of the other agents as read from the file. */
 interface AgentsRead<Model> {
-  /** The parts by agent name. The model is absent when the agent uses that of the default agent. */
+  /**
+   * The profiles and models by agent name; the model is absent if the agent uses that of the
+   * default agent.
+   */
   readonly parts: ReadonlyMap<string, AgentParts<Model>>;
   readonly problems: readonly SettingsProblem[];
   readonly warnings: readonly SettingsProblem[];
@@ -39,7 +42,7 @@ interface AgentsRead<Model> {
 
 /**
  * Reads the profiles and models of all other agents; `main` is the validated model of the default
- * agent, absent when it is invalid.
+ * agent, or absent if it is invalid.
  */
 export function readAgents<Model>(
   source: SettingsSource,
@@ -75,8 +78,8 @@ function warnPluginsIgnored(at: SettingsPath, source: SettingsSource): SettingsP
 }
 
 /**
- * The model of an agent: its own (a block or a word), one from `model.choices` by its name, or that
- * of the profile.
+ * Reads the model of an agent: its own (a block or a word), one from `model.choices` by name, or
+ * that of the profile.
  */
 function readModel<Model>(
   written: unknown,
@@ -107,14 +110,14 @@ function readModel<Model>(
   const model = choices.get(own);
   if (model !== undefined) return { ...nothing, model };
   const names = choices.size === 0 ? '' : `: ${formatOneOf([...choices.keys()])}`;
-  const expected = `a block as \`model\` is, or the name of a model of model.choices${names}`;
+  const expected = `a block like \`model\`, or the name of a model in model.choices${names}`;
   const place = written === undefined ? [...at, 'profile'] : path;
   const meant = findNearestWord(own, choices.keys());
   const finding: SettingsFinding = { kind: 'value', path: place, expected, nearest: meant };
   return { ...nothing, problems: [toSettingsProblem(finding, source)] };
 }
 
-/** Conflicts between the names and chats of agents. */
+/** Finds conflicts between the names and chats of agents. */
 export function findAgentConflicts(core: CoreSettings, source: SettingsSource): SettingsFinding[] {
   const { agent, agents, api, hooks, routes } = core;
   const names = [...new Set([agent.id, ...Object.keys(agents)])];
@@ -171,17 +174,16 @@ function findDuplicateRoutes(routes: readonly Route[], source: SettingsSource): 
 }
 
 interface AgentDerivation<Model> {
-  /** The settings of the default agent. */
   readonly main: Settings<Model>;
-  /** The file without its profile, before defaults were applied. */
+  /** The settings file without its profile, before defaults were applied. */
   readonly written: Block;
   readonly read: AgentsRead<Model>;
 }
 
 /**
- * Derives the complete settings of each agent in `agents` (F14). Its own keys override its profile,
- * which overrides the file. What defines the default agent itself (name, persona, workspace, …) is
- * not inherited; `spend` contains only the caps of this agent.
+ * Derives the complete settings of each agent in `agents` (F14). An agent's own keys override its
+ * profile, which overrides the file. Keys that define the default agent itself (name, persona,
+ * workspace, …) are not inherited; `spend` contains only the caps of this agent.
  */
 export function deriveAgents<Model>(
   { main, written, read }: AgentDerivation<Model>,
@@ -214,8 +216,8 @@ const over = (...blocks: readonly unknown[]): Block =>
   Object.assign({}, ...blocks.map((block) => (isBlock(block) ? block : {})));
 
 /**
- * Turns off the default cap for strangers. The installation has one even if the settings name none,
- * but an agent is limited only by what its settings name.
+ * Turns off the default cap for strangers. The installation has such a cap even if the settings set
+ * none, but an agent is limited only by the caps in its settings.
  */
 function disableStrangerCap(spend: Block | undefined): Block {
   return spend?.perPersonDaily === undefined ? { perStrangerDaily: 'off' } : {};
@@ -229,7 +231,7 @@ export function findSharedWorkspaces(all: ReadonlyMap<string, Settings>): Settin
       .slice(0, nth)
       .find((one) => isInside(one.workspace, workspace) || isInside(workspace, one.workspace));
     if (other === undefined) return [];
-    const expected = `a folder of its own: ${workspace} is shared with the agent "${other.id}" (${other.workspace})`;
+    const expected = `a separate folder: ${workspace} is shared with the agent "${other.id}" (${other.workspace})`;
     return [{ kind: 'value', path: ['agents', id, 'workspace'], expected }];
   });
 }

@@ -17,8 +17,8 @@ import { SETTINGS_STEPS } from './settings-steps.ts';
 import { formatPath, type SettingsPath, type SettingsProblem } from './source.ts';
 
 /**
- * A value as in YAML. In a text, `${NAME}` and `${file:/path}` are references, `$${` is a literal
- * `${`.
+ * A value as in YAML, in which `${NAME}` and `${file:/path}` in text are references and `$${` is a
+ * literal `${`.
  */
 export type SettingsValue =
   | string
@@ -44,12 +44,12 @@ export type SettingsChange =
 
 const MAX_COMMENT = 80;
 
-/** The changed text, or `problems` that list the impossible changes with the reasons. */
+/** The changed text, or `problems` with the reasons why changes are impossible. */
 export type ChangedText =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] };
 
-/** Applies changes to a text. Pure. */
+/** Pure. */
 export function changeText(text: string, changes: readonly SettingsChange[]): ChangedText {
   let now = text;
   for (const change of changes) {
@@ -80,12 +80,12 @@ function refuseChange(path: SettingsPath, expected: string): ChangedText {
   };
 }
 
-/** Applies a change to the nodes. When it is impossible, returns what would have to be there. */
+/** Applies a change to the YAML nodes, or returns what would be required to make it possible. */
 function applyChange(document: Document, change: SettingsChange): string | undefined {
   const { kind, path } = change;
   const alias = path.find((_, index) => isAlias(document.getIn(path.slice(0, index + 1), true)));
   if (alias !== undefined) {
-    return 'a value of its own: an alias (*name) stands there, which only a person can change';
+    return 'a separate value: this is an alias (*name), which only a person can change';
   }
   if (kind === 'remove') {
     removeNode(document, path);
@@ -114,7 +114,7 @@ function applyChange(document: Document, change: SettingsChange): string | undef
 }
 
 /**
- * Removes a key and keeps the comments around it, because they may describe what follows or contain
+ * Removes a key and keeps the comments around it, because they may describe the next key or contain
  * settings that are commented out.
  */
 function removeNode(document: Document, path: SettingsPath): void {
@@ -137,7 +137,7 @@ function removeNode(document: Document, path: SettingsPath): void {
   else block.comment = joined(block.comment);
 }
 
-/** The comments below the last entry in a block. */
+/** Lists the comments below the last entry in a block. */
 function listCommentsAtEnd(node: unknown): (string | null | undefined)[] {
   if (!isMap(node) && !isSeq(node)) return [];
   const last = node.items.at(-1);
@@ -217,9 +217,9 @@ function printYaml(document: Document, like: string): string {
 
 /**
  * Merges a change into the original text, so that unchanged lines keep their formatting. `printed`
- * is the original file as the writer prints it, with different spacing. When its lines cannot be
- * matched to those of the file, or the result would have a different meaning, `after` is returned
- * as printed.
+ * is the unchanged file as formatted by the YAML writer, with different spacing. If its lines
+ * cannot be matched to those of the file, or the result would have a different meaning, `after` is
+ * returned as printed.
  */
 function keepUnchangedLines(text: string, printed: string, after: string): string {
   const [file, old, young] = [splitLines(text), splitLines(printed), splitLines(after)];
@@ -245,7 +245,7 @@ function splitLines(text: string): string[] {
   return text.replace(/\n$/, '').split(/\r?\n/);
 }
 
-/** Maps each printed line to a line of the file. Blank lines are ignored in the comparison. */
+/** Maps each printed line to a line of the file, ignoring blank lines. */
 function matchLines(printed: readonly string[], file: readonly string[]): number[] | undefined {
   const places: number[] = [];
   let at = 0;

@@ -12,43 +12,42 @@ import {
   toSettingsProblem,
 } from './source.ts';
 
-/** YAML parses an unquoted platform id as a number; everything else treats it as text. */
+/** YAML parses an unquoted platform id as a number, but all other code treats it as text. */
 const PlatformId = z.union([z.string().min(1), z.int()]).transform(String);
 
 /**
- * Who may write to the bot on one account (F05). Closed by default: only owners, and people whom
- * they allow.
+ * Who may write to the bot on one account (F05); only owners and people whom they allow by default.
  */
 export const AccessSettings = z.strictObject({
   direct: defineChoice(
     ['pairing', 'allowlist', 'open', 'disabled'],
-    'Direct chats. pairing: the people in `allow`, and people whom an owner allows with a code. allowlist: only those in `allow`. open: everyone. disabled: owners alone.',
+    'Access to direct chats. pairing: people in `allow`, and people whom an owner allows with a code. allowlist: only people in `allow`. open: everyone. disabled: only owners.',
   ),
-  pairing: defineSection('The codes of `direct: pairing`.', {
+  pairing: defineSection('Pairing codes for `direct: pairing`.', {
     characters: wholeNumber({ min: 6, max: 16, default: 8 }, 'Length of a code.'),
     minutes: wholeNumber({ min: 1, max: 7 * 24 * 60, default: 60 }, 'How long a code is valid.'),
     pending: wholeNumber(
       { min: 1, max: 100, default: 3 },
-      'Strangers who may wait at a time; others are asked to try again later.',
+      'Maximum number of strangers waiting at a time; others are asked to try again later.',
     ),
   }),
   groups: defineChoice(
     ['allowlist', 'open', 'disabled'],
-    'Groups: those in `allowGroups`, all, none.',
+    'Groups in which the bot answers: those in `allowGroups`, all, none.',
   ),
-  allow: z.array(PlatformId).default([]).describe('User ids of the platform.'),
-  allowGroups: z.array(PlatformId).default([]).describe('Group ids of the platform.'),
+  allow: z.array(PlatformId).default([]).describe('User ids on the platform.'),
+  allowGroups: z.array(PlatformId).default([]).describe('Group ids on the platform.'),
   allowRoles: z
     .array(PlatformId)
     .default([])
     .describe(
-      'Role ids of Discord servers. Where there are any, only members with one of them, and owners, may write in groups.',
+      'Role ids of Discord servers. If any are set, only members with one of these roles, and owners, may write in groups.',
     ),
   groupCommands: z
     .enum(['owners', 'approvers', 'administrators', 'everyone'])
     .default('administrators')
     .describe(
-      'Who may use commands in groups that change the conversation for all of the group: /new, /mode, /run, /compact, and /stop of what others asked. owners; approvers: owners and approvals.approvers; administrators: those and whom the platform calls an administrator of the group; everyone.',
+      "Who may use commands in groups that change the conversation for the whole group: /new, /mode, /run, /compact, and /stop for other people's requests. owners; approvers: owners and approvals.approvers; administrators: approvers and the administrators of the group on the platform; everyone.",
     ),
 });
 export type AccessSettings = z.infer<typeof AccessSettings>;
@@ -61,20 +60,20 @@ export type Activation = z.infer<typeof Activation>;
 export const AnswerSettings = z.strictObject({
   mentions: defineChoice(
     ['dead', 'live'],
-    'dead: names in answers are shown but ping no one. live: they do what they say.',
+    'dead: names in answers are shown but notify no one. live: they notify people.',
   ),
   editSeconds: numberField(
     { min: 1, max: 60, default: 1 },
-    'An answer that grows by edits is edited no more often than this; where a platform takes less (Discord 1.2 s, groups of Telegram 3 s and more), that holds.',
+    'Minimum time between edits of an answer that grows; platforms with a longer minimum (Discord 1.2 s, Telegram groups 3 s and more) use their own.',
   ),
-  numbered: flag(false, 'Long answers say which part is which: (2/5).'),
+  numbered: flag(false, 'Long answers number their parts: (2/5).'),
   acknowledge: z
     .string()
     .min(1)
     .max(16)
     .optional()
     .describe(
-      'An emoji such as 👀: a reaction on a message while it is answered, where that takes longer than a moment.',
+      'An emoji such as 👀: a reaction on a message while it is being answered, if that takes longer than a moment.',
     ),
 });
 export type AnswerSettings = z.infer<typeof AnswerSettings>;
@@ -82,12 +81,12 @@ export type AnswerSettings = z.infer<typeof AnswerSettings>;
 /** The keys that every channel account has; all others belong to the channel's own schema. */
 export const CommonAccountSettings = z.strictObject({
   enabled: flag(true, 'false: keep the settings, do not connect.'),
-  access: AccessSettings.prefault({}).describe('Who may talk to the bot here.'),
+  access: AccessSettings.prefault({}).describe('Who may write to the bot on this account.'),
   activation: Activation.default('mention').describe('When the bot answers in groups.'),
-  answers: AnswerSettings.prefault({}).describe('How answers look here.'),
+  answers: AnswerSettings.prefault({}).describe('How answers look on this account.'),
   whenUncertain: defineChoice(
     ['notify', 'resend'],
-    'When it is unknown whether a part of an answer arrived, where the platform does not recognise repetitions. notify: the chat is notified and can have it sent again. resend: it is sent again at once and may appear twice.',
+    'What to do if it is unknown whether a part of an answer arrived and the platform does not recognize repetitions. notify: the chat is notified and can have it sent again. resend: it is sent again at once and may appear twice.',
   ),
 });
 
@@ -95,7 +94,8 @@ export const CommonAccountSettings = z.strictObject({
 export const ACCOUNT_NAME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
 
 /**
- * One account of one channel: ready to start, broken, or disabled. Other accounts are not affected.
+ * One account of one channel: ready to start, broken, or disabled, without effect on other
+ * accounts.
  */
 export type ChannelAccount =
   | {
@@ -106,7 +106,7 @@ export type ChannelAccount =
       readonly activation: Activation;
       readonly answers: AnswerSettings;
       readonly whenUncertain: 'notify' | 'resend';
-      /** All other keys, parsed by the channel's own schema. */
+      /** The account's remaining keys, parsed by the channel's own schema. */
       readonly settings: unknown;
     }
   | {
@@ -123,7 +123,7 @@ export interface CheckedChannels {
   readonly warnings: readonly SettingsProblem[];
 }
 
-/** Looks up the reference problems at or below a path; they break the account they belong to. */
+/** Finds the reference problems at or below a path, which break the account they belong to. */
 export type ReferenceFindings = (path: SettingsPath) => readonly SettingsFinding[];
 
 interface WrittenAccount {
@@ -230,7 +230,7 @@ function checkAccount(
   return broken([...early, ...late.filter((problem) => !known.has(problem.path))], warnings);
 }
 
-/** Structural mistakes that no account's schema can detect. */
+/** Finds structural mistakes that no account's schema can detect. */
 function findMisplaced(
   { account, path }: WrittenAccount,
   section: unknown,
@@ -243,11 +243,11 @@ function findMisplaced(
     findings.push({ kind: 'value', path, expected });
   }
   if (path.length > 2 && isBlock(section)) {
-    // Silently ignoring `access: …` here would open or close an account against the owner's
+    // Ignoring `access: …` at this level would open or close an account against the owner's
     // intention.
     const beside = Object.keys(section).filter((key) => key !== 'accounts');
     for (const key of beside.filter((key) => !(isHosted && key === USE))) {
-      const expected = `this inside each account, not beside \`accounts\``;
+      const expected = `this key inside each account, not beside \`accounts\``;
       findings.push({ kind: 'value', path: [...path.slice(0, 2), key], expected });
     }
   }

@@ -25,8 +25,8 @@ export type CheckResult<T> =
     };
 
 /**
- * The maximum number of rounds of removing unknown keys. Each goes one level deeper; real settings
- * need one or two.
+ * The maximum number of rounds of removing unknown keys. Each round goes one level deeper; real
+ * settings need one or two.
  */
 const MAX_ROUNDS = 10;
 
@@ -74,7 +74,7 @@ function removeUnknownKeys(
   });
 }
 
-/** The warning for an unknown key. */
+/** Creates the warning for an unknown key. */
 export function createUnknownKeyProblem(
   path: SettingsPath,
   source: SettingsSource,
@@ -136,7 +136,7 @@ function toProblem(
   );
 }
 
-/** The problem of a missing key when an unknown key at the same level is almost the same word. */
+/** Reports a missing key if an unknown key at the same level is almost the same word. */
 function findMisspeltKey(
   { path }: LeafIssue,
   input: unknown,
@@ -166,8 +166,8 @@ interface LeafIssue {
 }
 
 /**
- * Flattens issues. For a value that may be of several kinds, only the kind it resembles most is
- * explained: why an object is not the word `auto` would not help.
+ * Flattens issues. For a value with several possible kinds, only the kind it resembles most is
+ * explained; explaining why an object is not the word `auto` would not help.
  */
 function flattenIssues(issues: readonly Issue[], at: SettingsPath): LeafIssue[] {
   return issues.flatMap((issue) => {
@@ -197,8 +197,8 @@ function isAtRoot(issue: Issue): boolean {
 }
 
 /**
- * How unlikely a branch is. A wrong `kind: …` counts more than another wrong value, and an unknown
- * key hardly at all.
+ * Weighs how unlikely a branch is to be the intended one. A wrong `kind: …` counts more than
+ * another wrong value, and an unknown key hardly at all.
  */
 function weighBranch(branch: readonly Issue[]): number {
   const weights = { invalid_value: 10, unrecognized_keys: 1 } as Readonly<Record<string, number>>;
@@ -206,9 +206,10 @@ function weighBranch(branch: readonly Issue[]): number {
 }
 
 /**
- * The expected value, as a phrase that completes both "expected: …" and "SETTING must be …". A
- * schema's own message is such a phrase. Zod's messages are sentences, and what zod found is shown
- * separately. Third-party channels and plugins may write a sentence too.
+ * Describes the expected value in a phrase that completes both "expected: …" and "SETTING must be
+ * …". A schema's own message is such a phrase. Zod's messages are sentences, so they are converted;
+ * the value that zod found is shown separately. Third-party channels and plugins may also use
+ * sentences as messages.
  */
 function describeExpected(issue: Issue): string {
   const { message } = issue;
@@ -256,14 +257,14 @@ const KINDS: Readonly<Record<string, string>> = {
   record: 'a block of `key: value` lines',
 };
 
-/** `one of a, b, c`, or just `a`. */
+/** Formats a list as `one of a, b, c`, or just `a`. */
 export function formatOneOf(values: readonly string[]): string {
   return values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`;
 }
 
 /**
- * The candidate that was most likely intended; undefined when none is close. Case, `-` and `_` are
- * ignored, and at most a third of the letters may differ.
+ * Finds the candidate that was most likely intended; undefined when none is close. Case, `-` and
+ * `_` are ignored, and at most a third of the letters may differ.
  */
 export function findNearestWord(written: string, candidates: Iterable<string>): string | undefined {
   const wanted = simplifyWord(written).slice(0, 64);
@@ -282,7 +283,7 @@ function simplifyWord(text: string): string {
   return text.toLowerCase().replaceAll(/[-_\s]/g, '');
 }
 
-/** Levenshtein distance in which two swapped adjacent characters count as a single typo. */
+/** Computes the Levenshtein distance, counting two swapped adjacent characters as a single typo. */
 function computeEditDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

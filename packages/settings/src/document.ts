@@ -40,8 +40,8 @@ import {
 } from './source.ts';
 
 /**
- * The version of a file, compared with that of this Parley. `writtenBy` is the Parley version that
- * wrote it, if the file says so.
+ * The version of a file compared with that of this Parley; `writtenBy` is the Parley version that
+ * wrote it, if the file contains it.
  */
 type VersionCheck =
   | { readonly kind: 'current' }
@@ -57,13 +57,13 @@ type VersionCheck =
     }
   | { readonly kind: 'newer'; readonly version: number; readonly writtenBy: string | null };
 
-/** The line that states the version of a file and the Parley version that wrote it. */
+/** Formats the line with the version of a file and the Parley version that wrote it. */
 export function formatVersionLine(version: number): string {
   return `version: ${version} # Parley ${manifest.version}`;
 }
 
 /**
- * Upgrades a document in memory, on its YAML nodes, which keep their comments and positions. A file
+ * Upgrades a document in memory on its YAML nodes, which keep their comments and positions. A file
  * without a version is version 1; a version that is not a whole number is left to the schema.
  */
 export function upgradeDocument(document: Document, steps: readonly SettingsStep[]): VersionCheck {
@@ -104,7 +104,7 @@ function applyEdit(document: Document, edit: SettingsEdit): readonly string[] {
   });
 }
 
-/** The paths in a document that match a path in which `*` stands for any key. */
+/** Lists the paths in a document that match a pattern in which `*` stands for any key. */
 function listDocumentPaths(document: Document, path: SettingsPath): readonly SettingsPath[] {
   const star = path.indexOf('*');
   if (star === -1) return document.hasIn(path) ? [path] : [];
@@ -126,7 +126,7 @@ function movePair(document: Document, from: SettingsPath, to: SettingsPath): boo
   return true;
 }
 
-/** The block at a path, created if it does not exist. */
+/** Returns the block at a path, creating it if it does not exist. */
 export function ensureSection(document: Document, path: SettingsPath): YAMLMap {
   const found = findNode(document, path);
   if (isMap(found)) return found;
@@ -198,8 +198,8 @@ export function upgradeSettings(
 }
 
 /**
- * The old names in a settings file with their current ones; empty when the file is missing, invalid
- * or current.
+ * Lists the old names in a settings file with the current ones; empty when the file is missing,
+ * invalid or current.
  */
 export function listOldNames(file: string): readonly string[] {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
@@ -216,17 +216,18 @@ export interface SettingsDocument {
   readonly value: Block;
   readonly warnings: readonly SettingsProblem[];
   /**
-   * The position of a key or of its value; for a missing one, that of the nearest existing block.
+   * Returns the position of a key or of its value; for a missing key, that of the nearest existing
+   * block.
    */
   locate(path: SettingsPath, part: 'key' | 'value'): FilePosition | undefined;
   /**
-   * A number as written, because `007` and `+49` are ids to people; undefined when there is no
-   * number at that path.
+   * Returns a number as written, because `007` and `+49` are ids; undefined if the value at that
+   * path is not a number.
    */
   literal(path: SettingsPath): string | undefined;
 }
 
-/** A file that cannot be parsed at all. */
+/** A file that cannot be parsed. */
 interface BrokenDocument {
   readonly kind: 'broken';
   readonly problems: readonly SettingsProblem[];
@@ -243,8 +244,8 @@ export function parseSettings(
   try {
     return readSettingsDocument(text, steps);
   } catch (error) {
-    // The parser is recursive. A file nested thousands of levels deep fails here, as does one that
-    // expands aliases without end.
+    // The parser is recursive, so a file nested thousands of levels deep fails here, as does one
+    // that expands aliases without end.
     return createBrokenDocument(
       `YAML of a reasonable depth and with few aliases (${reasonOf(error)})`,
     );
@@ -292,7 +293,7 @@ function createBrokenDocument(expected: string): BrokenDocument {
   return { kind: 'broken', problems: [{ kind: 'syntax', path: '', expected }] };
 }
 
-/** Nothing else in the file is checked, because a newer version of Parley may have other keys. */
+/** No other key is checked, because a newer version of Parley may have other keys. */
 function createNewerDocument(
   { version, writtenBy }: Extract<VersionCheck, { kind: 'newer' }>,
   document: Document,
@@ -336,8 +337,8 @@ function locatePath(
 }
 
 /**
- * The offset to report for a value: that of the key for a block, that of the value itself for a
- * single value.
+ * Finds the offset to report for a value: that of the key for a block, that of the value itself for
+ * a single value.
  */
 function findValueOffset(node: unknown): number | undefined {
   return isScalar(node) && node.value !== null ? findNodeStart(node) : undefined;
@@ -362,8 +363,8 @@ function toSyntaxProblem(error: YAMLError, text: string, lines: LineCounter): Se
 }
 
 /**
- * The previous line, the line itself, and a caret. Long lines are truncated around the column, and
- * secrets are replaced by dots.
+ * Formats the previous line, the line itself, and a caret. Long lines are truncated around the
+ * column, and secrets are replaced by dots.
  */
 function formatExcerpt(text: string, line: number, column: number): string {
   const all = text.split(/\r?\n/);
@@ -377,7 +378,7 @@ function formatExcerpt(text: string, line: number, column: number): string {
   return [...rows, `${' '.repeat(width)} | ${' '.repeat(column - 1 - from)}^`].join('\n');
 }
 
-/** The parser's own message, unless it mentions a function of the parser. */
+/** Returns the parser's own message, unless it mentions a function of the parser. */
 function explainYamlError({ code, message }: YAMLError): string {
   if (code === 'MULTIPLE_DOCS') return 'one document; remove the line `---` in the middle';
   return `valid YAML: ${message}`;

@@ -50,7 +50,7 @@ function changed(text: string, ...changes: SettingsChange[]): string {
   return result.text;
 }
 
-/** The lines that only one of two texts contains. */
+/** Lists the lines that only one of two texts contains. */
 function difference(before: string, after: string): string[] {
   const [old, young] = [before.split('\n'), after.split('\n')];
   return [
@@ -64,11 +64,11 @@ beforeEach(() => {
 });
 
 describe('changing the settings file', () => {
-  it('[U03] [D12] can be undone from the copy it created, and restored by undoing twice', () => {
+  it('[U03] [D12] undoes a change with the copy it created, and redoes it by undoing twice', () => {
     const file = path('parley.yaml');
     const undo = (now: Date) => undoSettings({ file, check: (one) => loadFile(one, ENV), now });
     writeFileSync(file, FILE);
-    // A copy created by a person does not count.
+    // A copy created by a person is ignored.
     writeFileSync(`${file}.before-upgrade`, 'nothing: true');
     expect(findLastCopy(file)).toBeUndefined();
     expect(undo(NOW)).toEqual({ kind: 'unchanged' });

@@ -20,9 +20,9 @@ import { formatPath, type SettingsPath, type SettingsProblem } from './source.ts
 export type { SettingsChange, SettingsValue } from './change-text.ts';
 
 export interface EditSettingsOptions {
-  /** The settings file. A missing one is created from the template of a first start. */
+  /** The settings file, created from the template of a first start if it is missing. */
   readonly file: string;
-  /** Checks a file as a start does: `loadSettings` with the options of this installation. */
+  /** Checks a file as at startup: `loadSettings` with the options of this installation. */
   readonly check: (file: string) => SettingsResult;
   /** The timestamp used in the name of the old file's copy. */
   readonly now: Date;
@@ -32,29 +32,28 @@ export interface EditSettingsOptions {
 export type SettingsEditResult =
   /** `kept` is the path of the old file's copy; null when there was no file. */
   | { readonly kind: 'written'; readonly kept: string | null }
-  /** The file already has these values. */
+  /** The file already has the requested values. */
   | { readonly kind: 'unchanged' }
-  /** Nothing was written, because Parley or an account would not start, or a key is unknown. */
+  /**
+   * The file was not changed, because Parley or an account would not start, or a key is unknown.
+   */
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] };
 
-/** The number of copies of the old file; older ones are removed. */
+/** The maximum number of copies of old files; older ones are removed. */
 const MAX_COPIES = 10;
 
 /**
- * Changes the settings file and leaves the rest of it as written: comments, references, order, spaces.
- * Either all changes are made or none. A change after which Parley or an account would not start is
- * refused with its problems, but a problem that the file already has in a broken account is no obstacle.
- * Runs synchronously, so that changes of one process never mix. A running Parley picks up the file on
- * its own.
+ * Changes the settings file and leaves the rest of the text as written: comments, references,
+ * order, spaces. Either all changes are made or none. A change after which Parley or an account
+ * would not start is refused with its problems; existing problems of a broken account do not
+ * prevent a change. Runs synchronously, so that concurrent changes of one process never mix. A
+ * running Parley reloads the changed file automatically.
  *
- * Throws `SettingsError` when the file cannot be read or written at all. With `hide`, a value that shows
- * a hidden secret keeps the one that the file has there, as in `replaceSettings`.
+ * Throws `SettingsError` when the file cannot be read or written. With `hide`, a value that shows a
+ * hidden secret keeps the secret in the file, as in `replaceSettings`.
  *
- * @example
- * editSettings(
- *   [{ kind: 'add', path: ['channels', 'telegram', 'access', 'allowGroups'], value: '-100123', comment: 'Family' }],
- *   { file, check, now: new Date() },
- * );
+ * @example editSettings( [{ kind: 'add', path: ['channels', 'telegram', 'access', 'allowGroups'],
+ * value: '-100123', comment: 'Family' }], { file, check, now: new Date() }, );
  */
 export function editSettings(
   changes: readonly SettingsChange[],
@@ -64,7 +63,7 @@ export function editSettings(
   const before = readWrittenSettings(file).text;
   const changed = changeText(before, changes);
   if (changed.kind === 'refused') {
-    // Invalid YAML is explained by the check, with its position.
+    // The check explains invalid YAML with its position.
     const broken = check(file);
     return broken.kind === 'invalid' ? { kind: 'refused', problems: broken.problems } : changed;
   }
@@ -72,16 +71,16 @@ export function editSettings(
   return whole.kind === 'refused' ? whole : writeSettings(whole.text, { file, check, now });
 }
 
-/** The settings file as written; the template of a first start when there is no file. */
+/** The settings file as written, or the template of a first start if the file is missing. */
 export interface WrittenSettings {
   readonly text: string;
-  /** A fingerprint of the text, which changes with it. */
+  /** A fingerprint of the text, which changes with the text. */
   readonly print: string;
-  /** The values with references unresolved; null when the text is not valid YAML. */
+  /** The values with unresolved references; null when the text is not valid YAML. */
   readonly values: object | null;
 }
 
-/** Reads the settings file. Throws `SettingsError` when it cannot be read at all. */
+/** Reads the settings file; throws `SettingsError` when it cannot be read. */
 export function readWrittenSettings(file: string): WrittenSettings {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
   const text = read.kind === 'text' ? read.text : createSettingsTemplate();
@@ -95,7 +94,7 @@ export function readWrittenSettings(file: string): WrittenSettings {
 
 /**
  * Replaces the whole file with a text, with the same checks as `editSettings`. Where the text shows
- * a secret as hidden by `hide`, the secret at that place in the file is kept.
+ * a secret as hidden by `hide`, the secret at that position in the file is kept.
  */
 export function replaceSettings(
   text: string,
@@ -106,14 +105,14 @@ export function replaceSettings(
   return whole.kind === 'refused' ? whole : writeSettings(whole.text, options);
 }
 
-/** A copy of the file created by a change. */
+/** A copy of the file made before a change. */
 interface SettingsCopy {
   readonly path: string;
-  /** The time of that change. */
+  /** The time of the change. */
   readonly keptAt: string;
 }
 
-/** The newest copy; undefined when nothing has been changed yet. */
+/** Finds the newest copy; undefined when the file was never changed. */
 export function findLastCopy(file: string): SettingsCopy | undefined {
   const name = listCopyNames(file).at(-1);
   if (name === undefined) return undefined;
@@ -124,7 +123,7 @@ export function findLastCopy(file: string): SettingsCopy | undefined {
 
 /**
  * Replaces the file with the newest copy, with the same checks as `editSettings`. The replaced file
- * becomes a copy, so that undoing twice restores it. Without a copy nothing changes.
+ * becomes a copy, so that undoing twice restores it. Without a copy, the file is not changed.
  */
 export function undoSettings(options: EditSettingsOptions): SettingsEditResult {
   const copy = findLastCopy(options.file);
@@ -153,7 +152,10 @@ function writeSettings(
   }
 }
 
-/** The path to an account's settings. A channel with one account may have them without a name. */
+/**
+ * Returns the path to an account's settings; a channel with one account may have them without a
+ * name.
+ */
 export function findAccountPath(
   file: string,
   { channel, account }: { readonly channel: string; readonly account: string },
@@ -165,7 +167,7 @@ export function findAccountPath(
   return isNamed || account !== 'default' ? [...path, 'accounts', account] : path;
 }
 
-/** The problems that a change introduces; all problems when Parley would not start. */
+/** Lists the problems that a change introduces; all problems when Parley would not start. */
 export function listNewProblems(
   before: SettingsResult,
   after: SettingsResult,
@@ -177,7 +179,7 @@ export function listNewProblems(
 }
 
 /**
- * All problems of a file, including those of its accounts and keys without effect. A package may be
+ * Lists all problems of a file, including those of its accounts and keys without effect. A package may be
  * installed after the settings that name it were written.
  */
 function listProblems(result: SettingsResult): readonly SettingsProblem[] {
@@ -188,7 +190,7 @@ function listProblems(result: SettingsResult): readonly SettingsProblem[] {
   return [...accounts, ...result.warnings.filter(({ kind }) => kind !== 'not-installed')];
 }
 
-/** Identifies a problem without its position, which changes when lines above it do. */
+/** Identifies a problem without its position, which changes when earlier lines change. */
 function toProblemKey({ kind, path, expected, file }: SettingsProblem): string {
   return JSON.stringify([kind, path, expected, file]);
 }
@@ -197,7 +199,7 @@ function formatCopyStamp(now: Date): string {
   return now.toISOString().replaceAll(/[:.]/g, '-');
 }
 
-/** The timestamp that `stampOf` writes. A copy created by a person has a different name. */
+/** Matches the timestamp that `stampOf` writes; a copy created by a person has a different name. */
 const STAMP = /^(\d{4}-\d\d-\d\dT)(\d\d)-(\d\d)-(\d\d)-(\d{3}Z)$/;
 
 function dropOldCopies(file: string): void {
@@ -206,7 +208,7 @@ function dropOldCopies(file: string): void {
   }
 }
 
-/** The names of the copies, newest last. */
+/** Lists the names of the copies, newest last. */
 function listCopyNames(file: string): readonly string[] {
   let names: readonly string[];
   try {
@@ -224,8 +226,8 @@ function listCopyNames(file: string): readonly string[] {
 type DocumentPath = (string | number)[];
 
 /**
- * Restores the secrets that a text shows as hidden: those that are at the same path in `before` and
- * are hidden in the same way. A secret that has moved must be entered again. Pure.
+ * Restores the secrets that a text shows as hidden: those at the same path in `before` that are
+ * hidden in the same way. A secret that has moved must be entered again. Pure.
  */
 export function restoreSecrets(
   text: string,
@@ -234,7 +236,7 @@ export function restoreSecrets(
 ):
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'refused'; readonly problems: readonly SettingsProblem[] } {
-  // YAML would parse a pair of brackets as a list.
+  // YAML would parse a pair of brackets as a list, so a placeholder is used.
   const readable = text.replaceAll(HIDDEN, STAND_IN);
   const [young, old] = [parseDocument(readable), parseDocument(before)];
   const problems: SettingsProblem[] = [];
@@ -264,7 +266,7 @@ export function restoreSecrets(
 /** A hidden secret needs quotes when it is written as a value. */
 const stripQuotes = (text: string): string => /^(['"])(.*)\1$/s.exec(text)?.[2] ?? text;
 
-/** Shown instead of a secret. */
+/** The text shown instead of a secret. */
 const HIDDEN = '[secret]';
 const STAND_IN = 'parley-hidden-secret';
 const ENTER_SECRET_AGAIN = 'the secret itself, entered again: the previous value there was hidden';
@@ -279,7 +281,7 @@ function restoreHiddenLines(text: string, before: string, hide: (text: string) =
     .join('\n');
 }
 
-/** The values of a document and their positions in its text. */
+/** Lists the values of a document and their positions in its text. */
 function listScalars(document: Document): { path: DocumentPath; from: number; to: number }[] {
   const found: { path: DocumentPath; from: number; to: number }[] = [];
   visit(document, {

@@ -89,7 +89,7 @@ describe('createSettingsJsonSchema', () => {
     expect(at('properties/agent/type')).toEqual(['object', 'null']);
   });
 
-  it('does not depend on the machine that creates it', () => {
+  it('creates the same JSON Schema on every machine', () => {
     const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
     expect(at('properties/agent/properties/timeZone')).not.toHaveProperty('default', zone);
     expect(at('properties/agent/properties')).not.toHaveProperty('workspace.default');

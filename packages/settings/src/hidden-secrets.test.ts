@@ -22,7 +22,7 @@ describe('a text with hidden secrets', () => {
     });
   });
 
-  it('[G18] is refused with the position when a hidden secret has moved', () => {
+  it('[G18] refuses a text with its position when a hidden secret has moved', () => {
     const moved = hide(BEFORE).replace('telegram:', 'discord:');
     expect(restoreSecrets(moved, BEFORE, hide)).toMatchObject({
       kind: 'refused',

@@ -20,14 +20,14 @@ interface IdPlace {
 interface IdFacts {
   readonly forms: IdForms;
   /**
-   * The digits of a number as they appear in the file; undefined when the value there is not a
+   * Returns the digits of a number as they appear in the file; undefined when the value is not a
    * number.
    */
   readonly literal: (path: SettingsPath) => string | undefined;
 }
 
 /**
- * Settings with their ids in the form that platform messages contain, and findings for ids that can
+ * Settings with their ids in the form used by platform messages, and findings for ids that can
  * never match.
  */
 export interface NormalizedIds {
@@ -36,10 +36,9 @@ export interface NormalizedIds {
 }
 
 /**
- * Converts all ids in the settings to the form that messages contain, before anything else is
- * checked, so that every part of Parley compares the same form (D12). An invalid id stays as
- * written and is reported as a finding: it never had an effect, and must not keep anything else
- * from starting. Pure.
+ * Converts all ids in the settings to the form used by messages, before any other check, so that
+ * every part of Parley compares the same form (D12). An invalid id stays as written and is reported
+ * as a finding: it has no effect, and must not prevent anything else from starting. Pure.
  */
 export function normalizeIds(written: Block, facts: IdFacts): NormalizedIds {
   const value: Block = structuredClone(written);
@@ -90,8 +89,8 @@ export function normalizeIds(written: Block, facts: IdFacts): NormalizedIds {
 }
 
 /**
- * Asks for quotes: YAML parses `1.2e18` and `0x1F` as numbers, which do not preserve an id's
- * digits.
+ * Asks for quotes, because YAML parses `1.2e18` and `0x1F` as numbers, which do not preserve the
+ * digits of an id.
  */
 function requireQuotes(
   finding: SettingsFinding,
@@ -105,7 +104,7 @@ function requireQuotes(
 type IdReadingResult =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'finding'; readonly finding: SettingsFinding }
-  /** The id is left to the schemas, or already correct as written. */
+  /** The id is already correct as written, or is checked by the schemas. */
   | { readonly kind: 'as-it-is' };
 
 const AS_IT_IS: IdReadingResult = { kind: 'as-it-is' };
@@ -147,12 +146,12 @@ function createNoSuchChannel(path: SettingsPath, channel: string, forms: IdForms
   const names = Object.keys(forms);
   return createNoEffect(
     path,
-    `a channel there is: ${formatOneOf(names)}`,
+    `an existing channel: ${formatOneOf(names)}`,
     findNearestWord(channel, names),
   );
 }
 
-/** Parses a person's id. Clients of the API count as people: `api:laptop`. */
+/** Parses a person's id; API clients count as people: `api:laptop`. */
 function readPerson(place: IdPlace, value: Block, forms: IdForms): IdReadingResult {
   const split = splitPlace(place.text);
   if (split?.channel !== 'api') return readOfChannel(place, forms, ({ person }) => [person]);
@@ -179,7 +178,7 @@ function readChannel({ path, text }: IdPlace, forms: IdForms): IdReadingResult {
   return channel === text ? AS_IT_IS : { kind: 'id', id: channel };
 }
 
-/** Parses `telegram/helpdesk`, an account that the settings define. */
+/** Parses an account that the settings define, such as `telegram/helpdesk`. */
 function readAccount({ path, text }: IdPlace, value: Block, forms: IdForms): IdReadingResult {
   const [channel = '', account = ''] = text.trim().split('/');
   if (channel === 'api') return AS_IT_IS;
@@ -290,7 +289,7 @@ function visitNamedChats(
   }
 }
 
-/** The paths that match a pattern, in which `*` is any key or any index of a list. */
+/** Lists the paths that match a pattern, in which `*` is any key or any index of a list. */
 function listMatchingPaths(
   root: Block,
   pattern: readonly (string | number)[],

@@ -19,21 +19,23 @@ export interface OwnSchemas {
 /** The schemas defined elsewhere: one for each channel by its id, and that of the models. */
 export interface ForeignSchemas {
   /**
-   * The settings of one account without the common keys. These must be strict objects, or unknown
-   * keys go unnoticed.
+   * The settings of one account without the common keys; must be strict objects, or unknown keys go
+   * unnoticed.
    */
   readonly channelSchemas: Readonly<Record<string, z.ZodType>>;
-  /** Those of `channelSchemas` that exist because the settings name their package with `use`. */
+  /**
+   * Those of `channelSchemas` that exist because the settings name their package with `use`. */
   readonly hosted?: readonly string[];
   /** The settings of one account of a channel with any `use`; absent if there cannot be one. */
   readonly hostedSchema?: z.ZodType | undefined;
-  /** The section `model`. It must have a default, for files without that section. */
+  /** The schema of the section `model`, which must have a default for files without that section.
+   */
   readonly modelSchema: z.ZodType;
 }
 
 /**
- * The JSON Schema of the whole settings file, as precise as the zod schemas. All suggestions are
- * based on it. The schemas are parameters, so that this module, which most starts do not need, is
+ * Composes the JSON Schema of the whole settings file, as precise as the zod schemas. All
+ * suggestions are based on this schema. The schemas are parameters, so that this module, which most starts do not need, is
  * loaded on its own.
  */
 export function composeJsonSchema(
@@ -68,13 +70,14 @@ function addModel(agents: Schema | undefined, model: JsonSchema): JsonSchema {
   const record = typeof agents === 'object' ? agents : {};
   const one = typeof record.additionalProperties === 'object' ? record.additionalProperties : {};
   const { default: _, ...own } = model;
-  const named = { type: 'string', description: 'The name of a model of model.choices.' } as const;
-  const description = 'Its model: a block as in the section `model`, or a name of model.choices.';
+  const named = { type: 'string', description: 'The name of a model in model.choices.' } as const;
+  const description =
+    "The agent's model: a block as in the section `model`, or a name in model.choices.";
   const properties = { ...one.properties, model: { description, anyOf: [own, named] } };
   return { ...record, additionalProperties: { ...one, properties } };
 }
 
-/** The JSON Schema of a profile file, used for suggestions. */
+/** Creates the JSON Schema of a profile file, used for suggestions. */
 export function createProfileJsonSchema(
   profileSchema: z.ZodType,
   modelSchema: z.ZodType,
@@ -147,7 +150,7 @@ function toJsonSchema(schema: z.ZodType): JsonSchema {
 }
 
 /**
- * The keys and fixed values that are allowed at `path`, over all possible alternatives in a schema.
+ * Lists the keys and fixed values that are allowed at `path`, over all alternatives in a schema.
  */
 export function listAllowedAt(root: JsonSchema, path: SettingsPath): AllowedEntries {
   let schemas = listAlternatives(root);

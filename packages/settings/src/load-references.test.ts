@@ -58,7 +58,7 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
     expect(more).toEqual([]);
   });
 
-  it('[D12] shows nothing of a secret but its references', () => {
+  it('[D12] shows only the references of a secret', () => {
     const yaml = 'channels: { telegram: { token: "12345:abc${NOT_SET}def" } }';
     expect(getAccountProblems(load(yaml), 'telegram/default')[0]?.found).toBe('…${NOT_SET}…');
   });
@@ -72,7 +72,7 @@ channels: { telegram: { enabled: "\${ON}", token: "\${T}", pollSeconds: "\${S:-7
     expect(result.secrets).toEqual(['123456:from-a-file']);
   });
 
-  it('[D10] lists as secrets values that are named like one, look like one and come from outside, and passwords in URLs', () => {
+  it('[D10] collects as secrets values that are named like one, look like one and come from outside, and passwords in URLs', () => {
     const yaml = `
 agent: { name: "\${NAME}" }
 queue: { url: "redis://user:red%40pass@localhost", password: own-pass, sentinel: { nodes: [a], password: asked } }

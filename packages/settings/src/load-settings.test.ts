@@ -4,10 +4,10 @@ import { SettingsError } from './settings-file.ts';
 import { createSettingsFolder, getProblems, getValidSettings } from './testing/settings-folder.ts';
 
 const { load, loadFile, path } = createSettingsFolder();
-/** A comment in Chinese and a name, as Windows Notepad saves them in GB18030. */
+/** A Chinese comment and a name, as Windows Notepad saves them in GB18030. */
 const GBK = Buffer.from('2320b9d9b7bdc5e4d6c3cec4bcfea3acc7ebd0deb8c4c3fbd7d60a', 'hex');
 
-describe('loadSettings with nothing to read', () => {
+describe('loadSettings without settings', () => {
   it.each([
     ['an empty file', ''],
     ['a file of comments', '# nothing yet\n'],
@@ -32,7 +32,7 @@ describe('loadSettings with nothing to read', () => {
     expect(Object.keys(channels)).toEqual(['web/default']);
   });
 
-  it('[D12] uses all defaults for a missing file, and reports that', () => {
+  it('[D12] uses all defaults for a missing file, and reports the missing file', () => {
     const result = getValidSettings(loadFile(path('none.yaml')));
     expect(result.origin).toBe('defaults');
     expect(result.settings).toEqual(getValidSettings(load('')).settings);
@@ -68,7 +68,7 @@ describe('loadSettings with a file that cannot be read', () => {
   it.each([
     ['not valid UTF-8 (first bad byte on line 2)', Buffer.from('a: 1\nb: \xe9', 'latin1')],
     ['it seems to be gb18030', GBK],
-  ])('[D12] says that a file is %s', (message, bytes) => {
+  ])('[D12] reports that a file is %s', (message, bytes) => {
     writeFileSync(path('bytes.yaml'), bytes);
     expect(code(path('bytes.yaml'))).toEqual([
       'settings-encoding',

@@ -39,20 +39,19 @@ import {
   toSettingsProblem,
 } from './source.ts';
 
-/** The options of `loadSettings`. */
 export interface LoadSettingsOptions<Model>
   extends SettingsLocation,
     Pick<ForeignSchemas, 'channelSchemas'>,
     ModelForms<Model> {
   readonly env: Environment;
-  /** For callers that do not need secrets: returns a stand-in for a secret file that is missing. */
+  /** Returns a placeholder for a missing secret file, for callers that do not need secrets. */
   readonly missingSecret?: ReadMissingSecret | undefined;
   /**
    * The folder of profiles included with Parley; those in `profiles/` of the data folder take
    * precedence.
    */
   readonly houseProfiles?: string;
-  /** The available channels with the forms of their ids; without it ids are used as written. */
+  /** The available channels with the forms of their ids; if absent, ids are used as written. */
   readonly channelIds?: IdForms;
   /** Finds the channels that the file defines with `use`; without it there are none. */
   readonly findHosted?: FindHosted | undefined;
@@ -67,19 +66,19 @@ export type SettingsResult<Model = unknown> =
       /** The settings of the whole installation and of its default agent. */
       readonly settings: Settings<Model>;
       /**
-       * The complete settings of each agent in `agents` by its name (F14). Their `spend` contains
+       * The complete settings of each agent in `agents` by name (F14). An agent's `spend` contains
        * only the caps of that agent; those of `settings` apply as well.
        */
       readonly agents: ReadonlyMap<string, Settings<Model>>;
-      /** Accounts by `channel/account`. A broken or disabled one leaves the others running. */
+      /** Accounts by `channel/account`; a broken or disabled account does not affect the others. */
       readonly channels: Readonly<Record<string, ChannelAccount>>;
       /** The package of each channel that exists because of `use`. */
       readonly hosted: Readonly<Record<string, string>>;
       readonly warnings: readonly SettingsProblem[];
       readonly secrets: readonly string[];
-      /** The files that contain values of the settings (`${file:…}`). */
+      /** The files with values for the settings (`${file:…}`). */
       readonly files: readonly string[];
-      /** `defaults` when there is no such file. */
+      /** `defaults` when the file does not exist. */
       readonly origin: 'file' | 'defaults';
     }
   | {
@@ -93,7 +92,7 @@ export type SettingsResult<Model = unknown> =
 
 /**
  * Reads, resolves and checks the settings file. Throws `SettingsError` only when an existing file
- * cannot be read at all; all mistakes inside it are in the result.
+ * cannot be read; all mistakes inside it are part of the result.
  */
 export function loadSettings<Model>(options: LoadSettingsOptions<Model>): SettingsResult<Model> {
   const text = readTextFile(options.file, LARGEST_SETTINGS_BYTES);
@@ -170,7 +169,7 @@ function checkParts<Model>(
   return { core, model, read, channels, problems };
 }
 
-/** The settings of the default agent and of the others, when all parts are valid. */
+/** Assembles the settings of the default agent and of the others when all parts are valid. */
 function assembleSettings<Model>(
   { core, model, read, problems: wrong }: ReturnType<typeof checkParts<Model>>,
   unprofiled: SettingsSource,
@@ -270,8 +269,8 @@ function prepareSource(document: SettingsDocument, options: LoadSettingsOptions<
 }
 
 /**
- * Reference problems in the core settings. Those in channels break their account, and those below
- * unknown keys are ignored.
+ * Selects reference problems in the core settings. References in channels break only their account,
+ * and those below unknown keys are ignored.
  */
 function selectCoreReferences(findings: readonly SettingsFinding[]): SettingsFinding[] {
   const known = new Set<unknown>(['model', ...Object.keys(CoreSettings.shape)]);
@@ -306,8 +305,8 @@ const HOUSE_PROFILES = getConfigPath('profiles/');
 const SCHEMA = getConfigPath('parley.schema.json');
 
 /**
- * The settings file for a first start. Everything but its version is explained and commented out,
- * so that defaults apply.
+ * Creates the settings file for a first start. All settings except the version are explained and
+ * commented out, so that defaults apply.
  */
 export function createSettingsTemplate(): string {
   const line = formatVersionLine(getNewestVersion(SETTINGS_STEPS));
@@ -316,7 +315,7 @@ export function createSettingsTemplate(): string {
 
 /**
  * Writes the template to `file`, readable only by its owner because it may contain secrets later,
- * and next to it the schema that its first line names for editors. Throws `SettingsError`, even if
+ * and next to it the schema that its first line names for editors. Throws `SettingsError`, also if
  * `file` exists.
  */
 export function writeSettingsTemplate(file: string): void {

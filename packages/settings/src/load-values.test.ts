@@ -5,7 +5,7 @@ import { createSettingsFolder, getProblems, getValidSettings } from './testing/s
 const { load } = createSettingsFolder();
 
 describe('loadSettings with wrong values', () => {
-  it('[D12] reports path, position, value, what is expected and the nearest valid value', () => {
+  it('[D12] reports path, position, value, expected value and the nearest valid value', () => {
     expect(getProblems(load('log:\n  level: inof\nhttp: { port: 99999 }\n'))).toEqual([
       {
         kind: 'value',
@@ -30,7 +30,7 @@ describe('loadSettings with wrong values', () => {
     ['model: auot', 'model', 'auto'],
     ['model: { provider: antropic, apiKey: x }', 'model.provider', 'anthropic'],
     ['lanes: { busy: collct }', 'lanes.busy', 'collect'],
-  ])('[D12] %s: finds the value that was meant at %s', (yaml, path, meant) => {
+  ])('[D12] %s: finds the intended value at %s', (yaml, path, meant) => {
     expect(getProblems(load(yaml))).toEqual([expect.objectContaining({ path, nearest: meant })]);
   });
 
@@ -71,13 +71,13 @@ describe('loadSettings with wrong values', () => {
       'approvals.auto[0]',
       'at most 500 characters',
     ],
-  ])('[D12] %s: says at %s that it expects %s', (yaml, path, expected) => {
+  ])('[D12] %s: reports at %s that it expects %s', (yaml, path, expected) => {
     const found = getProblems(load(yaml));
     expect(found).toEqual([expect.objectContaining({ path })]);
     expect(found[0]?.expected).toContain(expected);
   });
 
-  it('[D12] never shows a secret, wherever it is', () => {
+  it('[D12] never shows a secret, at any path', () => {
     const result = load(
       'model: { provider: antropic, apiKey: [sk-very-secret] }\nowners: ["${K}"]',
       {
@@ -111,7 +111,7 @@ describe('loadSettings with unknown keys', () => {
       'title',
     ],
     ['model: { provider: anthropic, apiKey: k, apiKeyy: x }', 'model.apiKeyy', 'apiKey'],
-  ])('[D12] warns of %s and names the nearest key', (yaml, path, meant) => {
+  ])('[D12] warns of %s and suggests the nearest key', (yaml, path, meant) => {
     const { warnings } = getValidSettings(load(yaml));
     expect(warnings).toEqual([
       expect.objectContaining({ kind: 'unknown-key', path, nearest: meant }),
@@ -121,7 +121,7 @@ describe('loadSettings with unknown keys', () => {
   it.each([
     ['model: { providr: ollama }', 'model.providr', 'provider'],
     ['model: { provider: anthropic, apiKy: k }', 'model.apiKy', 'apiKey'],
-  ])('[D12] %s: names the typo instead of the missing key', (yaml, path, meant) => {
+  ])('[D12] %s: reports the typo instead of the missing key', (yaml, path, meant) => {
     expect(getProblems(load(yaml))).toEqual([
       expect.objectContaining({ kind: 'unknown-key', path, nearest: meant }),
     ]);
@@ -135,7 +135,7 @@ describe('loadSettings with unknown keys', () => {
     expect(warnings[0]).not.toHaveProperty('nearest');
   });
 
-  it('[D12] is not confused by keys that have a meaning in JavaScript', () => {
+  it('[D12] is not confused by keys with a meaning in JavaScript', () => {
     const yaml =
       '__proto__: { port: 1 }\nconstructor: 1\nchannels: { toString: {}, __proto__: {} }\n';
     const { warnings } = getValidSettings(load(yaml));

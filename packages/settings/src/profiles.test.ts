@@ -33,7 +33,7 @@ function load(profile: string, settings = 'agent: { profile: own }', env = {}) {
   });
 }
 
-describe('a profile', () => {
+describe('a settings profile', () => {
   it('[P15] chooses layout, persona, format, skills, tools, plugins, memory and model', () => {
     const { settings, warnings } = getValidSettings(
       load(`
@@ -81,7 +81,7 @@ ephemeral: Answer in one sentence.
     expect(loaded.skills).toMatchObject({ show: 'inline', max: 3, maxFileBytes: 256_000 });
   });
 
-  it('[P15] in the data folder takes precedence over the built-in one', () => {
+  it('[P15] prefers a profile in the data folder to the built-in one', () => {
     const layout = (name: string) =>
       getValidSettings(load('layout: lab', `agent: { profile: ${name} }`)).settings.agent.layout;
     expect(layout('writer')).toBe('zeus');
@@ -89,7 +89,7 @@ ephemeral: Answer in one sentence.
     expect(layout('writer')).toBe('openclaw');
   });
 
-  it('[P15] that does not exist is reported with the available ones', () => {
+  it('[P15] reports a missing profile with the available ones', () => {
     const [problem] = getProblems(load('', 'agent:\n  profile: writr'));
     expect(problem).toMatchObject({
       path: 'agent.profile',
@@ -100,7 +100,7 @@ ephemeral: Answer in one sentence.
     expect(problem?.expected).toContain('one of own, plain, writer, or a file writr.yaml in');
   });
 
-  it('[P15] with a wrong value is reported with file, line, value and what is expected', () => {
+  it('[P15] reports a wrong value with file, line, value and expected value', () => {
     const [problem, ...others] = getProblems(load('layout: lab\nskills:\n  show: outlin\n'));
     expect(others).toEqual([]);
     expect(describeProblem(problem ?? never()).split('\n')).toEqual([
@@ -152,7 +152,7 @@ ephemeral: Answer in one sentence.
     }
   });
 
-  it('[P15] can name a model of the provider in the settings', () => {
+  it('[P15] lets a profile name a model of the provider in the settings', () => {
     const settings = 'agent: { profile: own }\nmodel: { provider: named, apiKey: k }';
     expect(getValidSettings(load('model: large', settings)).settings.model).toEqual({
       provider: 'named',
@@ -172,7 +172,7 @@ ephemeral: Answer in one sentence.
     expect(loaded.secrets).toContain('sk-very-secret');
   });
 
-  it('[P15] is not looked up when none is named', () => {
+  it('[P15] looks up no profile when none is named', () => {
     expect(getValidSettings(load('layout: [', 'agent: {}')).settings.agent.layout).toBeUndefined();
     expect(getProblems(load('', 'agent: { profile: ../own }'))).toEqual([
       expect.objectContaining({ path: 'agent.profile' }),

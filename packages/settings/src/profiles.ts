@@ -30,12 +30,12 @@ export interface ProfiledSettings {
   readonly problems: readonly SettingsProblem[];
   readonly warnings: readonly SettingsProblem[];
   readonly secrets: readonly string[];
-  /** Files containing values that the profile refers to. */
+  /** Files with values that the profile refers to. */
   readonly files: readonly string[];
 }
 
 /**
- * Applies the profile that `agent.profile` names. Without one the settings stay unchanged; a name
+ * Applies the profile in `agent.profile`. Without a profile, the settings stay unchanged; a name
  * that is not text is left to the check of the settings. Throws `SettingsError` as `loadProfile`
  * does.
  */
@@ -46,10 +46,7 @@ export function chooseProfile(source: SettingsSource, place: ProfileScope): Prof
   return { ...found, value, problems: findHomelessModel(profile, source) };
 }
 
-/**
- * The profile that is named at `path`, read as in `chooseProfile`; absent when there is none, or an
- * invalid one.
- */
+/** Loads the profile named at `path` as in `chooseProfile`; absent without a valid one. */
 export function loadProfileAt(
   path: SettingsPath,
   source: SettingsSource,
@@ -71,23 +68,24 @@ export function loadProfileAt(
   return { ...nothing, problems: [toSettingsProblem(finding, source)] };
 }
 
-/** Reports a profile that names a model without a provider, when the settings name none either. */
+/**
+ * Reports a profile that names a model without a provider if the settings name no provider either.
+ */
 function findHomelessModel({ modelName }: Profile, source: SettingsSource): SettingsProblem[] {
   if (modelName === undefined || source.value.model !== undefined) return [];
   const expected = `a section with the provider of "${modelName}", the model of the profile`;
   return [toSettingsProblem({ kind: 'missing', path: ['model'], expected }, source)];
 }
 
-/** The profile folders and the check of a profile. */
 export interface ProfileScope {
-  /** The first folder that contains the file is used. */
+  /** The folders to search; the first one with the file is used. */
   readonly folders: readonly string[];
   readonly env: Environment;
   readonly missingSecret?: ReadMissingSecret | undefined;
   readonly modelSchema: z.ZodType;
 }
 
-/** The result of reading a profile. `secrets` are values that logs must never show. */
+/** The result of reading a profile; `secrets` are values that logs must never show. */
 export type LoadedProfile =
   | { readonly kind: 'missing' }
   | (Pick<ProfiledSettings, 'warnings' | 'secrets' | 'files'> &
@@ -96,10 +94,7 @@ export type LoadedProfile =
         | { readonly kind: 'bad'; readonly problems: readonly SettingsProblem[] }
       ));
 
-/**
- * Reads and checks `<folder>/<name>.yaml`. Throws `SettingsError` when the file cannot be read at
- * all.
- */
+/** Reads and checks `<folder>/<name>.yaml`. Throws `SettingsError` when the file cannot be read. */
 function loadProfile(name: string, place: ProfileScope): LoadedProfile {
   for (const folder of place.folders) {
     const file = join(folder, `${name}.yaml`);
@@ -109,7 +104,7 @@ function loadProfile(name: string, place: ProfileScope): LoadedProfile {
   return { kind: 'missing' };
 }
 
-/** The names that can be chosen, sorted. A missing folder contributes none. */
+/** Lists the names of the available profiles, sorted; a missing folder contributes none. */
 function listProfileNames(folders: readonly string[]): readonly string[] {
   const names = folders.flatMap((folder) => {
     try {
@@ -158,8 +153,7 @@ function checkProfile(file: string, text: string, place: ProfileScope): LoadedPr
 }
 
 /**
- * Validates a profile's model; undefined when there is none, or when it is a word that only names a
- * model.
+ * Validates a profile's model; undefined without one, or if it is a word that only names a model.
  */
 function checkModel(
   written: unknown,
@@ -187,9 +181,10 @@ export interface Profile extends Omit<ProfileSettings, 'model'> {
 }
 
 /**
- * The settings as if their author had also written the content of the profile (P15). The file
- * itself takes precedence, key by key. A list in the file replaces the profile's list, and a model
- * in the file replaces the profile's model. Defaults are applied later, so they rank last.
+ * Merges the content of the profile into the settings, as if their author had also written it
+ * (P15). The file itself takes precedence, key by key. A list in the file replaces the profile's
+ * list, and a model in the file replaces the profile's model. Defaults are applied later, so they
+ * have the lowest precedence.
  */
 export function mergeProfile(written: Block, profile: Profile): Block {
   const { skills, tools, plugins, model, modelName, ...agent } = profile;
@@ -204,8 +199,8 @@ export function mergeProfile(written: Block, profile: Profile): Block {
 }
 
 /**
- * Merges a profile below the written settings. A value that is not a block stays as written, and
- * the later check explains it.
+ * Merges a profile below the written settings. A value that is not a block stays as written, for
+ * the later check to explain.
  */
 function mergeBelow(written: unknown, profile: Block | undefined): unknown {
   if (written === undefined) return profile;
@@ -216,7 +211,10 @@ function mergeBelow(written: unknown, profile: Block | undefined): unknown {
   return { ...profile, ...written, ...Object.fromEntries(both) };
 }
 
-/** The effective model: a written one takes precedence, and a bare name fills its key `model`. */
+/**
+ * Returns the effective model: a written one takes precedence, and a bare name fills its key
+ * `model`.
+ */
 export function resolveModel(
   written: unknown,
   model: unknown,
@@ -237,8 +235,8 @@ const { layout, persona, format, responseFormat, memory, skipContextFiles, conte
 const Names = z.array(z.string().min(1));
 
 /**
- * One profile file (P15), which defines an agent in one place. Each key means the same as the key
- * of that name in the settings. Nothing has a default here, so that missing keys stay undefined.
+ * One profile file (P15), which defines an agent in one place. Each key has the same meaning as in
+ * the settings. No key has a default here, so that missing keys stay undefined.
  */
 const ProfileSettings = z.strictObject({
   layout,

@@ -18,16 +18,15 @@ import {
 /** The maximum size of a secret file, in bytes; a secret is a line or a PEM block. */
 const LARGEST_SECRET_BYTES = 65_536;
 /**
- * The maximum nesting depth that is followed, more than in any real settings. It stops at an alias
- * that contains itself.
+ * The maximum nesting depth that is followed, which also stops at an alias that contains itself.
  */
 const DEEPEST = 32;
 
-/** The environment variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The content to use for a missing file that a reference names; undefined reports it as a problem.
+ * Returns the content to use for a missing file that a reference names; undefined reports the file
+ * as a problem.
  */
 export type ReadMissingSecret = (file: string) => string | undefined;
 
@@ -50,8 +49,8 @@ interface OutsidePiece {
 export interface ResolvedReferences {
   readonly value: Block;
   /**
-   * Values that came from outside the file: their path (`formatPath`), and how they are written in
-   * the file.
+   * Values that came from outside the file, by path (`formatPath`), as they are written in the
+   * file.
    */
   readonly outside: ReadonlyMap<string, string>;
   /** The pieces that came from outside, by path, for the list of secrets. */
@@ -64,7 +63,7 @@ export interface ResolvedReferences {
 /**
  * Replaces `${NAME}`, `${NAME:-default}` and `${file:/path}` (relative to the settings file) in
  * every text; `$${` is a literal `${`. A key without a value, such as that of a section whose lines
- * are commented out, is left out; a channel or agent without a value means its defaults.
+ * are commented out, is dropped; a channel or agent without a value gets its defaults.
  */
 export function resolveReferences(
   root: Block,
@@ -161,7 +160,7 @@ function lookUpReference(body: string, env: Environment, settingsFile: string): 
   };
 }
 
-/** The file that a reference names. */
+/** Resolves the path of the file that a reference names. */
 function resolveSecretPath(body: string, settingsFile: string): string | undefined {
   const written = /^file:(.+)$/s.exec(body)?.[1]?.trim();
   if (written === undefined) return undefined;
@@ -181,7 +180,8 @@ function lookUpFile(file: string): LookupResult {
 }
 
 /**
- * Sections whose values everyone may see; removing them from texts would only hide ordinary words.
+ * Sections whose values may be shown to everyone; removing them from texts would only hide ordinary
+ * words.
  */
 const PUBLIC_SECTIONS: ReadonlySet<unknown> = new Set([
   ...['agent', 'http', 'log', 'lanes', 'limits', 'identity', 'skills'],
@@ -196,16 +196,16 @@ function isPublicPath(path: SettingsPath): boolean {
   return !['model', 'tools', 'approvals', 'owners'].includes(String(path[2]));
 }
 
-/** Blocks in which every value may be a secret, whatever its key is called. */
+/** Blocks in which every value may be a secret, under any key. */
 const SECRET_BLOCKS: ReadonlySet<unknown> = new Set(['headers', 'env']);
 const HARMLESS_HEADER = /^(?:accept|content|user-agent|cache-control)/i;
 
 /**
- * The values that must never leave the process (G18), without order or duplicates: every value
- * whose key says so (`token`, `apiKey`, `password`, …), every value of `headers` and `env`, and
- * everything from a secret file or the environment that looks like a secret. Inside all other text
- * these are the user parts, queries and secret paths of URLs, and the values of flags such as
- * `--api-key`.
+ * Collects the values that must never leave the process (G18), without order or duplicates: every
+ * value whose key indicates a secret (`token`, `apiKey`, `password`, …), every value of `headers`
+ * and `env`, and every value from a secret file or the environment that looks like a secret. In
+ * other texts, secrets are the user parts, queries and secret paths of URLs, and the values of
+ * flags such as `--api-key`.
  */
 export function collectSecrets(resolved: ResolvedReferences): string[] {
   const secrets = new Set<string>();
@@ -237,12 +237,12 @@ export function collectSecrets(resolved: ResolvedReferences): string[] {
   }
 }
 
-/** Shorter values under such a key are words like `none`. */
+/** The minimum length of a secret; shorter values under such a key are words like `none`. */
 const MIN_SECRET_LENGTH = 8;
 
 /**
- * The places where secrets are written in plain text in a settings file, such as `model.apiKey
- * (line 7)`; never the secrets themselves.
+ * Finds the paths at which a settings file contains secrets in plain text, such as `model.apiKey
+ * (line 7)`.
  */
 export function findClearSecrets(file: string): readonly string[] {
   const read = readTextFile(file, LARGEST_SETTINGS_BYTES);
@@ -263,7 +263,7 @@ export function findClearSecrets(file: string): readonly string[] {
   return found;
 }
 
-/** The secrets inside a value that is not a secret as a whole. */
+/** Lists the secrets inside a value that is not a secret as a whole. */
 function listInnerSecrets(value: string): readonly string[] {
   return findSecretsWithin(value).flatMap(({ text, isNamed }) =>
     text !== '' && (isNamed || looksSecret(text)) ? [text] : [],
@@ -281,8 +281,8 @@ function isCountPath(path: SettingsPath): boolean {
 }
 
 /**
- * The values of flags such as `--api-key VALUE` and `--header NAME: VALUE` in the arguments of a
- * program.
+ * Lists the values of flags such as `--api-key VALUE` and `--header NAME: VALUE` in a program's
+ * arguments.
  */
 function listFlagValues(list: readonly unknown[]): readonly string[] {
   return list.flatMap((flag, nth) => {
@@ -300,7 +300,7 @@ function looksSecret(value: string): boolean {
   if (value.length < 8) return false;
   const plain = [
     /^[a-z]{1,11}$/i,
-    // A person's id, with or without a channel.
+    // Matches a person's id, with or without a channel.
     /^(?:[a-z-]+:)?\d{1,20}$/,
     /^\d{4}-\d\d-\d\d(?:T[\d:.]+Z?)?$/,
     /^(?:~|\.{0,2})\//,

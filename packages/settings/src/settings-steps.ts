@@ -2,7 +2,7 @@ import type { SettingsPath } from './source.ts';
 
 /**
  * One change to a settings file; `*` in a path stands for any key. `move` gives a key another name
- * or section, with its comments; `change` writes another value. Neither changes anything when the
+ * or section, with its comments; `change` writes another value. An edit has no effect when the
  * source is missing or the target already exists.
  */
 export type SettingsEdit =
@@ -38,7 +38,7 @@ function renameTellToNotify(path: string): SettingsEdit {
   };
 }
 
-/** All upgrade steps that ever existed, in order, starting at version 1. */
+/** All upgrade steps, in order, starting at version 1. */
 export const SETTINGS_STEPS: readonly SettingsStep[] = [
   {
     to: 2,
@@ -61,14 +61,14 @@ export const SETTINGS_STEPS: readonly SettingsStep[] = [
   },
 ];
 
-/** The settings version that this version of Parley writes. */
+/** Returns the settings version that this version of Parley writes. */
 export function getNewestVersion(steps: readonly SettingsStep[]): number {
   return steps.at(-1)?.to ?? 1;
 }
 
 /**
- * The target of a `move` for a path that matches its `from`. Each `*` in `to` is replaced by the
- * path's key.
+ * Returns the target of a `move` for a path that matches its `from`; each `*` in `to` is replaced
+ * by the path's key.
  */
 export function movePath(
   { to }: Extract<SettingsEdit, { kind: 'move' }>,
@@ -77,7 +77,7 @@ export function movePath(
   return to.map((key, nth) => (key === '*' ? (path[nth] ?? key) : key));
 }
 
-/** The current name of a key from an older version; undefined when no step renames it. */
+/** Finds the current name of a key from an older version; undefined when no step renames it. */
 export function findRenamedPath(
   path: SettingsPath,
   steps: readonly SettingsStep[] = SETTINGS_STEPS,

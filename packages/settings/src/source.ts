@@ -1,12 +1,12 @@
-/** Everything needed to say where a value came from and what is allowed there instead. */
+/** The facts needed to report where a value came from and what is allowed there instead. */
 export interface SettingsSource {
   /** The settings after references were replaced. */
   readonly value: Block;
-  /** Paths of values that came from outside the file, and how they are written in the file. */
+  /** Paths of values that came from outside the file, with their text in the file. */
   readonly outside: ReadonlyMap<string, string>;
   readonly secrets: readonly string[];
   locate(path: SettingsPath, part: 'key' | 'value'): FilePosition | undefined;
-  /** The keys and fixed values that are valid at a path. */
+  /** Returns the keys and fixed values that are valid at a path. */
   allowedAt(path: SettingsPath): AllowedEntries;
 }
 
@@ -24,7 +24,7 @@ export interface SettingsFinding {
   readonly nearest?: string | undefined;
 }
 
-/** Converts a finding into a problem: adds its position and its value, and hides every secret. */
+/** Converts a finding into a problem, adding its position and value and hiding every secret. */
 export function toSettingsProblem(
   finding: SettingsFinding,
   source: SettingsSource,
@@ -83,7 +83,7 @@ export interface FilePosition {
 }
 
 /**
- * One mistake in the settings (or, as a warning, a key without effect), with everything a person
+ * One mistake in the settings (or, as a warning, a key without effect), with the facts a person
  * needs to fix it. `found` and `excerpt` never show a secret.
  */
 export interface SettingsProblem {
@@ -96,11 +96,14 @@ export interface SettingsProblem {
     | 'reference'
     | 'not-installed'
     | 'no-effect';
-  /** The file, if it is not the settings file but, for example, the profile. */
+  /** The file with the problem, such as the profile; absent for the settings file. */
   readonly file?: string;
-  /** A path such as `channels.telegram.token`; empty for the file as a whole. */
+  /** The path of the value, such as `channels.telegram.token`; empty for the file as a whole. */
   readonly path: string;
-  /** Absent when the value is not in the file, for example because the file is missing. */
+  /**
+   * The position of the value; absent when it is not in the file, for example because the file is
+   * missing.
+   */
   readonly position?: FilePosition;
   /** The value as written, shortened; a reference is shown as `${NAME}`, without its value. */
   readonly found?: string;
@@ -112,10 +115,7 @@ export interface SettingsProblem {
   readonly excerpt?: string;
 }
 
-/**
- * Formats a problem in plain lines for a terminal: position, what was found, what is expected, a
- * hint.
- */
+/** Formats a problem in plain lines for a terminal: position, found value, expected value, hint. */
 export function describeProblem(problem: SettingsProblem): string {
   const lines = [formatHeadline(problem)];
   if (problem.excerpt !== undefined) lines.push('', indentLines(problem.excerpt), '');
@@ -131,7 +131,7 @@ const WHAT: Readonly<Record<SettingsProblem['kind'], string>> = {
   'unknown-key': 'is not a known key and has no effect',
   missing: 'is missing',
   value: 'has a value that does not fit',
-  reference: 'refers to something that is not there',
+  reference: 'refers to a missing value',
   'not-installed': 'names a package that is not installed',
   'no-effect': 'can never have an effect',
 };
@@ -165,12 +165,12 @@ function formatStep(step: string | number, first: boolean): string {
   return first ? step : `.${step}`;
 }
 
-/** Whether `path` is `top` or something below it. */
+/** Whether `path` is `top` or a path below it. */
 export function isPathWithin(path: SettingsPath, top: SettingsPath): boolean {
   return top.every((step, index) => path[index] === step);
 }
 
-/** The value at `path`; undefined when any step of the path is missing. */
+/** Returns the value at `path`; undefined when any step of the path is missing. */
 export function getValueAt(root: unknown, path: SettingsPath): unknown {
   let value = root;
   for (const step of path) {
@@ -193,17 +193,22 @@ const SECRET_NAME =
   /(?:token|key|secret|password|passphrase|authorization|cookie)$|^(?:tokens|keys|secrets|passwords)$/i;
 const SECRET_LINE = /^(\s*(?:-\s+)?["']?)([\w-]+)(["']?\s*:\s*)(.+)$/;
 
-/** Whether a value under this key is a secret by its name: `token`, `apiKey`, `password`, … */
+/**
+ * Whether a key indicates by its name that its value is a secret: `token`, `apiKey`, `password`, …
+ */
 export function isSecretName(name: string): boolean {
   return SECRET_NAME.test(name);
 }
 
-/** Whether any key in the path indicates that what follows is secret. */
+/** Whether any key in the path indicates that the values below it are secret. */
 export function isSecretPath(path: SettingsPath): boolean {
   return path.some((step) => typeof step === 'string' && isSecretName(step));
 }
 
-/** A line of YAML that is safe to show: each character of a secret value is replaced by a dot. */
+/**
+ * Masks a line of YAML so that it is safe to show: each character of a secret value is replaced by
+ * a dot.
+ */
 export function maskLine(line: string): string {
   const [, before = '', name = '', colon = '', value = ''] = SECRET_LINE.exec(line) ?? [];
   if (name === '' || !isSecretName(name) || value.startsWith('${')) return line;
@@ -211,8 +216,8 @@ export function maskLine(line: string): string {
 }
 
 /**
- * The secrets in a secret value: the value itself, the part after a scheme, and what
- * `findSecretsWithin` finds.
+ * Lists the secrets in a secret value: the value itself, the part after a scheme, and the results
+ * of `findSecretsWithin`.
  */
 export function listSecrets(value: string): string[] {
   const [, scheme = '', credentials = ''] = /^(bearer|basic|token|bot)\s+(\S+)$/i.exec(value) ?? [];
@@ -231,8 +236,8 @@ interface FoundSecret {
 }
 
 /**
- * Possible secrets inside a text that is not a secret as a whole: user and password, queries and
- * long random segments of a URL's path, credentials after a scheme, `--api-key=…`, and values in
+ * Finds possible secrets inside a text that is not a secret as a whole: user and password, queries
+ * and long random segments of a URL's path, credentials after a scheme, `--api-key=…`, and values in
  * JSON whose key says so. They are returned as written and, in URLs, also decoded.
  */
 export function findSecretsWithin(value: string): readonly FoundSecret[] {
@@ -285,6 +290,6 @@ function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // A bare % is valid in a password.
+    return text; // A bare % is valid in a password, so the text is returned undecoded.
   }
 }

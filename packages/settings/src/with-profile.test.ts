@@ -88,7 +88,7 @@ describe('settings with a profile', () => {
     expect(mergeProfile(written, profile)).toEqual({ agent: {}, ...counts });
   });
 
-  it('[P15] leaves both unchanged', () => {
+  it('[P15] merges without changing the settings or the profile', () => {
     const written = Object.freeze({ agent: Object.freeze({ name: 'Ada' }) });
     const profile = Object.freeze({ layout: 'lab', skills: Object.freeze({ block: [] }) });
     mergeProfile(written, profile);

@@ -9,7 +9,10 @@ import {
 import { insertParts } from './outbox-parts.ts';
 import type { NewPart } from './rows.ts';
 
-/** A stranger in a direct chat, and the route for replies. The name is untrusted. */
+/**
+ * A stranger in a direct chat, and the route for replies to them. The name comes from the platform
+ * and is untrusted.
+ */
 interface PairingApplicant {
   readonly channel: string;
   readonly account: string;
@@ -18,7 +21,7 @@ interface PairingApplicant {
   readonly route: ReplyRoute;
 }
 
-/** A stranger who is waiting for access. */
+/** A stranger whose access request is pending. */
 export interface PairingRequest extends PairingApplicant {
   readonly code: string;
   readonly expiresAt: number;
@@ -32,7 +35,7 @@ export function toApplicantPersonId({
   return `${channel}:${senderId}`;
 }
 
-/** How long a code is valid, and how many strangers may wait per account. */
+/** How long a pairing code is valid, and how many requests may be pending per account. */
 export interface PairingBounds {
   readonly validMs: number;
   readonly pending: number;
@@ -50,9 +53,9 @@ export type PairingRepository = ReturnType<typeof createPairingRepository>;
 export function createPairingRepository(database: Database, newId: NewId) {
   return {
     /**
-     * Records that a stranger asks for access. Each sender has one code, which stays the same while
-     * it is valid. When a code is stored, `notice` is added to the outbox in the same transaction,
-     * so a sender gets one notice per code.
+     * Records that a stranger asks for access. Each sender has one code, which does not change
+     * while it is valid. When a code is stored, `notice` is added to the outbox in the same
+     * transaction, so a sender gets one notice per code.
      */
     request: (
       applicant: PairingApplicant,
@@ -62,7 +65,7 @@ export function createPairingRepository(database: Database, newId: NewId) {
       bounds: PairingBounds = USUAL_BOUNDS,
     ): Promise<'new' | 'known' | 'full'> =>
       database.write(async (sql) => {
-        // Prevents two strangers from taking the last place at the same time.
+        // Prevents two strangers from taking the last free slot at the same time.
         if (database.dialect === 'postgres') sql.send(LOCK);
         sql.send(FORGET_EXPIRED, { now });
         const known = await sql.all(APPLICANTS, applicant);
@@ -76,12 +79,12 @@ export function createPairingRepository(database: Database, newId: NewId) {
         return 'new';
       }),
 
-    /** Pending requests that have not expired, oldest first. */
+    /** Lists pending requests that have not expired, oldest first. */
     pending: (now: number) => database.read((sql) => listPendingRequests(sql, now)),
 
     /**
-     * Permanently allows the sender to whom a valid code belongs and adds `welcome` to the outbox,
-     * in one transaction. Null if no request has that code.
+     * Permanently allows the sender of the request with this code and adds `welcome` to the outbox,
+     * in one transaction. Returns null if no request has this code.
      */
     approve: (
       code: string,
@@ -98,8 +101,8 @@ export function createPairingRepository(database: Database, newId: NewId) {
       }),
 
     /**
-     * Refuses the request with this code. The sender is not notified and can ask again after the
-     * code has expired. Null if no request has that code.
+     * Refuses the access request with this code. The sender is not notified and can ask again after
+     * the code has expired. Returns null if no request has this code.
      */
     refuse: (code: string, now: number): Promise<PairingRequest | null> =>
       database.write(async (sql) => {
@@ -121,7 +124,6 @@ export function createPairingRepository(database: Database, newId: NewId) {
   };
 }
 
-/** Like `pending`, but inside the caller's transaction. */
 export async function listPendingRequests(
   sql: Sql,
   now: number,
@@ -131,8 +133,8 @@ export async function listPendingRequests(
 }
 
 /**
- * Allows the sender to whom a valid code belongs, inside the caller's transaction. Null if no
- * request has that code.
+ * Allows the sender of the request with this code, inside the caller's transaction. Returns null if
+ * no request has this code.
  */
 export async function approveRequest(
   sql: Sql,
@@ -199,16 +201,15 @@ const IS_ALLOWED = defineStatement(`
   readonly allowed_at: number;
 }>();
 
-/** A browser that is signed in to the page (U03). Times are ms since 1970. */
+/** A browser that is signed in to the page (U03). Times are in ms since the Unix epoch. */
 export interface PageSession {
   readonly id: string;
   readonly hash: string;
   /**
-   * Fingerprint of the token that opened the session. The session is valid only as long as that
-   * token.
+   * Fingerprint of the access token that opened the session. The session is valid only while that
+   * token is valid.
    */
   readonly openedWith: string;
-  /** The user agent that the browser reports. */
   readonly userAgent: string;
   /** The network from which the browser signed in. */
   readonly network: 'this-machine' | 'local-network' | 'internet' | 'proxy';
@@ -219,13 +220,13 @@ export interface PageSession {
 
 /**
  * Browsers signed in to this deployment, table `page_session`. Expired sessions are not returned.
- * Gateways and `parley sessions` read and write it.
+ * Gateways and `parley sessions` read and write this table.
  */
 export type PageSessionRepository = ReturnType<typeof createPageSessionRepository>;
 
 export function createPageSessionRepository(database: Database) {
   return {
-    /** Adds a session and removes those that have expired. */
+    /** Adds a session and removes expired ones. */
     open: (session: PageSession): Promise<void> =>
       database.write(async (sql) => {
         sql.send(FORGET_EXPIRED_SESSIONS, { now: session.createdAt });
@@ -235,18 +236,17 @@ export function createPageSessionRepository(database: Database) {
     find: (id: string, now: number): Promise<PageSession | null> =>
       database.read(async (sql) => (await sql.get(FIND, { id, now })) ?? null),
 
-    /** Valid sessions, the most recently used first. */
     list: (now: number): Promise<readonly PageSession[]> =>
       database.read((sql) => sql.all(LIST, { now })),
 
     /**
-     * Records that a session was used, and its new expiry. Has no effect if another gateway has
-     * recorded a later use.
+     * Records the use of a session and its new expiry. Does nothing if another gateway has recorded
+     * a later use.
      */
     use: (use: Pick<PageSession, 'id' | 'usedAt' | 'expiresAt'>) =>
       database.change('process', USE, use),
 
-    /** Ends one session or all of them, and returns how many ended. */
+    /** Ends one session or all of them, and returns the number of sessions ended. */
     end: (which: string | 'all'): Promise<number> =>
       which === 'all'
         ? database.change('power-cut', END_ALL)
@@ -254,8 +254,8 @@ export function createPageSessionRepository(database: Database) {
   };
 }
 
-// Deletes only sessions that have also expired according to the time used for ages (D15). If the
-// clock is a minute ahead for a while, sessions are hidden during that time but not deleted.
+// Deletes only sessions that have also expired according to the clock used for ages (D15). If the
+// clock is temporarily ahead, sessions are hidden during that time but not deleted.
 const FORGET_EXPIRED_SESSIONS = defineStatement(`
   delete from page_session where expires_at <= :now
     and expires_at <= (select counted_to from retention_run)`);
@@ -281,15 +281,15 @@ const END = defineStatement('delete from page_session where id = :id');
 
 const END_ALL = defineStatement('delete from page_session');
 
-/** A named person who may use the page and the API (U03). Times are ms since 1970. */
+/** A named person who may use the page and the API (U03). Times are in ms since the Unix epoch. */
 export interface SignIn {
   readonly id: string;
-  /** The hash of the token. The token itself is shown once and never stored. */
+  /** The hash of the access token. The token itself is shown once and never stored. */
   readonly hash: string;
   readonly name: string;
   readonly role: Role;
   readonly createdAt: number;
-  /** Null if it has never been used. */
+  /** Null if the sign-in has never been used. */
   readonly usedAt: number | null;
 }
 
@@ -309,7 +309,7 @@ export function createSignInRepository(database: Database) {
       database.write(async (sql) => {
         const known = await sql.all(LIST_SIGN_INS);
         if (known.length >= MAX_SIGN_INS) return 'full';
-        // People would confuse two names that differ only in case.
+        // Names that differ only in case are easily confused.
         const name = signIn.name.toLowerCase();
         if (known.some((one) => one.name.toLowerCase() === name)) return 'taken';
         return (await sql.get(ADD_SIGN_IN, signIn)) === undefined ? 'taken' : 'added';
@@ -322,12 +322,13 @@ export function createSignInRepository(database: Database) {
     /** All sign-ins, sorted by name. */
     list: (): Promise<readonly SignIn[]> => database.read((sql) => sql.all(LIST_SIGN_INS)),
 
-    /**
-     * Records that a sign-in was used. Has no effect if another gateway has recorded a later use.
-     */
+    /** Records the use of a sign-in. Does nothing if another gateway has recorded a later use. */
     use: (hash: string, now: number) => database.change('process', USE_SIGN_IN, { hash, now }),
 
-    /** Removes a sign-in and its sessions in one transaction. Null if no sign-in has that name. */
+    /**
+     * Removes a sign-in and its sessions in one transaction. Returns null if no sign-in has this
+     * name.
+     */
     revoke: (name: string): Promise<{ readonly sessions: number } | null> =>
       database.write(async (sql) => {
         const revoked = await sql.get(REVOKE, { name });

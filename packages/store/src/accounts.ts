@@ -1,23 +1,23 @@
 import type { ChatKey } from './conversations.ts';
 import { type Database, defineStatement } from './database.ts';
 
-/** An account that a person has disconnected until it is resumed. */
+/** A disconnection of an account by a person, in effect until the account is resumed. */
 export interface AccountPause {
   readonly channel: string;
   readonly account: string;
-  /** Who paused it, as shown to users: `the console`, `the command line`. */
+  /** Who paused the account, as shown to users: `the console`, `the command line`. */
   readonly by: string;
-  /** When it was paused, in ms. */
+  /** When the account was paused, in ms. */
   readonly since: number;
 }
 
 /**
  * Paused accounts, table `account_pause`. Gateways and `parley channels` write it, gateways read
- * it. A pause survives a restart.
+ * it. A paused account stays paused after a restart.
  */
 export function createAccountPauseRepository(database: Database) {
   return {
-    /** Has no effect if the account is already paused. */
+    /** Does nothing if the account is already paused. */
     pause: (pause: AccountPause) => database.change('power-cut', PAUSE, pause),
 
     resume: (channel: string, account: string) =>
@@ -39,15 +39,18 @@ const PAUSES = defineStatement(`
   select channel, account, paused_by as "by", since from account_pause
   order by channel, account`).rows<AccountPause>();
 
-/** A group or channel that the settings do not allow. The title is untrusted. */
+/**
+ * A group or channel that wrote to an account without being allowed in the settings. The title
+ * comes from the platform and is untrusted.
+ */
 export interface SeenGroup extends ChatKey {
   readonly title: string | null;
-  /** When the last message arrived, accurate to a few minutes. */
+  /** When the group's last message arrived, accurate to a few minutes. */
   readonly seenAt: number;
 }
 
 /**
- * The maximum number of groups kept per account, so that adding a bot to many groups does not fill
+ * The maximum number of groups kept per account, so that adding a bot to many groups cannot fill
  * the table.
  */
 const KEPT = 50;
@@ -55,12 +58,14 @@ const MAX_TITLE_CHARACTERS = 120;
 
 /**
  * Groups that wrote to an account but are not allowed yet, so that a person can allow them: table
- * `seen_group`. Ingress writes it; the page and `parley channels` read it. It stores no message
- * content.
+ * `seen_group`. Ingress writes this table; the page and `parley channels` read it. The table
+ * contains no message content.
  */
 export function createSeenGroupRepository(database: Database) {
   return {
-    /** Records a group. The 50 most recent groups of each account are kept. */
+    /**
+     * Records a group that is not allowed. Only the 50 most recent groups of each account are kept.
+     */
     note: (group: SeenGroup): Promise<void> =>
       database.write(async (sql) => {
         const title = group.title && [...group.title].slice(0, MAX_TITLE_CHARACTERS).join('');
@@ -68,7 +73,6 @@ export function createSeenGroupRepository(database: Database) {
         sql.send(PRUNE, group);
       }, 'process'),
 
-    /** All groups, the most recently seen first. */
     list: (): Promise<readonly SeenGroup[]> => database.read((sql) => sql.all(SEEN)),
 
     forget: (chat: ChatKey) => database.change('process', FORGET, chat),

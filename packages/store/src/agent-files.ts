@@ -3,18 +3,17 @@ import { type Database, defineStatement } from './database.ts';
 import type { BytesOfRow, StoredFiles } from './files/stored-files.ts';
 import type { FileRef } from './rows.ts';
 
-/** A file and its bytes. */
 export interface AgentFile extends Pick<OutboundFile, 'kind' | 'name' | 'mimeType'> {
   readonly bytes: Uint8Array;
 }
 
 /**
  * The table `agent_file`: files that the agent sends, stored with their parts, and files returned
- * by tools. Turns and posts write it; deliveries, the tool `send_file` and the page read it.
+ * by tools. Turns and posts write the table; deliveries, the tool `send_file` and the page read it.
  */
 export function createAgentFileRepository(database: Database, files: StoredFiles) {
   return {
-    /** Stores a file that a tool returned. Calling this again has no effect. */
+    /** Stores a file that a tool returned; repeated calls have no effect. */
     async keep(id: string, turnId: string, file: AgentFile, now: number): Promise<void> {
       const stored = await files.put(file.bytes);
       const row = toAgentFileRow({ id, turnId, file, stored, now });
@@ -22,8 +21,8 @@ export function createAgentFileRepository(database: Database, files: StoredFiles
         await files.release([stored]);
     },
     /**
-     * A file that a tool returned in this conversation; null if it does not exist or its bytes have
-     * been removed.
+     * Reads a file that a tool returned in this conversation; null if the file does not exist or
+     * its bytes have been removed.
      */
     async ofConversation(id: string, conversationId: string): Promise<AgentFile | null> {
       return readAgentFileBytes(
@@ -31,11 +30,14 @@ export function createAgentFileRepository(database: Database, files: StoredFiles
         await database.read((sql) => sql.get(OF_CONVERSATION, { id, conversationId })),
       );
     },
-    /** A part's bytes; null if they have been removed. */
+    /** Reads the bytes of a part's file; null if they have been removed. */
     async ofPart(partId: string): Promise<Uint8Array | null> {
       return files.read(await database.read((sql) => sql.get(OF_PART, { partId })));
     },
-    /** A file that was sent to a chat; null if it does not exist or its bytes have been removed. */
+    /**
+     * Reads a file that was sent to a chat; null if the file does not exist or its bytes have been
+     * removed.
+     */
     async ofChat(
       chat: Pick<ReplyRoute, 'channel' | 'account' | 'chatId'>,
       partId: string,
@@ -46,8 +48,8 @@ export function createAgentFileRepository(database: Database, files: StoredFiles
       );
     },
     /**
-     * A file that was sent to a chat in a conversation, by the number of its part; null if it does
-     * not exist or no longer exists.
+     * Reads a file that was sent to a chat in a conversation, by part number; null if the file does
+     * not exist or has been removed.
      */
     async sentIn(conversationId: string, partSeq: number): Promise<AgentFile | null> {
       return readAgentFileBytes(
@@ -60,7 +62,7 @@ export function createAgentFileRepository(database: Database, files: StoredFiles
 
 export type AgentFileRepository = ReturnType<typeof createAgentFileRepository>;
 
-/** The row for a file that belongs to a part or a turn, to be inserted together with its owner. */
+/** Builds the row for a file, to be inserted together with its part or turn. */
 export function toAgentFileRow({
   id,
   partId = null,

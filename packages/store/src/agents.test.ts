@@ -36,7 +36,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await store.memories.list()).map(({ id }) => id)).toEqual(['m1']);
     });
 
-    it("[F14] [G15] forgets what one agent's owners said to it, and nothing said to other agents", async () => {
+    it('[F14] [G15] forgets what owners wrote to one agent, without touching other agents', async () => {
       await owned('a', 'web:c', 'the heron flies');
       await owned('b', '@desk/web:c', 'the heron sleeps');
       const all = { conversations: [], ownersToo: true, phrases: ['heron'] };
@@ -57,7 +57,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       ]);
     });
 
-    it("[F05] [F14] finds where each agent's owner last wrote", async () => {
+    it("[F05] [F14] finds the chat in which each agent's owner last wrote", async () => {
       await owned('a', 'web:c', 'hello');
       expect(await store.inbox.ownerRoute('desk')).toBeNull();
       await owned('b', '@desk/web:c', 'hello');

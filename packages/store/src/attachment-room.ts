@@ -3,7 +3,7 @@ import { type Database, defineStatement, type Sql } from './database.ts';
 import { NO_REF } from './files/byte-store.ts';
 import { HAS_BYTES, type StoredFiles } from './files/stored-files.ts';
 
-/** A sender, identified by the platform that an account belongs to. */
+/** A sender as identified by the platform of an account. */
 export interface SenderKey extends Pick<ChatKey, 'channel' | 'account'> {
   readonly person: string;
 }
@@ -13,16 +13,13 @@ interface AttachmentRoomDeps {
   readonly files: StoredFiles;
 }
 
-/**
- * Why an attachment was not fetched although its message was complete: the message no longer needs
- * an answer.
- */
+/** Why an attachment was not fetched: its message no longer needs an answer. */
 const ANSWERED_BEFORE_FETCH = 'its message was answered or dropped before the file arrived';
 
-/** How many files have their bytes dropped in one transaction. */
+/** The number of files whose bytes are dropped in one transaction. */
 const FILES_AT_ONCE = 5;
 
-/** How much is stored, and what is dropped to free space. */
+/** Measures how much is stored and drops files to free space. */
 export function createAttachmentRoom(deps: AttachmentRoomDeps) {
   const { database } = deps;
   return {
@@ -33,14 +30,14 @@ export function createAttachmentRoom(deps: AttachmentRoomDeps) {
     async bytesKept(): Promise<number> {
       return (await database.read((sql) => sql.get(BYTES_KEPT)))?.kept ?? 0;
     },
-    /** How many files from one sender are stored, and their total size in bytes. */
+    /** The number of stored files from one sender, and their total size in bytes. */
     async keptOf(sender: SenderKey): Promise<{ readonly files: number; readonly bytes: number }> {
       return (await database.read((sql) => sql.get(KEPT_OF, sender))) ?? { files: 0, bytes: 0 };
     },
     /**
      * Drops bytes that no turn will read: attachments fetched before `before` whose message is
      * done, and the agent's files that no pending part needs. The rows stay, so that the history
-     * can show that there was a file.
+     * can show that a file was sent.
      */
     async forget(before: number, now: number): Promise<void> {
       await database.change('process', END_LATE, { now, reason: ANSWERED_BEFORE_FETCH });
@@ -49,11 +46,14 @@ export function createAttachmentRoom(deps: AttachmentRoomDeps) {
       await dropAll(deps, (sql) => sql.all(SOME_AGENTS, { before }), dropAgentFile);
     },
     /**
-     * Drops view-once files whose message is done: their bytes, and the keys with which they could
-     * be fetched again.
+     * Drops the bytes of view-once files whose message is done, and the keys that could fetch them
+     * again.
      */
     forgetViewOnce: (): Promise<void> => dropViewOnce(deps),
-    /** Drops the bytes of one sender's files whose message is done, whenever they were fetched. */
+    /**
+     * Drops the bytes of one sender's files whose message is done, however recently they were
+     * fetched.
+     */
     forgetOf: (sender: SenderKey): Promise<void> =>
       dropAll(deps, (sql) => sql.all(SOME_OF, sender), dropAttachment),
   };
@@ -79,7 +79,7 @@ const KEPT_OF = defineStatement(`
 }>();
 
 /**
- * Drops the bytes from the rows in small batches and then removes the files that no row refers to.
+ * Drops the bytes from the rows in small batches and then removes files that no row refers to.
  * Bytes that version 0.1.0 stored in rows are overwritten on disk when they are dropped, so a batch
  * contains only a few files.
  */
@@ -122,11 +122,11 @@ const SOME_BYTES = defineStatement(`${SOME}
 const SOME_OF = defineStatement(`${SOME}
   where ${OF_SENDER} and ${IS_OVER} limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
 
-// The same condition as in the partial index.
+// This condition must match the one in the partial index.
 const SOME_VIEW_ONCE = defineStatement(`${SOME}
   where view_once = 1 and ref <> '${NO_REF}' and ${IS_OVER} limit ${FILES_AT_ONCE}`).rows<NamedAttachment>();
 
-/** Also gives up a pending fetch, whose bytes would otherwise arrive afterwards. */
+/** Pending fetches are canceled too, because their bytes would otherwise arrive afterwards. */
 const DROP_FOR_GOOD = defineStatement(`
   update attachment set bytes = null, file_id = null, ref = '${NO_REF}', text = null,
     reason = case when state = 'pending' then '${ANSWERED_BEFORE_FETCH}' else reason end,

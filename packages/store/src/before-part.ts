@@ -2,22 +2,22 @@ import { type ChatKey, OF_CHAT } from './conversations.ts';
 import { defineStatement, type Sql, StoreError } from './database.ts';
 
 /**
- * What was known before a part was sent, based on the newest messages of its account and of its
+ * The chat's state before a part was sent, based on the newest messages of its account and of its
  * chat.
  */
 export interface BeforePart {
-  /** Messages that already had a platform id by then; `at` is in ms. */
+  /** Messages that had a platform id before the part was sent; `at` is in ms. */
   readonly known: readonly {
     readonly chatId: string;
     readonly messageId: string;
     readonly direction: 'in' | 'out';
     readonly at: number;
   }[];
-  /** When another part in the same chat last became uncertain, in ms; null if none ever did. */
+  /** When another part in the same chat last became uncertain, in ms; null if none did. */
   readonly uncertainAt: number | null;
 }
 
-/** How many messages in each direction are read to find the newest platform ids. */
+/** The number of messages read in each direction to find the newest platform ids. */
 const KNOWN_BEFORE = 50;
 
 const PLACE = defineStatement(`
@@ -54,7 +54,7 @@ const UNCERTAIN = defineStatement(
   `select max(updated_at) as at from outbox where ${OF_CHAT} and state = 'unknown'`,
 ).rows<{ readonly at: number | null }>();
 
-/** What was known before a part was marked as sending. */
+/** Reads the state of the chat before a part was marked as sending. */
 export async function readBeforePart(sql: Sql, partId: string): Promise<BeforePart> {
   const part = await sql.get(PLACE, { partId });
   if (part === undefined) throw new StoreError('store-failed', `The outbox has no part ${partId}.`);

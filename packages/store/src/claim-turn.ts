@@ -49,7 +49,7 @@ export interface Claim {
   readonly now: number;
 }
 
-/** More than the largest album plus any messages between its pictures. */
+/** Larger than the largest album plus any messages between its pictures. */
 const MAX_FOLLOWUP_MESSAGES = 100;
 
 /** A conversation that this transaction has locked. */
@@ -57,7 +57,7 @@ export type LockedLane = Pick<
   ConversationRow,
   'session' | 'lease_owner' | 'mode' | 'plan' | 'plan_run' | 'model'
 > & {
-  /** False only if the conversation has no unfinished turn. */
+  /** True if the conversation may have an unfinished turn. */
   readonly isUnfinished: boolean;
 };
 
@@ -68,7 +68,7 @@ export async function claimTurn(sql: Sql, claim: Claim): Promise<ClaimResult> {
   return claimTurnInLane(sql, claim, { ...conversation, isUnfinished: true });
 }
 
-/** `claimTurn` for a caller that has just taken the lane. */
+/** Runs `claimTurn` for a caller that has just taken the lane. */
 export async function claimTurnInLane(
   sql: Sql,
   claim: Claim,
@@ -114,8 +114,8 @@ async function resumeTurn(
   }
   const hangs = countHangs(turn.runs);
   const ends = { hangs, deaths: turn.attempts };
-  // Only for lanes with people. In others there is no notice that could have ended the process, and
-  // more than this turn would have to be closed.
+  // Other lanes send no notice that could have ended the process, and more than this turn would
+  // have to be closed.
   if (
     !isLane(conversationId, HEARTBEAT_LANE, SUB_AGENT_LANE) &&
     decideNextAttempt(ends) === 'drop'
@@ -125,8 +125,8 @@ async function resumeTurn(
   }
   const steps = await readJournalSteps(sql, turn.id);
   if (turn.put_off_until !== null) {
-    // Tools that have run cannot be undone, so only a turn that has done nothing may be answered
-    // together with later messages.
+    // Tool runs cannot be undone, so only a turn without any may be answered together with later
+    // messages.
     const mayEnd = steps.length === 0 && turn.session === session;
     if (mayEnd && (await endIfWritten(sql, conversationId, turn.id, now))) return null;
     if (isPostponed(turn.put_off_until, now)) return 'suspended';
@@ -152,7 +152,7 @@ async function resumeTurn(
 }
 
 /**
- * Ends a turn that was put off if a person has since written in the same place; the next turn then
+ * Ends a turn that was put off if a person has since written in the same chat; the next turn then
  * answers both.
  */
 async function endIfWritten(
@@ -173,10 +173,7 @@ async function endIfWritten(
   return true;
 }
 
-/**
- * Answers the question that a turn waits for with what the person asked has since written in the
- * same place.
- */
+/** Answers a turn's open question with what the person asked has since written in the same chat. */
 async function answerFromMessages(sql: Sql, code: string, now: number): Promise<ReadyMessages> {
   const question = await findOpenQuestion(sql, code, now);
   if (question === null) return { kind: 'nothing' };
@@ -202,7 +199,7 @@ async function beginTurn(
   claim: Claim & {
     readonly session: number;
     readonly run: TurnRun;
-    /** False only if there is no group context to claim. */
+    /** True if there may be group context to claim. */
     readonly hasContext: boolean;
   },
   ready: readonly InboxRow[],
@@ -222,9 +219,9 @@ async function beginTurn(
     runs,
     ...findAskingPerson(messages, last),
   });
-  // The messages are the lane's oldest without a gap, so the last number bounds them.
+  // These are the lane's oldest messages without a gap, so the last number bounds them.
   sql.send(CLAIM, { turnId, conversationId, now, last: last.seq });
-  // In a direct chat, a turn that no person requested does not consume the context.
+  // In a direct chat, a turn that no person requested does not consume the group context.
   const isForContext =
     claim.hasContext && messages.some((row) => !isDirect(row) || isOfPerson(row));
   const groupContext = isForContext ? await claimGroupContext(sql, conversationId, turnId) : [];
@@ -233,8 +230,8 @@ async function beginTurn(
 }
 
 /**
- * The person who asks, and when they asked. The time is null if no person asks, so that no waiting
- * time is measured.
+ * Finds the person who asks, and when they asked. The time is null if no person asks, so that no
+ * waiting time is measured.
  */
 function findAskingPerson(
   messages: readonly InboxRow[],
@@ -257,7 +254,7 @@ async function resolveCurrentBusyMode(
   return newest === undefined ? 'collect' : resolveBusyMode(policy, readInboxRow(newest).message);
 }
 
-/** A lane's waiting messages, oldest first, as many as one turn can take. */
+/** Lists a lane's waiting messages, oldest first, up to the maximum for one turn. */
 export async function listWaitingMessages(
   sql: Sql,
   conversationId: string,
@@ -277,7 +274,8 @@ async function readWaiting(sql: Sql, conversationId: string, busy: BusyMode) {
   };
 }
 
-// States are literals, because a partial index is used only if the query contains its condition.
+// States are literals, because a partial index is used only if the query contains the index
+// condition.
 const IS_WAITING = "conversation_id = :conversationId and state = 'waiting'";
 
 const WAITING = defineStatement(

@@ -31,8 +31,8 @@ import {
 import { type StoppedWork, startSession, stopConversation, stopOwnTurn } from './stop.ts';
 
 /**
- * What a chat command can do in the transaction that stores it. A command must await nothing else
- * there, because on SQLite every other writer waits for the transaction.
+ * What a chat command can do in the transaction that stores it. A command may await nothing except
+ * this transaction, because on SQLite every other writer waits for it.
  */
 export type CommandTransaction = ReturnType<typeof openTransaction>['transaction'];
 
@@ -76,8 +76,8 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     sql.send(BECOME_MESSAGE, { seq, message: encodeJson(stripAttachmentKeys(text)) });
   const transaction = {
     /**
-     * False for a button press on a message that Parley did not send in this form or has edited
-     * since; such a press has no effect.
+     * False for a button press on a message that Parley did not send in this form or has since
+     * edited; such a press has no effect.
      */
     pressCounts: () => isValidPress(sql, message),
 
@@ -86,24 +86,24 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
 
     /**
      * `/stop`: fences the running turn by raising the epoch, marks the turn as stopped, and sets
-     * aside every message stored before the command. With `senderId`, stops only what that person
-     * alone asked for.
+     * aside messages stored before the command. With `senderId`, stops only work that this person
+     * alone requested.
      */
     stop: (senderId?: string): Promise<StoppedWork> =>
       senderId === undefined
         ? stopConversation(sql, conversationId, `${message.channel}:${message.sender.id}`, now)
         : stopOwnTurn(sql, conversationId, senderId, now),
 
-    /** Changes the mode; if `to` is null, only reads it. */
+    /** Changes the conversation's mode; if `to` is null, only reads it. */
     changeMode: (to: ConversationMode | null) => changeMode(sql, conversationId, to),
 
-    /** Changes the model; if `to` is null, returns to the model in the settings. */
+    /** Changes the conversation's model; if `to` is null, returns to the model in the settings. */
     changeModel: (change: { readonly to: string | null } | 'show') =>
       changeModel(sql, conversationId, change),
 
     /**
-     * Takes a plan, identified by the turn that wrote it (null: the newest). If the plan runs, the
-     * command becomes the message `text`, which waits for a turn.
+     * Takes the plan written by the given turn; if `plan` is null, the newest one. If the plan
+     * runs, the command becomes the message `text`, which waits for a turn.
      */
     async runPlan(plan: string | null, text: string): Promise<PlanRun> {
       const found = await takeStoredPlan(sql, conversationId, plan);
@@ -111,10 +111,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
       return found;
     },
 
-    /**
-     * Decides an approval. Without a code, decides nothing and lists the open questions of this
-     * conversation.
-     */
+    /** Decides an approval; without a code, only lists the open approvals of this conversation. */
     async decideApproval(decision: ApprovalDecision): Promise<ApprovalVerdict> {
       const verdict = await decideApproval(sql, conversationId, decision, now);
       if (verdict.kind === 'pending') nameTurns(verdict.approvals);
@@ -130,8 +127,9 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     },
 
     /**
-     * Resends a part in this chat that may not have arrived. `key` is its idempotency key (null:
-     * the newest such part). With `senderId`, only if the part answers that person.
+     * Resends a part in this chat that may not have arrived. `key` is the part's idempotency key;
+     * null stands for the newest such part. With `senderId`, resends the part only if it answers
+     * that person.
      */
     resend: (part: { readonly key: string | null; readonly senderId?: string }) =>
       resendUncertain(sql, { conversationId, route }, part, now),
@@ -139,8 +137,8 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
     link: (asker: LinkAsker, action: LinkAction) => applyLink(sql, asker, action, route, now),
 
     /**
-     * Allows the sender to whom a code belongs (null: none) and lists who is waiting, limited to
-     * strangers about whom the asker may decide.
+     * Allows the sender to whom a code belongs (null: none) and lists pending requests, limited to
+     * strangers about whom the caller may decide.
      */
     async pair(
       code: string | null,
@@ -167,10 +165,7 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
       return 'waits';
     },
 
-    /**
-     * Adds parts that are placed in the outbox after the command: its answer, and notices to other
-     * chats.
-     */
+    /** Adds outbox parts after the command: its answer, and notices to other chats. */
     answer(...more: readonly NewPart[]): void {
       parts.push(...more);
     },
@@ -178,14 +173,15 @@ function openTransaction(sql: Sql, admitted: AdmittedMessage, { seq, files }: Co
   return { transaction, parts, named };
 }
 
-/** The people allowed by `/pair`, and those still waiting. */
+/** The people allowed by `/pair`, and the strangers still waiting. */
 export interface PairingState {
   readonly approved: PairingRequest | null;
   readonly pending: readonly PairingRequest[];
 }
 
 /**
- * Stores a command as a message if a turn also answers it: it runs a plan, or a message follows it.
+ * Turns a command into a message that a turn answers, because it runs a plan or a message follows
+ * it.
  */
 const BECOME_MESSAGE = defineStatement(
   "update inbox set state = 'waiting', outcome = null, message = :message where seq = :seq",

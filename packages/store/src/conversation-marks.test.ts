@@ -15,7 +15,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    /** A message in a Telegram chat, where messages from people are news. */
+    /** A message in a Telegram chat counts as news, because other people write there. */
     const say = (id: string, chatId: string) => {
       const one = createMessage(id, chatId);
       const channel = 'telegram';
@@ -34,7 +34,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     const unread = async (reader = '') =>
       (await list(reader)).filter(({ isNew }) => isNew).map(({ chatId }) => chatId);
 
-    it('[U12] keeps titles, pins and archived chats for each person, on all of their devices', async () => {
+    it('[U12] stores titles, pins and archived chats per person, for all of their devices', async () => {
       await mark('c1', { kind: 'rename', title: 'Harbor' });
       await mark('c1', { kind: 'pin', to: true });
       await mark('c2', { kind: 'archive', to: true });
@@ -53,7 +53,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await mark('nowhere', { kind: 'pin', to: true })).toBe(false);
     });
 
-    it('[U12] counts what arrived after the first visit as unread, until one of the devices has shown it', async () => {
+    it('[U12] counts messages after the first visit as unread until one of the devices has shown them', async () => {
       expect(await unread()).toEqual([]);
       await begin();
       expect(await unread()).toEqual([]);
@@ -65,7 +65,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       await mark('c1', { kind: 'read', upTo: { message: newest, part: 0 } });
       expect(await unread()).toEqual(['c1', 'c2']);
       await mark('c1', { kind: 'read', upTo: null });
-      // A device that slept reports an older message.
+      // A device that was asleep reports an older message.
       await mark('c1', { kind: 'read', upTo: { message: newest, part: 0 } });
       expect(await unread()).toEqual(['c2']);
       await mark('c1', { kind: 'unread' });
@@ -98,7 +98,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await unread()).toEqual(['c3']);
     });
 
-    it('[U12] counts only answers in web chats, because the reader wrote the rest', async () => {
+    it('[U12] counts only answers as unread in web chats, because the reader wrote the other messages', async () => {
       await store.inbox.accept(createMessage('p1', 'page'));
       await begin();
       await store.inbox.accept(createMessage('p2', 'page'));
@@ -110,7 +110,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await unread()).toEqual([]);
     });
 
-    it('[U12] imports what a browser stored, once, without overwriting what was set since', async () => {
+    it("[U12] imports a browser's stored marks once, without overwriting later changes", async () => {
       await mark('c1', { kind: 'rename', title: 'Harbor' });
       await begin({
         pinned: ['web:c1', 'gone'],

@@ -1,10 +1,10 @@
 import { lockUndeleted } from './conversations.ts';
 import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
 
-/** How a person's inbox presents a conversation, apart from what they have read. */
+/** How a person's inbox shows a conversation, except for its read position. */
 export interface ConversationMark {
   readonly id: string;
-  /** The title that they gave it; null for its original title. */
+  /** The title chosen by this person; null for the original title. */
   readonly title: string | null;
   readonly isPinned: boolean;
   readonly isArchived: boolean;
@@ -21,20 +21,20 @@ export interface ReadPosition {
 
 /** A change to one person's view of a conversation. */
 export type MarkChange =
-  /** Null restores its original title. */
+  /** Null restores the conversation's original title. */
   | { readonly kind: 'rename'; readonly title: string | null }
   | { readonly kind: 'pin'; readonly to: boolean }
   | { readonly kind: 'archive'; readonly to: boolean }
-  /** Null marks everything as read. */
+  /** Null marks the whole conversation as read. */
   | { readonly kind: 'read'; readonly upTo: ReadPosition | null }
   | { readonly kind: 'unread' };
 
-/** The marks that a browser stored before the database did. */
+/** The marks that a browser stored before the database stored them. */
 export interface BrowserMarks {
   readonly pinned: readonly string[];
   readonly archived: readonly string[];
   readonly titles: Readonly<Record<string, string>>;
-  /** Conversations with something that had not been seen in that browser. */
+  /** Conversations with messages that had not been seen in that browser. */
   readonly unread: readonly string[];
 }
 
@@ -43,12 +43,12 @@ const MAX_MARKS = 1_000;
 
 /**
  * What each person sets in their own inbox (U08): titles, pins, archived conversations, and how far
- * they have read. All of a person's devices show the same state. The page and the command line
- * write it.
+ * they have read. The page and the command line write these marks, and all of a person's devices
+ * show them.
  */
 export function createConversationMarks(database: Database) {
   return {
-    /** Changes a mark. False if there is no such conversation. */
+    /** Changes a mark; false if the conversation does not exist. */
     change: (reader: string, id: string, change: MarkChange): Promise<boolean> =>
       database.write(async (sql) => {
         if ((await lockUndeleted(sql, id)) === undefined) return false;
@@ -57,9 +57,7 @@ export function createConversationMarks(database: Database) {
         await applyMark(sql, { reader, id, newest }, change);
         return true;
       }),
-    /**
-     * A person's titles, pins and archived conversations, and whether they use the inbox at all.
-     */
+    /** Reads a person's titles, pins and archived conversations, and whether they use the inbox. */
     of: (reader: string) =>
       database.read(async (sql) => {
         const rows = await sql.all(LIST, { reader, limit: MAX_MARKS });
@@ -69,9 +67,8 @@ export function createConversationMarks(database: Database) {
         return { marks, isKnown: (await sql.get(READER, { reader })) !== undefined };
       }),
     /**
-     * Imports the marks that one browser stored. When a person uses the inbox for the first time,
-     * everything that exists by then counts as read. Marks that they have already set here are
-     * kept.
+     * Imports the marks that one browser stored. When a person first uses the inbox, everything
+     * that already exists counts as read. Marks that the person has already set are kept.
      */
     begin: (reader: string, { pinned, archived, titles, unread }: BrowserMarks): Promise<void> =>
       database.write(async (sql) => {
@@ -181,7 +178,7 @@ const SET_READ = defineStatement(`
   values (:reader, :id, :message, :part)
   ${ON_CONFLICT} read_message = excluded.read_message, read_part = excluded.read_part`);
 
-// A browser may name conversations that no longer exist. The order keeps to this package's lock
+// A browser may send conversations that no longer exist. The order keeps to this package's lock
 // order.
 const LOCK_UNDELETED = defineStatement(`
   select id from conversation

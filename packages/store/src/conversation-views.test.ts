@@ -16,7 +16,6 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    /** Stores a person's message `id` in a chat. */
     const say = (id: string, chat: string, text: string, more: Said = {}) => {
       const { name = 'Ann', title, at = NOW, ...facts } = more;
       const one = createMessage(id, chat, { at });
@@ -39,7 +38,6 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       readonly trigger?: 'cron';
     }
 
-    /** Answers the waiting messages in a chat. */
     const reply = async (
       chat: string,
       text: string,
@@ -64,7 +62,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     const found = async (typed: string) =>
       (await search(typed)).hits.map(({ title, excerpt }) => `${title}: ${excerpt}`);
 
-    /** The number of index entries that contain a word, whatever the texts say now. */
+    /** The number of index entries that contain a word, even if the texts have changed since. */
     const entriesWith = async (word: string): Promise<number> => {
       if (database.name === 'SQLite') {
         const look = new DatabaseSync(database.url().slice('sqlite:'.length));
@@ -144,7 +142,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(messages.map(({ text }) => text)).toEqual(['question 4', 'answer 4']);
     });
 
-    it('[U08] shows for each message its author, its outcome, and how to ask why', async () => {
+    it('[U08] shows the author and outcome of each message, and the id that explains it', async () => {
       await say('1', 'c1', 'one', { name: 'Ann' });
       await reply('c1', 'two');
       await say('2', 'c1', 'three', { at: NOW + 2 });
@@ -203,7 +201,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[U08] summarizes a conversation: mode, model, spend, files', async () => {
+    it('[U08] summarizes a conversation: mode, model, cost and files', async () => {
       await say('1', 'c1', 'one');
       await reply('c1', 'two');
       const one = createMessage('2', 'c1', { at: NOW });
@@ -219,7 +217,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.conversations.details('web:none', NOW)).toBeNull();
     });
 
-    it("[U03] [U12] counts a conversation's turns with an unknown price, but none that a person wrote", async () => {
+    it('[U03] [U12] counts turns whose price is unknown, except turns written by a person', async () => {
       await say('1', 'c1', 'one');
       const { lease } = await startTurn(store, 't1');
       const usage = { model: 'm1', inputTokens: 5, outputTokens: 5, costUsd: null };
@@ -236,7 +234,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[U08] changes the mode, starts a new session and stops, as the commands do', async () => {
+    it('[U08] changes the mode, starts a new session and stops work like the chat commands', async () => {
       await say('1', 'c1', 'one');
       const act = store.conversations.act;
       const plan = await act('web:c1', { kind: 'mode', to: 'plan' }, NOW);
@@ -256,7 +254,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await act('web:none', { kind: 'stop' }, NOW)).toBeNull();
     });
 
-    it('[U08] stops a conversation whose newest message is a button press without effect', async () => {
+    it('[U08] stops a conversation whose newest message is a button press that had no effect', async () => {
       await say('1', 'c1', 'one');
       await startTurn(store, 't1', 'web:c1', 'w');
       const { message: typed, ...row } = createMessage('2', 'c1', { at: NOW });
@@ -284,7 +282,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[U08] finds a very long text by its first words, and finds other texts beside it', async () => {
+    it('[U08] finds a very long text by its first words, without hiding other texts', async () => {
       const word = (nth: number) => `${nth}${'ж'.repeat(70)}`;
       const long = Array.from({ length: 12_000 }, (_, nth) => word(nth)).join(' ');
       await say('1', 'c1', `first ${long} last`);
@@ -293,7 +291,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await found('last')).toEqual(['Ann: last but not least']);
     });
 
-    it('[U08] returns hits in bounded pages, newest first, and includes later messages', async () => {
+    it('[U08] returns hits in pages of limited size, newest first, and includes later messages', async () => {
       for (let nth = 0; nth < 5; nth += 1) {
         await say(`${nth}`, 'c1', `apple ${nth}`, { at: NOW + nth });
       }
@@ -306,7 +304,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await found('apple 9')).toHaveLength(1);
     });
 
-    it('[U08] indexes a long history over several searches if it takes longer than a person would wait', async () => {
+    it('[U08] spreads the indexing of a long history over several searches', async () => {
       for (let nth = 0; nth < 3; nth += 1) await say(`${nth}`, 'c1', `apple ${nth}`);
       const query = { typed: 'apple', before: null, limit: 9, scrub: (text: string) => text };
       const { hits, missing } = await store.conversations.search(query, () => NOW, -1);
@@ -330,7 +328,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect([await look('apple'), await look('pear')]).toEqual([0, 1]);
     });
 
-    it('[U08] removes a secret before it truncates the text', async () => {
+    it('[U08] removes secrets before truncating the text', async () => {
       await say('1', 'c1', 'the key is sk-12345 for you');
       const scrub = (text: string) => text.replaceAll('sk-12345', '[secret]');
       const query = { typed: '12345', before: null, limit: 9, scrub };
@@ -355,7 +353,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       }
     });
 
-    it('[G15] leaves no forgotten word in the index when a search runs during forgetting', async () => {
+    it('[G15] leaves no forgotten word in the index when a search runs at the same time', async () => {
       for (let nth = 0; nth < 250; nth += 1) await say(`${nth}`, 'c1', `the amaranth ${nth}`);
       const words = { phrases: ['amaranth'] };
       const forget = () =>
@@ -366,7 +364,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await search('the')).hits).toHaveLength(9);
     });
 
-    it('[G15] [D05] finds nothing from a forgotten person, but still what others said', async () => {
+    it('[G15] [D05] finds nothing from a forgotten person, but still finds what others wrote', async () => {
       await say('1', 'c1', 'the amaranth is mine', { name: 'Ann' });
       await reply('c1', 'your amaranth is red');
       await say('2', 'c2', 'no amaranth for me', { name: 'Bo' });

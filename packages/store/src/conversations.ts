@@ -6,7 +6,7 @@ import type { Row } from './tables.ts';
 /** The condition that selects the rows for a `ChatKey`. */
 export const OF_CHAT = 'channel = :channel and account = :account and chat_id = :chatId';
 
-/** The chat that a delivery lane serves. The parts for a chat are sent in order. */
+/** Identifies a chat, which has one delivery lane. The parts for a chat are sent in order. */
 export interface ChatKey {
   readonly channel: string;
   readonly account: string;
@@ -18,21 +18,22 @@ export interface MessageKey extends ChatKey {
   readonly messageId: string;
 }
 
-/** The prefix for heartbeat lanes. No chat id starts with it. */
+/** The prefix for heartbeat lanes. No chat id starts with this prefix. */
 export const HEARTBEAT_LANE = 'beat:';
 
 /**
  * The prefix of the name that stands for the agent in hook runs (H09). No agent name starts with
- * it.
+ * this prefix.
  */
 export const HOOK_AGENT = 'hook:';
 
 /**
- * The prefix for sub-agent lanes. No chat id starts with it, because chat ids start with a channel.
+ * The prefix for sub-agent lanes. No chat id starts with this prefix, because chat ids start with a
+ * channel.
  */
 export const SUB_AGENT_LANE = 'sub:';
 
-/** Whether a conversation is one of these lanes, whichever agent it belongs to (F14). */
+/** Whether a conversation is one of the given lanes, for any agent (F14). */
 export function isLane(conversationId: string, ...lanes: readonly string[]): boolean {
   const own = removeAgentPrefix(conversationId);
   return lanes.some((lane) => own.startsWith(lane));
@@ -45,7 +46,7 @@ const ENSURE = defineStatement(
   'insert into conversation (id, created_at) values (:id, :now) on conflict (id) do nothing',
 );
 
-// On SQLite, the transaction itself excludes other writers.
+// On SQLite, the transaction itself already excludes other writers.
 const LOCK = defineStatement(`
   select epoch, session, lease_owner, lease_until, mode, plan, plan_run, model, taken_over_until,
     deleted_message from conversation
@@ -58,8 +59,8 @@ export function ensureConversation(sql: Sql, id: string, now: number): void {
 
 /**
  * Reads a conversation and locks it against other writers until the transaction ends, in this
- * package's lock order (README). Rows that refer to it can still be inserted: the foreign key check
- * needs `key share`, which `for update` would block.
+ * package's lock order (README). Other transactions can still insert rows that refer to it: the
+ * foreign key check needs `key share`, which `for update` would block.
  */
 export function lockConversation(sql: Sql, id: string) {
   return sql.get(LOCK, { id });
@@ -83,7 +84,8 @@ const NEWEST_MESSAGE = defineStatement(`
 }>();
 
 /**
- * Locks and returns the conversation if the lease still holds it. If null, nothing may be written.
+ * Locks and returns the conversation if the lease still holds it. If this returns null, the caller
+ * must not write.
  */
 export async function lockLeasedConversation(sql: Sql, lease: Lease) {
   const conversation = await lockConversation(sql, lease.conversationId);
@@ -92,8 +94,8 @@ export async function lockLeasedConversation(sql: Sql, lease: Lease) {
 
 /**
  * Checks that a lease has the stored epoch. Throws StoreError `store-rewound` if the stored epoch
- * is lower: epochs only rise, so the database was rolled back, two workers may get the same number,
- * and the fence no longer separates them.
+ * is lower: epochs only rise, so the database was rolled back, and two workers could get the same
+ * epoch.
  */
 export function holdsLease({ conversationId, epoch }: Lease, stored: number): boolean {
   if (stored >= epoch) return stored === epoch;
@@ -128,12 +130,12 @@ export interface ModeChange {
 }
 
 /**
- * The result of `/run`. `runs`: the command itself has become the message that runs the plan, and
- * the conversation is now in agent mode. `none`: there is no plan, or something was said since.
+ * The result of `/run`. `runs`: the command has become the message that runs the plan, and the
+ * conversation is now in agent mode. `none`: there is no such plan, or newer messages are waiting.
  */
 export type PlanRun = 'runs' | 'was-run' | 'none';
 
-/** Reads a conversation's mode, or changes it to `to`. The caller has locked the conversation. */
+/** Reads a conversation's mode, or changes it to `to`; the caller has locked the conversation. */
 export async function changeMode(
   sql: Sql,
   conversationId: string,
@@ -151,7 +153,7 @@ export interface ModelChange {
 }
 
 /**
- * Reads or changes the model of a conversation, which the caller has locked; `null` is the model in
+ * Reads or changes the model of a conversation that the caller has locked; `null` is the model in
  * the settings.
  */
 export async function changeModel(
@@ -165,8 +167,8 @@ export async function changeModel(
 }
 
 /**
- * Takes a plan from a conversation, which the caller has locked, so that the plan runs only once.
- * `plan` is the turn that wrote it (null: the newest).
+ * Takes a plan from a conversation that the caller has locked, so that the plan runs only once.
+ * `plan` is the turn that wrote the plan; null stands for the newest one.
  */
 export async function takeStoredPlan(
   sql: Sql,
@@ -181,7 +183,7 @@ export async function takeStoredPlan(
   return 'runs';
 }
 
-/** Drops a waiting plan after something newer was said. */
+/** Drops a waiting plan when a newer message arrives. */
 export function dropPlan(sql: Sql, conversationId: string): void {
   sql.send(DROP_PLAN, { id: conversationId });
 }
@@ -212,7 +214,7 @@ const ONE_WAITING = defineStatement(
   `select seq from inbox where conversation_id = :id and state = 'waiting' limit 1`,
 ).rows<{ readonly seq: number }>();
 
-/** How many messages in a conversation are waiting for a turn. */
+/** Counts the messages in a conversation that are waiting for a turn. */
 export async function countWaiting(sql: Sql, conversationId: string): Promise<number> {
   return (await sql.get(COUNT_WAITING, { id: conversationId }))?.count ?? 0;
 }

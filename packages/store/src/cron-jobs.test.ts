@@ -55,7 +55,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return messages.map(({ message: { trigger } }) => trigger);
     };
 
-    it('[H08] are added once per call, and only up to a limit', async () => {
+    it('[H08] adds a cron job once per call, and only up to a limit', async () => {
       expect(await add('a')).toBe('added');
       expect(await add('b', { askedBy: 'call for a' })).toBe('known');
       expect(await add('c')).toBe('added');
@@ -70,7 +70,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(ids).toEqual(['a', 'c', 'd']);
     });
 
-    it('[H08] [D07] from a guest count across all chats, and leave capacity for owners', async () => {
+    it("[H08] [D07] counts a guest's jobs across all chats, and leaves capacity for owners", async () => {
       const bounds = { perConversation: 2, total: 20 };
       const by = (id: string, more: Partial<NewCronJob>) => job(id, { fromOwner: false, ...more });
       const { origin } = job('a');
@@ -94,7 +94,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(kept).toEqual(['added', 'added', 'full']);
     });
 
-    it('[H08] are not changed by reading, listing or finding them', async () => {
+    it('[H08] does not change jobs when they are read, listed or searched', async () => {
       await add('a');
       const before = await got('a');
       await store.cronJobs.list();
@@ -103,7 +103,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await got('a')).toEqual(before);
     });
 
-    it('[H08] start one turn when they are due, however many processes poll for them', async () => {
+    it('[H08] starts one turn per due job, even when several processes poll for it', async () => {
       await add('a');
       expect(await store.cronJobs.due(HOUR - 1, 9)).toEqual([]);
       const [due] = await store.cronJobs.due(HOUR, 9);
@@ -116,14 +116,14 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await run('x', 'answered')).toEqual(['cron']);
     });
 
-    it('[H08] are over once they have started, if they run only once', async () => {
+    it('[H08] marks a one-off job as over once it has started', async () => {
       await add('a', { timetable: { kind: 'once', at: HOUR } });
       expect(await store.cronJobs.fire(await got('a'), reminder('x'), null, HOUR)).toBe(true);
       expect(await got('a')).toMatchObject({ state: 'over', nextAt: null, lastAt: HOUR });
       expect(await store.cronJobs.nextAt()).toBeNull();
     });
 
-    it('[H08] record only once how their run ended', async () => {
+    it('[H08] records the outcome of a run only once', async () => {
       await add('a');
       await store.cronJobs.fire(await got('a'), reminder('x'), 2 * HOUR, HOUR);
       expect(await store.cronJobs.unsettled(9)).toEqual([]);
@@ -139,7 +139,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.cronJobs.nextAt()).toBe(HOUR + 60_000);
     });
 
-    it('[H08] stay paused when a run ends after a person paused them', async () => {
+    it('[H08] keeps a job paused when a run ends after a person paused it', async () => {
       await add('a');
       await store.cronJobs.fire(await got('a'), reminder('x'), 2 * HOUR, HOUR);
       await run('x', 'failed');
@@ -152,7 +152,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await got('a')).toMatchObject({ state: 'paused', nextAt: null, failures: 1 });
     });
 
-    it('[H08] are found by the call that created them, and postponed by only one of two processes', async () => {
+    it('[H08] finds a job by the call that created it, and lets only one of two processes postpone it', async () => {
       await add('a');
       expect(await store.cronJobs.find('call for a')).toMatchObject({ id: 'a' });
       expect(await store.cronJobs.find('call for b')).toBeNull();
@@ -161,7 +161,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await Promise.all(twice)).toSorted()).toEqual([false, true]);
     });
 
-    it('[H08] [G15] lose forgotten text but stay', async () => {
+    it('[H08] [G15] removes forgotten text from jobs and keeps the jobs', async () => {
       await add('a');
       const phrases = ['water the plants'];
       const here = { conversations: ['web:c1'], ownersToo: false, phrases };
@@ -169,7 +169,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await got('a')).toMatchObject({ task: 'Remind me to [forgotten].', state: 'on' });
     });
 
-    it('[H08] [H04] do not make their chat the one that an owner used last', async () => {
+    it("[H08] [H04] does not count a job as the owner's last use of its chat", async () => {
       await add('a');
       const mine = { ...createMessage('2', 'c2'), fromOwner: true };
       await store.inbox.accept(mine);
@@ -179,7 +179,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.inbox.ownerRoute()).toMatchObject({ route: { chatId: 'c2' } });
     });
 
-    it('[H08] do not start while they are paused or after they were removed', async () => {
+    it('[H08] does not start a job that is paused or removed', async () => {
       await add('a');
       await add('b');
       const [a, b] = [await got('a'), await got('b')];

@@ -12,16 +12,16 @@ import { type AdmittedMessage, addMessage } from './rows.ts';
 /** `over`: a one-off job that has run, or a job that has failed for the last time. */
 export type CronJobState = 'on' | 'paused' | 'over';
 
-/** A requested job. Times in ms. */
+/** A request to create a job; times are in ms. */
 export interface NewCronJob {
-  /** Short enough for people to type; unique. */
+  /** Unique, and short enough for people to type. */
   readonly id: string;
-  /** The call or command that requested it. The same request finds the job it created. */
+  /** The call or command that requested the job; repeating it finds the same job. */
   readonly askedBy: string;
-  /** The conversation in which it was requested and in which the job's answers appear (H08). */
+  /** The conversation in which the job was requested and in which its answers appear (H08). */
   readonly conversationId: string;
   readonly route: ReplyRoute;
-  /** The message in which a person requested it. It determines who owns the job, and its chat. */
+  /** The message in which a person requested the job; it determines the job's owner and chat. */
   readonly origin: InboundMessage;
   readonly fromOwner: boolean;
   readonly title: string;
@@ -31,25 +31,26 @@ export interface NewCronJob {
   readonly nextAt: number;
 }
 
-/** A job and the outcome of its last run. */
+/** A job with the outcome of its last run. */
 export interface CronJob extends Omit<NewCronJob, 'nextAt'> {
   readonly state: CronJobState;
-  /** Null unless it is on. */
+  /** The next run, in ms; null unless the job is on. */
   readonly nextAt: number | null;
-  /** How many runs have failed in a row. */
+  /** The number of consecutive failed runs. */
   readonly failures: number;
   readonly lastAt: number | null;
   /**
-   * The outcome of the last run: `answered`, `silent`, `failed`, `stopped`; null while it is
-   * running.
+   * The outcome of the last run: `answered`, `silent`, `failed`, `stopped`; null while a run is in
+   * progress.
    */
   readonly lastOutcome: string | null;
   readonly createdAt: number;
 }
 
 /**
- * The maximum number of jobs, per conversation and in total. A non-owner may have as many across
- * all chats as one conversation allows, and the last tenth of the total is reserved for owners.
+ * The maximum number of jobs, per conversation and in total. A non-owner may have as many jobs
+ * across all chats as one conversation allows, and the last tenth of the total is reserved for
+ * owners.
  */
 export interface CronBounds {
   readonly perConversation: number;
@@ -57,8 +58,8 @@ export interface CronBounds {
 }
 
 /**
- * What people and the model may change in a job. After its chat is changed, the job runs there from
- * its next run on.
+ * What people and the model may change in a job. A change of chat takes effect with the job's next
+ * run.
  */
 export type CronChange = Partial<
   Pick<CronJob, 'title' | 'task' | 'timetable' | 'nextAt' | 'state' | 'failures'>
@@ -67,19 +68,19 @@ export type CronChange = Partial<
 
 /**
  * Scheduled jobs (H08), table `cron_job`. The command `/cron`, the agent's tool and the page change
- * them; the scheduler reads and fires them. Reading them has no side effects.
+ * jobs; the scheduler reads and fires them.
  */
 export function createCronJobRepository(database: Database) {
   return {
-    /** `known`: the same request has already created the job. */
+    /** Adds a job; `known` means that the same request has already created it. */
     add: (job: NewCronJob, bounds: CronBounds, now: number) =>
       database.write((sql) => insertCronJob(sql, job, bounds, now)),
     get: (id: string): Promise<CronJob | null> =>
       database.read(async (sql) => readCronJobIf(await sql.get(JOB_BY_ID, { id }))),
-    /** The job created by this call or command. */
+    /** Finds the job created by this call or command. */
     find: (askedBy: string): Promise<CronJob | null> =>
       database.read(async (sql) => readCronJobIf(await sql.get(JOB_ASKED_BY, { askedBy }))),
-    /** The jobs in one conversation, or all jobs, in the order in which they were created. */
+    /** Lists the jobs in one conversation, or all jobs, in the order in which they were created. */
     list: (conversationId?: string): Promise<readonly CronJob[]> =>
       database.read(async (sql) => {
         const rows = await (conversationId === undefined
@@ -87,16 +88,16 @@ export function createCronJobRepository(database: Database) {
           : sql.all(JOBS_OF_CONVERSATION, { conversationId }));
         return rows.map(readCronJob);
       }),
-    /** Jobs that are due, the longest overdue first. */
+    /** Lists due jobs, the longest overdue first. */
     due: (now: number, limit: number): Promise<readonly CronJob[]> =>
       database.read(async (sql) => (await sql.all(DUE, { now, limit })).map(readCronJob)),
     /** When the next job is due; null if none is on. */
     nextAt: (): Promise<number | null> =>
       database.read(async (sql) => (await sql.get(NEXT_AT))?.at ?? null),
     /**
-     * Puts a due job's message into its conversation and sets its next run, in one transaction.
-     * From then on the job belongs to that conversation. False if another process has fired, paused
-     * or removed the job in the meantime. If `nextAt` is null, this was the last run.
+     * Puts a due job's message into its conversation and sets the job's next run, in one
+     * transaction. The job then belongs to that conversation. False if another process has fired,
+     * paused or removed the job in the meantime. If `nextAt` is null, the job has no further runs.
      */
     fire: (
       job: Pick<CronJob, 'id' | 'nextAt'>,
@@ -104,14 +105,20 @@ export function createCronJobRepository(database: Database) {
       nextAt: number | null,
       now: number,
     ) => database.write((sql) => fireJob(sql, job, message, nextAt, now)),
-    /** Jobs whose last run has ended but has not been settled, with its outcome. */
+    /**
+     * Lists jobs whose last run has ended but has not been settled, with the outcome of the run.
+     */
     unsettled: (limit: number) => database.read((sql) => listUnsettledJobs(sql, limit)),
-    /** Moves a job to another time without running it. False in the same cases as `fire`. */
+    /**
+     * Moves a job to another time without running it; false if another process has fired, paused or
+     * removed the job.
+     */
     postpone: async ({ id, nextAt: dueAt }: Pick<CronJob, 'id' | 'nextAt'>, nextAt: number) =>
       dueAt !== null && (await database.change('power-cut', POSTPONE, { id, dueAt, nextAt })) > 0,
     /**
-     * Records once how the last run ended; `then` is applied to the job at the same time (backoff,
-     * pause). False if the outcome was already recorded or the job has changed since it was read.
+     * Records the outcome of the last run once and applies `then` to the job at the same time
+     * (backoff, pause). False if the outcome was already recorded or the job has changed since it
+     * was read.
      */
     async settle(
       { id, lastAt, state: wasState, nextAt: wasNextAt }: SettledJob,
@@ -123,7 +130,7 @@ export function createCronJobRepository(database: Database) {
         (await database.change('power-cut', SETTLE, { ...was, ...toChangeParameters(then) })) > 0
       );
     },
-    /** False if the job does not exist. */
+    /** Changes a job; false if it does not exist. */
     change: async (id: string, change: CronChange): Promise<boolean> =>
       (await database.change('power-cut', CHANGE, { id, ...toChangeParameters(change) })) > 0,
     remove: async (id: string): Promise<boolean> =>
@@ -175,7 +182,7 @@ async function insertCronJob(
   now: number,
 ): Promise<'added' | 'known' | 'full'> {
   const { id, conversationId } = job;
-  // The agent may not have written in this chat yet.
+  // The job may be the first to write in this chat.
   ensureConversation(sql, conversationId, now);
   const added = await sql.run(ADD, {
     ...job,
@@ -186,7 +193,7 @@ async function insertCronJob(
     now,
   });
   if (added === 0) return 'known';
-  // This count includes the new job.
+  // The count includes the new job.
   const count = await sql.get(COUNT, { conversationId });
   const most = job.fromOwner ? total : total - Math.floor(total * OWNERS_SHARE);
   const hasRoom = count !== undefined && count.here <= perConversation && count.total <= most;
@@ -228,7 +235,6 @@ const SETTLE = defineStatement(`
   where id = :id and last_at = :lastAt and last_outcome is null and state = :wasState
     and next_at is not distinct from :wasNextAt`);
 
-/** The parameters of `CHANGES`. */
 function toChangeParameters(change: CronChange) {
   const { timetable, nextAt, state, title, task, failures, origin, route, fromOwner } = change;
   const isOff = state !== undefined && state !== 'on';
@@ -310,7 +316,7 @@ interface CronJobRow extends Omit<CronJob, 'origin' | 'route' | 'timetable' | 'f
   readonly fromOwner: number;
 }
 
-/** Converts a stored job to the type used outside the store. Throws StoreError `store-damaged`. */
+/** Converts a stored job to the type used outside the store; throws StoreError `store-damaged`. */
 function readCronJob(row: CronJobRow): CronJob {
   const what = `of the job ${row.id}`;
   return {

@@ -14,7 +14,7 @@ describe('the text of a statement', () => {
     expect(getStatementText('postgres', SHIFT)).toBe('select $1 as b, $2 as a, $1 as c for update');
   });
 
-  it('hides locking clauses from SQLite, and hints for SQLite from PostgreSQL', () => {
+  it('hides locking clauses from SQLite, and SQLite hints from PostgreSQL', () => {
     const first = defineStatement('select 1 from t /*sqlite indexed by i */limit :most');
     expect(getStatementText('sqlite', first)).toBe('select 1 from t indexed by i limit +?1');
     expect(getStatementText('postgres', first)).toBe(
@@ -60,7 +60,7 @@ for (const { name, available, open } of kinds) {
       await database.close();
     });
 
-    it('are executed together with those that were only sent', async () => {
+    it('executes sent statements together with later ones', async () => {
       await database.write(async (sql) => {
         sql.send(ADD, { id: 1, text: 'a' });
         sql.send(ADD, { id: 2, text: "it's" });
@@ -72,7 +72,7 @@ for (const { name, available, open } of kinds) {
       expect(await database.change('process', ADD, { id: 3, text: 'c' })).toBe(1);
     });
 
-    it("[D01] are rolled back together when a sent statement fails, with that statement's reason", async () => {
+    it("[D01] rolls back all statements when a sent statement fails, and reports that statement's error", async () => {
       const before = await read();
       const writing = database.write(async (sql) => {
         sql.send(ADD, { id: 4, text: 'd' });
@@ -83,7 +83,7 @@ for (const { name, available, open } of kinds) {
       expect(await read()).toEqual(before);
     });
 
-    it('[D01] are rolled back when the work fails after them', async () => {
+    it('[D01] rolls back all statements when the work after them fails', async () => {
       const before = await read();
       const writing = database.write(async (sql) => {
         sql.send(ADD, { id: 6, text: 'f' });
@@ -93,7 +93,7 @@ for (const { name, available, open } of kinds) {
       expect(await read()).toEqual(before);
     });
 
-    it("hide a transaction's changes from others before it is committed", async () => {
+    it("hides a transaction's changes from others until it is committed", async () => {
       const before = await read();
       let seen: Promise<unknown> = Promise.resolve();
       await database.write(async (sql) => {

@@ -29,7 +29,6 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       if (letter === undefined || more.length > 0) throw new Error('not one letter');
       return letter;
     }
-    /** Gives up the chat's next part at `now`. */
     async function failPart(state: 'failed' | 'unknown' = 'failed', now = 5): Promise<string> {
       const id = (await store.outbox.next(C1))?.part.id ?? '';
       await store.outbox.markSending(id, now);
@@ -45,7 +44,6 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       }
       return sent;
     }
-    /** Ends a turn of web:c1 as `failed` and sends a notice. */
     async function failTurn(turnId: string, now = 5): Promise<void> {
       const { lease } = await startTurn(store, turnId);
       const failed = {
@@ -77,7 +75,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await nextText()).toBe('answer');
     });
 
-    it('[D06] include parts that were given up, with their text and the reason', async () => {
+    it('[D06] lists parts that were given up, with their text and the reason', async () => {
       await store.inbox.accept(createMessage('m1'));
       const { lease } = await startTurn(store, 't1');
       await store.lanes.commit(lease, createAnswer('t1', ['a', 'b', 'c']), 0);
@@ -97,7 +95,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.deadLetters.counts()).toEqual({ refused: 1, uncertain: 1, unanswered: 0 });
     });
 
-    it('[D06] do not include notices about a part that has its own dead letter', async () => {
+    it('[D06] does not list notices about a part that has a dead letter itself', async () => {
       await store.outbox.enqueue([createPart('a')], 0);
       const id = (await store.outbox.next(C1))?.part.id ?? '';
       await store.outbox.markSending(id, 1);
@@ -106,7 +104,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await onlyLetter()).toMatchObject({ partId: id });
     });
 
-    it('[D06] are listed newest first, page by page, and found by number', async () => {
+    it('[D06] lists dead letters newest first, page by page, and finds them by number', async () => {
       await store.outbox.enqueue(
         ['a', 'b', 'c'].map((text) => createPart(text)),
         0,
@@ -125,7 +123,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.deadLetters.openIds(['uncertain', 'unanswered'], 0, 9)).toEqual([]);
     });
 
-    it("[D06] go to the end of the chat's queue under their own keys when they are resent", async () => {
+    it("[D06] resends parts under their old keys at the end of the chat's queue", async () => {
       await store.outbox.enqueue([createPart('a'), createPart('b'), createPart('c')], 0);
       const key = (await store.outbox.next(C1))?.part.idempotencyKey;
       await failPart();
@@ -148,7 +146,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await sendAll()).toEqual(['b', 'c', 'a', 'd']);
     });
 
-    it('[D06] from the same answer keep their order when they are resent in it', async () => {
+    it('[D06] keeps the order of parts of the same answer when they are resent', async () => {
       await store.outbox.enqueue(
         ['a', 'b', 'c'].map((text) => createPart(text)),
         0,
@@ -160,7 +158,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await sendAll()).toEqual(['a', 'b', 'c']);
     });
 
-    it('[D06] are resent once, however many ask simultaneously or repeat the request later', async () => {
+    it('[D06] resends a dead letter once, even if several people ask at the same time or repeat the request', async () => {
       await store.outbox.enqueue([createPart('a')], 0);
       await failPart();
       const { id } = await onlyLetter();
@@ -175,7 +173,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await onlyLetter()).id).not.toBe(id);
     });
 
-    it('[D06] that may have been delivered are resent only when a person accepts a duplicate', async () => {
+    it('[D06] resends a part that may have been delivered only when a person accepts a duplicate', async () => {
       await store.outbox.enqueue([createPart('a')], 0);
       await failPart('unknown');
       const { id } = await onlyLetter();
@@ -187,7 +185,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await nextText()).toBe('a');
     });
 
-    it('[D06] are dropped once: no longer listed or sent, and shown as failed by /why', async () => {
+    it('[D06] drops a dead letter once, so that it is no longer listed or sent, and /why shows it as failed', async () => {
       await store.outbox.enqueue([createPart('a')], 0);
       await failPart();
       const { id } = await onlyLetter();
@@ -200,7 +198,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.deadLetters.replay(999, 'once', 9)).toEqual({ kind: 'missing' });
     });
 
-    it('[D06] include failed turns with their unanswered messages', async () => {
+    it('[D06] lists failed turns with their unanswered messages', async () => {
       await store.inbox.accept(createMessage('m1', 'c1', { at: 3 }));
       await failTurn('t1');
       expect(await onlyLetter()).toMatchObject({
@@ -213,7 +211,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[D06] become a new turn when they are replayed, before later messages', async () => {
+    it('[D06] replays messages as a new turn, ahead of later messages', async () => {
       await store.inbox.accept(createMessage('m1'));
       await failTurn('t1');
       await store.inbox.accept(createMessage('m2'));
@@ -234,7 +232,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await letters()).toEqual([]);
     });
 
-    it('[D06] do not disturb a turn that is running at the same time', async () => {
+    it('[D06] replays messages without disturbing a running turn', async () => {
       await store.inbox.accept(createMessage('m1'));
       await failTurn('t1');
       await store.inbox.accept(createMessage('m2'));
@@ -245,7 +243,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(listMessageIds(await claimTurnOf(store, lease, 't3'))).toEqual(['m1']);
     });
 
-    it('[D06] are shown correctly by /why after they are replayed or dropped', async () => {
+    it('[D06] shows replayed and dropped dead letters correctly in /why', async () => {
       const story = async () => (await store.decisions.stories(createRouteTo('c1'), 5))[0];
       await store.inbox.accept(createMessage('m1'));
       await failTurn('t1');
@@ -267,7 +265,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[D05] [D06] are known to the agent until they are delivered, even when they are dropped', async () => {
+    it('[D05] [D06] tells the agent about dead letters until they are delivered, even when they are dropped', async () => {
       const undelivered = async () =>
         (await store.transcript.recent('web:c1', 0, 9)).flatMap((it) => it.undelivered ?? []);
       await store.inbox.accept(createMessage('m1'));
@@ -289,7 +287,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       );
     });
 
-    it('[D06] do not include failures of work that no person waits for', async () => {
+    it('[D06] records no dead letters for work that no person waits for', async () => {
       for (const lane of ['sub:a', 'beat:main']) {
         await store.inbox.accept({ ...createMessage(lane), conversationId: lane });
         const { lease } = await startTurn(store, `turn ${lane}`, lane);

@@ -20,16 +20,17 @@ import type { AnsweredChat } from './own-answers.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 
 /**
- * The outcome of a replay. `wake`: the lane or chat that now has work. `uncertain`: nothing was
- * done, because the part might be delivered twice. `settled`: it was already replayed or dropped.
+ * The outcome of a replay. `wake`: the lane or chat that has work again. `uncertain`: the part was
+ * not resent, because it might be delivered twice. `settled`: the dead letter was already replayed
+ * or dropped.
  */
 type DeadLetterReplay =
   | { readonly kind: 'replayed'; readonly wake: DeadLetterWake }
   | { readonly kind: 'uncertain' | 'settled' | 'missing' };
 
 /**
- * The outcome of `/resend`. `settled`: it was already resent or dropped. `others`: it answers
- * another person.
+ * The outcome of `/resend`. `settled`: the part was already resent or dropped. `others`: the part
+ * answers another person.
  */
 export type ResendResult = 'resent' | 'settled' | 'others' | 'none';
 
@@ -39,50 +40,50 @@ export type DeadLetterWake =
   | { readonly kind: 'conversation'; readonly conversationId: string };
 
 /**
- * Dead letters, table `dead_letter`. They are written in the transaction that gives up the work,
- * and operators settle them.
+ * Dead letters, table `dead_letter`. The transaction that gives up the work writes them, and
+ * operators settle them.
  */
 export function createDeadLetterRepository(database: Database) {
   const looking = () => import('./read-dead-letters.ts');
   return {
-    /** The newest `limit` open dead letters older than `before`, newest first. */
+    /** Lists the newest `limit` open dead letters older than `before`, newest first. */
     async open(page: DeadLetterPage) {
       const { listOpenDeadLetters: openDeadLetters } = await looking();
       return database.read((sql) => openDeadLetters(sql, page));
     },
     /**
-     * The oldest `limit` open dead letters of these kinds with a number above `after`, oldest
-     * first.
+     * Lists the ids of the oldest `limit` open dead letters of these kinds with a number above
+     * `after`, oldest first.
      */
     async openIds(kinds: readonly DeadLetter['kind'][], after: number, limit: number) {
       const { listOpenIds: openIds } = await looking();
       return database.read((sql) => openIds(sql, kinds, after, limit));
     },
-    /** One dead letter, open or settled. */
+    /** Reads one dead letter, open or settled. */
     async get(id: number) {
       const { findDeadLetter: oneDeadLetter } = await looking();
       return database.read((sql) => oneDeadLetter(sql, id));
     },
-    /** The number of open dead letters by kind. */
+    /** Counts open dead letters by kind. */
     async counts() {
       const { countOpenDeadLetters: countOpen } = await looking();
       return database.read(countOpen);
     },
     /**
-     * Retries the work. A part is queued behind the other parts for its chat under its old key, so
-     * that a platform with idempotency keys recognizes it. A part that may have been delivered
-     * needs `even-twice`, with which a person accepts a duplicate. Unanswered messages return to
-     * their old position to wait for a new turn, and the history forgets that they were already
-     * asked.
+     * Retries a dead letter's work. A part is queued behind the other parts for its chat under its
+     * old key, so that a platform with idempotency keys recognizes it. A part that may have been
+     * delivered needs `even-twice`, with which a person accepts a duplicate. Unanswered messages
+     * return to their old position and wait for a new turn, and their earlier turn is removed from
+     * the history.
      */
     replay: (id: number, how: 'once' | 'even-twice', now: number) =>
       database.write((sql) => replayDeadLetter(sql, { id, how, now })),
-    /** Settles it without retrying; the work remains failed. */
+    /** Settles a dead letter without retrying its work, which remains failed. */
     drop: (id: number, now: number) => database.write((sql) => dropDeadLetter(sql, id, now)),
   };
 }
 
-// A call repeated because the first reply was lost adds no second dead letter.
+// Does not add a second dead letter when the call is repeated because its reply was lost.
 const RECORD = defineStatement(`
   insert into dead_letter (kind, subject, died_at) values (:kind, :subject, :now)
   on conflict do nothing`);
@@ -124,7 +125,7 @@ interface ReplayRequest {
   readonly now: number;
 }
 
-/** Retries a dead letter's work, at most once however often this is called. */
+/** Retries a dead letter's work at most once, even if called repeatedly. */
 async function replayDeadLetter(
   sql: Sql,
   { id, how, now }: ReplayRequest,
@@ -143,7 +144,7 @@ async function replayDeadLetter(
 
 /**
  * Resends a part that may have been delivered, at most once each time its outcome becomes unknown.
- * Considers only parts from the same agent, chat and topic. The caller has locked the conversation.
+ * Considers only parts from the same agent, chat and topic; the caller has locked the conversation.
  */
 export async function resendUncertain(
   sql: Sql,
@@ -165,7 +166,9 @@ export async function resendUncertain(
   return (await resendPart(sql, letter, now)) === null ? 'settled' : 'resent';
 }
 
-/** How many of a chat's uncertain parts are searched for one from the right agent and topic. */
+/**
+ * The number of a chat's uncertain parts that are searched for one from the right agent and topic.
+ */
 const LOOKED_AT = 100;
 
 const UNCERTAIN = defineStatement(`
@@ -203,9 +206,7 @@ async function dropDeadLetter(
   return (await sql.get(DEAD_LETTER, { id })) === undefined ? 'missing' : 'settled';
 }
 
-/**
- * The process that changes the row has claimed the dead letter; false if another process was first.
- */
+/** The process that updates the row settles the dead letter; false if another process was first. */
 async function settleDeadLetter(
   sql: Sql,
   id: number,
@@ -218,7 +219,7 @@ async function settleDeadLetter(
 const SETTLE = defineStatement(`
   update dead_letter set settled = :how, settled_at = :now where seq = :id and settled is null`);
 
-/** The part keeps its row and key and gets a new position in the order. */
+/** Resends a part under its existing row and key, at a new position in the order. */
 async function resendPart(
   sql: Sql,
   { seq: id, subject }: DeadLetterRow,
@@ -230,11 +231,12 @@ async function resendPart(
   return { kind: 'chat', chat };
 }
 
-// States are literals, because a partial index is used only if the query contains its condition.
+// States are literals, because a partial index is used only if the query contains the index
+// condition.
 const UNDELIVERED = "state in ('failed', 'unknown')";
 
-// `seq` must come first. The SQLite driver takes an update that starts with `state` for a delivery
-// in progress, which leaves the cached history valid (`open-sqlite.ts`).
+// `seq` must be the first column set. The SQLite driver treats an update that starts with `state`
+// as a delivery in progress, which leaves the cached history valid (`open-sqlite.ts`).
 const RESEND_PART = defineStatement(`
   update outbox set
     seq = /*sqlite (select max(seq) + 1 from outbox)*//*pg nextval(pg_get_serial_sequence('outbox', 'seq'))*/,
@@ -242,7 +244,7 @@ const RESEND_PART = defineStatement(`
   where id = :subject and ${UNDELIVERED}
   returning channel, account, chat_id as "chatId"`).rows<ChatKey>();
 
-/** Returns the messages to their old position, before messages written since. */
+/** Returns unanswered messages to their old position, ahead of newer ones. */
 async function requeueMessages(
   sql: Sql,
   { seq: id, subject: turnId }: DeadLetterRow,
@@ -255,9 +257,9 @@ async function requeueMessages(
   await lockConversation(sql, conversationId);
   if (!(await settleDeadLetter(sql, id, 'replayed', now))) return null;
   sql.send(RETURN_MESSAGES_TO_INBOX, { turnId });
-  // Otherwise the model would read the question twice.
+  // Without this, the model would read the question twice.
   sql.send(UNASK, { ...turn, turnId });
-  // A notice about the missing answer is obsolete if it has not been delivered either.
+  // An undelivered notice about the missing answer is obsolete.
   sql.send(DROP_EXCUSES, { turnId, now });
   return { kind: 'conversation', conversationId };
 }

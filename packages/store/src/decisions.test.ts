@@ -24,7 +24,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[D08] combine decisions, inbox, turns and outbox, oldest first', async () => {
+    it('[D08] combines decisions, inbox, turns and outbox, oldest first', async () => {
       await store.decisions.record(decision('r1', 1));
       await store.decisions.record(decision('r1', 9));
       await store.decisions.record(decision('other', 1, 'c2'));
@@ -71,7 +71,7 @@ describe('ingress decisions', () => {
   const database = createSqliteForTests();
   afterAll(() => database.dispose());
 
-  it('[D07] [D08] are kept for the newest 20,000 messages of a chat, and a flood displaces no other chat', async () => {
+  it('[D07] [D08] keeps decisions for the newest 20,000 messages of a chat, even when another chat is flooded', async () => {
     const store = await database.openEmpty();
     const other = { ...CHAT, chatId: 'quiet' };
     await store.decisions.record({ ...decision('q', 0), ...other });
@@ -80,7 +80,7 @@ describe('ingress decisions', () => {
       await Promise.all(some.map((each) => store.decisions.record(each)));
     }
     const kept = await store.decisions.stories(CHAT, 30_000);
-    // A chat is trimmed only occasionally, so a few more may be left.
+    // A chat is trimmed only occasionally, so it may have a few more rows.
     expect(kept.length).toBeGreaterThanOrEqual(20_000);
     expect(kept.length).toBeLessThanOrEqual(20_500);
     expect(kept.at(-1)?.messageId).toBe('r20999');

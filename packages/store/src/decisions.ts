@@ -13,37 +13,37 @@ import type { InboxOutcome } from './rows.ts';
 import type { TurnState } from './turns.ts';
 import type { NotAcceptedOutcome, WhyQuestion } from './why/message-facts.ts';
 
-/** Why a message was not accepted, and who sent it, but never its text. */
+/** Why a message was not accepted and who sent it, without the message text. */
 export interface Decision extends MessageKey {
   readonly senderId: string;
   readonly outcome: NotAcceptedOutcome;
   readonly reason: string;
   readonly at: number;
-  /** When the platform says the message was sent. */
+  /** When the message was sent, according to the platform. */
   readonly sentAt?: number;
 }
 
 /** The approval that a suspended turn waits for. */
 export interface PendingApproval extends Pick<Approval, 'code' | 'tool' | 'approvers'> {
-  /** When the turn continues if nobody decides, in ms. */
+  /** When the turn continues without a decision, in ms. */
   readonly expiresAt: number;
 }
 
-/** What happened to a message's turn. Times in ms. */
+/** The outcome of a message's turn; times are in ms. */
 export interface TurnStory {
   readonly startedAt: number;
   readonly finishedAt: number | null;
   readonly outcome: TurnState;
   readonly reason: string | null;
-  /** Set only for a `running` turn that is suspended by this approval. */
+  /** The approval that suspends the turn; set only for a `running` turn. */
   readonly awaits?: PendingApproval;
-  /** How many times it was started. */
+  /** How many times the turn was started. */
   readonly attempts: number;
-  /** The parts of its answer by state: delivered, waiting, outcome unknown, given up. */
+  /** The number of answer parts by state: delivered, waiting, outcome unknown, given up. */
   readonly parts: Readonly<Record<'sent' | 'waiting' | 'unknown' | 'failed', number>>;
 }
 
-/** Everything known about the outcome of one message, or of an alert sent to its chat (D08). */
+/** The recorded outcome of one message, or of an alert sent to its chat (D08). */
 export interface MessageStory {
   /** The message id; for an alert, the id of its run. */
   readonly messageId: string;
@@ -57,23 +57,25 @@ export interface MessageStory {
     | 'turn'
     | 'alert';
   /**
-   * Why the message was accepted or not; null for rows that predate stored reasons. For an alert,
-   * the task.
+   * Why the message was accepted or not; null for rows stored before reasons were recorded; for an
+   * alert, its task.
    */
   readonly reason: string | null;
-  /** How many times a later message interrupted its turn; absent if that never happened. */
+  /** How many times a later message interrupted the turn; absent if that never happened. */
   readonly interruptions?: number;
   /** Set only for `turn` and `alert`. */
   readonly turn: TurnStory | null;
 }
 
-/** How many rows are kept: enough to explain yesterday on a busy installation, in about 20 MB. */
+/**
+ * The maximum number of rows: enough to explain yesterday on a busy installation, in about 20 MB.
+ */
 const KEPT = 100_000;
 
-/** How many rows are kept per chat, so that a flood in one chat does not displace the others. */
+/** The maximum per chat prevents a flood in one chat from displacing the others. */
 const KEPT_OF_CHAT = 20_000;
 
-/** How many rows are added before a chat is trimmed. */
+/** The number of rows added to a chat before it is trimmed. */
 const CHECK_EVERY_ROWS = 500;
 
 /**
@@ -83,8 +85,8 @@ const CHECK_EVERY_ROWS = 500;
 export function createDecisionRepository(database: Database) {
   return {
     /**
-     * Records that a message was not accepted. The newest 20,000 rows of each chat and 100,000 in
-     * total are kept.
+     * Records that a message was not accepted, keeping the newest 20,000 rows of each chat and
+     * 100,000 in total.
      */
     record: (decision: Decision): Promise<void> =>
       database.write(async (sql) => {
@@ -95,8 +97,8 @@ export function createDecisionRepository(database: Database) {
       }, 'process'),
 
     /**
-     * The outcomes of the newest `limit` messages from a chat to an agent, and of its alerts there,
-     * oldest first.
+     * Reads the outcomes of the newest `limit` messages from a chat to an agent, and of the agent's
+     * alerts there, oldest first.
      */
     stories: (
       chat: ChatKey,
@@ -137,7 +139,7 @@ const NOT_TAKEN = defineStatement(`
   select message_id as "messageId", decided_at as at, outcome, reason from ingress_decision
   where ${OF_CHAT} order by seq desc limit :limit`).rows<Omit<MessageStory, 'turn'>>();
 
-/** A message and its turn, if it has one. */
+/** An accepted message and its turn, if it has one. */
 interface AcceptedRow {
   readonly conversationId: string;
   readonly messageId: string;
@@ -223,7 +225,7 @@ const AWAITED = defineStatement(`
   select ${APPROVAL_COLUMNS} from approval
   where code in (select value from json_each(:codes))`).rows<ApprovalRow>();
 
-/** The open questions with these codes. */
+/** Lists the open questions with these codes. */
 async function listAwaitedApprovals(
   sql: Sql,
   codes: ReadonlySet<string>,
@@ -236,7 +238,7 @@ async function listAwaitedApprovals(
   );
 }
 
-/** How many of a chat's newest parts are searched for alerts. */
+/** The number of a chat's newest parts that are searched for alerts. */
 const LATEST_PARTS = 100;
 
 const ALERTS = defineStatement(`
@@ -254,7 +256,10 @@ const ALERTS = defineStatement(`
     }
 >();
 
-/** Recent alerts from standing tasks in a chat. Runs that sent no alert there are left out. */
+/**
+ * Lists recent alerts from standing tasks in a chat. Runs that sent no alert to this chat are left
+ * out.
+ */
 async function listSentAlerts(
   sql: Sql,
   chat: ChatKey,
@@ -277,18 +282,21 @@ export function createWhyRepository(database: Database) {
   // Loaded on first use, because few installations use it.
   const reading = () => import('./why/read-message.ts');
   return {
-    /** `now` (ms) is used to date what is still waiting. */
+    /** `now` (ms) is used to compute how long pending work has waited. */
     async ask(question: WhyQuestion, now: number) {
       const { answerWhy } = await reading();
       return database.read((sql) => answerWhy(sql, question, now));
     },
-    /** The model that gave a session's newest answer, and the one it replaced; null if unknown. */
+    /**
+     * Reads the model that gave a session's newest answer and the model it replaced; null if
+     * unknown.
+     */
     async answeredBy(conversationId: string, session: number) {
       const { findNewestAnswerFacts: newestAnswerBy } = await reading();
       return database.read((sql) => newestAnswerBy(sql, conversationId, session));
     },
     /**
-     * The newest `limit` messages in all chats, newest first, including those that were not
+     * Lists the newest `limit` messages in all chats, newest first, including those that were not
      * accepted.
      */
     async recent(limit: number) {

@@ -3,20 +3,20 @@ import { decodeCheckedJson, defineStatement, type Sql } from './database.ts';
 import type { Lease } from './rows.ts';
 import { dropTurn } from './turn-runs.ts';
 
-/** A lane's waiting messages, given up because claiming them crashes every process. */
+/** A request to give up a lane's waiting messages because claiming them crashes every process. */
 export interface DropRequest {
   readonly lease: Lease;
   readonly session: number;
-  /** The id of the turn that represents the messages among the dead letters. */
+  /** The id of the turn under which the messages are recorded as a dead letter. */
   readonly turnId: string;
   readonly reason: string;
   readonly now: number;
 }
 
 /**
- * Closes a lane's unfinished turn and all of its waiting messages as dead letters. Reads none of
+ * Closes a lane's unfinished turn and all of its waiting messages as dead letters. Does not read
  * their texts, because one of them may be what crashes the process. Returns the newest message's
- * route, for a notice; null if nothing was waiting. The caller has locked the lane.
+ * route, for a notice, or null if no message was waiting. The caller has locked the lane.
  */
 export async function dropWaiting(sql: Sql, dropping: DropRequest): Promise<ReplyRoute | null> {
   const { session, turnId, reason, now } = dropping;
@@ -37,7 +37,8 @@ export async function dropWaiting(sql: Sql, dropping: DropRequest): Promise<Repl
     : decodeCheckedJson(ReplyRoute, last.route, 'reply route of a message that was given up');
 }
 
-// States are literals, because a partial index is used only if the query contains its condition.
+// States are literals, because a partial index is used only if the query contains the index
+// condition.
 const UNFINISHED = defineStatement(
   "select id from turn where conversation_id = :conversationId and state = 'running'",
 ).rows<{ readonly id: string }>();

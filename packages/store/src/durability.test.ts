@@ -9,7 +9,7 @@ import { createMessage, createRouteTo } from './testing/messages.ts';
 const database = createSqliteForTests();
 afterAll(() => database.dispose());
 
-/** Accepts messages forever and prints the id of each accepted message. */
+/** A script that accepts messages forever and prints the id of each accepted message. */
 const GATEWAY = `
   const { openStore } = await import(${JSON.stringify(new URL('./index.ts', import.meta.url))});
   const store = await openStore({ url: process.argv[1], clock: () => 0 });

@@ -22,13 +22,13 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         most,
       );
     const heardBy = (turn: ClaimedTurn) => turn.groupContext.map(({ text }) => text);
-    /** Returns the context for the lane's next turn, which stays unfinished. */
+    /** Returns the context of the lane's next turn, and leaves the turn unfinished. */
     const nextTurn = async (id: string) => {
       await store.inbox.accept(createMessage(id, 'c1', { type: 'group' }));
       return startTurn(store, `turn-${id}`);
     };
 
-    it('[F06] is given to the next turn with its senders, and cleared after use', async () => {
+    it('[F06] gives group messages with their senders to the next turn, and clears them after use', async () => {
       await say('a');
       await say('b');
       await say('elsewhere', 'elsewhere', 'c2');
@@ -41,12 +41,12 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       const second = await nextTurn('m2');
       expect(heardBy(second.turn)).toEqual([]);
       await store.lanes.commit(second.lease, createAnswer('turn-m2', ['fine']), 0);
-      // No row is left: the same message would be stored again.
+      // The row is deleted, so the same message can be stored again.
       await say('a');
       expect(heardBy((await nextTurn('m3')).turn)).toEqual(['a']);
     });
 
-    it('[F06] is the same for a resumed turn, whatever was said in the meantime', async () => {
+    it('[F06] gives a resumed turn the same context, even if messages arrived in the meantime', async () => {
       await say('before');
       await nextTurn('m1');
       await say('during');
@@ -67,7 +67,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(heard.at(-1)).toBe(`${'x'.repeat(500)}… [cut: 500 of 600 characters]`);
     });
 
-    it('[F06] keeps as many messages as the settings allow, even after a stop and beside notices', async () => {
+    it('[F06] keeps as many messages as the settings allow, even after a stop and alongside notices', async () => {
       for (let n = 1; n <= 70; n += 1) await say(`s${n}`, `s${n}`, 'c1', n <= 60 ? 60 : 55);
       const place = { ...CHAT, conversationId: 'web:c1' };
       await store.groupContext.keepOwn(place, { key: 'k', what: 'notice', text: 'own' }, 0);
@@ -82,21 +82,21 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(heardBy((await nextTurn('m5')).turn)).toEqual(['later', 'few']);
     });
 
-    it('[F06] is cleared by /new', async () => {
+    it('[F06] clears the context on /new', async () => {
       await say('old');
       await store.inbox.command(createMessage('m0'), (command) => command.startSession());
       await say('new');
       expect(heardBy((await nextTurn('m1')).turn)).toEqual(['new']);
     });
 
-    it('[F06] is given to the next turn when its own turn was stopped', async () => {
+    it('[F06] gives the context of a stopped turn to the next turn', async () => {
       await say('a');
       await nextTurn('m1');
       await store.inbox.command(createMessage('m2'), (command) => command.stop());
       expect(heardBy((await nextTurn('m3')).turn)).toEqual(['a']);
     });
 
-    it('is edited or deleted when the author edits or deletes the message', async () => {
+    it('edits or deletes context when the author edits or deletes the message', async () => {
       await say('edited');
       await say('deleted');
       const key = (messageId: string) => ({ ...CHAT, messageId });

@@ -17,12 +17,12 @@ import type { Lease } from './rows.ts';
 
 /**
  * Heartbeats (H01–H05): each agent's plan (`heartbeat`) and its standing-task runs
- * (`heartbeat_run`). The scheduler and the runs' turns write them; the page, `/why` and status read
- * them.
+ * (`heartbeat_run`). The scheduler and the runs' turns write these tables; the page, `/why` and
+ * status read them.
  */
 export function createHeartbeatRepository(database: Database, newId: NewId) {
   return {
-    /** Null before the agent's first `arm`. */
+    /** Reads an agent's plan; null before the agent's first `arm`. */
     plan: (agent: string): Promise<HeartbeatPlan | null> =>
       database.read(async (sql) => (await sql.get(PLAN_OF, { agent })) ?? null),
     /**
@@ -30,14 +30,13 @@ export function createHeartbeatRepository(database: Database, newId: NewId) {
      */
     arm: (agent: string, everyMs: number, now: number) =>
       database.write((sql) => scheduleHeartbeat(sql, agent, everyMs, now)),
-    /** Claims a slot without starting a run. False if another process has claimed it. */
+    /** Claims a slot without starting a run; false if another process has claimed it. */
     skip: (slot: HeartbeatSlot, reason: string, now: number): Promise<boolean> =>
       database.write((sql) => claimSlot(sql, slot, reason, now)),
     /**
-     * Claims a slot and starts a run, in one transaction. If there is no slot, a person requested
-     * the run. `busy`: another run for this agent is unfinished, and the slot stays open. `gone`:
-     * another process has claimed it. With `room`, up to that many runs may wait in the lane
-     * instead.
+     * Claims a slot and starts a run, in one transaction. Without a slot, a person requested the
+     * run. `busy`: another run for this agent is unfinished, and the slot stays open. `gone`:
+     * another process has claimed the slot. With `room`, up to that many runs may wait in the lane.
      */
     start: (
       order: HeartbeatOrder,
@@ -47,8 +46,7 @@ export function createHeartbeatRepository(database: Database, newId: NewId) {
     ): Promise<'started' | 'busy' | 'gone'> =>
       database.write((sql) => startRun(sql, { order, slot, now, room })),
     /**
-     * Stores a hook event that woke another run, or none (H09). False if the event is already
-     * known.
+     * Stores a hook event that started no separate run (H09); false if the event is already stored.
      */
     note: (event: NotedHookEvent, now: number): Promise<boolean> =>
       database.write((sql) => noteHookEvent(sql, event, now)),
@@ -75,7 +73,7 @@ async function scheduleHeartbeat(
   now: number,
 ): Promise<HeartbeatPlan> {
   sql.send(PLAN, { agent, everyMs, nextAt: now + everyMs });
-  // Also applies after the clock was set back or the cadence was shortened.
+  // The next run also moves forward after the clock was set back or the cadence was shortened.
   sql.send(BRING_FORWARD, { agent, everyMs, latest: now + everyMs });
   const plan = await sql.get(PLAN_OF, { agent });
   if (plan === undefined) throw new Error(`Agent ${agent} has no plan.`);
@@ -101,23 +99,24 @@ function createRunLookups(database: Database) {
   return {
     of: (id: string): Promise<HeartbeatRun | null> =>
       database.read(async (sql) => (await sql.get(RUN_BY_ID, { id })) ?? null),
-    /** Newest first. */
+    /** Lists an agent's runs, newest first. */
     recent: (agent: string, limit: number): Promise<readonly HeartbeatRun[]> =>
       database.read((sql) => sql.all(NEWEST_RUNS, { agent, limit })),
     /** When the next held alert is released; null if none is held. */
     nextRelease: (): Promise<number | null> =>
       database.read(async (sql) => (await sql.get(NEXT_RELEASE))?.until ?? null),
-    /** Whether an alert with the same content has been sent since then or is being held. */
+    /**
+     * Whether an alert with the same content has been sent since the given time or is being held.
+     */
     alertedSince: (agent: string, fingerprint: string, since: number): Promise<boolean> =>
       database.read(async (sql) => {
         return (await sql.get(ALERTED, { agent, fingerprint, since })) !== undefined;
       }),
-    /** When each task last started. */
     lastRuns: (agent: string): Promise<ReadonlyMap<string, number>> =>
       database.read(async (sql) => {
         return new Map((await sql.all(LAST_RUNS, { agent })).map(({ task, at }) => [task, at]));
       }),
-    /** Total input and output tokens for all runs that started since then. */
+    /** Sums the input and output tokens of all runs that started since the given time. */
     tokensSince: (agent: string, since: number): Promise<number> =>
       database.read(async (sql) => (await sql.get(TOKENS, { agent, since }))?.tokens ?? 0),
   };

@@ -14,7 +14,6 @@ import {
 const PLACE = { conversationId: 'web:c1', session: 0, reader: 'owner' };
 const LIMIT = 4;
 
-/** Stores one turn, answered with one part. */
 async function answered(
   by: Store,
   nth: number,
@@ -28,7 +27,7 @@ async function answered(
 }
 
 for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`history read by every turn on ${database.name}`, () => {
+  describe.runIf(database.available)(`history that every turn reads on ${database.name}`, () => {
     let store: Store;
     let other: Store;
     beforeEach(async () => {
@@ -45,7 +44,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
 
     const read = (by: Store, limit = LIMIT) => by.transcript.sinceSummary(PLACE, limit);
 
-    /** Expects a process that has already read the history to read the same as one that has not. */
+    /** Expects a process with cached history to read the same as one without a cache. */
     async function sameHistory() {
       const fresh = await openStore({ url: database.url(), clock: () => 0 });
       try {
@@ -77,12 +76,12 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await sameHistory()).toHaveLength(LIMIT);
     });
 
-    it('[D02] includes what another process has written', async () => {
+    it('[D02] includes turns that another process has written', async () => {
       await answered(other, 2);
       expect(await sameHistory()).toEqual(['says 1', 'says 2']);
     });
 
-    it('[D05] marks what was not delivered, until it is resent', async () => {
+    it('[D05] marks undelivered answers until they are resent', async () => {
       await notSent();
       expect(await sameHistory()).toEqual(['says 1 (gone)']);
       const [letter] = await store.deadLetters.open({ before: 99, limit: 5 });
@@ -90,7 +89,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await sameHistory()).toEqual(['says 1']);
     });
 
-    it('[D06] loses a turn that is replayed', async () => {
+    it('[D06] leaves out a turn that is replayed', async () => {
       await answered(store, 2, 'failed');
       await sameHistory();
       const [letter] = await store.deadLetters.open({ before: 99, limit: 5 });
@@ -98,7 +97,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await sameHistory()).toEqual(['says 1']);
     });
 
-    it('[G15] contains nothing that was forgotten, here or by another process', async () => {
+    it('[G15] contains no forgotten text, whichever process removed it', async () => {
       const forgetting = { conversations: ['web:c1'], ownersToo: false };
       await store.forgetting.forget({ ...forgetting, phrases: ['says'] });
       expect(await sameHistory()).toEqual(['[forgotten] 1']);
@@ -106,7 +105,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await sameHistory()).toEqual(['[forgotten] [forgotten]']);
     });
 
-    it('[D15] contains nothing past its retention', async () => {
+    it('[D15] contains nothing older than its retention period', async () => {
       await answered(store, 2);
       await sameHistory();
       const ages = { messages: 1, history: 1, decisions: 1, prompts: 1, spend: 1 };
@@ -132,11 +131,11 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   });
 }
 
-describe('remembered history', () => {
+describe('cached history', () => {
   const sqlite = createSqliteForTests();
   afterAll(() => sqlite.dispose());
 
-  it('is parsed once while only one process uses the file', async () => {
+  it('parses the history once while only one process uses the file', async () => {
     const store = await sqlite.openEmpty();
     await answered(store, 1);
     const before = await store.transcript.sinceSummary(PLACE, LIMIT);
@@ -170,7 +169,7 @@ describe('remembered history', () => {
     expect(memory.get('long', 0)).toBeUndefined();
   });
 
-  it('is valid for one history version', () => {
+  it('caches the history for one history version only', () => {
     const memory = new RememberedHistory(100);
     memory.set('a', 0, session);
     expect(memory.get('a', 1)).toBeUndefined();

@@ -16,23 +16,26 @@ import type { SnapshotKey, StoredSummary, SummaryKey } from './sessions.ts';
 
 type NumberedEntries = Promise<readonly NumberedEntry[]>;
 
-/** A summary and the entries after it. */
+/** A session's newest summary and the entries after it. */
 interface EntriesSinceSummary {
   readonly summary: StoredSummary | null;
   readonly entries: readonly NumberedEntry[];
 }
 
-/** How much history is cached, in characters of its JSON; each takes about three bytes. */
+/**
+ * The maximum size of the cached history, in characters of its JSON; each character takes about
+ * three bytes.
+ */
 const REMEMBERED = 1_500_000;
 
 /**
- * A conversation's history for the model, table `transcript`. A turn's commit writes it, later
- * turns read it; forgetting and retention remove rows.
+ * A conversation's history for the model, table `transcript`. A turn's commit writes history, later
+ * turns read it, and forgetting and retention remove rows.
  */
 export function createTranscriptRepository(database: Database) {
   const memory = new RememberedHistory(REMEMBERED);
   return {
-    /** The newest `limit` entries in one session, oldest first. */
+    /** Reads the newest `limit` entries in one session, oldest first. */
     async recent(
       conversationId: string,
       session: number,
@@ -42,13 +45,14 @@ export function createTranscriptRepository(database: Database) {
       const rows = await database.read((sql) => sql.all(RECENT, params));
       return rows.reverse().map(toRemembered);
     },
-    /** The newest `limit` entries in a session after the entry `after`, oldest first. */
+    /** Reads the newest `limit` entries in a session after the entry `after`, oldest first. */
     async newestAfter(place: SnapshotKey, after: number, limit: number): NumberedEntries {
       const params = { ...place, after, limit };
       return (await database.read((sql) => sql.all(NEWEST, params))).reverse().map(toNumbered);
     },
     /**
-     * A session's furthest-reaching summary, and the newest `limit` entries after it, oldest first.
+     * Reads a session's furthest-reaching summary and the newest `limit` entries after it, oldest
+     * first.
      */
     async sinceSummary(place: SummaryKey, limit: number): Promise<EntriesSinceSummary> {
       const version = database.historyVersion();
@@ -56,21 +60,21 @@ export function createTranscriptRepository(database: Database) {
       const known = version === null ? undefined : memory.get(key, version);
       const read = await readSinceSummary(database, place, limit, known);
       const isUnchanged = version !== null && database.historyVersion() === version;
-      // If the history changed during this read, or its summary was withdrawn, it is read again
-      // from the start.
+      // If the history changed during the read, or its summary was withdrawn, it is read again from
+      // the start.
       const isStale = known !== undefined && (!isUnchanged || read.session.reaches < known.reaches);
       const { summary, session } = isStale ? await readSinceSummary(database, place, limit) : read;
       if (isUnchanged) memory.set(key, version, session);
       return { summary, entries: session.entries };
     },
-    /** The oldest `limit` entries in a session after the entry `after`, oldest first. */
+    /** Reads the oldest `limit` entries in a session after the entry `after`, oldest first. */
     async oldestAfter(place: SnapshotKey, after: number, limit: number): NumberedEntries {
       const params = { ...place, after, limit };
       return (await database.read((sql) => sql.all(OLDEST, params))).map(toNumbered);
     },
     /**
-     * The newest `limit` entries in a session stored from `from` until before `to` (ms), oldest
-     * first.
+     * Reads the newest `limit` entries of a session stored from `from` until before `to` (ms),
+     * oldest first.
      */
     async saidBetween(
       place: SnapshotKey,
@@ -81,7 +85,9 @@ export function createTranscriptRepository(database: Database) {
       const params = { ...place, from, to, limit };
       return (await database.read((sql) => sql.all(BETWEEN, params))).reverse().map(toNumbered);
     },
-    /** The messages that these entries' turns answered (`seq`, both inclusive), oldest first. */
+    /**
+     * Reads the messages that these entries' turns answered (`seq`, both inclusive), oldest first.
+     */
     async messagesBehind(
       place: SnapshotKey,
       first: number,
@@ -100,7 +106,7 @@ interface EntryRow extends Pick<TranscriptEntry, 'role'> {
   readonly undelivered: string | null;
 }
 
-/** Reads a session, or only what was added since `known` was read. */
+/** Reads a session, or only the entries added since `known` was read. */
 async function readSinceSummary(
   database: Database,
   place: SummaryKey,
@@ -116,15 +122,15 @@ async function readSinceSummary(
   const all = [...known.entries, ...fresh.map(toNumbered).sort((a, b) => a.seq - b.seq)];
   const entries = all.slice(-limit).filter(({ seq }) => seq > reaches);
   const total = fresh.reduce((sum, { content }) => sum + content.length, known.characters);
-  // Entries that left the window no longer count; their size is estimated by the average.
+  // The size of entries that left the window is estimated from the average.
   const characters = Math.ceil((total * entries.length) / Math.max(1, all.length));
   return { summary, session: { entries, reaches, characters } };
 }
 
 type SinceSummaryRow = EntryRow | (Omit<EntryRow, 'role'> & { readonly role: 'summary' });
 
-// `undelivered` is why part of the turn's answer did not reach its chat (index
-// `outbox_undelivered`). It is absent for questions.
+// `undelivered` is the reason why part of the turn's answer did not reach its chat (index
+// `outbox_undelivered`). Entries with a question have no `undelivered`.
 const ENTRIES = `
   select seq, role, content, created_at as at, case when role = 'assistant' then (
     select max(outbox.error) from outbox
@@ -138,9 +144,9 @@ const NEWEST = defineStatement(
   `${ENTRIES} and seq > :after order by seq desc limit :limit`,
 ).rows<EntryRow>();
 
-// The summary is returned as a row with its own role. One statement, because every turn asks and
-// most sessions have no summary. A common table expression would be shorter, but SQLite would
-// materialize it each time.
+// The summary is returned as a row with its own role. A single statement is used, because every
+// turn runs it and most sessions have no summary. A common table expression would be shorter, but
+// SQLite would materialize it on each call.
 const SUMMARIES = `
   from summary where conversation_id = :conversationId and session = :session and reader = :reader
     and kind = 'history' and content is not null`;

@@ -12,14 +12,15 @@ import {
 } from './rows.ts';
 import { OWNER_MESSAGES } from './tables/messages.ts';
 
-/** An owner's chat. */
+/** A direct chat in which an owner wrote. */
 interface OwnerChat {
   readonly route: ReplyRoute;
   readonly conversationId: string;
 }
 
 /**
- * The direct chat in which an owner of an agent last wrote to it; null if no owner wrote recently.
+ * Finds the direct chat in which an owner of an agent last wrote to it; null if no owner wrote
+ * recently.
  */
 export async function findOwnerRoute(
   sql: Sql,
@@ -33,7 +34,7 @@ export async function findOwnerRoute(
   return { route, conversationId: row.lane };
 }
 
-/** The last message of each direct chat in which an owner wrote recently, newest first. */
+/** Lists the last message of each direct chat in which an owner wrote recently, newest first. */
 export async function listOwnerChats(sql: Sql): Promise<readonly InboxRow[]> {
   const rows = await sql.all(OWNER_CHATS);
   const newest = new Map<string, MessageRow>();
@@ -44,9 +45,9 @@ export async function listOwnerChats(sql: Sql): Promise<readonly InboxRow[]> {
   return [...newest.values()].map(readInboxRow);
 }
 
-// Messages that owners wrote in direct chats, newest first (index `inbox_owner`). Parley's own
-// messages have a trigger; inside a JSON string, its quotes would be escaped. API clients are left
-// out, because they only receive answers to their own requests.
+// Messages that owners wrote in direct chats, newest first (index `inbox_owner`). Messages from
+// Parley itself have a trigger; inside a JSON string, its quotes would be escaped. API clients are
+// left out, because they only receive answers to their own requests.
 const OF_OWNERS: string = `
   from inbox where from_owner = 1 and channel <> 'api' and message not like '%,"trigger":"%' order by seq desc`;
 
@@ -58,7 +59,7 @@ const OWNER_CHATS = defineStatement(
   `select ${INBOX_COLUMNS}, channel, account, chat_id ${OF_OWNERS} limit ${OWNER_MESSAGES}`,
 ).rows<MessageRow & Readonly<Record<'channel' | 'account' | 'chat_id', string>>>();
 
-/** How often each command was typed, by its name. */
+/** Counts how often each command was typed, by its name. */
 export async function countTypedCommands(sql: Sql): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   for (const { message } of await sql.all(TYPED)) {
@@ -75,7 +76,7 @@ const TYPED = defineStatement(
 ).rows<{ readonly message: string }>();
 const Typed = z.object({ text: z.string() });
 
-/** A message and its outcome; null while it waits for a turn. */
+/** A message with its outcome; null while it waits for a turn. */
 interface RecentRow extends InboxRow {
   readonly outcome: InboxOutcome | null;
   readonly turnId: string | null;
@@ -85,7 +86,7 @@ interface RecentRow extends InboxRow {
 export const IS_NOT_DELETED = `inbox.seq > coalesce((select deleted_message from conversation
     where conversation.id = inbox.conversation_id), 0)` as const;
 
-/** The newest `limit` messages in a chat, oldest first. */
+/** Lists the newest `limit` messages in a chat, oldest first. */
 export async function listRecentMessages(
   sql: Sql,
   chat: ChatKey,
@@ -103,7 +104,7 @@ const RECENT = defineStatement(`
   MessageRow & { readonly outcome: InboxOutcome | null; readonly turn_id: string | null }
 >();
 
-/** The chats in an account in which people wrote, newest first. */
+/** Lists an account's chats in which people wrote, newest first. */
 export async function listAccountChats(
   sql: Sql,
   account: Pick<ChatKey, 'channel' | 'account'>,
@@ -119,16 +120,16 @@ export async function listAccountChats(
 const OF_ACCOUNT = 'channel = :channel and account = :account';
 
 /**
- * The rows for `chat.id`. Written as a range, so that the index order `chat_id, seq` applies; with
- * `=`, PostgreSQL may scan all chats by `seq` to find one row.
+ * Selects the rows of the chat `chat.id`. The condition is written as a range, so that the index
+ * order `chat_id, seq` applies; with `=`, PostgreSQL may scan all chats by `seq` to find one row.
  */
 const IN_LISTED_CHAT = `${OF_ACCOUNT} and chat_id >= chat.id and chat_id <= chat.id`;
 const NEWEST_IN_CHAT = `${IN_LISTED_CHAT} order by chat_id desc, seq desc limit 1`;
 
 /**
- * Steps from chat to chat along the index, so that the number of messages does not matter. A chat's
- * first message is, if possible, neither a command nor replaced; a chat in which everything was
- * deleted has none.
+ * Steps from chat to chat along the index, so that the cost does not depend on the number of
+ * messages. A chat's first message is, if possible, neither a command nor replaced; a chat in which
+ * all messages were deleted has none.
  */
 export const CHATS = defineStatement(`
   with recursive chat (id) as (

@@ -79,7 +79,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(rows[1]?.seq).toBeGreaterThan(rows[0]?.seq ?? Number.POSITIVE_INFINITY);
       });
 
-      it('[F08] stores a message once, however many copies are delivered at the same time', async () => {
+      it('[F08] stores a message once, even when several copies arrive at the same time', async () => {
         const results = await Promise.all(
           Array.from({ length: 50 }, () => store.inbox.accept(createMessage('m1'))),
         );
@@ -88,7 +88,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.inbox.waiting('web:c1')).toBe(1);
       });
 
-      it('[F08] recognizes a message after a restart and after its turn', async () => {
+      it("[F08] recognizes a duplicate after a restart and after the message's turn", async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         await store.lanes.commit(lease, createAnswer('t1', ['hi']), 1);
@@ -116,12 +116,12 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.inbox.waiting('web:c1')).toBe(3);
       });
 
-      it('[D07] [F08] recognizes a stored message, however full the lane is', async () => {
+      it('[D07] [F08] recognizes a stored message even when the lane is full', async () => {
         await store.inbox.accept(createMessage('m1'), 1);
         expect(await store.inbox.accept(createMessage('m1'), 1)).toBe('duplicate');
       });
 
-      it('counts what waits in one lane, and returns the newest rows oldest first', async () => {
+      it('counts the waiting messages of one lane, and returns the newest rows oldest first', async () => {
         for (const id of ['m1', 'm2', 'm3']) await store.inbox.accept(createMessage(id));
         await store.inbox.accept(createMessage('m1', 'c2'));
         expect(await store.inbox.waiting('web:c1')).toBe(3);
@@ -131,7 +131,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    describe('where an owner writes', () => {
+    describe('the last chats of an owner', () => {
       const fromOwner = (id: string, chatId: string) => ({
         ...createMessage(id, chatId),
         fromOwner: true,
@@ -151,13 +151,13 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         ]);
       });
 
-      it('[W08] includes commands', async () => {
+      it("[W08] includes commands in an owner's last messages", async () => {
         await store.inbox.command(fromOwner('m1', 'a'), async () => null);
         expect(await store.inbox.ownerChats()).toHaveLength(1);
       });
     });
 
-    describe('a command', () => {
+    describe('a command in the inbox', () => {
       const send = <T>(id: string, run: (command: CommandTransaction) => Promise<T>) =>
         store.inbox.command(createMessage(id), async (command) => {
           const done = await run(command);
@@ -170,7 +170,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
           return { stoppedTurn, setAside };
         });
 
-      it('is stored as done and answered in the same transaction', async () => {
+      it('stores a command as done together with its answer, in one transaction', async () => {
         expect(await send('m1', async () => 'done')).toBe('done');
         expect(await store.inbox.waiting('web:c1')).toBe(0);
         expect((await store.inbox.recent(CHAT, 1))[0]?.outcome).toBe('command');
@@ -180,7 +180,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         });
       });
 
-      it('is not stored if its answer cannot be built', async () => {
+      it('does not store a command if its answer cannot be built', async () => {
         const failing = store.inbox.command(createMessage('m1'), async (command) => {
           await command.stop();
           throw new Error('no words');
@@ -190,7 +190,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.inbox.accept(createMessage('m1'))).toBe('stored');
       });
 
-      it('[F08] does nothing and answers nothing when it arrives twice', async () => {
+      it('[F08] runs and answers a command only once when it arrives twice', async () => {
         await store.inbox.accept(createMessage('m1'));
         await stop('m2');
         await store.inbox.accept(createMessage('m3'));
@@ -248,7 +248,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(texts).toEqual(['{"stoppedTurn":"t1","setAside":0}']);
       });
 
-      it('[F05] /stop keeps what others asked if the sender may stop only their own work', async () => {
+      it("[F05] /stop keeps other people's work if the sender may stop only their own", async () => {
         const by = (id: string, sender: string) => {
           const admitted = createMessage(id);
           const { message: written } = admitted;

@@ -24,7 +24,7 @@ import {
 } from './rows.ts';
 
 /**
- * The durable handover between ingress and lane, table `inbox`. Ingress inserts rows; the lane
+ * The durable handover between ingress and lane, table `inbox`; ingress inserts rows, and the lane
  * reads and closes them.
  */
 export type InboxRepository = ReturnType<typeof createInboxRepository>;
@@ -33,10 +33,10 @@ export function createInboxRepository(database: Database, newId: NewId, files: S
   return {
     /**
      * Stores a message unless (channel, account, chat id, message id) is already known (D01, F08),
-     * and creates the conversation on first contact. Durable when it resolves. `full`: `room`
-     * messages are already waiting in the conversation (D07) and this one was not stored; a known
-     * message is never refused. `onReplaced` receives the ids of the messages it replaced (U08); it
-     * is not called for an ordinary message.
+     * and creates the conversation on first contact. The message is durable when the promise
+     * resolves. `full`: `room` messages are already waiting in the conversation (D07) and this one
+     * was not stored; a duplicate is never refused. `onReplaced` receives the ids of the messages
+     * that this one replaced (U08); it is not called for an ordinary message.
      */
     accept: (
       admitted: AdmittedMessage,
@@ -48,8 +48,9 @@ export function createInboxRepository(database: Database, newId: NewId, files: S
       ),
 
     /**
-     * Stores a command as done and runs it, in one transaction with its answer. Null if the message
-     * is already known, in which case nothing runs. `run` must await nothing but its transaction.
+     * Stores a command as done and runs it, in one transaction with its answer. Returns null
+     * without running the command if the message is already stored. `run` may await only its
+     * transaction.
      */
     command: <T>(
       admitted: AdmittedMessage,
@@ -72,20 +73,20 @@ export function createInboxRepository(database: Database, newId: NewId, files: S
       database.write((sql) => reviseStoredMessage(sql, key, message)),
 
     /**
-     * The direct chat in which an owner of an agent last wrote to it, and its conversation; null if
-     * no owner wrote recently.
+     * Finds the direct chat in which an owner of an agent last wrote to it, with its conversation;
+     * null if no owner wrote recently.
      */
     ownerRoute: (agent?: string) => database.read((sql) => findOwnerRoute(sql, agent)),
 
     /**
-     * The last message of each direct chat in which an owner wrote recently (among the newest 200
-     * such messages), newest first. Whether the sender is still an owner is not checked here.
+     * Lists the last message of each direct chat in which an owner wrote recently (among the newest
+     * 200 such messages), newest first. Whether the sender is still an owner is not checked here.
      */
     ownerChats: () => database.read(listOwnerChats),
 
     /**
-     * How often each command was typed among the newest 2,000 messages, by its lower-case name with
-     * `_` for `-`. Read only if a platform's menu has no room for all commands.
+     * Counts how often each command was typed among the newest 2,000 messages, by its lower-case
+     * name with `_` for `-`. Read only if a platform's menu has no room for all commands.
      */
     typedCommands: () => database.read(countTypedCommands),
 
@@ -93,15 +94,15 @@ export function createInboxRepository(database: Database, newId: NewId, files: S
     totalWaiting: (): Promise<number> =>
       database.read(async (sql) => (await sql.get(TOTAL_WAITING))?.count ?? 0),
 
-    /** How many messages in a conversation wait for a turn. */
+    /** The number of messages in a conversation that wait for a turn. */
     waiting: (conversationId: string) => database.read((sql) => countWaiting(sql, conversationId)),
 
-    /** The newest `limit` messages in a chat, oldest first; for the web history. */
+    /** Lists the newest `limit` messages in a chat, oldest first, for the web history. */
     recent: (chat: ChatKey, limit: number) =>
       database.read((sql) => listRecentMessages(sql, chat, limit)),
 
     /**
-     * The chats in an account in which people wrote, newest first, with the first message that is
+     * Lists an account's chats in which people wrote, newest first, with the first message that is
      * not a command and the time of the newest part sent there (ms; 0 if none).
      */
     chats: (account: Pick<ChatKey, 'channel' | 'account'>, limit: number) =>
@@ -205,7 +206,7 @@ async function lockAndCountWaiting(
   return (await sql.get(LOCK_CONVERSATION, { id: conversationId }))?.waiting ?? 0;
 }
 
-/** More messages than can be stored in a lane while one waits for the lock. */
+/** More messages than can be stored in a lane while a writer waits for the lock. */
 const AT_ONCE = 16;
 
 /** Counts again only near the limit, because PostgreSQL counted before it got the lock. */
@@ -224,8 +225,8 @@ async function isStored(sql: Sql, message: InboundMessage): Promise<boolean> {
 }
 
 /**
- * Stores a message unless it is already known; null if it is. The unique key decides, not a prior
- * query: two gateways may receive the same message at the same moment (F08).
+ * Stores a message; null if it is already stored. The unique key decides instead of a prior query,
+ * because two gateways may receive the same message at the same moment (F08).
  */
 async function insertOnce(
   sql: Sql,

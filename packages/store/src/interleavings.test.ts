@@ -40,7 +40,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Two workers that act on what they last read, and the events around them. */
+/** Two workers that act on the state they last read, and the events around them. */
 class Scene {
   readonly #store: Store;
   readonly #chatId: string;
@@ -171,7 +171,7 @@ class Scene {
 /** The number of consecutive lost turns after which the delay stops growing. */
 const MAX_LOST = 10;
 
-/** What the property checks: all answered messages, in commit order. */
+/** All answered messages in commit order, which the property checks. */
 async function answered(store: Store, chatId: string): Promise<readonly unknown[]> {
   return (await store.transcript.recent(`web:${chatId}`, 0, 1_000)).map((entry) => entry.content);
 }
@@ -218,9 +218,9 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         // of a turn.
         let lost = 0;
         for (let round = 0; (await answered(store, 'busy')).length < total; round += 1) {
-          // Both could take the lane from each other forever. The loser's delay doubles each time,
-          // and the second worker waits longer than the first, until one of them has enough time
-          // for a turn: milliseconds, or a second on a busy machine.
+          // Two equal workers could take the lane from each other forever. The loser's delay
+          // doubles each time, and the second worker waits longer than the first, until one of them
+          // has enough time for a turn.
           if (lost > 0) await sleep(2 ** lost * (owner === 'w1' ? 1 : 3));
           const lane = { conversationId: 'web:busy', owner, leaseMs: 0 };
           const got = await store.lanes.begin(lane, 'collect', `${owner}-${round}`, round);
@@ -251,7 +251,8 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
           round % 2 === 0
             ? await Promise.all([end(), accept()])
             : (await Promise.all([accept(), end()])).toReversed();
-        // The process that stored it wakes the lane: either it is free, or its worker checks again.
+        // The process that stored the message wakes the lane: either the lane is free, or its
+        // worker checks again.
         expect(await store.lanes.newestWaiting(lane.conversationId)).not.toBeNull();
         const other = { ...lane, owner: 'w2', leaseMs: 0 };
         const begun = await store.lanes.begin(other, 'collect', `other-${round}`, round);

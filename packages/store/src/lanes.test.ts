@@ -16,7 +16,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     beforeEach(async () => {
       store = await database.openEmpty();
     });
-    it('[F08] leaves an album until it is complete, and returns when to retry', async () => {
+    it('[F08] waits for the rest of an album, and returns when to retry', async () => {
       const picture = (id: string, at: number) => {
         const { message: one, ...rest } = createMessage(id, 'c1', { at });
         return { ...rest, message: { ...one, albumId: 'a' }, settlesAt: at + 1_000 };
@@ -43,12 +43,12 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         return started.kind === 'turn' ? started.turn : null;
       };
 
-      it('[D13] reports how often it hung the process', async () => {
+      it('[D13] counts how often it hung the process', async () => {
         await store.inbox.accept(createMessage('m1'));
         const hangs = [(await begin(1))?.hangs];
         for (const nth of [2, 3]) {
           await store.turns.countHang('t1');
-          // A start that was interrupted counts the same hang again.
+          // An interrupted start counts the same hang again.
           await store.turns.countHang('t1');
           hangs.push((await begin(nth))?.hangs);
         }
@@ -56,7 +56,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(hangs).toEqual([undefined, 1, 2]);
       });
 
-      it('[D13] is closed as a dead letter, unread, if giving it up also crashes the process', async () => {
+      it('[D13] becomes a dead letter, unread, if giving it up also crashes the process', async () => {
         await store.inbox.accept(createMessage('m1'));
         for (const nth of [1, 2, 3]) {
           await begin(nth);
@@ -76,7 +76,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       const drop = (now: number) =>
         store.lanes.drop(work, { turnId: 'dropped', reason: 'claiming it: started 5 times' }, now);
 
-      it('[D13] is given up unread: its messages become a dead letter, and later ones are answered', async () => {
+      it('[D13] gives up the lane unread: its messages become a dead letter, and later ones are answered', async () => {
         await store.inbox.accept(createMessage('m1'));
         await store.inbox.accept(createMessage('m2'));
         expect(await drop(1)).toEqual({ kind: 'dropped', route: createRouteTo('c1') });
@@ -92,7 +92,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(next.kind === 'turn' && listMessageIds(next.turn)).toEqual(['m3']);
       });
 
-      it('[D13] is given up together with its unfinished turn', async () => {
+      it('[D13] gives up the lane together with its unfinished turn', async () => {
         await store.inbox.accept(createMessage('m1'));
         await store.lanes.begin(work, 'followup', 't1', 1);
         await store.inbox.accept(createMessage('m2'));
@@ -105,7 +105,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.withWork(9_000, 9)).toEqual([]);
       });
 
-      it('[D13] is left unchanged if nothing waits or another worker holds it', async () => {
+      it('[D13] leaves the lane unchanged if no message waits or another worker holds it', async () => {
         await store.inbox.accept(createMessage('m1'));
         await startTurn(store, 't1', 'web:c1', 'w2');
         await store.inbox.accept(createMessage('m2'));
@@ -119,20 +119,20 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    describe('the lease', () => {
+    describe('the lease of a lane', () => {
       const work = (owner: string, leaseMs = 1_000) => {
         return { conversationId: 'web:c1', owner, leaseMs };
       };
       const begin = (owner: string) => store.lanes.begin(work(owner), 'collect', owner, 0);
 
-      it('[D02] is held by one worker; the other one is told for how long', async () => {
+      it('[D02] grants the lease to one worker and tells another one how long to wait', async () => {
         await store.inbox.accept(createMessage('m1'));
         await startTurn(store, 't1');
         database.setTime(400);
         expect(await begin('w2')).toEqual({ kind: 'busy', retryInMs: 600 });
       });
 
-      it('[D02] is granted to exactly one of many simultaneous requests', async () => {
+      it('[D02] grants the lease to exactly one of many simultaneous requests', async () => {
         await store.inbox.accept(createMessage('m1'));
         const results = await Promise.all(Array.from({ length: 20 }, (_, i) => begin(`w${i}`)));
         const kinds = results.map(({ kind }) => kind).toSorted();
@@ -166,7 +166,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(third.epoch).toBeGreaterThan(second.epoch);
       });
 
-      it('[D02] stores nothing and reports it if its epoch has fallen', async () => {
+      it('[D02] stores nothing and reports an error if its epoch has fallen', async () => {
         await store.inbox.accept(createMessage('m1'));
         await store.inbox.accept(createMessage('m2'));
         const { lease: held } = await startTurn(store, 't1', 'web:c1', 'w1', 'followup');
@@ -179,14 +179,14 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(listMessageIds(await claimTurnOf(store, held, 't2', 'followup'))).toEqual(['m2']);
       });
 
-      it('can be taken again by its own owner, whose earlier run is then fenced', async () => {
+      it("lets the owner of a lease take it again and fences the owner's earlier run", async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease: first } = await startTurn(store, 't1');
         await startTurn(store, 'unused');
         expect(await store.lanes.renew([first], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
-      it('can be renewed until another worker takes it, and not after it was lost or released', async () => {
+      it('renews the lease until another worker takes it, and not after it was lost or released', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         expect(await store.lanes.renew([lease], 5_000)).toEqual({ renewed: ['web:c1'], busy: [] });
@@ -201,7 +201,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.renew([taken], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
-      it('[D05] is renewed together with all others of its worker, each independently', async () => {
+      it('[D05] renews all leases of a worker together, each independently of the others', async () => {
         const chats = Array.from({ length: 450 }, (_, nth) => `${nth}`);
         const leases = [];
         for (const chat of chats) {
@@ -216,7 +216,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.renew([], 9_000)).toEqual({ renewed: [], busy: [] });
       });
 
-      it('[D13] held by a dead worker expires after its duration, however far the clock was set back', async () => {
+      it('[D13] expires after its duration if its worker crashed, even if the clock was set back', async () => {
         await store.inbox.accept(createMessage('m1'));
         database.setTime(3_600_000);
         await startTurn(store, 't1', 'web:c1', 'dead');
@@ -229,7 +229,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect((await begin('w2')).kind).toBe('turn');
       });
 
-      it('[D13] runs for its full duration from now when it is renewed after the clock was set back', async () => {
+      it('[D13] lasts for its full duration when it is renewed after the clock was set back', async () => {
         await store.inbox.accept(createMessage('m1'));
         database.setTime(3_600_000);
         const { lease } = await startTurn(store, 't1');
@@ -241,7 +241,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect((await begin('w2')).kind).toBe('turn');
       });
 
-      it('is ended by releaseAll everywhere, and its holders are fenced', async () => {
+      it('releases all leases with releaseAll, and fences their holders', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         await store.lanes.releaseAll();
@@ -274,7 +274,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(listMessageIds(await claimTurnOf(store, lease, 't2', 'followup'))).toEqual(['m2']);
       });
 
-      it('[D03] collect keeps messages with different destinations apart, in order', async () => {
+      it('[D03] collect makes separate turns for messages with different destinations, in order', async () => {
         await store.inbox.accept(createMessage('m1', 'c1', { threadId: 'a' }));
         await store.inbox.accept(createMessage('m2', 'c1', { threadId: 'a' }));
         await store.inbox.accept(createMessage('m3', 'c1', { threadId: 'b' }));
@@ -288,7 +288,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(turns).toEqual([['m1', 'm2'], ['m3'], ['m4']]);
       });
 
-      it('finds nothing in an empty lane, and nothing from another lane', async () => {
+      it('finds no work in an empty lane, and none from another lane', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         await store.lanes.commit(lease, createAnswer('t1', []), 1);
@@ -346,7 +346,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         ]);
       });
 
-      it('[D04] writes history, parts, usage and messages together', async () => {
+      it('[D04] commits history, parts, usage and messages together', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         const usage = { model: 'offline', inputTokens: 10, outputTokens: 5, costUsd: 0.25 };
@@ -374,7 +374,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         });
       });
 
-      it('[D04] writes nothing when the lease was lost', async () => {
+      it('[D04] commits nothing when the lease was lost', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease: lost } = await startTurn(store, 't1');
         database.setTime(1_000);
@@ -390,7 +390,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         );
       });
 
-      it('[D04] writes nothing a second time for the same turn', async () => {
+      it('[D04] commits nothing a second time for the same turn', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         await store.lanes.commit(lease, createAnswer('t1', ['once']), 1);
@@ -398,7 +398,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.outbox.recent(createRouteTo('c1'), 9)).toHaveLength(1);
       });
 
-      it('[D04] writes only one of two simultaneous commits', async () => {
+      it('[D04] accepts only one of two simultaneous commits', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         const results = await Promise.all(
@@ -418,7 +418,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.commit(lease, createAnswer('t2', ['wrong']), 1)).toBe('fenced');
       });
 
-      it('keeps the reason of a silent or failed turn out of the outbox', async () => {
+      it('does not send the reason of a silent or failed turn', async () => {
         await store.inbox.accept(createMessage('m1'));
         const { lease } = await startTurn(store, 't1');
         const silent = {
@@ -453,7 +453,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         expect(await store.lanes.withWork(1, 1_000)).toEqual(['web:started']);
       });
 
-      it('leaves lanes alone while a live worker holds them', async () => {
+      it('skips lanes that a live worker holds', async () => {
         await store.inbox.accept(createMessage('m1'));
         await startTurn(store, 't1');
         database.setTime(999);

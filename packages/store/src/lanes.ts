@@ -14,14 +14,14 @@ import { isTakenOver, isTakenOverCondition, readMoment } from './taken-over.ts';
 import { commitTurn } from './turns.ts';
 
 /**
- * One turn at a time per conversation (D02). Every write takes the lease and checks its epoch in
- * the same transaction, so a worker that was declared dead can never commit.
+ * Runs one turn at a time per conversation (D02). Every write checks the lease's epoch in the same
+ * transaction, so a worker whose lease has expired can never commit.
  */
 export type LaneRepository = ReturnType<typeof createLaneRepository>;
 
 /**
- * Lease times are based on the clock that all processes share. The caller's `now` is only stored in
- * the rows that a call starts or ends.
+ * Lease times use the clock that all processes share; the caller's `now` is only stored in the rows
+ * that a call starts or ends.
  */
 export function createLaneRepository(
   database: Database,
@@ -51,15 +51,15 @@ export function createLaneRepository(
 
     /**
      * Renews leases, so that they end `leaseMs` from now, even if they would have lasted longer.
-     * Returns the conversations that were renewed, and those that another transaction is writing to
-     * at this moment, which are neither lost nor renewed.
+     * Returns the renewed conversations, and those that another transaction is writing to, which
+     * are neither lost nor renewed.
      */
     renew: (leases: readonly Lease[], leaseMs: number) =>
       renewLeases(database, leases, { leaseMs, moment: sharedClock() }),
 
     /**
-     * Releases the lane; harmless if the lease was lost. `blameless` names a turn that failed only
-     * because of the database, so that this attempt is not counted.
+     * Releases the lane; has no effect if the lease was lost. `blameless` names a turn that failed
+     * only because of the database, so that this attempt is not counted.
      */
     release: (lease: Lease, blameless?: string): Promise<void> =>
       database.write(async (sql) => {
@@ -70,8 +70,8 @@ export function createLaneRepository(
       }, 'process'),
 
     /**
-     * When the newest waiting message was received; null if none is waiting. Determines how long to
-     * keep collecting.
+     * When the newest waiting message was received, which determines how long to keep collecting;
+     * null if none is waiting.
      */
     newestWaiting: async (conversationId: string): Promise<number | null> =>
       (await database.read((sql) => sql.get(NEWEST_WAITING, { conversationId })))?.newest ?? null,
@@ -84,28 +84,28 @@ export function createLaneRepository(
       database.write((sql) => claimOrLeave(sql, { lease, busy, newTurnId, now }), 'process'),
 
     /**
-     * Syncs the attempt count to disk, because a turn that crashes its process may bring down the
-     * machine as well. PostgreSQL synced it with the claim.
+     * The attempt count is synced to disk, because a turn that crashes its process may bring down
+     * the machine as well. PostgreSQL has already synced it with the claim.
      */
     async syncAttempt(turnId: string): Promise<void> {
       if (database.dialect === 'sqlite') await database.change('power-cut', TOUCH, { turnId });
     },
 
-    // `join` and `interrupt` are loaded only if the settings use them.
+    // The modules for `join` and `interrupt` are loaded only if the settings use them.
     /**
      * Adds waiting messages to a running turn (`steer`), together with the journal steps that
-     * record this, in one fenced transaction. `none` if no message may join: it is an incomplete
-     * burst, its files are still being fetched, it was written after `/new` or `/mode`, or its
-     * answer goes elsewhere.
+     * record this, in one fenced transaction. `none` if no message may join: it is part of an
+     * incomplete burst, its files are still being fetched, it was written after `/new` or `/mode`,
+     * or its answer goes elsewhere.
      */
     async join(lease: Lease, joining: JoinRules, now: number) {
       const { joinTurn } = await import('./later-messages.ts');
       return database.write((sql) => joinTurn(sql, { lease, joining, now }));
     },
     /**
-     * Ends a running turn because of what a person has written since (`interrupt`). Its messages
-     * wait again, ahead of the newer ones, and the turn can store nothing more. Messages that were
-     * interrupted three times are answered first.
+     * Ends a running turn because of what a person has written since (`interrupt`). The turn's
+     * messages wait again, ahead of newer ones, and the turn can store nothing more. Messages that
+     * were interrupted three times are answered first.
      */
     async interrupt(lease: Lease, turnId: string, now: number) {
       const { interruptTurn } = await import('./later-messages.ts');
@@ -113,14 +113,14 @@ export function createLaneRepository(
     },
     /**
      * Stores a turn's transcript, outbox parts, usage, prompt and inbox rows in one fenced
-     * transaction (D04). `left`: nothing was waiting, and the lane was released as requested.
+     * transaction (D04). `left`: no message was waiting, and the lane was released as requested.
      * `stored` is called after the commit.
      */
     commit: (lease: Lease, commit: TurnCommit, now: number, stored?: (fresh: FreshParts) => void) =>
       commitLane({ database, newId, prompts }, { lease, commit, now }, stored),
     /**
-     * Puts off the turn of a lane: it stays unfinished and is not claimed before the given time
-     * unless a person writes. `fenced` if the lease was lost or the turn is over.
+     * Postpones a lane's turn: it stays unfinished and is not claimed before the given time unless
+     * a person writes. `fenced` if the lease was lost or the turn is over.
      */
     putOff: (lease: Lease, putOff: PostponedTurn, now: number): Promise<CommitResult> =>
       database.write(async (sql) => {
@@ -137,7 +137,7 @@ export function createLaneRepository(
       const params = { limit, leaseMs, moment: sharedClock() };
       return (await database.read((sql) => sql.all(WITH_WORK, params))).map(({ id }) => id);
     },
-    /** Ends every lease. Only for a process that has the data folder to itself, at startup. */
+    /** Ends every lease; only for a process with exclusive use of the data folder, at startup. */
     releaseAll: async (): Promise<void> => {
       await database.change('power-cut', RELEASE_ALL);
     },
@@ -169,7 +169,7 @@ async function beginWork(
     const taken = await acquireLane(sql, { ...work, now: claim.now, moment });
     if (taken.kind !== 'held') return taken;
     const { lease, lane } = taken;
-    // This transaction has just raised the epoch, so no other worker can have fenced it.
+    // This transaction has just raised the epoch, so no other worker can have fenced the lease.
     const claimed = await claimTurnInLane(sql, { lease, ...claim }, lane);
     if (claimed.kind === 'turn') return { ...claimed, lease };
     sql.send(LEAVE, lease);
@@ -214,7 +214,8 @@ async function commitLane(
   { lease, commit, now }: { lease: Lease; commit: TurnCommit; now: number },
   stored?: (fresh: FreshParts) => void,
 ): Promise<CommitResult | 'left'> {
-  // Hashing takes time, and on SQLite all other writers wait for a transaction.
+  // The prompt is hashed before the transaction, because on SQLite all other writers wait for a
+  // transaction.
   const prompt = commit.prompt && prompts.prepare(commit.prompt);
   const done = await database.write(async (sql) => {
     const parts = await commitTurn(sql, { lease, commit, now, newId });
@@ -265,7 +266,7 @@ async function acquireLane(
 }
 
 /**
- * How long to wait for another worker's lease, in ms. A lease taken before the clock was set back
+ * How long to wait for another worker's lease, in ms; a lease taken before the clock was set back
  * is shortened.
  */
 async function waitForLease(
@@ -286,7 +287,9 @@ const LEFT = defineStatement(`
 const SHORTEN = defineStatement(`
   update conversation set lease_until = ${STATEMENT_NOW} + :leaseMs where id = :conversationId`);
 
-/** The last check and the release are one step, so no message can arrive unseen in between. */
+/**
+ * The last check and the release are one step, so that no message can arrive unseen between them.
+ */
 async function claimOrLeave(sql: Sql, claim: Claim): Promise<ClaimResult> {
   const claimed = await claimTurn(sql, claim);
   if (claimed.kind !== 'turn' && claimed.kind !== 'fenced') sql.send(LEAVE, claim.lease);
@@ -300,18 +303,18 @@ const LEAVE = defineStatement(`
   update conversation set lease_owner = null, lease_until = null
   where id = :conversationId and epoch = :epoch`);
 
-// The caller has locked the conversation, and storing a message locks it as well: messages stored
-// before are seen here, and later ones bring their own wake-up.
+// Storing a message also locks the conversation: messages stored earlier are visible here, and
+// later ones wake the lane themselves.
 const LEAVE_IF_DONE = defineStatement(`
   update conversation set lease_owner = null, lease_until = null
   where id = :conversationId and epoch = :epoch and not exists (select 1 from inbox
     where inbox.conversation_id = :conversationId and inbox.state = 'waiting')`);
 
 /**
- * Returns the lane with its new epoch, or nothing if another worker holds it with a live lease or a
- * person leads the conversation. A takeover fences the holder, so claims need not check again. On
- * PostgreSQL, `unfinished` may name a turn that ended while this waited for the lock, so it is only
- * a hint; it misses a turn that was started meanwhile, which `seen` reveals.
+ * Returns the lane with its new epoch, or nothing if another worker holds a live lease or a person
+ * leads the conversation. A takeover fences the lease holder, so claims need not check for one. On
+ * PostgreSQL, `unfinished` is only a hint: it may name a turn that ended while this statement
+ * waited for the lock, and misses a turn started meanwhile, which `seen` reveals.
  */
 const ACQUIRE_LEASE = defineStatement(`
   update conversation set epoch = epoch + 1, lease_owner = :owner,
@@ -326,8 +329,8 @@ const ACQUIRE_LEASE = defineStatement(`
     readonly epoch: number;
     readonly unfinished: string | null;
     /**
-     * The previous epoch; on PostgreSQL, its value when the statement started, even if it then
-     * waited for the lock.
+     * The previous epoch; on PostgreSQL, its value when the statement started, even if the
+     * statement then waited for the lock.
      */
     readonly seen: number;
   }
@@ -344,10 +347,10 @@ const NEWEST_WAITING = defineStatement(`
 }>();
 
 /**
- * Longest waiting first, so that the limit never hides a conversation forever. Messages behind a
- * suspended turn wait for its decision, unless they may answer its question. Messages behind a turn
- * that was put off bring their own wake-up. A conversation led by a person is found once the
- * takeover ends.
+ * The longest-waiting lanes come first, so that the limit never hides a conversation forever.
+ * Messages behind a suspended turn wait for its decision, unless they may answer its question.
+ * Messages behind a postponed turn wake the lane themselves. A conversation led by a person is
+ * found once the takeover ends.
  */
 const WITH_WORK = defineStatement(`
   select work.conversation_id as id from (

@@ -43,7 +43,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     };
 
     describe('joined by later messages', () => {
-      it('[D03] contains them and records their position in its journal, even when it is resumed', async () => {
+      it('[D03] contains the joined messages and records their position in its journal, even when it is resumed', async () => {
         await store.turns.appendStep(lease, 't1', { index: 0, content: 'asked' }, 1);
         for (const id of ['m2', 'm3']) await store.inbox.accept(createMessage(id));
         const joined = await store.lanes.join(lease, joining(1), 5);
@@ -53,7 +53,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(turn.steps.map(({ content }) => content)).toEqual(['asked', { joined: [2, 3] }]);
       });
 
-      it('[D04] ends all of them with one commit', async () => {
+      it('[D04] ends all joined messages with one commit', async () => {
         await store.inbox.accept(createMessage('m2'));
         await store.lanes.join(lease, joining(0), 5);
         await store.lanes.commit(lease, createAnswer('t1', ['both']), 6);
@@ -71,7 +71,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(listMessageIds(await claimTurnOf(store, lease, 't2'))).toEqual(['m3', 'm4']);
       });
 
-      it('[D02] refuses them once the lease is lost, and changes nothing', async () => {
+      it('[D02] refuses later messages once the lease is lost, and changes nothing', async () => {
         await store.inbox.accept(createMessage('m2'));
         const next = await resumed();
         expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'fenced' });
@@ -81,7 +81,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await outcomes()).toEqual(['m1 answered', 'm2 null']);
       });
 
-      it('[F09] refuses them once it was stopped', async () => {
+      it('[F09] refuses later messages once the turn was stopped', async () => {
         await store.inbox.accept(createMessage('m2'));
         await store.inbox.command(createMessage('stop'), (command) => command.stop());
         expect(await store.lanes.join(lease, joining(0), 5)).toEqual({ kind: 'fenced' });
@@ -95,7 +95,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await store.lanes.join(lease, asked, 5)).toEqual({ kind: 'none' });
       });
 
-      it('[F10] waits for files that are still being fetched', async () => {
+      it('[F10] takes no messages whose files are still being fetched', async () => {
         const { message: one, ...rest } = createMessage('m2');
         const attachments = [{ kind: 'image' as const, ref: 'r' }];
         await store.inbox.accept({ ...rest, message: { ...one, attachments } });
@@ -112,7 +112,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     describe('interrupted by a later message', () => {
       const interrupt = () => store.lanes.interrupt(lease, 't1', 5);
 
-      it('[D03] lets all messages wait again in order, and can store nothing more', async () => {
+      it('[D03] returns all messages to the queue in order, and can store nothing more', async () => {
         await store.inbox.accept(createMessage('m2'));
         expect(await interrupt()).toEqual({ kind: 'interrupted' });
         const step = { index: 0, content: 'late' };
@@ -123,14 +123,14 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect([listMessageIds(turn), turn.resumed, turn.steps]).toEqual([['m1', 'm2'], false, []]);
       });
 
-      it('[D02] keeps its lane, so that no other worker can come in between', async () => {
+      it('[D02] keeps its lane, so that no other worker can take it in between', async () => {
         await store.inbox.accept(createMessage('m2'));
         await interrupt();
         const other = { conversationId: 'web:c1', owner: 'w2', leaseMs: 1_000 };
         expect(await store.lanes.begin(other, 'collect', 't2', 10)).toMatchObject({ kind: 'busy' });
       });
 
-      it('[D03] continues if nothing is waiting, if the answer goes elsewhere, and after /new', async () => {
+      it('[D03] continues if no message is waiting, if the answer goes elsewhere, and after /new', async () => {
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
         await store.inbox.accept(createMessage('m2', 'c1', { threadId: '7' }));
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
@@ -138,7 +138,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
       });
 
-      it('[D03] continues if only Parley itself has something to say', async () => {
+      it('[D03] continues if only Parley itself has added a message', async () => {
         const { message: one, ...rest } = createMessage('m2');
         await store.inbox.accept({ ...rest, message: { ...one, trigger: 'sub-agent' } });
         expect(await interrupt()).toEqual({ kind: 'goes-on' });
@@ -162,7 +162,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(first).toMatchObject({ interruptions: 3, turn: { outcome: 'answered' } });
       });
 
-      it('[D02] is left unchanged once the lease is lost or the turn is over', async () => {
+      it('[D02] leaves the turn unchanged once the lease is lost or the turn is over', async () => {
         await store.inbox.accept(createMessage('m2'));
         const next = await resumed();
         expect(await interrupt()).toEqual({ kind: 'fenced' });
@@ -171,7 +171,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await outcomes()).toEqual(['m1 answered', 'm2 null']);
       });
 
-      it('[D03] is either interrupted or committed when both are requested simultaneously', async () => {
+      it('[D03] either interrupts or commits a turn when both are requested simultaneously', async () => {
         await store.inbox.accept(createMessage('m2'));
         const [ended, committed] = await Promise.all([
           interrupt(),

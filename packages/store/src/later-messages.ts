@@ -14,18 +14,18 @@ export interface JoinRules {
   /** The mode when the turn started; messages sent in another mode do not join. */
   readonly mode: ClaimedTurn['mode'];
   /**
-   * Whether a message may join the turn. The first one that may not, and all after it, keep
+   * Whether a message may join the turn; the first one that may not, and all after it, keep
    * waiting.
    */
   readonly mayJoin: (row: InboxRow) => boolean;
-  /** Builds the steps that are stored in the journal together with the messages. */
+  /** Builds the journal steps that are stored together with the messages. */
   readonly steps: (rows: readonly InboxRow[]) => readonly JournalStep[];
 }
 
-/** Result of interrupting a running turn. */
+/** The result of trying to interrupt a running turn. */
 export type Interruption =
   | { readonly kind: 'interrupted' }
-  /** No waiting message may end it, or its messages have been interrupted often enough. */
+  /** No waiting message may end the turn, or its messages have been interrupted often enough. */
   | { readonly kind: 'goes-on' }
   /** The waiting messages may be incomplete: check again after this many ms. */
   | { readonly kind: 'later'; readonly retryInMs: number }
@@ -38,8 +38,8 @@ interface JoinRequest {
 }
 
 /**
- * Adds waiting messages to a running turn and stores the journal steps that record them, all or
- * nothing.
+ * Adds waiting messages to a running turn and stores the journal steps that record them, in one
+ * transaction.
  */
 export async function joinTurn(
   sql: Sql,
@@ -48,7 +48,7 @@ export async function joinTurn(
   const conversation = await lockLeasedConversation(sql, lease);
   const { turnId, mode } = joining;
   if (conversation === null || !(await isUnfinished(sql, lease, turnId))) return { kind: 'fenced' };
-  // Messages written after these commands belong in a turn that obeys them.
+  // Messages written after `/new` or `/mode` belong in a turn that obeys these commands.
   if (mode !== undefined && conversation.mode !== mode) return { kind: 'none' };
   const turn = await sql.get(SESSION_OF, { turnId });
   if (turn?.session !== conversation.session) return { kind: 'none' };
@@ -75,7 +75,10 @@ async function listJoiningMessages(
   return end === -1 ? rows : rows.slice(0, end);
 }
 
-/** After this many interruptions in a row, a person who keeps writing still gets an answer. */
+/**
+ * After this many interruptions in a row, the turn continues, so that a person who keeps writing
+ * still gets an answer.
+ */
 const MAX_IN_A_ROW = 3;
 
 /** How often to check whether a file has been fetched, in ms. */
@@ -87,7 +90,10 @@ interface InterruptRequest {
   readonly now: number;
 }
 
-/** Ends a running turn and returns its messages to the queue, if a person has written since. */
+/**
+ * Ends a running turn and returns its messages to the queue if a person has written since it
+ * started.
+ */
 export async function interruptTurn(
   sql: Sql,
   { lease, turnId, now }: InterruptRequest,
@@ -104,7 +110,7 @@ export async function interruptTurn(
   return found;
 }
 
-/** Only complete messages written by a person in the same place interrupt a turn. */
+/** Only complete messages that a person wrote in the same chat interrupt a turn. */
 async function findInterrupting(
   sql: Sql,
   conversationId: string,

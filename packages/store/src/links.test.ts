@@ -17,8 +17,8 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
 
     /**
-     * A person writes in their own direct chat, which has their name. Names of owners start with
-     * `o`.
+     * Writes as a person in a direct chat, which has the person's name. Names that start with `o`
+     * belong to owners.
      */
     const ask = async (
       personId: string,
@@ -47,7 +47,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         return store.inbox.command(admitted, (command) => command.link(asker, action));
       };
       await make('o1', 'C');
-      // Writes in a chat of the first agent, where `p` is a stranger.
+      // Here `p` writes in a chat of the first agent, where they are a stranger.
       expect(kind(await typeAs('p', false))).toBe('owner-must-make');
       expect(kind(await typeAs('b', false))).toBe('to-confirm');
     });
@@ -97,7 +97,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.links.of('a')).toMatchObject({ byOwner: false });
     });
 
-    it('[F13] links only the account that typed the code to the owner, not others linked to it', async () => {
+    it('[F13] links only the account that typed the code to the owner, not others linked to that account', async () => {
       await make('b', 'C');
       await type('friend', 'C');
       await make('o1', 'D');
@@ -121,7 +121,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.links.of('friend')).toBeNull();
     });
 
-    it('[F13] adds further accounts to the same link, each with its own code', async () => {
+    it('[F13] adds further accounts to the same link, each with a separate code', async () => {
       for (const [code, person] of [
         ['C', 'b'],
         ['D', 'c'],
@@ -143,7 +143,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await members('b')).toEqual([]);
     });
 
-    it('[F13] removes an account on behalf of its linked accounts, and ends with the last pair', async () => {
+    it('[F13] removes an account on behalf of its linked accounts, and dissolves the link with the last pair', async () => {
       await make('o1', 'C');
       await type('b', 'C');
       await type('o1', 'C');
@@ -151,7 +151,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(kind(await leave('thief', 'b'))).toBe('not-linked');
       expect(await leave('o1', 'b')).toEqual({ kind: 'left', personId: 'b' });
       expect(await members('o1')).toEqual([]);
-      // A new link is a new conversation, invisible to the members of the old one.
+      // A new link is a new conversation that members of the old link cannot see.
       await make('o1', 'E');
       await type('c', 'E');
       await type('o1', 'E');

@@ -11,9 +11,12 @@ import type { Row } from './tables.ts';
 /** One person's linked accounts, by their Parley ids (`telegram:42`). */
 export interface AccountLink {
   readonly members: readonly string[];
-  /** Whether an owner confirmed every account. Only such a link grants owner rights. */
+  /** Whether an owner confirmed every account; only such a link grants owner rights. */
   readonly byOwner: boolean;
-  /** The conversation shared by an owner's linked direct chats. Its name is never reused. */
+  /**
+   * The conversation shared by an owner's linked direct chats. A conversation's name is never
+   * reused.
+   */
   readonly mainConversation: string;
 }
 
@@ -21,13 +24,13 @@ export interface AccountLink {
 export type LinkAction =
   | { readonly kind: 'make'; readonly code: string }
   | { readonly kind: 'type'; readonly code: string }
-  /** Removes an account from the link that the person belongs to. */
+  /** Removes an account from the person's link. */
   | { readonly kind: 'leave'; readonly personId: string };
 
 /** The person who uses `/link`. */
 export interface LinkAsker {
   readonly personId: string;
-  /** Whether they own the agent they are talking to. */
+  /** Whether this person owns the agent that they are writing to. */
   readonly isOwner: boolean;
   /** Each agent's owners, if there are several agents (F14). */
   readonly ownersOfAgents?: readonly (readonly string[])[];
@@ -35,8 +38,8 @@ export interface LinkAsker {
 
 /**
  * The result of `/link`. Linking to an owner takes two steps: another account types the code, then
- * the owner types it again where it was created. Otherwise, the link is made as soon as the code is
- * typed.
+ * the owner types it again in the chat where it was created. Without an owner, the link is made as
+ * soon as the code is typed.
  */
 export type LinkResult =
   /** `typist`: the account that typed the code and waits for the owner's confirmation. */
@@ -47,9 +50,9 @@ export type LinkResult =
       readonly typist: string | null;
     }
   | { readonly kind: 'unknown-code' }
-  /** Typed by the account that created it, before any other. */
+  /** The account that created the code typed it first. */
   | { readonly kind: 'own-code' }
-  /** Another account has already typed it. */
+  /** Another account has already typed the code. */
   | { readonly kind: 'taken' }
   /** An owner typed the code of a person who is not an owner, which is refused. */
   | { readonly kind: 'owner-must-make' }
@@ -58,15 +61,15 @@ export type LinkResult =
       readonly code: string;
       readonly makerRoute: ReplyRoute;
       /**
-       * The main conversation for the accounts of the person who created the code; null if they
-       * have none or are not an owner.
+       * The main conversation of the person who created the code; null if they have none or are not
+       * an owner.
        */
       readonly mainConversation: string | null;
     }
   | {
       readonly kind: 'linked';
       readonly members: readonly string[];
-      /** The other account's chat, for its notice. */
+      /** The chat of the other account, for its notice. */
       readonly otherRoute: ReplyRoute;
       readonly mainConversation: string | null;
     }
@@ -81,7 +84,7 @@ export type LinkRepository = ReturnType<typeof createLinkRepository>;
 
 export function createLinkRepository(database: Database) {
   return {
-    /** The link an account belongs to; null if it is not linked. */
+    /** Finds the link an account belongs to; null if it is not linked. */
     of: (personId: string) => database.read((sql) => findLink(sql, personId)),
   };
 }
@@ -91,7 +94,6 @@ const LINK = defineStatement(`
   where link_id = (select link_id from person_link where person_id = :personId)
   order by person_id`).rows<LinkRow>();
 
-/** The link an account belongs to, inside the caller's transaction. */
 async function findLink(sql: Sql, personId: string): Promise<AccountLink | null> {
   const rows = await sql.all(LINK, { personId });
   const [first] = rows;
@@ -99,12 +101,13 @@ async function findLink(sql: Sql, personId: string): Promise<AccountLink | null>
   return {
     members: rows.map((row) => row.person_id),
     byOwner: first.by_owner === 1,
-    // Cannot clash with other conversations, whose names consist of channel, account and chat.
+    // The prefix avoids clashes with other conversations, whose names consist of channel, account
+    // and chat.
     mainConversation: `linked:${first.link_id}`,
   };
 }
 
-/** The accounts to join. `linkId` is used if the host has no link of this kind yet. */
+/** Two accounts to link; `linkId` is used if the host has no suitable link yet. */
 interface LinkJoinRequest {
   readonly host: string;
   readonly newcomer: string;
@@ -134,8 +137,8 @@ async function joinLink(
 }
 
 /**
- * Removes an account from its link; a single remaining account is no longer linked. False if it had
- * no link.
+ * Removes an account from its link, and dissolves a link with a single member; false if the account
+ * had no link.
  */
 async function removeMember(sql: Sql, personId: string): Promise<boolean> {
   const gone = await sql.get(REMOVE_MEMBER, { personId });
@@ -146,7 +149,7 @@ async function removeMember(sql: Sql, personId: string): Promise<boolean> {
 
 const VALID_MS = 10 * 60_000;
 
-/** Carries out a `/link` command, inside the caller's transaction. */
+/** Runs a `/link` command inside the caller's transaction. */
 export async function applyLink(
   sql: Sql,
   asker: LinkAsker,
@@ -200,8 +203,8 @@ async function redeemTypedCode(
 }
 
 /**
- * Whether the typist owns an agent that the code's creator does not, because linking would make the
- * creator an owner of it as well.
+ * Whether the person who typed the code owns an agent that its creator does not, because linking
+ * would make the creator an owner as well.
  */
 async function transfersRights(
   sql: Sql,
@@ -216,7 +219,7 @@ async function transfersRights(
 }
 
 /**
- * Handles the second time the owner types the code; only now does the other account gain anything.
+ * Handles the owner's confirmation of a code; the other account gains rights only at this point.
  */
 async function confirmLinkCode(
   sql: Sql,
@@ -225,7 +228,7 @@ async function confirmLinkCode(
   now: number,
 ): Promise<LinkResult> {
   if (code.redeemer_id === null || code.redeemer_route === null) return { kind: 'own-code' };
-  // A former owner cannot grant owner rights.
+  // A person who is no longer an owner cannot grant owner rights.
   if (!asker.isOwner) return { kind: 'unknown-code' };
   return redeemCode(sql, code, code.redeemer_id, readCodeRoute(code.redeemer_route), now);
 }
@@ -276,7 +279,7 @@ function readCodeRoute(text: string): ReplyRoute {
 
 type LinkRow = Row<'person_link', 'person_id' | 'link_id' | 'by_owner'>;
 
-/** A code of `/link`. Its routes are JSON. */
+/** A link code, with its routes as JSON. */
 type LinkCode = Row<'link_code'>;
 
 const LINK_OF_KIND = defineStatement(
@@ -291,7 +294,7 @@ const REMOVE_MEMBER = defineStatement(
   'delete from person_link where person_id = :personId returning link_id',
 ).rows<Pick<LinkRow, 'link_id'>>();
 
-/** Dissolves a link with one member left. */
+/** Deletes a link with one member left. */
 const DISSOLVE = defineStatement(`
   delete from person_link where link_id = :linkId
     and (select count(*) from person_link where link_id = :linkId) = 1`);

@@ -5,13 +5,13 @@ import type { Store } from './store.ts';
 import { listBothDatabases } from './testing/databases.ts';
 import { createAnswer, createMessage, createPart } from './testing/messages.ts';
 
-/** How often each of the loops below runs. */
+/** How often each concurrent loop runs. */
 const ROUNDS = 60;
 const CHATS = ['c1', 'c2', 'c3'];
 const AGENTS = ['main', 'second'];
 const LANES = [...CHATS.map((chat) => `web:${chat}`), ...AGENTS.map((agent) => `beat:${agent}`)];
 
-// Not on SQLite, which has one writer at a time.
+// SQLite is left out, because it has one writer at a time.
 for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
   describe.runIf(database.available)(`writers of many lanes on ${database.name}`, () => {
     let store: Store;
@@ -20,7 +20,7 @@ for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
     });
     afterAll(() => database.dispose());
 
-    it('[D02] [H01] never deadlock while heartbeats start and end, messages arrive, turns run, and leases are stolen and renewed', {
+    it('[D02] [H01] never deadlock while heartbeats start and end, messages arrive, turns run, and leases are taken and renewed', {
       timeout: 60_000,
     }, async () => {
       let made = 0;
@@ -44,7 +44,8 @@ for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
       };
       const work = (owner: string) => async () => {
         const conversationId = LANES[(made * 3) % LANES.length] ?? '';
-        // Half of the leases expire immediately and are taken from a worker that has not noticed.
+        // Half of the leases expire immediately and are taken from a worker that has not yet
+        // noticed.
         const leaseMs = made % 2 === 0 ? 0 : 1_000;
         const lane = { conversationId, owner, leaseMs };
         const started = await store.lanes.begin(lane, 'collect', newId('t'), Date.now());
@@ -79,7 +80,7 @@ for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
 async function repeat(once: () => Promise<void>): Promise<void> {
   for (let round = 0; round < ROUNDS; round += 1) {
     await once();
-    // Lets the other loops run when there is nothing to do.
+    // Yields to the other loops when there is no work.
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
@@ -97,7 +98,7 @@ function orderOf(id: string, agent: string, chatId: string): HeartbeatOrder {
   };
 }
 
-/** The alert is either sent immediately, or held for a moment and sent by `release`. */
+/** The alert is either sent immediately or held until `release` sends it. */
 function alerting(id: string, turnId: string): HeartbeatEnd {
   const isHeld = id.length % 2 === 0;
   return {

@@ -3,7 +3,7 @@ import { readYesOrNo, splitReplyWords } from '@parley/core';
 /**
  * Finds the choice that a typed answer refers to, if exactly one fits: by its number ("2", "the
  * second one"), by its text, by a plain yes or no that only one choice expresses, or by words that
- * occur together in only one choice. Null means that the text does not refer to any single choice.
+ * occur together in only one choice. Returns null if the text does not refer to exactly one choice.
  */
 export function matchChoice(text: string, choices: readonly string[]): string | null {
   const words = splitReplyWords(replaceKeycaps(text));
@@ -106,7 +106,7 @@ const LAST: ReadonlySet<string> = new Set([
   'последний',
 ]);
 
-/** Filler words around a choice. */
+/** Filler words that may surround a choice. */
 const AROUND: ReadonlySet<string> = new Set(
   [
     "the a an one option number no. nr answer choice choose i i'd i'll want would like take prefer my is it that's let's go with for please thanks thank you pls",
@@ -136,11 +136,11 @@ function matchYesOrNo(text: string, choices: readonly string[]): string | null {
   );
 }
 
-/** Words that turn a choice into its opposite, or into more than one choice. */
+/** Words that reverse a choice or select more than one. */
 const CHANGING =
   /(?:^|\s)(?:not|no|don't|never|neither|none|both|or|and|but|except|instead|all|nicht|kein|keine|keinen|weder|beide|oder|und|aber|außer|alle|pas|ni|et|ou|mais|non|ne|y|o|pero|не|ни|и|или|но|оба|不|都|和|或)(?:\s|$)/;
 
-/** Matches if every meaningful word occurs in exactly one choice. */
+/** Matches if every significant word occurs in exactly one choice. */
 function matchContained(words: readonly string[], choices: readonly string[]): string | null {
   if (CHANGING.test(words.join(' '))) return null;
   const meant = words.filter((word) => !AROUND.has(word));

@@ -1,7 +1,7 @@
 import { getConversationAgent, removeAgentPrefix, toAgentConversation } from '@parley/core';
 import { type Database, defineStatement, encodeJson, type Sql } from './database.ts';
 
-/** An indexed memory: its file and origin, never its text. */
+/** The file and origin of an indexed memory, without its text. */
 export interface IndexedMemory {
   readonly file: string;
   readonly id: string;
@@ -17,13 +17,14 @@ export interface IndexedMemory {
 }
 
 /**
- * An agent's memory index (G14, F14). The files are authoritative; `rebuild` brings the index in
- * line with them.
+ * An agent's memory index (G14, F14). The files are authoritative; `rebuild` updates the index from
+ * them.
  */
 export type MemoryIndex = ReturnType<typeof createMemoryIndex>;
 
 export function createMemoryIndex(database: Database, agent?: string) {
-  // Different agents' workspaces contain files with the same names.
+  // The index adds the agent, because workspaces of different agents contain files with the same
+  // names.
   const stored = <Memory extends { readonly file: string }>(memory: Memory): Memory => ({
     ...memory,
     file: toAgentConversation(agent, memory.file),
@@ -47,12 +48,12 @@ export function createMemoryIndex(database: Database, agent?: string) {
           sql.send(ADD, { ...stored(memory), uses: known.get(memory.id) ?? 0 });
       }),
 
-    /** Counts one use for each memory. A power cut may lose the latest ones. */
+    /** Counts one use for each memory; a power cut may lose the latest counts. */
     used: async (ids: readonly string[]): Promise<void> => {
       if (ids.length > 0) await database.change('process', USED, { ids: encodeJson(ids) });
     },
 
-    /** How often each memory was used; unused ones are left out. */
+    /** Reads how often each memory was used; unused ones are left out. */
     uses: () => database.read(readMemoryUses),
 
     list: (): Promise<readonly IndexedMemory[]> =>
@@ -68,7 +69,7 @@ async function readMemoryUses(sql: Sql): Promise<ReadonlyMap<string, number>> {
   return new Map((await sql.all(USES)).map(({ id, uses }) => [id, uses]));
 }
 
-/** A memory that is already known stays unchanged. */
+/** An indexed memory stays unchanged. */
 const ADD = defineStatement(`
   insert into memory_entry (file, id, type, scope, person, words, saved_on, channel, chat_id,
     message_id, uses)

@@ -6,7 +6,7 @@ import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 const KEY = { channel: 'web', account: 'default', chatId: 'c1' };
 
 for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`the answer to a message on ${database.name}`, () => {
+  describe.runIf(database.available)(`the reported answer to a message on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
@@ -14,7 +14,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     afterAll(() => database.dispose());
     const of = (messageId: string) => store.answers.of({ ...KEY, messageId });
 
-    it('[D01] consists of its turn, then of its parts and their cost, until they are sent', async () => {
+    it('[D01] consists of the turn, then of the parts and their cost, until they are sent', async () => {
       expect(await of('m1')).toBeNull();
       await store.inbox.accept(createMessage('m1'));
       expect(await of('m1')).toMatchObject({ outcome: null, turnId: null, parts: [] });
@@ -36,7 +36,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await of('m1'))?.parts.map(({ isSent }) => isSent)).toEqual([true, false]);
     });
 
-    it("[F09] is a command's answer, and the message whose turn the command may continue", async () => {
+    it("[F09] consists of a command's answer, and the message whose turn the command may continue", async () => {
       await store.inbox.accept(createMessage('m1'));
       await startTurn(store, 't1');
       const route = createMessage('m2').route;

@@ -23,7 +23,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       const admitted = createMessage(id, 'c1', { at: 9 });
       return { ...admitted, message: { ...admitted.message, replaces, ...more } };
     };
-    /** Returns the ids that a message has replaced; null if the store did not report any. */
+    /** Sends a message and returns the ids that it replaced; null if the store reported none. */
     const send = async (admitted: AdmittedMessage) => {
       let replaced: readonly string[] | null = null;
       const stored = await store.inbox.accept(admitted, 99, (ids) => {
@@ -78,7 +78,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await remembered()).toEqual(['m0?', 'm0!', 'm2?', 'm2!']);
     });
 
-    it('[D01] [U08] happens once, however often the message is sent', async () => {
+    it('[D01] [U08] replaces a message once, even if the replacement is sent several times', async () => {
       await store.inbox.accept(createMessage('m1'));
       await turn('t1');
       const all = await Promise.all([1, 2, 3].map(() => send(replacing('m2', 'm1'))));
@@ -90,7 +90,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await remembered()).toEqual(['m2?', 'm2!']);
     });
 
-    it('[U08] transfers its files, and stores their bytes once', async () => {
+    it('[U08] transfers the files of the replaced message without storing their bytes again', async () => {
       const first = createMessage('m1');
       const withFile = { ...first.message, attachments: [FILE] };
       await store.inbox.accept({ ...first, message: withFile, files: [BYTES] });
@@ -103,7 +103,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await bytesOf('m1')).toBeUndefined();
     });
 
-    it("[D06] [U08] settles a failed turn's dead letter", async () => {
+    it("[D06] [U08] settles the dead letter of the replaced message's failed turn", async () => {
       await store.inbox.accept(createMessage('m1'));
       await turn('t1', { outcome: 'failed', reason: 'x' });
       expect(await store.deadLetters.openIds(['unanswered'], 0, 9)).toHaveLength(1);
@@ -111,7 +111,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.deadLetters.openIds(['unanswered'], 0, 9)).toEqual([]);
     });
 
-    it('[G04] [U08] prevents the replaced plan from being run', async () => {
+    it('[G04] [U08] prevents a replaced plan from being run', async () => {
       await store.inbox.accept(createMessage('m1'));
       await turn('t1', { isPlan: true });
       expect((await send(replacing('m2', 'm1'))).replaced).toContain('m1');
@@ -121,7 +121,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await run).toBe('none');
     });
 
-    it('[U08] does not bring back what a stopped turn had said', async () => {
+    it('[U08] does not restore the partial answer of a stopped turn', async () => {
       await store.inbox.accept(createMessage('m1'));
       await startTurn(store, 't1');
       await store.inbox.command(createMessage('stop'), (command) => command.stop());
@@ -212,7 +212,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         },
       ],
     ])(
-      '[U08] leaves a message alone that %s, and treats the new one as ordinary',
+      '[U08] does not replace a message that %s, and treats the new one as ordinary',
       async (_case, before, sent = replacing('m2', 'm1')) => {
         await store.inbox.accept(createMessage('m1'));
         await before();

@@ -6,21 +6,19 @@ import type { AdmittedMessage, FileRef } from './rows.ts';
 import { BY_STOP } from './turns.ts';
 
 /**
- * A message that refers to an earlier one by the same sender, in the form to store, and what
- * happens to the earlier one.
+ * A message that refers to an earlier one by the same sender, in stored form, with the changes to
+ * the earlier one.
  */
 interface ReplacementRequest {
-  /** It refers to the earlier message only if it replaces it. */
+  /** The message refers to the earlier one only if it replaces it. */
   readonly message: InboundMessage;
-  /** The `seq` of the earlier message if its files are transferred; otherwise null. */
+  /** The `seq` of the earlier message if its files are transferred; null otherwise. */
   readonly filesOf: number | null;
   /** Null if the earlier message stays and the new one is ordinary. */
   readonly replaced: { readonly seq: number; readonly turnId: string } | null;
 }
 
-/**
- * Decides whether a message replaces the one it refers to. The caller has locked the conversation.
- */
+/** Decides whether a message replaces an earlier one; the caller has locked the conversation. */
 export async function findReplaced(
   sql: Sql,
   { conversationId, message: { replaces = '', ...message } }: AdmittedMessage,
@@ -33,7 +31,7 @@ export async function findReplaced(
   const { seq, turnId } = row;
   const earlier = decodeCheckedJson(InboundMessage, row.message, `message ${seq} of the inbox`);
   const { trigger, typed, attachments } = earlier;
-  // A message that started a plan is not a question that could be asked again.
+  // A message that started a plan is not a question, so it cannot be asked again.
   if (earlier.sender.id !== sender.id || trigger !== undefined || typed !== undefined) {
     return nothing;
   }
@@ -51,8 +49,8 @@ export async function findReplaced(
 }
 
 /**
- * Stores the files from the new message `seq`, and removes the earlier message and its answer from
- * the model's history. Their rows stay. Returns the ids of the replaced messages and parts.
+ * Stores the files of the new message `seq`, and removes the earlier message and its answer from
+ * the model's history; their rows stay. Returns the ids of the replaced messages and parts.
  */
 export async function replaceEarlier(
   sql: Sql,
@@ -72,8 +70,8 @@ export async function replaceEarlier(
   return [message.replaces, ...parts.map(({ id }) => id)];
 }
 
-// `isNewest`: the last turn of the session answered this message alone. Nothing but commands was
-// said since, and nothing of it is on its way, in a summary, or with a sub-agent.
+// `isNewest`: the session's last turn answered only this message. Only commands may have been sent
+// since then, and no part of the answer may be in transit, in a summary, or with a sub-agent.
 const EARLIER = defineStatement(`
   select inbox.seq, inbox.message, inbox.turn_id as "turnId", case when
     turn.state <> 'running'
@@ -108,7 +106,7 @@ const MARK = defineStatement("update inbox set outcome = 'replaced' where seq = 
 
 const LEAVE_HISTORY = defineStatement('delete from transcript where turn_id = :turnId');
 
-// Prevents the partial answer of a stopped turn from entering the history later.
+// Prevents the history from receiving the partial answer of a stopped turn later.
 const KEEP_NOTHING = defineStatement(`
   update turn set reason = 'by /stop; replaced'
   where id = :turnId and state = 'stopped' and reason = :before`);

@@ -28,7 +28,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
   describe.runIf(database.available)(`migrations on ${database.name}`, () => {
     let raw: Database;
     beforeEach(async () => {
-      // Changes made here must not reach the database of another test.
+      // A bare database keeps these changes out of the database of other tests.
       await database.openBare();
       const store = await openStore({ url: database.url(), clock });
       await store.inbox.accept(createMessage('m1'));
@@ -39,14 +39,14 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('are applied once, and data survives reopening', async () => {
+    it('applies each migration once and keeps data when the database is reopened', async () => {
       const again = await openStore({ url: database.url(), clock });
       expect(await again.inbox.waiting('web:c1')).toBe(1);
       await again.close();
       expect(await stepsOf(raw)).toEqual(known);
     });
 
-    it('keep the old state when one step fails, and the previous version of Parley still starts on it', async () => {
+    it('roll back when one step fails, and the previous version of Parley still starts on the database', async () => {
       const before = await readSchema(raw);
       const migrating = migrate(raw, [...MIGRATIONS, NOTE, BROKEN], 'db', clock);
       await expect(migrating).rejects.toMatchObject({ code: 'store-failed' });
@@ -57,7 +57,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       await again.close();
     });
 
-    it('keep the old state when the process is killed in the middle of a step', {
+    it('roll back when the process is killed in the middle of a step', {
       timeout: 60_000,
     }, async () => {
       const before = await readSchema(raw);
@@ -74,7 +74,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await stepsOf(raw)).toEqual(known);
     });
 
-    it('are applied once by four processes that start at the same time', {
+    it('applies each migration once when four processes start at the same time', {
       timeout: 60_000,
     }, async () => {
       const children = Array.from({ length: 4 }, () => spawnMigration(database.url()));
@@ -86,7 +86,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await stepsOf(raw)).toEqual([...known, { number: 1_000_000, name: 'mark' }]);
     });
 
-    it('can be requested several times at once without interfering', async () => {
+    it('handle several simultaneous requests without interference', async () => {
       const starts = Array.from({ length: 4 }, () =>
         migrate(raw, [...MIGRATIONS, NOTE], 'db', clock),
       );
@@ -94,7 +94,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await stepsOf(raw)).toHaveLength(known.length + 1);
     });
 
-    it('refuse data from a newer version of Parley and change neither schema nor rows', async () => {
+    it('refuses data from a newer version of Parley without changing schema or rows', async () => {
       const future = "insert into parley_migration values (9999, 'future', '7.3.0', 0)";
       await raw.change('power-cut', defineDynamicStatement(future));
       const before = await readSchema(raw);
@@ -120,7 +120,7 @@ function spawnMigration(url: string, seconds = '0'): ChildProcess {
   });
 }
 
-/** Resolves when the process has written this text; rejects if it ends first. */
+/** Resolves when the child process has written this text; rejects if the process ends first. */
 async function said(child: ChildProcess, words: string): Promise<void> {
   let out = '';
   for await (const text of child.stdout?.setEncoding('utf8') ?? []) {

@@ -14,14 +14,16 @@ import {
 } from './database.ts';
 import { listMigrationStatements, MAKE_LEDGER } from './tables/statements.ts';
 
-/** An arbitrary number that no other program on the same PostgreSQL is likely to lock. */
+/**
+ * An arbitrary lock number that no other program on the same PostgreSQL server is likely to use.
+ */
 const MIGRATION_LOCK = 7_275_395;
 
 /**
- * Brings the schema up to date in one transaction. If a step fails, or the process is killed
- * halfway, the database is unchanged and the previous version of Parley still starts on it. For a
- * database that this version does not know, throws StoreError `store-newer` or `store-older` and
- * changes nothing.
+ * Brings the schema up to date in one transaction. If a step fails or the process is killed, the
+ * database is unchanged and the previous version of Parley still starts on it. Throws StoreError
+ * `store-newer` or `store-older`, without changing anything, for a database with unknown
+ * migrations.
  */
 export async function migrate(
   database: Database,
@@ -42,8 +44,8 @@ export async function migrate(
 }
 
 /**
- * Checked first, with the usual query timeout, because most starts find nothing to do. Throws the
- * same errors as `migrate`.
+ * Checks for pending migrations with the usual query timeout, because most starts find none. Throws
+ * the same errors as `migrate`.
  */
 export async function isUpToDate(
   database: Database,
@@ -65,8 +67,7 @@ const IS_THERE = defineStatement(
 }>();
 
 /**
- * Throws StoreError `store-missing` if a SQLite file that is known to have existed is gone or
- * empty.
+ * Throws StoreError `store-missing` if a SQLite file that has been used before is missing or empty.
  */
 export function refuseMissingFile(path: string, name: string): void {
   if (path !== IN_MEMORY && getDatabaseFileSize(path) === 0) throw createMissingDatabaseError(name);
@@ -108,12 +109,11 @@ interface AppliedStep {
   readonly parley_version: string;
 }
 
-/** Selects the migrations applied to a database. */
 const APPLIED = defineDynamicStatement(
   'select number, parley_version from parley_migration order by number',
 ).rows<AppliedStep>();
 
-/** The newest applied migration that this version of Parley does not know. */
+/** Finds the newest applied migration that is unknown to this version of Parley. */
 export function findNewerMigration(
   applied: readonly AppliedStep[],
   migrations: readonly Migration[],
@@ -124,8 +124,8 @@ export function findNewerMigration(
 }
 
 /**
- * Throws StoreError `store-newer` or `store-older` if a migration was applied that this version of
- * Parley does not know.
+ * Throws StoreError `store-newer` or `store-older` if an applied migration is unknown to this
+ * version of Parley.
  */
 export function refuseUnknownMigration(
   applied: readonly AppliedStep[],
@@ -150,13 +150,13 @@ export function refuseUnknownMigration(
 }
 
 /**
- * Serializes the migrations of several processes. On PostgreSQL, the others wait for the first one,
- * however long it takes. On SQLite, the transaction is the lock.
+ * Serializes migrations by several processes. On PostgreSQL, other processes wait until the first
+ * one has finished; on SQLite, the transaction is the lock.
  */
 export async function lockMigrations(database: Database, sql: Sql): Promise<void> {
   if (database.dialect !== 'postgres') return;
   await sql.run(defineDynamicStatement('set local lock_timeout = 0'));
-  // Without this, the server would finish the statement of a killed process first; available since
+  // Stops the server from finishing the statement of a killed process first; available since
   // version 14.
   await sql.run(
     defineDynamicStatement(`select set_config(name, '1000', true) from pg_settings
@@ -182,17 +182,17 @@ const APPLY =
   defineDynamicStatement(`insert into parley_migration (number, name, parley_version, applied_at)
   values (:number, :name, :version, :now)`);
 
-/** One schema migration. Never edited once released: a change is another migration. */
+/** A schema migration, which is never edited once released. */
 export interface Migration {
   readonly number: number;
   readonly name: string;
-  /** The statements for one dialect. */
+  /** Builds the statements for one dialect. */
   readonly statements: (dialect: Database['dialect']) => readonly string[];
 }
 
 /**
- * All migrations in the order in which they are applied; their statements are with the tables. The
- * first one creates the tables from 0.1.0; lower numbers belong to earlier migrations.
+ * All migrations in the order in which they are applied; their statements are defined with the
+ * tables. The first one creates the tables of 0.1.0; lower numbers belong to earlier versions.
  */
 export const MIGRATIONS: readonly Migration[] = (
   [
@@ -214,13 +214,14 @@ export const MIGRATIONS: readonly Migration[] = (
   statements: (dialect) => listMigrationStatements(number, dialect),
 }));
 
-/** A log is usually a few megabytes. Copying a much larger one would delay startup. */
+/** A write-ahead log is usually a few megabytes; copying a much larger one would delay startup. */
 const LARGEST_LOG_BYTES = 64 * 1024 * 1024;
 
 /**
  * Reads the migrations applied to a SQLite file without writing to it or its side files. Opening it
- * normally would write, because SQLite recovers the log left by a killed process. Null if unknown
- * (no such file, not a database, a file system without links); then opening decides.
+ * normally would write, because SQLite recovers the log left by a killed process. Null if the
+ * migrations cannot be read (no such file, not a database, a file system without links); opening
+ * the file then decides.
  */
 export function readAppliedSteps(path: string): readonly AppliedStep[] | null {
   try {
@@ -229,7 +230,7 @@ export function readAppliedSteps(path: string): readonly AppliedStep[] | null {
     if (log > LARGEST_LOG_BYTES) return null;
     return log === 0 ? readWithoutLog(path) : readThroughLogCopy(path);
   } catch {
-    // If something is wrong with the file, opening it fails too and reports the reason properly.
+    // If the file cannot be read, opening it fails too and reports the reason.
     return null;
   }
 }
@@ -238,7 +239,7 @@ function getDatabaseFileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** The file is complete, so SQLite need neither lock it nor create side files. */
+/** Without a log the file is complete, so SQLite need neither lock it nor create side files. */
 function readWithoutLog(path: string): readonly AppliedStep[] {
   const url = pathToFileURL(path);
   url.searchParams.set('immutable', '1');

@@ -17,24 +17,26 @@ import { type StateDeps, StoreState } from './store-state.ts';
 import { createTimedIds } from './timed-ids.ts';
 import { watchDatabase } from './watch-database.ts';
 
-/** The database address, the clock, and the id source (by default time and randomness). */
+/**
+ * Where the database is, and which clock and id source it uses (by default time and randomness).
+ */
 export interface StoreOptions extends PostgresLimits {
   /** `sqlite:/abs/parley.db`, `sqlite::memory:` or `postgres://…`. */
   readonly url: string;
   readonly clock: Clock;
-  /** For tests on PostgreSQL: a clock for leases that replaces the server's. */
+  /** A clock for leases that replaces the PostgreSQL server's clock in tests. */
   readonly sharedClock?: Clock;
-  /** For in-memory tests: a database that already has its tables, as serialized by SQLite. */
+  /** The content of an in-memory test database with its tables, as serialized by SQLite. */
   readonly content?: Uint8Array;
   readonly newId?: NewId;
-  /** How to handle a database that was rolled back; absent for commands. */
+  /** How to handle a database that was rolled back; absent for CLI commands. */
   readonly state?: StateOptions;
-  /** Logs outages; absent for a command, which simply fails. */
+  /** Logs outages; absent for CLI commands, which report the failure and exit. */
   readonly log?: Logger;
 }
 
 interface StateOptions extends Pick<StateDeps, 'forget' | 'onSetback'> {
-  /** The last known mark of this database; null if it is new as far as known. */
+  /** The last known mark of this database; null if the database has not been seen before. */
   readonly seen: StoreMark | null;
 }
 

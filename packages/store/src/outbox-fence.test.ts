@@ -30,7 +30,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       return { id: next.part.id, state: next.state };
     };
 
-    it('[D09] marks parts while the lease is held', async () => {
+    it('[D09] marks parts as sending while the lease is held', async () => {
       const { id } = await first();
       expect(await old.markSending(id, 1)).toBe(true);
       expect(await old.markSending(id, 1)).toBe(false);
@@ -38,7 +38,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect((await first()).state).toBe('pending');
     });
 
-    it('[D16] marks the following part in the transaction of a receipt', async () => {
+    it('[D16] marks the next part as sending in the transaction that records a receipt', async () => {
       const [one, two] = await store.outbox.unfinished(CHAT, 9);
       const [a, b] = [one?.part.id ?? '', two?.part.id ?? ''];
       await old.markSending(a, 1);
@@ -50,7 +50,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.outbox.next(CHAT)).toBeNull();
     });
 
-    it('[D09] records a receipt after the lease is lost, and leaves the following part to the next holder', async () => {
+    it('[D09] records a receipt after the lease is lost, and leaves the next part to the new holder', async () => {
       const [one, two] = await store.outbox.unfinished(CHAT, 9);
       await old.markSending(one?.part.id ?? '', 1);
       await holder('new', 100);
@@ -61,7 +61,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[D09] starts nothing once another process has the lease', async () => {
+    it('[D09] starts no delivery once another process has the lease', async () => {
       const { id } = await first();
       await holder('new', 100);
       await expect(old.markSending(id, 101)).rejects.toMatchObject({ code: 'store-fenced' });
@@ -92,7 +92,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await old.markSending('part_unknown', 1)).toBe(false);
     });
 
-    it('[D04] gives a part up once: repeating the call adds one notice', async () => {
+    it('[D04] adds one notice when giving up a part is reported twice', async () => {
       const { id } = await first();
       await old.markSending(id, 1);
       await old.markFailed(id, 'failed', 'x', 2, createPart('notice'));

@@ -28,7 +28,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return lease;
     };
 
-    it('[D04] are written once per key, whichever process repeats it and whatever its destination is now', async () => {
+    it('[D04] writes a post once per key, even if another process repeats it for another destination', async () => {
       expect(await post('k1')).toEqual({ kind: 'posted', chat: C2 });
       const elsewhere = [
         createPart('hello', 'c3'),
@@ -41,13 +41,13 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await sent(C3)).toEqual([]);
     });
 
-    it('[D04] are written once if they arrive at the same moment', async () => {
+    it('[D04] writes a post once if it arrives twice at the same moment', async () => {
       const results = await Promise.all(Array.from({ length: 8 }, () => post('k')));
       expect(results.filter(({ kind }) => kind === 'posted')).toHaveLength(1);
       expect(await sent()).toEqual(['hello', 'again']);
     });
 
-    it('[G16] by a turn are not part of its answer, and are not duplicated when it runs again', async () => {
+    it("[G16] excludes a turn's posts from its answer, and does not repeat them when the turn runs again", async () => {
       const lease = await begin();
       const turn = { id: 't1', most: 2 };
       expect((await post('t1.0.0', { turn })).kind).toBe('posted');
@@ -62,7 +62,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(told?.part).toMatchObject({ turnId: 't1', index: 0 });
     });
 
-    it('[D04] leave the last part of an answer recognizable, even after the parts before it are sent', async () => {
+    it('[D04] keeps the last part of an answer recognizable, even after the earlier parts are sent', async () => {
       const lease = await begin();
       await store.lanes.commit(lease, createAnswer('t1', ['one', 'two']), 2);
       const chat = { ...C2, chatId: 'c1' };
@@ -73,7 +73,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await store.outbox.next(chat))?.part).toMatchObject({ index: 1, isLast: true });
     });
 
-    it('[G01] are refused once their turn was stopped, ended, or belongs to an earlier session', async () => {
+    it('[G01] refuses posts of a turn that was stopped, has ended, or belongs to an earlier session', async () => {
       const turn = { id: 't1', most: 5 };
       expect((await post('none', { turn })).kind).toBe('over');
       await begin();
@@ -84,7 +84,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await sent()).toEqual([]);
     });
 
-    it('[D05] are reported to the agent in the history of their turn if they finally fail', async () => {
+    it('[D05] reports posts that finally fail to the agent, in the history of their turn', async () => {
       const lease = await begin();
       await post('t1.0.0', { turn: { id: 't1', most: 5 } });
       await store.lanes.commit(lease, createAnswer('t1', ['done']), 2);

@@ -9,38 +9,38 @@ import type { NewPart, PartWithBytes } from './rows.ts';
 import { isTakenOverCondition } from './taken-over.ts';
 
 /**
- * After a process has died, its `sending` rows become `pending` again or `unknown`, depending on
- * what the platform supports.
+ * When a process crashes, its `sending` rows become `pending` again or `unknown`, depending on the
+ * platform.
  */
 export type PartState = 'pending' | 'sending' | 'sent' | 'unknown' | 'failed';
 
-/** The first unfinished part for a chat, and when it may be tried. */
+/** The first unfinished part for a chat, and when it may be sent. */
 export interface DuePart {
   readonly part: OutboundPart;
   readonly state: 'pending' | 'sending';
   readonly attempts: number;
   readonly notBefore: number;
-  /** When it was delayed until `notBefore`, or stored; in ms. See `untilDue`. */
+  /** When the part was stored, or when its delay until `notBefore` began, in ms. */
   readonly waitsSince: number;
-  /** When it was last marked as sending, in ms; null if never. */
+  /** When the part was last marked as sending, in ms; null if never. */
   readonly sendingAt: number | null;
-  /** When it was first marked as sending, in ms; null or absent if never. */
+  /** When the part was first marked as sending, in ms; null or absent if never. */
   readonly triedAt?: number | null | undefined;
-  /** When it was put into the outbox, in ms. */
+  /** When the part was put into the outbox, in ms. */
   readonly createdAt: number;
-  /** The trace it belongs to. */
+  /** The trace that the part belongs to. */
   readonly trace?: string | undefined;
 }
 
-/** A part as shown in a history. */
+/** A part as shown in a chat's history. */
 export interface OutboxEntry {
   readonly part: OutboundPart;
   readonly state: PartState;
   readonly createdAt: number;
   readonly error: string | null;
-  /** The `seq` of the message that it answers without a turn, such as a command. */
+  /** The `seq` of a message that the part answers without a turn, such as a command. */
   readonly answers?: number;
-  /** Set if another message has replaced the one it answers. */
+  /** Set if the answered message has been replaced by another one. */
   readonly isReplaced?: true;
 }
 
@@ -48,14 +48,14 @@ export interface OutboxEntry {
 export interface PostRequest {
   /** A second post with the same key has no effect. */
   readonly key: string;
-  /** All parts go to one chat. */
+  /** The parts of the post, which all go to one chat. */
   readonly parts: readonly [PartWithBytes, ...PartWithBytes[]];
   /**
-   * The turn that posts, and how many posts it may make; it must still be running. Absent if no
-   * turn posts.
+   * The turn that posts, and the maximum number of its posts; it must still be running. Absent if
+   * no turn posts.
    */
   readonly turn?: { readonly id: string; readonly most: number };
-  /** The answer, already sent, that the parts edit or delete. */
+  /** The sent answer that the parts edit or delete. */
   readonly changes?: { readonly partId: string; readonly how: PartChange };
 }
 
@@ -63,10 +63,10 @@ export interface PostRequest {
 export type PartChange = 'edited' | 'deleted';
 
 /**
- * The outcome of a post. `known`: an earlier call with the same key has posted it to `chat`.
- * `over`: its turn was stopped, its conversation was restarted, or what it changes is gone.
- * `too-many`: its turn has posted enough. `taken-over`: a person leads that chat, so the agent
- * stays silent (U12).
+ * The outcome of a post. `known`: an earlier call with the same key has posted to `chat`. `over`:
+ * the turn was stopped, its conversation was restarted, or the message to change no longer exists.
+ * `too-many`: the turn has reached its limit of posts. `taken-over`: a person leads that chat, so
+ * the agent stays silent (U12).
  */
 export type PostResult =
   | { readonly kind: 'posted' | 'known'; readonly chat: ChatKey }
@@ -80,10 +80,10 @@ export interface AccountWork {
 }
 
 /**
- * Where parts come from, which identifies whose text they contain, so that `/forget` finds them
+ * The origin of parts, which identifies whose text they contain, so that `/forget` finds them
  * (G15): the people in the turn that they answer, the sender of the message that they answer (its
- * `seq`), nobody (a notice about another part, which only says why that part was not sent), or
- * those listed in `about`.
+ * `seq`), no person (a notice that only says why another part was not sent), or the people listed
+ * in `about`.
  */
 type PartOrigin = StorageContext &
   (
@@ -116,8 +116,8 @@ const INSERT_PART = defineStatement(INSERT);
 const INSERT_ONCE = defineStatement(`${INSERT} on conflict do nothing`);
 
 /**
- * Appends parts to the outbox in the given order, inside the caller's transaction. Returns them as
- * they would be read from their rows.
+ * Appends parts to the outbox in the given order, inside the caller's transaction, and returns them
+ * as stored.
  */
 export function insertParts(
   sql: Sql,
@@ -151,7 +151,7 @@ export function insertParts(
   });
 }
 
-/** Appends a part that belongs to no answer, under a given id; false if that id already exists. */
+/** Appends a part that belongs to no answer, under a given id; false if the id already exists. */
 async function insertPartOnce(
   sql: Sql,
   id: string,
@@ -175,7 +175,7 @@ interface RowOrigin extends Omit<StorageContext, 'newId'> {
   readonly about?: MentionedIds | undefined;
 }
 
-/** The row for a part waiting to be sent. */
+/** Builds the row for a part waiting to be sent. */
 function toPartRow(
   { route, body, buttons, file, act }: NewPart,
   id: string,
@@ -202,14 +202,14 @@ function toPartRow(
 }
 
 /**
- * A part's idempotency key, derived from its id. It has 22 characters, because Discord's nonce, the
- * shortest on any platform, allows 25. Collisions among 132 hash bits do not occur in practice.
+ * Derives a part's idempotency key from its id. The key has 22 characters, because Discord's nonce,
+ * the shortest on any platform, allows 25. Collisions among 132 hash bits do not occur in practice.
  */
 function toIdempotencyKey(partId: string): string {
   return hash('sha256', partId, 'base64url').slice(0, 22);
 }
 
-/** Appends a post's parts to the outbox, unless its key was already used. */
+/** Appends a post's parts to the outbox unless its key was already used. */
 export async function postParts(
   sql: Sql,
   { key, turn, changes }: Pick<PostRequest, 'key' | 'turn' | 'changes'>,
@@ -217,7 +217,7 @@ export async function postParts(
   now: number,
 ): Promise<PostResult> {
   if (turn !== undefined) {
-    // A stop also locks the conversation, so nothing is posted after a `/stop`.
+    // A stop locks the conversation as well, so a turn cannot post after `/stop`.
     const lane = await sql.get(LANE_OF, { turnId: turn.id });
     if (lane !== undefined) await lockConversation(sql, lane.conversation_id);
   }
@@ -229,13 +229,14 @@ export async function postParts(
     if ((posted?.count ?? 0) >= turn.most) return { kind: 'too-many' };
     if (await isLedByPerson(sql, parts, now)) return { kind: 'taken-over' };
   }
-  // In the same transaction, so that nobody can press a button on a text that is about to change.
+  // The message is marked in the same transaction, so that a button cannot be pressed on a text
+  // that is about to change.
   if (changes !== undefined && !(await markMessageChanged(sql, changes))) return { kind: 'over' };
   const [first, ...others] = parts;
   if (first === undefined) throw new TypeError('A post has no part');
   const by = { turnId: turn?.id ?? null, now };
   const { channel, account, chatId } = first.route;
-  // Another process posted with the same key at the same moment, perhaps to another chat.
+  // Another process may have posted with the same key at the same moment, perhaps to another chat.
   if (!(await insertPartOnce(sql, toPostedPartId(key, 0), first, by))) {
     const chat = await findPostedChat(sql, key);
     return { kind: 'known', chat: chat ?? { channel, account, chatId } };
@@ -246,7 +247,7 @@ export async function postParts(
   return { kind: 'posted', chat: { channel, account, chatId } };
 }
 
-/** Whether a person leads the conversation in the chat that the parts go to. */
+/** Whether a person leads the conversation in the parts' chat. */
 async function isLedByPerson(sql: Sql, parts: readonly NewPart[], now: number): Promise<boolean> {
   const [first] = parts;
   if (first === undefined) return false;
@@ -254,7 +255,7 @@ async function isLedByPerson(sql: Sql, parts: readonly NewPart[], now: number): 
   return (await sql.get(LED_THERE, { channel, account, chatId, thread, now })) !== undefined;
 }
 
-// Only a few conversations are led by a person, and they have their own index.
+// Only a few conversations are led by a person, and an index covers them.
 const LED_THERE = defineStatement(`
   select conversation.id from conversation
   where taken_over_until is not null and ${isTakenOverCondition('cast(:now as bigint)', 'conversation')}
@@ -272,7 +273,7 @@ async function findPostedChat(sql: Sql, key: string): Promise<ChatKey | null> {
   return (await sql.get(CHAT_OF, { id: toPostedPartId(key, 0) })) ?? null;
 }
 
-/** False if it is no longer a sent answer. */
+/** False if the part is no longer a sent answer. */
 async function markMessageChanged(
   sql: Sql,
   changes: NonNullable<PostRequest['changes']>,
@@ -293,19 +294,17 @@ const CHAT_OF = defineStatement(
   'select channel, account, chat_id as "chatId" from outbox where id = :id',
 ).rows<ChatKey>();
 
-// Posts have no index, because only parts of an answer replace streamed text. The first part counts
-// for its whole post.
+// The parts of a post have no part index, because only parts of an answer replace streamed text.
+// Only the first part of each post is counted.
 const COUNT_POSTS = defineStatement(`
   select count(*) as count from outbox
   where turn_id = :turnId and part_index is null and id like :posts`).rows<{
   readonly count: number;
 }>();
 
-/** The columns of an `OutboundPart`. */
 export const OUTBOX_COLUMNS =
   'outbox.id, idempotency_key, outbox.turn_id, part_index, notice_of, route, body';
 
-/** A row of a query for `OUTBOX_COLUMNS`. */
 export interface PartRow {
   readonly id: string;
   readonly idempotency_key: string;
@@ -319,7 +318,7 @@ export interface PartRow {
 /** The content stored in the column `body`. */
 const Body = RenderedPart.extend(PartExtras.shape);
 
-/** Converts a stored part to the form that adapters use. Throws StoreError `store-damaged`. */
+/** Converts a stored part to the type that adapters use; throws StoreError `store-damaged`. */
 export function readPart(row: PartRow): OutboundPart {
   const { text, plain, ...extras } = decodeCheckedJson(Body, row.body, `text of part ${row.id}`);
   return {
@@ -335,13 +334,13 @@ export function readPart(row: PartRow): OutboundPart {
   };
 }
 
-/** A delay of a part: its end in ms, and the reason. */
+/** A delay of a part: the end of the delay in ms, and the reason. */
 export interface PartRetry {
   readonly until: number;
   readonly reason: string;
 }
 
-/** A part's delays, with their reasons. */
+/** Parses a part's delays with their reasons. */
 export function readRetries(retries: string | null): readonly PartRetry[] {
   return (retries ?? '').split('\n').flatMap((line) => {
     const [, until, reason] = /^(\d+) (.*)$/.exec(line) ?? [];

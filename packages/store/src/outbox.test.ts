@@ -51,7 +51,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       });
     });
 
-    it('[D04] refuses to send a part before an earlier one for its chat that the sender does not know', async () => {
+    it('[D04] refuses to send a part before an earlier one for its chat, even if the sender does not know about the earlier one', async () => {
       await store.outbox.enqueue([createPart('a'), createPart('b'), createPart('other', 'c2')], 0);
       const [a, b] = await store.outbox.unfinished(C1, 2);
       expect(await store.outbox.markSending(b?.part.id ?? '', 1)).toBe(false);
@@ -82,7 +82,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       );
     });
 
-    it('[D04] reports which messages had platform ids before a part was sent, and what is uncertain', async () => {
+    it('[D04] reports which messages had platform ids before a part was sent, and which parts are uncertain', async () => {
       await store.outbox.enqueue(
         [createPart('before', 'c2'), createPart('lost'), createPart('sought')],
         0,
@@ -113,7 +113,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       ]);
     });
 
-    it('[D04] gives every part its own key that any platform accepts', async () => {
+    it('[D04] gives every part a separate key that any platform accepts', async () => {
       await store.outbox.enqueue(
         Array.from({ length: 20 }, () => createPart('same')),
         0,
@@ -159,7 +159,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       },
     );
 
-    it('counts only the attempts that were the part’s own fault', async () => {
+    it('counts only attempts that failed because of the part', async () => {
       await store.outbox.enqueue([createPart('a')], 0);
       await store.outbox.retryLater(await sending(), { now: 1, afterMs: 0 }, 'rate', 'free');
       await store.outbox.retryLater(

@@ -25,8 +25,8 @@ import { HAS_LEASE, type NamedLease } from './processes.ts';
 import type { NewPart } from './rows.ts';
 
 /**
- * The durable handover between turn and delivery, table `outbox`. Commits insert rows; delivery
- * advances their state.
+ * The durable handover between turn and delivery, table `outbox`. Commits insert outbox rows;
+ * delivery advances their state.
  */
 export type OutboxRepository = ReturnType<typeof createOutboxUnder>;
 
@@ -34,9 +34,9 @@ export function createOutboxRepository(database: Database, newId: NewId, files: 
   return {
     ...createOutboxUnder({ database, newId, files }, null),
     /**
-     * The outbox for a process that sends under this lease. Once the lease is lost, nothing can be
-     * marked as sending (StoreError `store-fenced`), and nothing is decided about a part that the
-     * new lease holder took over.
+     * Creates the outbox for a process that sends under this lease. Once the lease is lost, no part
+     * can be marked as sending (StoreError `store-fenced`), and no outcome is recorded for a part
+     * that the new lease holder took over.
      */
     under: (held: NamedLease) => createOutboxUnder({ database, newId, files }, held),
   };
@@ -55,40 +55,44 @@ function createOutboxUnder({ database, newId, files }: OutboxDeps, lease: NamedL
   };
 }
 
-/** The steps of delivering a part, fenced by the lease if there is one. */
+/** Operations for delivering a part, fenced by the lease if there is one. */
 function createDeliveryOperations(database: Database, newId: NewId, lease: NamedLease | null) {
   const epoch = lease?.epoch ?? null;
   const fence = { epoch, lease: lease?.name ?? null };
   return {
-    /** A chat's oldest unfinished part; null if everything has been sent. */
+    /** Returns a chat's oldest unfinished part; null if all parts have been sent. */
     next: async (chat: ChatKey): Promise<DuePart | null> =>
       (await database.read((sql) => listUnfinishedParts(sql, chat, 1)))[0] ?? null,
-    /** A chat's oldest unfinished parts in sending order, due or not. */
+    /** Lists a chat's oldest unfinished parts in sending order, due or not. */
     unfinished: (chat: ChatKey, limit: number) =>
       database.read((sql) => listUnfinishedParts(sql, chat, limit)),
 
     /**
-     * pending → sending; durable before the platform is called. False if the part is no longer
-     * pending, or an earlier part of its chat is unfinished.
+     * Moves a part from pending to sending, durably, before the platform is called. False if the
+     * part is no longer pending or an earlier part of its chat is unfinished.
      */
     markSending: async (partId: string, now: number): Promise<boolean> =>
       (await database.change('power-cut', MARK_SENDING, { partId, now, ...fence })) > 0 ||
       confirmLease(database, lease),
-    /** Claims a part that a dead process left in `sending`; false if it is no longer there. */
+    /**
+     * Claims a part that a crashed process left in `sending`; false if the part is no longer in
+     * that state.
+     */
     takeOver: async (partId: string): Promise<boolean> =>
       (await database.change('power-cut', TAKE_OVER, { partId, ...fence })) > 0 ||
       confirmLease(database, lease),
 
     /**
-     * What was known before this part was marked as sending, for finding it on the platform after a
-     * crash.
+     * Reads the state of the chat before this part was marked as sending, to find the part on the
+     * platform after a crash.
      */
     before: (partId: string) => database.read((sql) => readBeforePart(sql, partId)),
 
-    // If a power cut undoes a receipt, the part stays in `sending`, which counts as uncertain.
+    // If a power cut undoes the write of a receipt, the part stays in `sending`, which counts as
+    // uncertain.
     /**
-     * sending → sent, with the platform's id. In the same transaction, `following` goes from
-     * pending to sending. Returns whether it did.
+     * Moves a part from sending to sent, with the platform's id. In the same transaction,
+     * `following` is moved from pending to sending. Returns whether `following` was moved.
      */
     markSent: async (
       partId: string,
@@ -127,8 +131,9 @@ function createDeliveryOperations(database: Database, newId: NewId, lease: Named
     },
 
     /**
-     * sending → failed or unknown, permanently. `notice`, if any, is appended to the chat's outbox.
-     * With scope `answer`, the waiting parts of the same answer fail with it, untried.
+     * Moves a part permanently from sending to failed or unknown. A `notice` is appended to the
+     * chat's outbox. With scope `answer`, the waiting parts of the same answer fail as well,
+     * without being tried.
      */
     markFailed: (
       partId: string,
@@ -155,8 +160,8 @@ function createDeliveryOperations(database: Database, newId: NewId, lease: Named
 function createChatOperations(database: Database, newId: NewId, files: StoredFiles) {
   return {
     /**
-     * Adds parts that no turn wrote, such as notices. `about`: the people whose text or names they
-     * contain.
+     * Adds parts that no turn wrote, such as notices; `about` lists the people whose text or names
+     * they contain.
      */
     enqueue: (parts: readonly NewPart[], now: number, about: MentionedIds = []): Promise<void> =>
       database.write(
@@ -167,7 +172,9 @@ function createChatOperations(database: Database, newId: NewId, files: StoredFil
       files.withParts(parts, (stored) =>
         database.write((sql) => postParts(sql, post, stored, now)),
       ),
-    /** An account's chats with unfinished parts due at `now`, for the sweep and for startup. */
+    /**
+     * Lists an account's chats with unfinished parts due at `now`, for the sweep and for startup.
+     */
     chatsWithWork: (
       channel: string,
       account: string,
@@ -176,8 +183,8 @@ function createChatOperations(database: Database, newId: NewId, files: StoredFil
     ): Promise<readonly ChatKey[]> =>
       database.read((sql) => sql.all(CHATS_WITH_WORK, { channel, account, now, limit })),
     /**
-     * The accounts with parts to send or files to fetch, due at `now`: one query for all accounts
-     * of a gateway.
+     * Lists the accounts with parts to send or files to fetch, due at `now`, in one query for all
+     * accounts of a gateway.
      */
     accountsWithWork: (now: number): Promise<readonly AccountWork[]> =>
       database.read((sql) => sql.all(ACCOUNTS_WITH_WORK, { now })),
@@ -188,10 +195,10 @@ function createChatOperations(database: Database, newId: NewId, files: StoredFil
       for (const { state, count } of rows) counts[state] = count;
       return counts;
     },
-    /** The agent's newest `limit` messages in a chat of a conversation, newest first. */
+    /** Lists the agent's newest `limit` messages in a chat of a conversation, newest first. */
     ownAnswers: (chat: AnsweredChat, limit: number): Promise<readonly OwnAnswer[]> =>
       database.read((sql) => listOwnAnswers(sql, chat, limit)),
-    /** The newest `limit` parts sent to a chat, oldest first; for the web history. */
+    /** Lists the newest `limit` parts sent to a chat, oldest first, for the web history. */
     recent: async (chat: ChatKey, limit: number): Promise<readonly OutboxEntry[]> => {
       const rows = await database.read((sql) => sql.all(RECENT, { ...chat, limit }));
       return rows.reverse().map((row) => ({
@@ -206,12 +213,13 @@ function createChatOperations(database: Database, newId: NewId, files: StoredFil
   };
 }
 
-// A literal, because a partial index is used only if the query contains its condition.
+// States are literals, because a partial index is used only if the query contains the index
+// condition.
 const UNFINISHED = "state in ('pending', 'sending')";
 
 /**
- * A chat's first unfinished parts, due or not, because nothing may overtake them. Without the hint,
- * SQLite scans all parts the chat ever had, using the index with the same columns.
+ * Finds a chat's first unfinished parts, due or not, because no part may overtake them. Without the
+ * hint, SQLite uses another index on the same columns and scans every part in the chat.
  */
 const FIRST = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, attempts, not_before as "notBefore",
@@ -251,7 +259,8 @@ const MARK_SENDING = defineStatement(`
         and earlier.seq < outbox.seq)`);
 
 /**
- * A part left in `sending` is assigned to this lease, so that its former holder decides nothing.
+ * Assigns a part left in `sending` to this lease, so that the former holder can no longer record
+ * its outcome.
  */
 const TAKE_OVER = defineStatement(`
   update outbox set sender = :epoch where id = :partId and state = 'sending' and ${HAS_LEASE}`);
@@ -261,7 +270,7 @@ const HOLDER = defineStatement(
 ).rows<{ readonly owner: string }>();
 
 /**
- * Returns false if nothing was changed although the lease is held; otherwise throws StoreError
+ * Returns false if no row was changed although the lease is held; otherwise throws StoreError
  * `store-fenced`.
  */
 async function confirmLease(database: Database, lease: NamedLease | null): Promise<false> {
@@ -280,10 +289,7 @@ const SENT = defineStatement(`
   update outbox set state = 'sent', platform_message_id = :messageId, error = null,
     updated_at = :now, sent_at = :now ${WHILE_MINE}`);
 
-/**
- * Stores at most about 4,000 characters of reasons, because the refusals during a long outage need
- * not all be stored.
- */
+/** Stores at most about 4,000 characters of reasons, enough to explain a long outage. */
 const RETRY = defineStatement(`
   update outbox set state = case when changed = 'deleted' then 'failed' else 'pending' end,
     not_before = :notBefore, updated_at = :now, error = :error,
@@ -305,9 +311,9 @@ const STATE = defineStatement('select state from outbox where id = :partId').row
 }>();
 
 /**
- * A part that is not being sent may already be in the requested state, because the reply to a first
- * call was lost. Throws StoreError `store-part-state` if it is in another state or was taken over
- * under a later lease; then another process decides about it.
+ * The part may already be in the requested state, because the reply to an earlier call was lost.
+ * Throws StoreError `store-part-state` if the part is in another state or was taken over under a
+ * later lease.
  */
 async function requireState(sql: Sql, partId: string, state: PartState): Promise<void> {
   const row = await sql.get(STATE, { partId });
@@ -319,7 +325,7 @@ async function requireState(sql: Sql, partId: string, state: PartState): Promise
   );
 }
 
-/** A chat's newest parts, except those from before people deleted its conversation. */
+/** Selects a chat's newest parts, except those from before its conversation was deleted. */
 const RECENT = defineStatement(`
   select ${OUTBOX_COLUMNS}, state, created_at as "createdAt", error, answers, exists (select 1 from inbox
     where inbox.turn_id = outbox.turn_id and inbox.turn_id is not null
@@ -335,8 +341,9 @@ const RECENT = defineStatement(`
 >();
 
 /**
- * Chats whose first unfinished part is due. Only the first part counts, because no later one
- * overtakes it. The oldest part comes first, so that the limit never hides a chat forever.
+ * Selects chats whose first unfinished part is due. Only the first part counts, because no later
+ * part overtakes it. Chats with the oldest parts come first, so that the limit never hides a chat
+ * forever.
  */
 const CHATS_WITH_WORK = defineStatement(`
   select part.channel, part.account, part.chat_id as "chatId" from outbox part

@@ -26,7 +26,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    /** Marks everything that waits for the chat as sent, with the ids p1, p2 … */
+    /** Marks all waiting parts of the chat as sent, with the ids p1, p2 … */
     const deliver = async () => {
       for (const { part: waiting } of await store.outbox.unfinished(CHAT, 99)) {
         sent += 1;
@@ -87,7 +87,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return rows.find(({ part: { body } }) => body.text === text)?.part.id ?? '';
     };
 
-    it('[G05] are parts of answers, newest first, with the people they answer', async () => {
+    it('[G05] lists parts of answers as own messages, newest first, with the people they answer', async () => {
       await answered('t1');
       await answered('t2');
       expect(await own()).toEqual(['p2', 'p1']);
@@ -116,14 +116,14 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       ['an answer of another agent', () => answered('t1', { conversationId: '@bo/web:c1' })],
       ['an answer in another topic', () => answered('t1', { threadId: '7' })],
       ['an answer in another conversation', () => answered('t1', { conversationId: 'web:linked' })],
-    ])('[G05] are never %s', async (_what, send) => {
+    ])('[G05] never lists %s as own messages', async (_what, send) => {
       await send();
       await deliver();
       expect(sent).toBe(1);
       expect(await own()).toEqual([]);
     });
 
-    it('[G05] are kept separate by agent and topic', async () => {
+    it('[G05] lists own messages separately by agent and topic', async () => {
       await answered('t1');
       await answered('t2', { conversationId: '@bo/web:c1' });
       await answered('t3', { threadId: '7' });
@@ -132,7 +132,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await own(OWN, createRouteTo('c1', '7'))).toEqual(['p3']);
     });
 
-    it('[G05] can be changed only if they are sent answers, whatever id is given', async () => {
+    it('[G05] accepts changes only to sent answers, whatever id is given', async () => {
       await answered('t1');
       await asked();
       expect(await edit('t-asks', await partId('May I?'), 'p2')).toEqual({ kind: 'over' });
@@ -140,7 +140,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await press('p2')).toMatchObject({ kind: 'decided' });
     });
 
-    it('[G05] count a button press on the question, and on no other message', async () => {
+    it('[G05] accepts a button press only on the message that shows the question', async () => {
       await answered('t1');
       await asked();
       for (const other of ['p1', 'p9']) {
@@ -150,7 +150,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await press('p2')).toMatchObject({ kind: 'decided' });
     });
 
-    it('[G05] ignore a button press on an edited message', async () => {
+    it('[G05] ignores a button press on an edited message', async () => {
       await store.inbox.accept(createMessage('m1'));
       const { lease } = await startTurn(store, 't1');
       const plan = { ...createPart('plan'), buttons: BUTTONS };
@@ -165,7 +165,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
   });
 }
 
-describe('a press', () => {
+describe('a button press', () => {
   const data = '/approve ABC234';
   const stored = (more: Partial<PressableMessage>): PressableMessage => ({
     messageId: 'p1',

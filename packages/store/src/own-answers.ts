@@ -9,21 +9,21 @@ import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 export interface OwnAnswer {
   readonly partId: string;
   readonly messageId: string;
-  /** The people whose messages it answers: `telegram:42`. */
+  /** The people whose messages the answer was for: `telegram:42`. */
   readonly people: readonly string[];
 }
 
-/** One of an agent's conversations, and a chat in which it answers there. */
+/** One of an agent's conversations, and a chat in which the agent answers. */
 export interface AnsweredChat {
   readonly conversationId: string;
   readonly route: ReplyRoute;
 }
 
 /**
- * The agent's own messages in one chat of a conversation, newest first: the parts of its answers
- * there. Although the same account sent them, this leaves out Parley's questions, notices, alerts,
- * codes and links, what a person wrote from the page, and answers from other agents, topics and
- * conversations: the agent may not edit, delete or count any of these.
+ * Lists the agent's own messages in one chat of a conversation, newest first: the parts of its
+ * answers there. Other messages sent by the same account are left out, because the agent may not
+ * edit, delete or count them: questions, notices, alerts, codes and links from Parley, replies by a
+ * person on the page, and answers from other agents, topics and conversations.
  */
 export async function listOwnAnswers(
   sql: Sql,

@@ -25,13 +25,13 @@ export interface PersonReply {
   /** A second reply with the same key has no effect. */
   readonly requestKey: string;
   /**
-   * The number of the newest message the person has seen; this reply does not answer later ones. If
+   * The number of the newest message the person has seen; the reply does not answer later ones; if
    * absent, it answers all waiting messages.
    */
   readonly seen?: number | undefined;
   readonly parts: readonly NewPart[];
   /**
-   * Builds the history entries. `answered` are the messages that this reply answers instead of the
+   * Builds the history entries; `answered` are the messages that this reply answers instead of the
    * agent.
    */
   readonly entries: (answered: readonly InboxRow[]) => readonly TranscriptEntry[];
@@ -57,8 +57,8 @@ interface ReplyStorageDeps {
 
 /**
  * Stores a reply as a turn written by a person, with its history and parts, in the caller's
- * transaction. In a conversation that was taken over, it answers the waiting messages, which enter
- * the history before it. Elsewhere, the agent still answers them.
+ * transaction. In a conversation that was taken over, the reply answers the waiting messages, which
+ * enter the history before it. In other conversations, the agent still answers them.
  */
 export async function replyAsPerson(
   sql: Sql,
@@ -66,7 +66,7 @@ export async function replyAsPerson(
   { newId, moment }: ReplyStorageDeps,
 ): Promise<ReplyResult | null> {
   const { conversationId, requestKey, by } = reply;
-  // The lock makes a second call of the same request wait until this one is stored.
+  // The lock makes a repeated request wait until the first one is stored.
   const lane = await lockUndeleted(sql, conversationId);
   if (lane === undefined) return null;
   const known = await sql.get(KNOWN, { requestKey });
@@ -118,7 +118,7 @@ interface WaitingAnswer {
   readonly unfinished: readonly number[];
 }
 
-/** Closes and returns the messages of people that this reply answers. */
+/** Closes the people's messages that this reply answers, and returns them. */
 async function answerWaiting(
   sql: Sql,
   { conversationId, seen = Number.MAX_SAFE_INTEGER }: PersonReply,
@@ -142,7 +142,8 @@ const WRITE = defineStatement(`
     written_by, written_as, request_key)
   values (:turnId, :conversationId, :session, 'answered', 1, :now, :now, :by, :as, :requestKey)`);
 
-// States are literals, because a partial index is used only if the query contains its condition.
+// States are literals, because a partial index is used only if the query contains the index
+// condition.
 const UNFINISHED = defineStatement(`
   select id from turn
   where conversation_id = :conversationId and state = 'running' and session = :session`).rows<{

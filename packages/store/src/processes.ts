@@ -15,19 +15,19 @@ import type { StoreState } from './store-state.ts';
 export type ProcessRole = 'all' | 'gateway' | 'worker';
 
 /**
- * Each process renews its row every few seconds. A process whose row is older than this is
- * considered gone. In ms.
+ * A process whose row is older than this counts as gone, in ms; each process renews its row every
+ * few seconds.
  */
 const PROCESS_GONE_AFTER_MS = 15_000;
 
 /** Facts that must be the same in all processes of a deployment. */
 export const ProcessFacts = z.object({
   agent: z.string(),
-  /** The id stored in the workspace folder; null if it cannot be read. */
+  /** The id stored in the workspace folder; null if the folder cannot be read. */
   workspace: z.string().nullable(),
-  /** A hash for each settings section, without secrets and machine-specific values. */
+  /** A hash of each settings section, without secrets and machine-specific values. */
   settings: z.record(z.string(), z.string()),
-  /** How far its clock is ahead of the database's, in ms. */
+  /** How far the process's clock is ahead of the database's, in ms. */
   clockAheadMs: z.number(),
 });
 
@@ -37,13 +37,13 @@ export type ProcessFacts = Readonly<z.infer<typeof ProcessFacts>>;
 export interface RunningProcess {
   readonly id: string;
   readonly role: ProcessRole;
-  /** The name of its machine, and its process id there. */
+  /** The name of the process's machine, and its process id there. */
   readonly host: string;
   readonly pid: number;
-  /** The address at which its web server listens, for example `http://127.0.0.1:7411`. */
+  /** The address at which the process's web server listens, for example `http://127.0.0.1:7411`. */
   readonly address: string;
   readonly version: string;
-  /** When it was first recorded, on the clock that all processes share. */
+  /** When the process was first recorded, on the clock that all processes share. */
   readonly startedAt: number;
   readonly facts?: ProcessFacts;
 }
@@ -53,10 +53,7 @@ type HeartbeatResult =
   | { readonly kind: 'noted'; readonly time: number }
   | { readonly kind: 'outdated'; readonly newer: string };
 
-/**
- * The processes that share this database, to be shown to people and to find a gateway; nothing else
- * depends on them.
- */
+/** The processes that share this database, shown to people and used to find a gateway. */
 export function createProcessRepository(
   database: Database,
   newerParley: (sql: Sql) => Promise<string | null>,
@@ -64,15 +61,18 @@ export function createProcessRepository(
   state: StoreState,
 ) {
   return {
-    /** The time on the database's clock, in ms since 1970; on SQLite, the clock of this machine. */
+    /**
+     * Reads the time of the database's clock, in ms since the Unix epoch; on SQLite, this machine's
+     * clock.
+     */
     async time(): Promise<number> {
       return (await database.read((sql) => sql.get(TIME)))?.time ?? 0;
     },
 
     /**
      * Records that a process is running, and removes rows that were not renewed for a day. Resolves
-     * to the time on the database's clock. If a newer version of Parley has changed the schema,
-     * resolves to that version instead and writes nothing.
+     * to the time of the database's clock, or, without writing, to a newer version of Parley that
+     * has changed the schema.
      */
     async heartbeat({
       facts,
@@ -98,7 +98,7 @@ export function createProcessRepository(
       await database.change('process', LEAVE, { id });
     },
 
-    /** The processes whose rows were renewed recently, oldest first. */
+    /** Lists the processes whose rows were renewed recently, oldest first. */
     async list(): Promise<readonly RunningProcess[]> {
       const rows = await database.read((sql) => sql.all(LIST, { moment: sharedClock() }));
       return rows.map(({ facts, ...about }) => ({
@@ -144,23 +144,23 @@ const LIST = defineStatement(`
   Omit<RunningProcess, 'facts'> & { readonly facts: string | null }
 >();
 
-/** The right to do something that only one process may do at a time. */
+/** The right to do work that only one process may do at a time. */
 export interface NamedLease {
   /** For example `account:telegram/default`. */
   readonly name: string;
-  /** Fencing token; grows with every acquisition. */
+  /** Fencing token, which grows with every acquisition. */
   readonly epoch: number;
 }
 
-/** A row in the table: a current or former lease. */
+/** A row of the table `lease`: a current or former lease. */
 export interface LeaseRow {
   readonly name: string;
   readonly epoch: number;
-  /** Null once it has been released. */
+  /** Null once the lease has been released. */
   readonly owner: string | null;
   /**
-   * The remaining time in ms; 0 or less if it has expired. Without an owner: how long it is
-   * reserved for a successor.
+   * The remaining time in ms, 0 or less if the lease has expired; without an owner, the remaining
+   * reservation for a successor.
    */
   readonly leftMs: number | null;
 }
@@ -169,24 +169,24 @@ export interface LeaseRow {
 interface HeldLease {
   readonly name: string;
   readonly owner: string;
-  /** How many ms remain until it expires unless it is renewed. */
+  /** The time until the lease expires unless it is renewed, in ms. */
   readonly leftMs: number;
 }
 
-/** `busy`: who holds it, even if that is the caller, and for how many more ms. */
+/** `busy`: who holds the lease, possibly the caller, and for how many more ms. */
 type AcquireResult =
   | { readonly kind: 'held'; readonly lease: NamedLease }
   | { readonly kind: 'busy'; readonly owner: string; readonly retryInMs: number };
 
 /**
- * Leases by name, which expire some time after their process dies. All of them are based on the
- * clock that the processes share, never on a caller's clock.
+ * Leases by name, which expire some time after their process crashes. Their times use the clock
+ * that the processes share, never a caller's clock.
  */
 export type LeaseRepository = ReturnType<typeof createLeaseRepository>;
 
 /**
- * The table `lease`. Nothing in it has to survive a power cut, because afterwards no process is
- * left that could hold an older epoch.
+ * The table `lease` need not survive a power cut, because afterwards no process is left that could
+ * hold an older epoch.
  */
 export function createLeaseRepository(
   database: Database,
@@ -214,7 +214,7 @@ export function createLeaseRepository(
 
     /**
      * Renews the lease, so that it ends `leaseMs` from now, even if it would have lasted longer;
-     * false if it was lost.
+     * false if the lease was lost.
      */
     renew: (lease: NamedLease, leaseMs: number): Promise<boolean> =>
       database.writePriority(
@@ -222,8 +222,8 @@ export function createLeaseRepository(
       ),
 
     /**
-     * Renews one owner's leases except those that were lost, and returns the whole table
-     * afterwards. Rejects if the database was rolled back and the affected work could not be held.
+     * Renews one owner's leases except those that were lost, and returns the whole table. Rejects
+     * if the database was rolled back and the affected work could not be held.
      */
     async renewAll(
       owner: string,
@@ -251,17 +251,20 @@ export function createLeaseRepository(
         sql.run(SHORTEN, { names: encodeJson(names), leaseMs, moment: sharedClock() }),
       ),
 
-    /** Releases the lease, reserved for a successor for `reservedMs`. Harmless if it was lost. */
+    /**
+     * Releases the lease, optionally reserved for a successor for `reservedMs`; has no effect if
+     * the lease was lost.
+     */
     async release(lease: NamedLease, reservedMs: number | null = null): Promise<void> {
       await database.change('process', RELEASE, { ...lease, reservedMs, moment: sharedClock() });
     },
 
-    /** Ends every lease. Only for a process that has the data folder to itself, at startup. */
+    /** Ends every lease; only for a process with exclusive use of the data folder, at startup. */
     async releaseAll(): Promise<void> {
       await database.change('process', RELEASE_ALL);
     },
 
-    /** The leases that are currently held, by name. */
+    /** Lists the leases that are currently held, by name. */
     held: (): Promise<readonly HeldLease[]> =>
       database.read((sql) => sql.all(HELD, { moment: sharedClock() })),
   };
@@ -309,8 +312,8 @@ const HELD = defineStatement(`
   where lease_until > ${SHARED_NOW} and owner is not null order by name`).rows<HeldLease>();
 
 /**
- * The values stored for one account. Once another process has taken over the lease, they are
- * read-only: `set` and `clear` throw StoreError `store-fenced`.
+ * The adapter values stored for one account. Once another process has taken over the lease, the
+ * values are read-only: `set` and `clear` throw StoreError `store-fenced`.
  */
 export function createAdapterValues(
   database: Database,
@@ -333,7 +336,7 @@ export function createAdapterValues(
     async set(changes) {
       const [{ kind, id, value } = NO_CHANGE, ...others] = changes;
       if (value !== null && others.length === 0) {
-        // A single statement, so that this process cannot pause between checking the lease and
+        // Uses a single statement, so that this process cannot pause between checking the lease and
         // committing.
         const params = { ...place, ...fence, kind, id, value };
         if ((await database.change('power-cut', SET_VALUE, params)) === 0)

@@ -13,33 +13,33 @@ import type { StepAside } from './asides.ts';
 import { decodeCheckedJson, encodeJson } from './database.ts';
 
 /**
- * A prompt's facts without its texts. Sizes are those of the whole request; token counts are
- * estimates.
+ * Information about a prompt without its texts. Sizes are those of the whole request; token counts
+ * are estimates.
  */
 export interface PromptSummary {
   readonly turnId: string;
   readonly conversationId: string;
   readonly at: number;
   readonly layout: string;
-  /** `provider/model` as known before the call. */
+  /** `provider/model` as chosen before the call. */
   readonly model: string;
   readonly characters: number;
   readonly tokens: number;
   readonly place: PromptTarget;
   /** The platform ids of the messages that the turn answered. */
   readonly messageIds: readonly string[];
-  /** With several agents: the agent that answers and the routing rule (F14), as text. */
+  /** Set with several agents: the agent that answers and the routing rule (F14), as text. */
   readonly answeredBy?: string;
 }
 
 /** The complete prompt for a turn. */
 export interface StoredPrompt extends PromptSummary, SentRequest {
   readonly messages: readonly PromptMessage[];
-  /** The model's text besides its answer, by turn step. */
+  /** What the model wrote in addition to its answer, by turn step. */
   readonly asides: readonly StepAside[];
 }
 
-/** A turn's prompt as recorded, from which totals and hashes are computed. */
+/** A turn's prompt, from which totals and hashes are computed. */
 export interface NewPrompt
   extends Omit<PromptSummary, 'characters' | 'tokens' | 'answeredBy'>,
     SentPrompt,
@@ -47,7 +47,7 @@ export interface NewPrompt
   readonly messages: readonly (Omit<MessageSize, 'characters'> & { readonly content: string })[];
 }
 
-/** A text and its hash. `content` is JSON, which preserves every character. */
+/** A text and its hash; `content` is JSON, which preserves every character. */
 export interface HashedText {
   readonly hash: string;
   readonly content: string;
@@ -64,7 +64,6 @@ export function createTextHasher() {
   return rememberTexts(hashText, REMEMBERED);
 }
 
-/** Hashes a text. */
 export function hashText(text: string): HashedText {
   const content = encodeJson(text);
   return { hash: hash('sha256', content, 'base64url'), content };
@@ -73,22 +72,22 @@ export function hashText(text: string): HashedText {
 type PromptRecordPart = NewPrompt['parts'][number];
 
 /**
- * Creates a function that serializes parts without their text and caches the results, because most
- * parts are the same object in many prompts.
+ * Creates a function that serializes prompt parts without their text and caches the results,
+ * because most parts are the same object in many prompts.
  */
 export function createPartsSerializer(hashOf: (text: string) => HashedText) {
   const known = new WeakMap<PromptRecordPart, string>();
   return (part: PromptRecordPart): string => {
     const json =
       known.get(part) ??
-      // JSON leaves out undefined values.
+      // JSON omits undefined values.
       encodeJson({ ...part, text: undefined, hash: hashOf(part.text).hash });
     known.set(part, json);
     return json;
   };
 }
 
-/** The row that stores a prompt. */
+/** Builds the row that stores a prompt. */
 export function toPromptRow(
   prompt: NewPrompt,
   hashOf: (text: string) => HashedText,
@@ -119,14 +118,14 @@ export function toPromptRow(
 }
 
 /**
- * The length of a message hash in characters, about 128 bits. It only tells whether two messages
- * are equal; no text is looked up by it.
+ * The length of a message hash in characters, about 128 bits. The hash is only used to compare
+ * messages; no text is looked up by it.
  */
 const MESSAGE_HASH = 22;
 
 /**
- * Builds the JSON directly, because it is the longest list in the row and neither a role nor a hash
- * needs escaping.
+ * Builds the JSON directly, because this is the longest list in the row and neither roles nor
+ * hashes need escaping.
  */
 function toMessagesJson(
   messages: NewPrompt['messages'],
@@ -141,23 +140,22 @@ function toMessagesJson(
   return `[${json}]`;
 }
 
-/** The columns of a `SummaryRow`. */
 export const SUMMARY_COLUMNS = `turn_id as "turnId", conversation_id as "conversationId",
   created_at as at, layout, model, characters, tokens, place, message_ids as "messageIds",
   (select reason from inbox where inbox.turn_id = turn_prompt.turn_id order by seq desc limit 1) as reason`;
 
-/** A prompt's facts without its texts; `place` and `messageIds` are JSON. */
+/** A row with information about a prompt; `place` and `messageIds` are JSON. */
 export interface SummaryRow extends Omit<PromptSummary, 'place' | 'messageIds' | 'answeredBy'> {
   readonly place: string;
   readonly messageIds: string;
   /**
    * Why the newest message is answered: access, activation and, with several agents, the chosen
-   * one.
+   * agent.
    */
   readonly reason?: string | null;
 }
 
-/** A turn's prompt. These columns are JSON; the parts refer to texts by hash. */
+/** A row with a turn's prompt; its columns are JSON, and the parts refer to texts by hash. */
 export interface PromptRow extends SummaryRow {
   readonly parts: string;
   readonly unsent: string;
@@ -165,7 +163,7 @@ export interface PromptRow extends SummaryRow {
   readonly messages: string;
 }
 
-/** Converts a row to a prompt's facts. Throws StoreError `store-damaged`. */
+/** Converts a row to a prompt summary; throws StoreError `store-damaged`. */
 export function toPromptSummary({ reason, ...row }: SummaryRow): PromptSummary {
   const agent = reason?.split('; ')[2];
   return {
@@ -176,7 +174,7 @@ export function toPromptSummary({ reason, ...row }: SummaryRow): PromptSummary {
   };
 }
 
-/** The distinct hashes in a row's parts. Throws StoreError `store-damaged`. */
+/** Lists the distinct hashes in a row's parts; throws StoreError `store-damaged`. */
 export function listHashes(row: Pick<PromptRow, 'parts'>): readonly string[] {
   const parts = decodeCheckedJson(PromptLists.parts, row.parts, 'parts of a prompt');
   return [...new Set(parts.map(({ hash }) => hash))];

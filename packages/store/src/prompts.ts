@@ -23,18 +23,17 @@ import {
   toStoredPrompt,
 } from './prompt-rows.ts';
 
-/** Which prompts to list. All given conditions must hold. */
+/** Conditions that a prompt must satisfy to be listed. */
 export interface PromptSearch {
-  /** A conversation, or the platform's chat id. */
+  /** A conversation id, or the platform's chat id. */
   readonly chat?: string | undefined;
   /** The platform id of a message that the turn answered. */
   readonly messageId?: string | undefined;
-  /** The last prompt on the previous page; older ones follow. */
+  /** The last prompt on the previous page; the next page continues with older ones. */
   readonly before?: { readonly at: number; readonly turnId: string } | undefined;
   readonly limit: number;
 }
 
-/** A prompt ready to be written. */
 interface PreparedPrompt {
   readonly at: number;
   readonly texts: readonly HashedText[];
@@ -46,13 +45,13 @@ interface PreparedPrompt {
 export interface PromptWriter {
   prepare(prompt: NewPrompt): PreparedPrompt;
   write(sql: Sql, prompt: PreparedPrompt): Promise<void>;
-  /** Call this once the transaction is committed. */
+  /** Call this once the prompt's transaction is committed. */
   written(prompt: PreparedPrompt): void;
 }
 
 /**
- * Prompts from the last few days (P17): the tables `turn_prompt` and `prompt_text`. Turns write
- * them; the prompt inspector and `parley prompt` read them.
+ * Prompts recorded in the last few days (P17): the tables `turn_prompt` and `prompt_text`. Turns
+ * write these tables; the prompt inspector and `parley prompt` read them.
  */
 export type PromptRepository = ReturnType<typeof createPromptRepository>;
 
@@ -83,8 +82,8 @@ export function createPromptRepository(database: Database) {
   return {
     ...writer,
     /**
-     * Stores a turn's prompt; if the turn runs again, its prompt is replaced. Known texts are not
-     * written again. A power cut may lose the latest ones, because nothing depends on them.
+     * Stores a turn's prompt, replacing the prompt of an earlier run, without writing cached texts
+     * again. A power cut may lose the latest prompts, because nothing depends on them.
      */
     async record(prompt: NewPrompt): Promise<void> {
       const prepared = writer.prepare(prompt);
@@ -92,7 +91,7 @@ export function createPromptRepository(database: Database) {
       writer.written(prepared);
     },
 
-    /** Null if the turn is unknown or too old. */
+    /** Reads a turn's prompt; null if the turn is unknown or too old. */
     ofTurn: (turnId: string): Promise<StoredPrompt | null> =>
       database.read(async (sql) => {
         const row = await sql.get(OF_TURN, { turnId });
@@ -106,7 +105,7 @@ export function createPromptRepository(database: Database) {
         };
       }),
 
-    /** Newest first. */
+    /** Lists prompts, newest first. */
     async list({
       chat,
       messageId,
@@ -123,7 +122,7 @@ export function createPromptRepository(database: Database) {
       return rows.map(toPromptSummary);
     },
 
-    // Called by another writer of texts after a stored text may have been removed.
+    // Call this after a stored text may have been removed.
     textsChanged() {
       known.clear();
       hashOf.clear();
@@ -131,22 +130,19 @@ export function createPromptRepository(database: Database) {
   };
 }
 
-/**
- * Removes duplicates. Equal hashes are usually the same object, unless the cached hash was evicted
- * in between.
- */
+/** Equal hashes are usually the same object, unless the cached hash was evicted in between. */
 function removeDuplicates(texts: readonly HashedText[]): HashedText[] {
   const found = new Set<string>();
   return texts.filter(({ hash }) => !found.has(hash) && found.add(hash));
 }
 
-/** The same order for all turns, so that two turns that share texts never deadlock. */
+/** All turns write texts in the same order, so that two turns that share texts never deadlock. */
 const byHash = (a: HashedText, b: HashedText): number => (a.hash < b.hash ? -1 : 1);
 
 /**
- * Which of these texts are missing in the database, whatever this process has cached, because
- * another one may have removed phrases from them (P17). On SQLite there is only one process, which
- * is notified.
+ * Finds texts that are missing in the database, ignoring this process's cache, because another
+ * process may have removed phrases from them (P17). On SQLite there is only one process, which is
+ * notified of such changes.
  */
 async function findMissingTexts(
   { dialect }: Database,

@@ -5,11 +5,11 @@ import { createMessage, listMessageIds } from './testing/messages.ts';
 
 const LANE = 'web:c1';
 const UNTIL = 10_000;
-/** The maximum time for which a turn is put off. */
+/** The maximum time for which a turn is put off, in ms. */
 const HOUR_MS = 3_600_000;
 
 for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
-  describe.runIf(database.available)(`[D13] a turn that is put off, on ${database.name}`, () => {
+  describe.runIf(database.available)(`[D13] a postponed turn on ${database.name}`, () => {
     let store: Store;
     beforeEach(async () => {
       store = await database.openEmpty();
@@ -43,7 +43,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return turn;
     }
 
-    it('is neither claimed nor found by the sweep before its time, and is then the same turn', async () => {
+    it('neither claims nor sweeps a postponed turn before its time, and then resumes the same turn', async () => {
       await putOff('t1', 100);
       expect(await workAt(UNTIL - 1)).toEqual([]);
       expect((await begin('t2', UNTIL - 1)).kind).toBe('suspended');
@@ -64,7 +64,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     });
 
     it.each(['collect', 'followup'] as const)(
-      'returns its messages before those that a person has written since (%s)',
+      'returns its messages to the queue ahead of newer messages from a person (%s)',
       async (busy) => {
         await putOff('t1', 100);
         await store.inbox.accept(createMessage('m2', 'c1', { at: 200 }));
@@ -75,7 +75,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       },
     );
 
-    it('survives /new like a running turn: its own session is answered', async () => {
+    it('survives /new like a running turn, and its answer belongs to the earlier session', async () => {
       await putOff('t1', 100);
       const command = { ...createMessage('n', 'c1', { at: 200 }) };
       await store.inbox.command(command, (command) => command.startSession());
@@ -84,7 +84,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await started('t3', UNTIL)).turn.turnId).toBe('t1');
     });
 
-    it('cannot be put off by a worker that lost the lane, nor once it is over', async () => {
+    it('refuses to postpone a turn of a worker that lost the lane, or one that has ended', async () => {
       const { lease } = await started('t1', 100);
       const off = { turnId: 't1', until: UNTIL, reason: 'away' };
       database.setTime(5_000);
@@ -99,7 +99,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.lanes.putOff(again.lease, off, 7_000)).toBe('fenced');
     });
 
-    it('does not wait for a time that was computed before the clock was set back', async () => {
+    it('ignores a time that was computed before the clock was set back', async () => {
       await putOff('t1', UNTIL + HOUR_MS, UNTIL + HOUR_MS + 5_000);
       expect(await workAt(1_000)).toEqual([LANE]);
       expect((await started('t2', 1_000)).turn.turnId).toBe('t1');

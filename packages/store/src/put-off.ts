@@ -5,7 +5,7 @@ import { releaseGroupContext } from './group-context.ts';
 export interface PostponedTurn {
   readonly turnId: string;
   readonly until: number;
-  /** The reason, to be shown to people. */
+  /** The reason as shown to people. */
   readonly reason: string;
 }
 
@@ -26,7 +26,7 @@ export function isPostponed(until: number | null, now: number): boolean {
 }
 
 /**
- * Puts a running turn off. This start does not count as an attempt, because it did not crash its
+ * Puts a running turn off without counting this start as an attempt, because it did not crash its
  * worker.
  */
 export async function postponeTurn(
@@ -43,7 +43,7 @@ const PUT_OFF = defineStatement(`
     reason = :reason, attempts = attempts - 1
   where id = :turnId and conversation_id = :conversationId and state = 'running'`);
 
-/** Ends a running turn and returns its messages to the queue, ahead of anything written since. */
+/** Ends a running turn and returns its messages to the queue, ahead of newer ones. */
 export function returnMessages(
   sql: Sql,
   conversationId: string,

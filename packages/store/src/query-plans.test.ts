@@ -26,9 +26,9 @@ import { createTimedIds } from './timed-ids.ts';
 import { watchDatabase } from './watch-database.ts';
 
 /**
- * Indexes that contain only unfinished work or that a sum has to scan, the newest prompts from the
- * last few days, used memories, and all conversations, which are scanned once when a process that
- * has exclusive use of the data folder starts.
+ * Indexes that may be scanned completely: those that contain only unfinished work or serve a sum,
+ * recent prompts, used memories, and all conversations, which are scanned once when a process with
+ * exclusive use of the data folder starts.
  */
 const MAY_BE_READ_WHOLE =
   /^SCAN (inbox USING (COVERING )?INDEX inbox_(waiting|owner)|attachment USING (COVERING )?INDEX attachment_(pending|kept|view_once)|turn USING (COVERING )?INDEX turn_running|approval USING INDEX approval_due|outbox USING (COVERING INDEX outbox_state|INDEX outbox_unfinished)|dead_letter USING (COVERING )?INDEX dead_letter_(open|subject)|turn_prompt USING (COVERING )?INDEX turn_prompt_age|conversation|memory_entry USING COVERING INDEX memory_entry_used)$/;
@@ -69,7 +69,7 @@ describe('the plan of every query', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('uses an index, so that a long history makes no lookup slower', () => {
+  it('uses an index, so that no lookup slows down as the history grows', () => {
     const tables = new Set([
       'inbox',
       'attachment',
@@ -103,7 +103,7 @@ describe('the plan of every query', () => {
     expect(queries.size).toBeGreaterThan(25);
   });
 
-  it('[D05] finds what has to be sent to a chat without scanning what was already sent', () => {
+  it('[D05] finds unsent parts of a chat without scanning sent ones', () => {
     const [first] = [...queries].filter((text) => text.includes('as goes_on'));
     expect(planOf(look, first ?? '')[0]).toMatch(/^SEARCH outbox USING INDEX outbox_unfinished/);
   });
@@ -119,7 +119,7 @@ describe('the plan of every query', () => {
     expect(steps).toContainEqual(expect.stringMatching(/^SEARCH outbox USING INDEX outbox_chat/));
   });
 
-  it('[U08] lists chats by stepping from one to the next, not by their messages', () => {
+  it('[U08] lists chats by stepping from one chat to the next instead of reading their messages', () => {
     const [chats] = [...queries].filter((text) => text.includes('with recursive chat'));
     const steps = planOf(look, chats ?? '').filter((detail) => /(in|out)box/.test(detail));
     expect(steps.length).toBeGreaterThan(4);
@@ -130,10 +130,10 @@ describe('the plan of every query', () => {
 
 const [, postgres] = listBothDatabases(inject('postgresUrl'));
 
-describe.runIf(postgres?.available)('on PostgreSQL', () => {
+describe.runIf(postgres?.available)('query plans on PostgreSQL', () => {
   afterAll(() => postgres?.dispose());
 
-  it('[U08] reads a few rows per chat to list chats, however much was said there', async () => {
+  it('[U08] reads a few rows per chat to list chats, even in a chat with many messages', async () => {
     const store = await postgres?.openEmpty();
     await store?.inbox.accept(createMessage('m1'));
     await store?.inbox.accept(createMessage('m2', 'c2'));
@@ -161,9 +161,9 @@ describe.runIf(postgres?.available)('on PostgreSQL', () => {
   });
 });
 
-/** Rows are stored in the requested order, by number or by index, so reading stops at the limit. */
+/** A query stops at its limit if rows or an index are already in the requested order. */
 function isFirstFew(database: DatabaseSync, text: string): boolean {
-  // The last row of each table, one after another.
+  // This query reads the last row of each table, one after another.
   if (text.includes('as newest_of_each')) return true;
   const isCut = !text.includes(' where ') && /order by [\w", ]+ limit (\?|\+\?1)$/.test(text);
   return isCut && !planOf(database, text).some((detail) => detail.includes('B-TREE FOR ORDER BY'));

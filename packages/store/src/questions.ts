@@ -11,12 +11,12 @@ import { matchChoice } from './match-choice.ts';
 import type { InboxRow, JournalStep } from './rows.ts';
 import { storeStep } from './turns.ts';
 
-/** The result of `/answer`. `others`: another person was asked. */
+/** The result of `/answer`. `others`: the question was for another person. */
 export type AnswerVerdict =
   | { readonly kind: 'answered' | 'closed'; readonly question: Approval }
   | { readonly kind: 'others' | 'elsewhere' | 'unknown' };
 
-/** An answer as pressed or typed; `text` is null if it was skipped. */
+/** An answer as pressed or typed; `text` is null if the question was skipped. */
 export interface QuestionAnswer {
   readonly code: string;
   /** `telegram:42`. */
@@ -46,7 +46,7 @@ export async function answerQuestion(
   return { kind: 'answered', question: readApprovalRow(answered) };
 }
 
-/** The open question that a turn waits for; null if it waits for an approval. */
+/** Finds the open question that a turn waits for; null if the turn waits for an approval. */
 export async function findOpenQuestion(
   sql: Sql,
   code: string,
@@ -75,7 +75,7 @@ export function isAnswerToQuestion(
 
 /**
  * Answers a question with messages from the person who was asked; the messages join the turn (D03).
- * If they contain files, they get a separate turn afterwards, and the answer says so.
+ * Messages with files get a separate turn afterwards, which the answer mentions.
  */
 export async function answerWithMessages(
   sql: Sql,
@@ -98,14 +98,14 @@ export async function answerWithMessages(
 /** The answer when a person sent files instead of text. */
 export const SENT_FILES = '(They sent files, which are answered after this.)';
 
-/** The journal step that records which messages joined a turn after all earlier steps. */
+/** Builds the journal step that records which messages joined a turn after all earlier steps. */
 export function toJoinedStep(index: number, rows: readonly Pick<InboxRow, 'seq'>[]) {
   const content = { kind: 'joined' as const, messages: rows.map(({ seq }) => seq) };
   return { index, content } satisfies JournalStep;
 }
 
 /**
- * The choice that a text refers to, otherwise the text itself. Null if the question was skipped.
+ * Returns the choice that a text refers to, or the text itself; null if the question was skipped.
  */
 function resolveChoice(text: string, choices: readonly string[]): string | null {
   const typed = text.trim();

@@ -7,15 +7,15 @@ import { OUTBOX_COLUMNS, type PartRow, readPart } from './outbox-parts.ts';
 import type { GroupContextMessage } from './rows.ts';
 import { REACTION_PREFIX } from './tables/messages.ts';
 
-/** A message in a chat, by the agent or a person. People's names and texts are untrusted. */
+/** A message in a chat, by the agent or a person, whose names and texts are untrusted. */
 export type StoredMessage =
   | {
       readonly by: 'agent';
       readonly text: string;
       readonly threadId?: string | undefined;
       /**
-       * The conversation to which the turn that wrote it belongs, possibly a lane without people;
-       * absent if no turn wrote it.
+       * The conversation of the turn that wrote the message, possibly a lane without people; absent
+       * if no turn wrote it.
        */
       readonly conversationId?: string | undefined;
     }
@@ -24,14 +24,14 @@ export type StoredMessage =
       readonly senderId: string;
       readonly senderName: string;
       readonly text: string;
-      /** The conversation in which it was written. */
+      /** The conversation in which the person wrote the message. */
       readonly conversationId: string;
     };
 
 /** A person's reactions to a message, as one line of context. */
 export interface ReactionLine extends Omit<GroupContextMessage, 'messageId'> {
   readonly messageId: string;
-  /** When the platform says it happened, in ms. */
+  /** When the reaction was made, according to the platform, in ms. */
   readonly sentAt: number;
 }
 
@@ -39,14 +39,15 @@ export interface ReactionLine extends Omit<GroupContextMessage, 'messageId'> {
 export function createReactionRepository(database: Database) {
   return {
     /**
-     * Finds a message by its platform id; Parley's own messages only among the chat's newest 1,000.
-     * Null if it is unknown.
+     * Finds a message by its platform id, among Parley's own only in the chat's newest 1,000; null
+     * if unknown.
      */
     message: (key: MessageKey) => database.read((sql) => findMessage(sql, key)),
 
     /**
-     * Stores a line for the conversation's next turn. It replaces the line about the same message
-     * and person, unless a turn has taken that line. A duplicate event is stored once.
+     * Stores a reaction line for the conversation's next turn. The line replaces an earlier one
+     * about the same message and person, unless a turn has already taken it. A duplicate event is
+     * stored once.
      */
     keep: (
       place: ContextKey,

@@ -18,7 +18,6 @@ const OPEN_DEAD_LETTERS = defineStatement(
   `select * ${OPEN} and seq < :before order by seq desc limit :limit`,
 ).rows<DeadLetterRow>();
 
-/** The newest open dead letters. */
 export async function listOpenDeadLetters(
   sql: Sql,
   { before = Number.MAX_SAFE_INTEGER, limit }: DeadLetterPage,
@@ -30,7 +29,7 @@ const OPEN_IDS = defineStatement(`
   select seq ${OPEN} and kind in (select value from json_each(:kinds)) and seq > :after
   order by seq limit :limit`).rows<Pick<DeadLetterRow, 'seq'>>();
 
-/** The numbers of the oldest open dead letters of these kinds. */
+/** Lists the numbers of the oldest open dead letters of these kinds. */
 export async function listOpenIds(
   sql: Sql,
   kinds: readonly DeadLetter['kind'][],
@@ -41,7 +40,7 @@ export async function listOpenIds(
   return rows.map(({ seq }) => seq);
 }
 
-/** One dead letter, settled or not. */
+/** Finds one dead letter, settled or not. */
 export async function findDeadLetter(sql: Sql, id: number): Promise<DeadLetter | null> {
   const [letter] = await attachSubjects(sql, await sql.all(DEAD_LETTER, { id }));
   return letter ?? null;
@@ -52,7 +51,7 @@ const COUNTS = defineStatement(`select kind, count(*) as count ${OPEN} group by 
   readonly count: number;
 }>();
 
-/** The number of open dead letters by kind. */
+/** Counts open dead letters by kind. */
 export async function countOpenDeadLetters(
   sql: Sql,
 ): Promise<Readonly<Record<DeadLetter['kind'], number>>> {
@@ -61,7 +60,7 @@ export async function countOpenDeadLetters(
   return counts;
 }
 
-/** Adds to each row the part or turn it is about, preserving their order. */
+/** Adds the affected part or turn to each row, keeping the order of the rows. */
 async function attachSubjects(
   sql: Sql,
   rows: readonly DeadLetterRow[],

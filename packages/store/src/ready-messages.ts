@@ -2,21 +2,21 @@ import type { BusyMode, ReplyRoute } from '@parley/core';
 import type { InboxRow } from './rows.ts';
 
 /**
- * The waiting messages that become a turn now, or the time (ms since 1970) at which some of them
- * will.
+ * The waiting messages that become a turn now, or the time at which some of them will (ms since the
+ * Unix epoch).
  */
 export type ReadyMessages =
   | { readonly kind: 'now'; readonly rows: readonly InboxRow[] }
   | { readonly kind: 'later'; readonly at: number }
   | { readonly kind: 'nothing' };
 
-/** A burst that never ends is cut off this long after its first message, in ms. */
+/** A burst without an end is cut off this long after its first message, in ms. */
 const MAX_BURST_MS = 5_000;
 
 /**
- * The oldest messages that form one turn: all that go to the same destination, or one at a time
- * with `followup`, but a burst always as a whole (F08). Only a leading run is taken, because taking
- * a later message first would break the order of the lane.
+ * Selects the oldest messages that form one turn: all with the same destination, or one message
+ * with `followup`, but a burst always as a whole (F08). Messages are taken from the start of the
+ * queue only, because taking a later one first would break the order of the lane.
  */
 export function selectReadyMessages(
   waiting: readonly InboxRow[],
@@ -40,7 +40,7 @@ export function selectReadyMessages(
 }
 
 /**
- * The messages before the first one whose answer goes elsewhere. A message that wants JSON is
+ * Takes the messages before the first one whose answer goes elsewhere; a message that wants JSON is
  * answered alone.
  */
 function takeAnsweredTogether(rows: readonly InboxRow[]): readonly InboxRow[] {
@@ -65,12 +65,13 @@ export function isSameDestination(one: ReplyRoute, other: ReplyRoute): boolean {
 }
 
 /**
- * The burst that starts here: an album with the messages between its pictures, or a long paste
- * split into pieces; otherwise one message.
+ * Finds the burst that starts at an index: an album with the messages between its pictures, or a
+ * long paste split into pieces; otherwise one message.
  */
 function takeBurst(rows: readonly InboxRow[], start: number): readonly InboxRow[] {
   let end = start;
-  // The common case: one message. It also avoids rescanning a long queue for each of its messages.
+  // A single message is the common case, handled first to avoid rescanning a long queue for each
+  // message.
   if (rows[start]?.settlesAt === undefined) return rows.slice(start, start + 1);
   for (let next = start + 1; next < rows.length; next += 1) {
     const candidate = rows[next];
@@ -87,7 +88,9 @@ function continuesAlbum(row: InboxRow, next: InboxRow): boolean {
   return next.receivedAt <= row.settlesAt;
 }
 
-/** When a burst counts as complete. A short piece ends a paste; only time ends an album. */
+/**
+ * Computes when a burst counts as complete. A short piece ends a paste; only time ends an album.
+ */
 function computeBurstEnd(burst: readonly InboxRow[]): number {
   const [first, last] = [burst[0], burst.at(-1)];
   if (first === undefined || last?.settlesAt === undefined) return 0;

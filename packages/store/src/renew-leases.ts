@@ -2,12 +2,14 @@ import { type Database, defineStatement, encodeJson, selectJsonItem } from './da
 import type { Lease } from './rows.ts';
 import { SHARED_NOW } from './shared-clock.ts';
 
-/** Leases per query: far below the query size limit, far above what one worker holds. */
+/**
+ * The number of leases per query: far below the query size limit, far above what one worker holds.
+ */
 const AT_ONCE = 200;
 
 /**
- * A transaction that holds many leases must not wait for another one, or the two could deadlock.
- * Rows that are locked at this moment are skipped and renewed next time.
+ * Renewal does not wait for locked rows, because a transaction that holds many leases could
+ * deadlock with another one. Rows that are currently locked are skipped and renewed next time.
  */
 export async function renewLeases(
   database: Database,

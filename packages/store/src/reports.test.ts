@@ -17,7 +17,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[U03] is empty if nothing has ever been done', async () => {
+    it('[U03] reports an empty backlog for a new database', async () => {
       expect(await store.backlog.read(5, 10)).toEqual({
         messages: 0,
         conversations: 0,
@@ -29,7 +29,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[U03] is listed by conversation, turn and account, oldest first', async () => {
+    it('[U03] lists the backlog by conversation, turn and account, oldest first', async () => {
       await store.inbox.accept(createMessage('m1', 'c1', { at: 1 }));
       database.setTime(2);
       await startTurn(store, 't1', 'web:c1', 'worker 1');
@@ -65,7 +65,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await store.backlog.read(1, 10)).waiting).toHaveLength(1);
     });
 
-    it('[U03] [U12] is not old where it waits for a person, who leads the chat or has to decide', async () => {
+    it('[U03] [U12] ignores work that waits for a person, who leads the chat or has to decide', async () => {
       const oldestAt = async (now: number) => (await store.backlog.read(5, now)).oldestAt;
       await store.inbox.accept(createMessage('m1', 'c1', { at: 1 }));
       await store.inbox.accept(createMessage('m2', 'c2', { at: 2 }));
@@ -82,7 +82,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.approvals.ask(lease, question, [], 4)).toBe('asked');
       await store.inbox.accept(createMessage('m4', 'c2', { at: 2 }));
       expect(await oldestAt(10)).toBe(3);
-      // The takeover has expired.
+      // The takeover has expired by this time.
       expect(await oldestAt(1_000)).toBe(1);
     });
   });
@@ -102,7 +102,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    /** Runs a turn that calls `write` twice, the second time without success, and `read`. */
+    /** Runs a turn that calls `write` twice, the second time without success, and `read` once. */
     const turnThatWrites = async () => {
       await store.inbox.accept(createMessage('m1'));
       const { lease } = await startTurn(store, 't1');
@@ -119,7 +119,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return lease;
     };
 
-    it('[U05] shows which files an agent wrote, in which conversation, and who approved it', async () => {
+    it('[U05] shows which files an agent wrote, in which conversation, and who approved each write', async () => {
       const lease = await turnThatWrites();
       const approval = { code: 'A', turnId: 't1', callKey: 't1.0.0', tool: 'write', shown: '' };
       const who = { askedBy: 'web:u1', askedIn: 'web:c9', place: 'web', approvers: [] };

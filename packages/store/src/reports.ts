@@ -6,21 +6,21 @@ import { isTakenOverCondition } from './taken-over.ts';
 interface WaitingConversation {
   readonly conversationId: string;
   readonly messages: number;
-  /** When the oldest message was received, in ms. */
+  /** When the oldest waiting message was received, in ms. */
   readonly oldestAt: number;
 }
 
-/** A running turn. Times in ms. */
+/** A running turn; times are in ms. */
 interface RunningTurn {
   readonly turnId: string;
   readonly conversationId: string;
   readonly startedAt: number;
-  /** How many times it was started. */
+  /** How many times the turn was started. */
   readonly attempts: number;
-  /** The worker that runs it; null if there is none. */
+  /** The worker that runs the turn; null if no worker does. */
   readonly owner: string | null;
   readonly leaseUntil: number | null;
-  /** Whether it waits for an approval. */
+  /** Whether the turn waits for an approval. */
   readonly isSuspended: boolean;
 }
 
@@ -31,12 +31,12 @@ interface UnsentByAccount {
   readonly pending: number;
   readonly sending: number;
   readonly chats: number;
-  /** When the oldest part was stored, in ms. */
+  /** When the oldest unsent part was stored, in ms. */
   readonly oldestAt: number;
 }
 
 /**
- * Waiting, running and outgoing work. Each list starts with the oldest entry and is truncated at
+ * Waiting, running and outgoing work; each list starts with the oldest entry and is truncated at
  * the limit.
  */
 export interface Backlog {
@@ -44,9 +44,8 @@ export interface Backlog {
   readonly conversations: number;
   readonly turns: number;
   /**
-   * When the oldest message that waits for the agent was received, in ms; null if there is none.
-   * Messages in a conversation that a person leads, or that waits for a person's decision, do not
-   * count.
+   * When the oldest message that waits for the agent was received, in ms; null if no message waits.
+   * Conversations that a person leads, or that wait for a person's decision, do not count.
    */
   readonly oldestAt: number | null;
   readonly waiting: readonly WaitingConversation[];
@@ -55,17 +54,18 @@ export interface Backlog {
 }
 
 /**
- * The oldest waiting work, for the readiness check. Times in ms since 1970; null if nothing waits.
+ * The oldest waiting work, for the readiness check. Times are in ms since the Unix epoch, or null
+ * if no work waits.
  */
 export interface OldestWork {
   /**
-   * The oldest message that a worker could take now. Conversations with a running turn, or led by a
-   * person, do not count.
+   * The oldest message that a worker could take now; messages in conversations with a running turn
+   * or led by a person do not count.
    */
   readonly message: { readonly seq: number; readonly at: number } | null;
-  /** When a turn in any conversation last started or ended; null if never. */
+  /** When a turn in any conversation last started or ended; null if no turn has run. */
   readonly lastTurnAt: number | null;
-  /** For each account, the oldest part that could be sent now, being the first one for its chat. */
+  /** For each account, the oldest first part of a chat that could be sent now. */
   readonly parts: readonly OldestPart[];
 }
 
@@ -77,8 +77,8 @@ interface OldestPart {
 }
 
 /**
- * Unfinished work. It has no table of its own and writes nothing; status and the page read it. Each
- * query uses an index that contains only unfinished work.
+ * Reports unfinished work. The reports only read tables of other files; status and the page show
+ * them. Each query uses an index that contains only unfinished work.
  */
 export function createBacklogRepository(database: Database) {
   return {
@@ -117,8 +117,8 @@ const LAST_TURN = defineStatement(`
     union all select max(finished_at) from turn
   ) moments`).rows<{ readonly at: number | null }>();
 
-// A part that was never tried counts whatever its time says, because only a clock change can have
-// moved that time.
+// A part that was never tried always counts as due, because only a clock change can have moved its
+// time into the future.
 const OLDEST_PARTS = defineStatement(`
   select part.channel, part.account, part.seq,
     case when part.attempts = 0 then part.created_at else part.not_before end as at
@@ -173,42 +173,42 @@ const OUTGOING = defineStatement(`
   from outbox where state in ('pending', 'sending')
   group by channel, account order by min(created_at) limit :limit`).rows<UnsentByAccount>();
 
-/** A person whom an owner allowed, or a linked account, and its last use. Times in ms. */
+/** A person whom an owner allowed, or a linked account, with its last use; times are in ms. */
 interface KnownPerson {
   /** `channel:userId`. */
   readonly personId: string;
   readonly since: number;
-  /** The last day on which they used the model (`2026-11-21`); null if unknown. */
+  /** The last day on which the person used the model (`2026-11-21`); null if unknown. */
   readonly lastDay: string | null;
 }
 
 /** A tool call from a finished turn's journal. */
 interface JournalledWrite {
   readonly tool: string;
-  /** The arguments as the model wrote them: unchecked JSON. */
+  /** The call's arguments as the model wrote them: unchecked JSON. */
   readonly input: string;
   readonly conversationId: string;
   readonly at: number;
-  /** The person who approved it; null if nobody was asked. */
+  /** The person who approved the call; null if no approval was needed. */
   readonly approvedBy: string | null;
 }
 
-/** Limits the number of journals that are read; the newest turns matter most. */
+/** The maximum number of turns whose journals are read, newest first. */
 const MAX_TURNS = 1_000;
 
-/**
- * The queries behind `parley audit`. They are read-only, and nothing on the message path uses them.
- */
+/** Read-only queries for `parley audit`, which are not used for messages. */
 export function createAuditRepository(database: Database) {
   return {
-    /** Everyone whom an owner allowed with a code. */
+    /** Lists people whom an owner allowed with a code. */
     allowedPeople: (): Promise<readonly KnownPerson[]> =>
       database.read((sql) => sql.all(ALLOWED, { colon: ':' })),
 
-    /** All linked accounts. */
     linked: (): Promise<readonly KnownPerson[]> => database.read((sql) => sql.all(LINKED)),
 
-    /** Successful calls to these tools in turns that have ended since then, newest first. */
+    /**
+     * Lists successful calls to these tools in turns that have ended since the given time, newest
+     * first.
+     */
     writes: (tools: readonly string[], since: number) =>
       database.read((sql) => listWritesSince(sql, tools, since)),
   };

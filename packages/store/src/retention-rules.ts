@@ -9,7 +9,7 @@ export interface RetentionRule extends AgeRule {
   readonly by: readonly string[];
 }
 
-/** Referring tables come before those they refer to. */
+/** All retention rules; referring tables come before the tables they refer to. */
 export const RETENTION_RULES: readonly RetentionRule[] = TABLE_LIST.toReversed().flatMap(
   ([table, described]) =>
     typeof described.kept === 'string'
@@ -32,7 +32,7 @@ function buildNeededCondition(table: string, { needed }: AgeRule): string {
   return [...(needed === undefined ? [] : [needed]), ...references].join(' or ');
 }
 
-/** Rows that this rule covers are old if they are older than this. */
+/** Computes the time before which the rows of this rule are old. */
 export function computeAgeBound(
   { keeps }: RetentionRule,
   ages: RetentionAges,
@@ -42,7 +42,7 @@ export function computeAgeBound(
   return age === 0 ? Number.MAX_SAFE_INTEGER : Math.max(0, now - age);
 }
 
-/** SQL condition: the rows older than `:bound` that are no longer needed. */
+/** Builds the SQL condition for rows older than `:bound` that are no longer needed. */
 export function buildOldCondition({ at, needed }: RetentionRule): string {
   return `${at} < :bound${needed === '' ? '' : ` and not (${needed})`}`;
 }
@@ -50,7 +50,7 @@ export function buildOldCondition({ at, needed }: RetentionRule): string {
 export const boundOf = ({ isDay }: RetentionRule, at: number) =>
   isDay === true ? formatUtcDay(at) : at;
 
-/** The day in UTC: with limits of many days, the time zone does not matter. */
+/** Formats the day in UTC; with limits of many days, the time zone does not matter. */
 export function formatUtcDay(at: number): string {
   return new Date(Math.min(Math.max(at, 0), 8.64e15)).toISOString().slice(0, 10);
 }

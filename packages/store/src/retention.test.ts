@@ -58,7 +58,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       const { tables } = await store.retention.use(AGES, now);
       return Object.fromEntries(tables.map((table) => [table.table, table.rows]));
     };
-    /** Writes the same number of messages on each of these days, each in its own chat. */
+    /** Writes the same number of messages on each of these days, each in a separate chat. */
     const live = async (days: number, perDay: number) => {
       for (let day = 1; day <= days; day += 1) {
         const at = day * DAY;
@@ -71,7 +71,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       }
     };
 
-    it('[D15] are removed from all tables at their age limits, and no younger ones', async () => {
+    it('[D15] removes rows from all tables at their age limits, and keeps younger rows', async () => {
       await live(20, 2);
       const refused = { senderId: 'u', outcome: 'refused', reason: 'x', at: DAY } as const;
       await store.decisions.record({ ...createRouteTo('c0'), messageId: 'r', ...refused });
@@ -95,7 +95,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.retention.last()).toMatchObject({ endedAt: now, cutoff: null });
     });
 
-    it('[D15] stay while they are needed: waiting, open or unanswered', async () => {
+    it('[D15] keeps old rows while they are needed: waiting, open or unanswered', async () => {
       await store.inbox.accept(createMessage('waiting', 'c1'));
       await store.outbox.enqueue([createPart('unsent', 'c2')], 0);
       await store.inbox.accept(createMessage('asked', 'c3'));
@@ -151,7 +151,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await rows()).toMatchObject({ inbox: 4, turn: 1, turn_step: 1, dead_letter: 0 });
     });
 
-    it('[D15] are removed oldest first while the database is too large, but never those of the last three days', async () => {
+    it('[D15] removes the oldest rows first while the database is too large, except those of the last three days', async () => {
       await live(12, 2);
       const forever = { messages: FOREVER, history: FOREVER, prompts: FOREVER };
       const { tables } = await store.retention.use(AGES, now);
@@ -173,7 +173,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.inbox.accept(createMessage('m10-1', 'c1'))).toBe('duplicate');
     });
 
-    it('[D15] are removed in steps, between which other work runs; an interrupted round continues later', async () => {
+    it('[D15] removes rows in steps, between which other work runs; an interrupted round continues later', async () => {
       await live(2, 30);
       now = 300 * DAY;
       const ended = await round({}, { pause: async () => false });
@@ -185,7 +185,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await rows()).toMatchObject({ inbox: 0, outbox: 0, turn: 0, transcript: 0 });
     });
 
-    it('[D15] are counted for every table, with the ages or the reason that limits it', async () => {
+    it('[D15] counts rows for every table, with the age limit or the reason for keeping rows', async () => {
       const { tables } = await store.retention.use(AGES, now);
       expect(tables.map(({ table }) => table).sort()).toEqual(Object.keys(TABLES).sort());
       expect(tables.filter(({ bound }) => bound.length === 0)).toEqual([]);
@@ -212,7 +212,7 @@ const [sqlite, postgres] = listBothDatabases(inject('postgresUrl'));
 
 describe.each([
   { database: sqlite, days: 365, ages: AGES },
-  // Shorter than on SQLite, and all ages with it.
+  // The run on PostgreSQL is shorter, with shorter age limits.
   { database: postgres, days: 40, ages: { ...AGES, messages: 5 * DAY, history: 8 * DAY } },
 ])('a long run of a busy installation', ({ database, days, ages }) => {
   if (database === undefined) throw new Error('There are two databases.');
@@ -229,7 +229,7 @@ describe.each([
   };
 
   it.runIf(database.available)(
-    `[D15] does not make ${database.name} grow once rows reach their age`,
+    `[D15] does not make ${database.name} grow once rows reach their age limit`,
     async () => {
       await database.openBare();
       let now = 0;

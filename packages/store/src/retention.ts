@@ -19,12 +19,12 @@ import type { StorageUse } from './storage.ts';
 
 export type { RetentionAges } from './retention-rules.ts';
 
-/** The limits that apply to a database. */
+/** The size and age limits of a database. */
 export interface RetentionBounds {
   readonly ages: RetentionAges;
   /**
-   * The total size of used rows in bytes; beyond it, the oldest rows are removed whatever their
-   * age. Infinity for no limit.
+   * The maximum total size of used rows in bytes, beyond which the oldest rows are removed before
+   * their age limit; Infinity for no limit.
    */
   readonly bytes: number;
 }
@@ -33,10 +33,10 @@ export interface RetentionBounds {
 export interface RetentionRun {
   readonly endedAt: number;
   readonly tookMs: number;
-  /** How many rows were removed, not counting those removed by cascade. */
+  /** The number of removed rows, not counting those removed by cascade. */
   readonly removed: number;
   /**
-   * Everything older than this had to be removed because of the size; null if the age limits were
+   * The time before which rows had to be removed because of the size; null if the age limits were
    * enough.
    */
   readonly cutoff: number | null;
@@ -44,50 +44,53 @@ export interface RetentionRun {
   readonly countedTo: number;
 }
 
-/** The database's own evidence of how much time has passed. */
+/** Evidence from the database of how much time has passed. */
 export type StoreWitnesses = Required<Pick<AgeWitnesses, 'database' | 'newest'>>;
 
-/** How a round yields time to other work. */
+/** How a retention round yields time to other work. */
 export interface RetentionPace {
   /** The time from which ages are counted, as `decideAging` determines. */
   readonly countFrom: number;
-  /** Recorded at the end of a complete round; `countFrom` when absent. */
+  /** Recorded at the end of a complete round; defaults to `countFrom`. */
   readonly countedTo?: number;
   readonly clock: () => number;
-  /** Called between steps with the duration of the last one; false ends the round. */
+  /** Called between steps with the duration of the last step; false ends the round. */
   readonly pause: (tookMs: number) => Promise<boolean>;
 }
 
-/** Removes old rows and measures the size of the database. Loaded on first use. */
+/** Removes old rows and measures the size of the database; loaded on first use. */
 export interface RetentionRepository {
-  /** The result of the last complete round; null before the first one. */
+  /** Reads the result of the last complete round; null before the first one. */
   last(): Promise<RetentionRun | null>;
-  /** The database's current time, and the time of its newest row. */
+  /** Reads the database's current time, and the time of its newest row. */
   witnesses(): Promise<StoreWitnesses>;
-  /** Runs a round in steps of a few ms. Two rounds at once do no harm. */
+  /** Runs a round in steps of a few ms; concurrent rounds do no harm. */
   run(bounds: RetentionBounds, pace: RetentionPace): Promise<RetentionRun>;
-  /** Reads the whole database, so a process that answers messages must not call it. */
+  /**
+   * Measures the size of each table; this reads the whole database, so a process that answers
+   * messages must not call it.
+   */
   use(ages: RetentionAges, now: number): Promise<StorageUse>;
 }
 
 /**
- * A step is at most 500 rows, and as few as take about 8 ms, because on SQLite nothing else runs
- * meanwhile.
+ * A step removes at most 500 rows, and no more than about 8 ms allow, because on SQLite nothing
+ * else runs meanwhile.
  */
 const MAX_ROWS = 500;
 const FIRST_ROWS = 50;
 const STEP_MS = 8;
-/** Younger rows are kept whatever the size, because platforms redeliver recent messages. */
+/** Younger rows are kept regardless of the size, because platforms redeliver recent messages. */
 const YOUNGEST_MS = 3 * 24 * 60 * 60_000;
 /** The size is reduced to this fraction of the limit. */
 const HEADROOM = 0.95;
 
-/** The result of the last round; null before the first one. */
+/** Reads the result of the last round; null before the first one. */
 export async function readLastRetention(database: Database): Promise<RetentionRun | null> {
   return (await database.read((sql) => sql.get(LAST_RUN))) ?? null;
 }
 
-// A single row, so that all processes and `parley storage` can read it.
+// A single row holds the result, so that all processes and `parley storage` can read it.
 const LAST_RUN = defineStatement(`
   select ended_at as "endedAt", took_ms as "tookMs", removed, cutoff, counted_to as "countedTo"
   from retention_run`).rows<RetentionRun>();
@@ -106,8 +109,9 @@ export async function readStoreWitnesses(
   return row ?? { database: 0, newest: null };
 }
 
-// A heartbeat writes rows even when no person writes. Uses the last row by `seq`, not the latest by
-// time, because a row written while a clock was ahead must not count forever.
+// A heartbeat writes rows even when no person writes, so rows show that time passes. Uses the last
+// row by `seq`, not the latest by time, because a row written while a clock was ahead must not
+// count forever.
 const WITNESSES = defineStatement(`
   select ${SHARED_NOW} as database, (select max(at) from (
     select at from (select received_at as at from inbox order by seq desc limit 1) as i
@@ -118,8 +122,8 @@ const WITNESSES = defineStatement(`
 
 /**
  * Removes rows past their age limit, and more of the oldest ones while the database is too large
- * (D15). Works in steps of a few ms; if it ends early, the next round continues. Two rounds at once
- * do no harm.
+ * (D15). Works in steps of a few ms; if a round ends early, the next one continues. Concurrent
+ * rounds do no harm.
  */
 export async function runRetention(
   database: Database,
@@ -155,7 +159,7 @@ export async function runRetention(
     goesOn = await pause(tookMs);
   }
   const run = { endedAt: clock(), tookMs: clock() - startedAt, removed, cutoff, countedTo };
-  // A round that ended early does not count: the next one checks everything.
+  // A round that ended early is not recorded, so that the next one checks all rows.
   if (goesOn)
     await database.change('process', KEEP_RUN, { ...run, tookMs: Math.round(run.tookMs) });
   return run;
@@ -224,7 +228,7 @@ async function* removeOld(
 /** The columns that determine the reading order, and the time at which the row was written. */
 type OrderedRow = Readonly<Record<string, string | number | null>>;
 
-/** A row's position in that order, as parameters: `to0`, `to1`, … */
+/** Converts a row's position in the reading order to the parameters `to0`, `to1`, … */
 function toCellParameters(
   name: string,
   { by }: RetentionRule,
@@ -239,7 +243,8 @@ const PAGES_OF_STEP = 64;
 const INCREMENTAL = 2;
 
 /**
- * One step in shrinking a SQLite file. Returns how long it took, or null if there is nothing to do.
+ * Runs one step of shrinking a SQLite file, and returns its duration, or null if there is no space
+ * to free.
  */
 async function shrinkDatabase(database: Database): Promise<number | null> {
   if (database.dialect !== 'sqlite') return null;
@@ -248,8 +253,8 @@ async function shrinkDatabase(database: Database): Promise<number | null> {
   if (mode !== INCREMENTAL || free < Math.max(MAX_FREE_PAGES, pages / 4)) return null;
   return database.write(async (sql) => {
     const began = systemTime.monotonic();
-    // The pragma returns no columns, so it is run instead of queried, and each run stops at its
-    // first page.
+    // The pragma returns no columns, so it is run instead of queried, and each run frees only one
+    // page.
     for (let nth = 0; nth < PAGES_OF_STEP; nth += 1) await sql.run(FREE_PAGE);
     return systemTime.monotonic() - began;
   }, 'process');
@@ -266,8 +271,8 @@ const PAGES = defineStatement(`
 const FREE_PAGE = defineStatement('pragma incremental_vacuum(1)');
 
 /**
- * The time before which rows must be removed so that the rest fits; null if everything fits.
- * Assumes that every period wrote the same amount; the next round corrects it.
+ * Computes the time before which rows must be removed so that the rest fits; null if everything
+ * fits. Assumes that every period wrote the same amount; the next round corrects the error.
  */
 async function computeCutoff(
   database: Database,
@@ -278,16 +283,16 @@ async function computeCutoff(
   const { measureBytesUsed } = await import('./storage.ts');
   const used = await measureBytesUsed(database, most);
   if (used <= most) return null;
-  // Before the last cutoff, only rows that are still needed are left.
+  // Rows from before the last cutoff are still needed and stay.
   const oldest = Math.max(await findOldestRow(database, now), last?.cutoff ?? 0);
   const wanted = oldest + (now - oldest) * (1 - (most * HEADROOM) / used);
   return Math.floor(Math.min(wanted, now - YOUNGEST_MS));
 }
 
-/** The tables that hold most of the data. */
+/** The tables with most of the data. */
 const LARGE: ReadonlySet<string> = new Set(['transcript', 'inbox', 'outbox', 'turn_prompt']);
 
-/** When the oldest row was written; that row may still be needed and stay. */
+/** Finds when the oldest row was written; that row may still be needed and stay. */
 async function findOldestRow(database: Database, now: number): Promise<number> {
   let oldest = now;
   for (const rule of RETENTION_RULES.filter(({ table }) => LARGE.has(table))) {

@@ -19,7 +19,7 @@ const state = () => readDatabaseState({ url: `sqlite:${path}` });
 const open = () => openStore({ url: `sqlite:${path}`, clock: Date.now });
 
 describe('databaseState', () => {
-  it('[U02] makes none', async () => {
+  it('[U02] does not create a missing database', async () => {
     expect(await state()).toMatchObject({ kind: 'absent', dialect: 'sqlite', name: path });
     expect(readdirSync(folder)).toEqual([]);
   });
@@ -79,7 +79,7 @@ describe.runIf(postgres?.available)('databaseState on PostgreSQL', () => {
 });
 
 describe('databaseState for an unreachable server', () => {
-  it('[U02] reports it without the password', async () => {
+  it('[U02] reports an unreachable server without the password', async () => {
     const url = 'postgres://ann:secret-word@127.0.0.1:9/parley';
     const thrown = await readDatabaseState({ url }).catch((error: unknown) => error);
     expect(thrown).toMatchObject({ code: 'store-unreachable' });

@@ -6,17 +6,23 @@ import { isUpToDate, MIGRATIONS, readAppliedSteps, refuseUnknownMigration } from
 import type { PostgresLimits } from './postgres/open-postgres.ts';
 import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
 
-/** `absent`: no database exists yet. `behind`: opening it would migrate its schema. */
+/**
+ * `absent`: the database does not exist yet. `behind`: opening the database would migrate its
+ * schema.
+ */
 export interface DatabaseState {
   readonly kind: 'absent' | 'behind' | 'current';
   readonly dialect: StoreAddress['dialect'];
-  /** Its address, without a password. */
+  /** The database address without a password. */
   readonly name: string;
-  /** A file's size without its log; null for a server. */
+  /** The size of the SQLite file without its log, in bytes; null for a server. */
   readonly bytes: number | null;
 }
 
-/** Checking a larger file takes longer than a person would wait; damage in it shows during use. */
+/**
+ * Checking a larger file takes longer than a person would wait; damage in it is detected during
+ * use.
+ */
 const LARGEST_CHECKED_BYTES = 256 * 1024 * 1024;
 
 /**
@@ -56,8 +62,8 @@ function inspectFile({
 /** Runs SQLite's built-in check on the file, over a read-only connection. */
 function refuseDamaged(path: string, name: string): void {
   try {
-    // Without a log, no process has it open. Opened as immutable, SQLite leaves no side files
-    // behind.
+    // Without a log, no process has the file open. SQLite creates no side files for a database
+    // opened as immutable.
     const hasLog = existsSync(`${path}-wal`);
     const url = pathToFileURL(path);
     url.searchParams.set('immutable', '1');

@@ -16,14 +16,14 @@ export interface SnapshotKey {
 
 /**
  * Values that stay fixed for the rest of a session (S07): the table `session_snapshot`, which only
- * turns write. Nearly every call finds its value, so reading comes first and takes no write lock.
+ * turns write. Nearly every call finds its value, so the first read takes no write lock.
  */
 export function createPinRepository(database: Database) {
   return {
     /**
-     * The value under `key`: the first one stored, or `content` if there is none yet. `content`
-     * must survive JSON. Values from earlier sessions in the conversation are removed along the
-     * way.
+     * Returns the value under `key`: the first one stored, or `content` if none is stored yet.
+     * `content` must be representable as JSON. Values from earlier sessions in the conversation are
+     * removed by the same call.
      */
     async fix(place: SnapshotKey, key: string, content: unknown, now: number): Promise<unknown> {
       const pinned = await database.read((sql) => sql.get(PINNED, { ...place, key }));
@@ -57,47 +57,47 @@ const PIN = defineStatement(`
  * A session and the kind of people who read it: owners and other people have separate summaries.
  */
 export interface SummaryKey extends SnapshotKey {
-  /** The kind of reader. */
   readonly reader: string;
 }
 
-/** A summary to be written, or already written. */
 export interface SummaryTask extends SummaryKey {
-  /** `history`: covers a session from its start. `day`: covers one day in it. */
+  /** `history` covers a session from its start, `day` one day of it. */
   readonly kind: 'history' | 'day';
-  /** Makes the summary unique: where the previous one ends, or the date. */
+  /**
+   * Identifies the summary among those of the same kind: where the previous one ends, or the date.
+   */
   readonly mark: string;
 }
 
-/** A written summary. Only its writer interprets `content`. */
+/** A written summary, whose `content` is interpreted only by its writer. */
 export interface StoredSummary {
   readonly content: unknown;
-  /** The `seq` of the last transcript entry that it covers. */
+  /** The `seq` of the last transcript entry that the summary covers. */
   readonly reaches: number;
 }
 
 /** A request for the exclusive right to write a summary, and how long that right lasts. */
 interface SummaryClaim {
   readonly by: string;
-  /** Stored with the summary (ms since 1970). */
+  /** Stored with the summary (ms since the Unix epoch). */
   readonly now: number;
   readonly claimMs: number;
-  /** Also claims a summary that failed a short while ago. */
+  /** Also claims a summary whose last attempt failed a short while ago. */
   readonly impatient: boolean;
 }
 
 /**
- * Conversation summaries. Each is written once and never changed, except to forget something; a
- * longer summary is another row. The unique key in the table `summary` decides who writes one, not
- * a query beforehand.
+ * Conversation summaries. Each summary is written once and changed only to forget text; a longer
+ * summary is a separate row. The unique key of the table `summary` decides which process writes
+ * one, instead of a prior query.
  */
 export function createSummaryRepository(database: Database, sharedClock: SharedClock) {
   return {
-    /** A session's furthest-reaching summary; null if there is none. */
+    /** Reads a session's furthest-reaching summary; null if there is none. */
     async latest(place: SummaryKey): Promise<StoredSummary | null> {
       return toStoredSummary(await database.read((sql) => sql.get(LATEST, place)));
     },
-    /** The summary for one day; null if there is none. */
+    /** Reads the summary of one day; null if there is none. */
     async ofDay(place: SummaryKey, day: string): Promise<StoredSummary | null> {
       return toStoredSummary(await database.read((sql) => sql.get(OF_DAY, { ...place, day })));
     },
@@ -110,12 +110,12 @@ export function createSummaryRepository(database: Database, sharedClock: SharedC
       const params = { ...task, ...claim, impatient, moment: sharedClock() };
       return (await database.change('power-cut', CLAIM, params)) > 0;
     },
-    /** Stores a claimed summary; false if the claim was lost, and then nothing is stored. */
+    /** Stores a claimed summary; false, without storing it, if the claim was lost. */
     async finish(task: SummaryTask, by: string, summary: StoredSummary): Promise<boolean> {
       const params = { ...task, ...summary, by, content: encodeJson(summary.content) };
       return (await database.change('power-cut', FINISH, params)) > 0;
     },
-    /** Releases a claim. No process tries again within `pauseMs` unless it is impatient. */
+    /** Releases a claim, so that no process tries again within `pauseMs` unless it is impatient. */
     async postpone(task: SummaryTask, by: string, pauseMs: number): Promise<void> {
       await database.change('power-cut', POSTPONE, {
         ...task,
@@ -124,7 +124,7 @@ export function createSummaryRepository(database: Database, sharedClock: SharedC
         moment: sharedClock(),
       });
     },
-    /** Releases all claims, for a process that knows it is the only one. */
+    /** Releases all claims; only for a process that runs alone. */
     async releaseAll(): Promise<void> {
       await database.change('power-cut', RELEASE_ALL);
     },
@@ -152,8 +152,7 @@ const OF_DAY = defineStatement(`
   where ${PLACE} and content is not null and kind = 'day' and mark = :day`).rows<WrittenSummaryRow>();
 
 /**
- * Longer than any claim or pause. A claim that ends later than this from now dates from before the
- * clock was set back.
+ * Longer than any claim or pause; a claim that ends later was made before the clock was set back.
  */
 const MAX_CLAIM_MS = 30 * 60_000;
 
@@ -188,8 +187,8 @@ export const TodoItem = z.object({ text: z.string(), state: z.enum(['open', 'doi
 const Items = z.array(TodoItem);
 
 /**
- * The sessions' to-do lists (G12), table `todo_list`. A conversation has one list, that of its
- * newest session.
+ * The sessions' to-do lists (G12), table `todo_list`. A conversation has one to-do list, which
+ * belongs to its newest session.
  */
 export type TodoRepository = ReturnType<typeof createTodoRepository>;
 
@@ -198,15 +197,16 @@ export function createTodoRepository(database: Database) {
     row === undefined ? [] : decodeCheckedJson(Items, row.content, 'list of to-dos');
   return {
     /**
-     * Replaces the list with `items`. An earlier session never replaces the list of a later one.
+     * Replaces the to-do list with `items`. An earlier session never replaces the list of a later
+     * one.
      */
     async replace(place: SnapshotKey, items: readonly TodoItem[], now: number): Promise<void> {
       await database.change('power-cut', REPLACE, { ...place, content: encodeJson(items), now });
     },
-    /** That session's list; empty if it has none. */
+    /** Reads the to-do list of one session; empty if it has none. */
     of: async (place: SnapshotKey) =>
       items(await database.read((sql) => sql.get(OF_SESSION, place))),
-    /** The list in the conversation's current session; empty if it has none. */
+    /** Reads the to-do list of the conversation's current session; empty if it has none. */
     now: async (conversationId: string) =>
       items(await database.read((sql) => sql.get(NOW, { conversationId }))),
   };

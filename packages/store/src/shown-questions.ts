@@ -15,35 +15,36 @@ import {
 export interface ShownQuestion {
   readonly approval: Approval;
   /**
-   * Undefined if the question was not shown in this chat and topic, or too many parts have been
+   * Undefined if the question was not shown in this chat and topic, or if too many parts have been
    * sent since.
    */
   readonly shown: ShownPart | undefined;
 }
 
-/** The part that shows a question's buttons. Times in ms. */
+/** The part that shows a question's buttons; times are in ms. */
 export interface ShownPart {
   readonly state: PartState;
-  /** Null if it has never been edited or deleted. */
+  /** Null if the part has never been edited or deleted. */
   readonly changed: PartChange | null;
-  /** Null until the platform has confirmed it. */
+  /** Null until the platform has confirmed the part. */
   readonly messageId: string | null;
   readonly sendingAt: number | null;
   /**
-   * Whether nothing that could be answered has been sent to this chat since. Answers to commands do
-   * not count, because they ask nothing.
+   * Whether no other part that can be answered has been sent to this chat since. Answers to
+   * commands do not count, because they contain no question.
    */
   readonly isLast: boolean;
 }
 
 type ChatLocation = Pick<InboundMessage, 'channel' | 'account' | 'chat'>;
 
-/** How many of a chat's newest parts are searched for a question. */
+/** The number of a chat's newest parts that are searched for a question. */
 const RECENT_PARTS = 60;
 
 /**
- * A conversation's open approvals, with what a chat was shown about them (G05). A typed yes counts
- * only for a question that the chat still shows in full. Reads the tables `approval` and `outbox`.
+ * A conversation's open approvals, with their questions as shown in a chat (G05). A typed "yes"
+ * counts only for a question that the chat still shows in full. Reads the tables `approval` and
+ * `outbox`.
  */
 export function createShownQuestions(database: Database) {
   return {

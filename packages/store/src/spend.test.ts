@@ -33,7 +33,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     };
     const spent = async (...all: Parameters<typeof spend>) => (await spend(...all)).commit();
 
-    it('[G17] is added up by person, group and day, whatever the outcome of the turn', async () => {
+    it('[G17] adds up usage by person, group and day, whatever the outcome of the turn', async () => {
       await spent(ADA, { costUsd: 0.5 });
       await spent(ADA, { costUsd: 0.25 });
       await spent(IN_GROUP, { costUsd: 0.25, outcome: 'failed' });
@@ -67,11 +67,11 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await store.spend.of(ADA)).person.tokens).toBe(200 + 80 + 10);
       const usage = { ...step, inputTokens: 3_000, outputTokens: 30, cachedInputTokens: 2_800 };
       await store.lanes.commit(lease, { ...createAnswer('t1', []), usage, account: ADA }, 2);
-      // 2,000 more, all of them cached, and 20 of output.
+      // Adds 2,000 input tokens, all of them cached, and 20 output tokens.
       expect((await store.spend.of(ADA)).person.tokens).toBe(290 + 200 + 20);
     });
 
-    it('[G17] [F14] is known per agent and for all agents together', async () => {
+    it('[G17] [F14] sums usage per agent and for all agents together', async () => {
       const usage = { inputTokens: 7, outputTokens: 2, costUsd: null };
       await store.spend.add(ADA, usage);
       await store.spend.add({ ...ADA, agent: 'support' }, usage);
@@ -82,7 +82,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await store.spend.of(ADA)).ofAgent.total.tokens).toBe(9);
     });
 
-    it('[G17] is counted once with each step, and the commit counts the rest', async () => {
+    it('[G17] counts each step once, and the commit counts the rest', async () => {
       const { commit, lease } = await spend(ADA, { costUsd: 0.5 });
       const usage = { model: 'm', inputTokens: 4, outputTokens: 1, costUsd: 0.25 };
       const step = { index: 0, content: {}, spends: { account: ADA, usage } };
@@ -93,7 +93,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.turns.totals(0)).toMatchObject({ inputTokens: 7, outputTokens: 2 });
     });
 
-    it('[G17] by a stopped turn is what its steps have used', async () => {
+    it('[G17] counts the finished steps of a stopped turn', async () => {
       const { commit, lease } = await spend(ADA);
       const usage = { model: 'm', inputTokens: 4, outputTokens: 1, costUsd: null };
       const step = { index: 0, content: {}, spends: { account: ADA, usage } };
@@ -106,7 +106,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.turns.totals(0)).toMatchObject({ stopped: 1, inputTokens: 4 });
     });
 
-    it('[G17] of work that nobody asked for counts in the total, but for no person', async () => {
+    it('[G17] counts unrequested work in the total but for no person', async () => {
       await spent(ADA);
       await store.spend.add(
         { day: ADA.day, personId: '', groupId: null },
@@ -116,7 +116,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.spend.day(ADA.day)).toMatchObject({ tokens: 13, people: 1 });
     });
 
-    it('[G17] is zero on a day without turns', async () => {
+    it('[G17] reports zero usage on a day without turns', async () => {
       const nothing = { tokens: 0, costUsd: 0 };
       const none = { person: nothing, group: nothing, total: nothing };
       expect(await store.spend.of(IN_GROUP)).toEqual({ ...none, ofAgent: none });

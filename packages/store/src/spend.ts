@@ -1,18 +1,18 @@
 import { type Database, defineStatement, type Sql } from './database.ts';
 
-/** What a turn's model calls used, for `/status` and spending. */
+/** The usage of a turn's model calls, for `/status` and spending. */
 export interface TurnUsage {
   readonly model: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** How many of the `inputTokens` came from the provider's cache. */
+  /** The number of `inputTokens` that came from the provider's cache. */
   readonly cachedInputTokens?: number | undefined;
   /**
-   * The fraction at which a cached token counts against caps (G17), according to its price; 1 when
+   * The fraction of a cached token that counts against caps (G17), according to its price; 1 when
    * absent.
    */
   readonly cachedShare?: number | undefined;
-  /** In US dollars; null if the model's price is unknown. */
+  /** The cost in US dollars; null if the model's price is unknown. */
   readonly costUsd: number | null;
 }
 
@@ -30,7 +30,7 @@ export interface CountedUsage {
  * the group.
  */
 export interface SpendAccount {
-  /** For example `2026-11-21`, in the agent's time zone. */
+  /** The day in the agent's time zone, for example `2026-11-21`. */
   readonly day: string;
   /** `channel:userId`; empty if no person asked, as for a summary of a long conversation. */
   readonly personId: string;
@@ -50,7 +50,7 @@ export interface SpentOfDay extends SpentOnAgents {
 
 interface SpentOnAgents {
   readonly person: CountedUsage;
-  /** Zero for turns in direct chats. */
+  /** The group's spending; zero for turns in direct chats. */
   readonly group: CountedUsage;
   readonly total: CountedUsage;
 }
@@ -62,11 +62,11 @@ type CountedTokens = Pick<
 
 /**
  * Tokens and money per person, group and day (G17), table `spend`. Turn steps and commits add to
- * it; the budget check before a turn and status read it.
+ * the table; the budget check before a turn and status read it.
  */
 export function createSpendRepository(database: Database) {
   return {
-    /** The spending that counts against the caps for a turn on this account. */
+    /** Reads the spending that counts against the caps for a turn on this account. */
     async of(account: SpendAccount): Promise<SpentOfDay> {
       const { day, personId, groupId, agent = DEFAULT_AGENT } = account;
       const values = { day, personId, groupId: groupId ?? NO_GROUP };
@@ -75,7 +75,7 @@ export function createSpendRepository(database: Database) {
       return { ...sumSpent(rows, account), ofAgent: sumSpent(own, account) };
     },
 
-    /** Only the person's spending, looked up by key. */
+    /** Reads only the person's spending, by key. */
     async ofPerson({
       day,
       personId,
@@ -89,7 +89,7 @@ export function createSpendRepository(database: Database) {
       await database.change('process', ADD, toSpendParameters(account, usage));
     },
 
-    /** A day's total, with the number of people and groups. */
+    /** Reads a day's total, with the number of people and groups. */
     async day(
       day: string,
     ): Promise<CountedUsage & { readonly people: number; readonly groups: number }> {
@@ -121,15 +121,16 @@ function sumSpent(rows: readonly AccountRow[], { groupId }: SpendAccount): Spent
   };
 }
 
-/** The value that the column `agent` has for the default agent. */
+/** The value of the column `agent` for the default agent. */
 const DEFAULT_AGENT = '';
 
-/**
- * The value that the column `group_id` has outside groups, because a key column must not be null.
- */
+/** The value of the column `group_id` outside groups, because a key column must not be null. */
 const NO_GROUP = '';
 
-/** The input tokens that count: uncached ones in full, and cached ones at their share. */
+/**
+ * Computes the input tokens that count against caps: uncached ones in full, and cached ones at
+ * their share.
+ */
 export function countInputTokens({
   inputTokens,
   cachedInputTokens = 0,

@@ -5,20 +5,16 @@ import { clearGroupContext, releaseGroupContext } from './group-context.ts';
 import { INBOX_COLUMNS, type MessageRow, readInboxRow } from './rows.ts';
 import { BY_STOP } from './turns.ts';
 
-/** The work that was stopped. */
 export interface StoppedWork {
   /** A turn that was running, or waiting to be resumed. */
   readonly stoppedTurn: string | null;
-  /** How many waiting messages were set aside. */
+  /** The number of waiting messages that were set aside. */
   readonly setAside: number;
   /** The lanes of the sub-agents that were running. */
   readonly stoppedSubAgents: readonly string[];
 }
 
-/**
- * Starts a session with an empty history and stops the previous session's sub-agents. The caller
- * has locked the conversation.
- */
+/** Starts a session with an empty history and stops the previous session's sub-agents. */
 export async function startSession(
   sql: Sql,
   conversationId: string,
@@ -35,8 +31,8 @@ const NEW_SESSION = defineStatement(
 );
 
 /**
- * Stops everything a conversation is doing, on behalf of a person (`telegram:42`). The caller has
- * locked it.
+ * Stops all work in a conversation on behalf of a person (`telegram:42`); the caller has locked the
+ * conversation.
  */
 export async function stopConversation(
   sql: Sql,
@@ -52,8 +48,7 @@ export async function stopConversation(
 }
 
 /**
- * Stops a lane's running turn and sets its waiting messages aside. The caller has locked the lane
- * against other writers.
+ * Stops a lane's running turn and sets its waiting messages aside; the caller has locked the lane.
  */
 export async function stopLane(
   sql: Sql,
@@ -70,8 +65,8 @@ export async function stopLane(
 }
 
 /**
- * Like `stopLane`, for a person who may not stop others: the running turn only if all of its
- * messages are theirs, and of the waiting messages only their own.
+ * Like `stopLane`, for a person who may stop only their own work: the running turn if all of its
+ * messages are theirs, and their own waiting messages.
  */
 export async function stopOwnTurn(
   sql: Sql,
@@ -114,9 +109,9 @@ async function stopRunningTurn(
 }
 
 /**
- * Ends all running sub-agents in a conversation with people and returns the names of their lanes;
- * with `parent`, only those that it started itself. The caller has locked the conversation. Lanes
- * nearer to it are written first, so that processes cannot deadlock.
+ * Ends all running sub-agents in a conversation with people and returns their lanes; with `parent`,
+ * only those that it started directly. The caller has locked the conversation. Lanes closer to the
+ * conversation are written first, so that processes cannot deadlock.
  */
 export async function stopSubAgents(
   sql: Sql,
@@ -133,7 +128,8 @@ export async function stopSubAgents(
   return running.map(({ conversation_id }) => conversation_id);
 }
 
-// States are literals, because a partial index is used only if the query contains its condition.
+// States are literals, because a partial index is used only if the query contains the index
+// condition.
 const UNDONE = defineStatement(`
   select ${INBOX_COLUMNS}, turn.id as turn from inbox left join turn on turn.id = inbox.turn_id
   where inbox.conversation_id = :conversationId
@@ -141,7 +137,9 @@ const UNDONE = defineStatement(`
   MessageRow & { readonly turn: string | null }
 >();
 
-/** From here on, the running worker can write nothing more, and the next one may start. */
+/**
+ * Once the epoch is raised, the running worker can write nothing more, and the next one may start.
+ */
 const FENCE = defineStatement(`
   update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null, plan = null
   where id = :conversationId`);
@@ -177,7 +175,7 @@ const STOP_SUB_AGENT = defineStatement(
   "update sub_agent set state = 'stopped', finished_at = :now where id = :id",
 );
 
-/** Sets aside sub-agent results that are waiting, because the new session did not ask for them. */
+/** Sets aside waiting sub-agent results, because the new session did not ask for them. */
 const SET_RESULTS_ASIDE = defineStatement(`
   update inbox set state = 'done', outcome = 'stopped'
   where conversation_id = :root and state = 'waiting' and message_id in (

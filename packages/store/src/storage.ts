@@ -15,19 +15,19 @@ export interface TableUse {
   readonly table: string;
   readonly bytes: number;
   readonly rows: number;
-  /** The age limits that apply to it, or a text that says what limits it. */
+  /** The age limits that apply to the table, or a text that explains what limits it. */
   readonly bound: readonly (keyof RetentionAges)[] | string;
-  /** The rows that the next thorough round would remove. */
+  /** The rows and bytes that the next thorough round would remove. */
   readonly old: { readonly rows: number; readonly bytes: number };
 }
 
 /** The space used by a database. */
 export interface StorageUse {
-  /** Largest first. */
+  /** Tables with their use of space, largest first. */
   readonly tables: readonly TableUse[];
-  /** Its size on disk, without SQLite's log. */
+  /** The size of the database on disk, in bytes, without SQLite's log. */
   readonly bytes: number;
-  /** How much of it is free for new rows; null if the database does not report it. */
+  /** The number of bytes that are free for new rows; null if the database does not report it. */
   readonly freeBytes: number | null;
   /**
    * The message files in the folder beside the database; null if they are in the table
@@ -36,12 +36,15 @@ export interface StorageUse {
   readonly files: FolderUse | null;
 }
 
-/** Reads without a time limit. On SQLite, a transaction that may write would block answers. */
+/** Reads without a time limit; on SQLite, a transaction that may write would block answers. */
 function readUnlimited<T>(database: Database, work: (sql: Sql) => Promise<T>): Promise<T> {
   return database.dialect === 'sqlite' ? database.read(work) : database.writeUnlimited(work);
 }
 
-/** Reads the whole database, so only a process that has nothing else to do should call it. */
+/**
+ * Measures each table; this reads the whole database, so only a process without other work should
+ * call it.
+ */
 export async function measureStorage(
   database: Database,
   folder: string | null,
@@ -112,7 +115,7 @@ async function measureSqlite(database: Database): Promise<DatabaseSizes> {
   const { bytes = 0, free = 0 } = (await database.read((sql) => sql.get(PAGES))) ?? {};
   const tables = new Map<string, number>();
   for (const row of rows) {
-    // Counts the internal tables of FTS5 as one table.
+    // The internal tables of FTS5 are counted as one table.
     const name = row.name.replace(/^search_entry_\w+$/, 'search_entry');
     tables.set(name, (tables.get(name) ?? 0) + row.bytes);
   }
@@ -131,9 +134,9 @@ async function measurePostgres(database: Database): Promise<DatabaseSizes> {
 }
 
 /**
- * The size of the stored rows in bytes, accurate enough to compare it with `most`. PostgreSQL
- * returns no space to the disk and does not report how much of a file is free, so there it is the
- * number of rows times the size of the newest ones.
+ * Measures the size of the stored rows in bytes, accurately enough to compare it with `most`.
+ * PostgreSQL returns no space to the disk and does not report how much of a file is free, so there
+ * the size is the number of rows times the size of the newest ones.
  */
 export async function measureBytesUsed(database: Database, most: number): Promise<number> {
   if (database.dialect === 'sqlite') {
@@ -148,7 +151,7 @@ export async function measureBytesUsed(database: Database, most: number): Promis
 }
 
 const SAMPLE = 200;
-/** What a row takes in addition to its columns: header and pointer. */
+/** The bytes of a row in addition to its columns: header and pointer. */
 const ROW_BYTES = 28;
 
 async function estimateRows(database: Database, { table, by }: RetentionRule): Promise<number> {

@@ -19,7 +19,7 @@ describe('judgeMark', () => {
     [seen, { name: 'a', counter: 9 }, 'onward'],
     [seen, { name: 'a', counter: 6 }, 'behind'],
     [seen, { name: 'b', counter: 1 }, 'other'],
-  ] as const)('[D01] %j and %j: %s', (before, found, verdict) => {
+  ] as const)('[D01] compares marks %j and %j: %s', (before, found, verdict) => {
     expect(judgeMark(before, found)).toBe(verdict);
   });
 });
@@ -82,7 +82,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       return lease;
     }
 
-    it('[D01] [D04] is noticed by the next renewal: doubtful work becomes dead letters, and turns are fenced', async () => {
+    it('[D01] [D04] detects a rollback at the next renewal, turns uncertain work into dead letters and fences turns', async () => {
       const lease = await leaveWork();
       await goBack(database, 3);
       await store.leases.renewAll('gateway', [], 1_000);
@@ -94,7 +94,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect((await store.adapterValues('web', 'default').get('seen', ['x'])).size).toBe(0);
     });
 
-    it('[D01] is settled once, even if all processes notice it simultaneously', async () => {
+    it('[D01] settles a rollback once, even if all processes detect it simultaneously', async () => {
       const others = [await process(), await process()];
       await leaveWork();
       await goBack(database, 6);
@@ -106,7 +106,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c4']);
     });
 
-    it('[D01] is settled once, even if the process that notices it first has seen the least of what is lost', async () => {
+    it('[D01] settles a rollback once, even if the first process to detect it has seen the least of the lost rows', async () => {
       const others = [await process(), await process()];
       for (const one of others)
         for (let round = 0; round < 5; round += 1) await one.state.advance();
@@ -119,7 +119,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.lanes.withWork(9, 1_000)).toEqual(['web:c4']);
     });
 
-    it('[D01] is noticed when a process starts that has seen more than the database contains', async () => {
+    it('[D01] detects a rollback when a process starts that has seen more than the database contains', async () => {
       await leaveWork();
       const seen = store.state.seen;
       if (seen === null) throw new Error('nothing was seen');
@@ -131,14 +131,14 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(setbacks).toMatchObject([{ count: 1, turns: 2, parts: 1 }]);
     });
 
-    it('[D01] is noticed in a copy from before the database had a counter', async () => {
+    it('[D01] detects a rollback to a copy from before the database had a counter', async () => {
       await leaveWork();
       await query(database, 'delete from store_state');
       await store.state.advance();
       expect(setbacks).toMatchObject([{ turns: 2, parts: 1 }]);
     });
 
-    it('[D01] is not suspected after a restore, which has already held its unfinished work', async () => {
+    it('[D01] reports no rollback after a restore, which has already held the unfinished work', async () => {
       await leaveWork();
       await query(database, "update store_state set name = 'restored', counter = 0");
       await store.state.advance();
@@ -146,7 +146,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(store.state.seen).toEqual({ name: 'restored', counter: 1 });
     });
 
-    it('[D16] is detected without an extra write, while leases are renewed and processes recorded', async () => {
+    it('[D16] detects a rollback without extra writes, while leases are renewed and processes recorded', async () => {
       const counter = () => store.state.seen?.counter ?? 0;
       const before = counter();
       await store.leases.renewAll('gateway', [], 1_000);
@@ -156,9 +156,9 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(setbacks).toEqual([]);
     });
 
-    // SQLite has no connections that could reach another server.
+    // A SQLite file has no connections that could reach another server.
     if (database.name === 'PostgreSQL') {
-      it('[D01] [D04] is noticed on the first new connection, before anything is read there', async () => {
+      it('[D01] [D04] detects a rollback on the first new connection, before it runs any query', async () => {
         await leaveWork();
         await goBack(database, 1);
         await query(
@@ -174,7 +174,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       });
     }
 
-    it('[D01] is refused and left empty if it is empty although a database existed before', async () => {
+    it('[D01] refuses an empty database that was used before, and leaves it empty', async () => {
       const seen = store.state.seen;
       await database.openBare();
       const state = { seen, forget: [], onSetback: () => {} };

@@ -49,8 +49,8 @@ import type { UsageRepository } from './usage.ts';
 import type { WatchedDatabase } from './watch-database.ts';
 
 /**
- * The newer version of Parley that has migrated the database since this one opened it; null if
- * there is none.
+ * Finds a newer version of Parley that has migrated the database since this process opened it; null
+ * if there is none.
  */
 async function findNewerVersion(sql: Sql): Promise<string | null> {
   const applied = await sql.all(STEPS);
@@ -72,8 +72,8 @@ interface StoreParts {
 }
 
 /**
- * The repositories on an open and migrated database. `folder` is where files are stored; null if
- * they are in the database.
+ * Creates the repositories of an open and migrated database; `folder` is where files are stored, or
+ * null for the database itself.
  */
 export function createStore(
   database: WatchedDatabase,
@@ -118,7 +118,10 @@ export function createStore(
     todos: createTodoRepository(database),
     prompts,
     ...ofAgent(undefined),
-    /** The repositories, plus those for an agent's own data: its memories, and forgetting (F14). */
+    /**
+     * Returns the repositories together with those of an agent's own data: memories and forgetting
+     * (F14).
+     */
     ofAgent,
     subAgents: createSubAgentRepository(database, newId),
     heartbeats: createHeartbeatRepository(database, newId),
@@ -135,24 +138,24 @@ export function createStore(
     pairing: createPairingRepository(database, newId),
     seenGroups: createSeenGroupRepository(database),
     accountPauses: createAccountPauseRepository(database),
-    /** The values stored by this account's adapter. */
+    /** Creates access to the values stored by this account's adapter. */
     adapterValues: (
       channel: string,
       account: string,
       lease: NamedLease | null = null,
     ): AdapterValues => createAdapterValues(database, { channel, account, lease }),
     /**
-     * Resolves if the database can be read and written; otherwise rejects with a StoreError. For
+     * Resolves if the database can be read and written; otherwise rejects with a StoreError, for
      * `/readyz`.
      */
     ping: () => database.check(),
-    /** The failure affecting the whole database that queries have found, or null. Runs no query. */
+    /** The failure of the whole database found by earlier queries, or null; runs no query. */
     trouble: (): StoreError | null => database.trouble(),
     close: () => database.close(),
   };
 }
 
-/** Loaded on first use, because no message needs it. */
+/** The usage queries are loaded on first use, because no message needs them. */
 function createUsageRepository(database: WatchedDatabase): UsageRepository {
   return {
     sums: async (query) => (await import('./usage.ts')).readUsageSums(database, query),

@@ -60,7 +60,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       return next.kind === 'turn' ? next.turn.messages : [];
     };
 
-    it('[G07] start in their own lane, while the turn that asked continues and ends', async () => {
+    it('[G07] starts a sub-agent in a separate lane, while the turn that asked continues and ends', async () => {
       expect(await start('a')).toEqual({ kind: 'started', conversationId: 'sub:a' });
       expect(await store.lanes.withWork(9, 10_000)).toContain('sub:a');
       const { turn } = await begin('a');
@@ -80,12 +80,12 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         reader: 'owner',
         state: 'running',
       });
-      // Nothing of it appears in the chat that it works for.
+      // No message of the sub-agent appears in the chat that it works for.
       const chat = { channel: 'web', account: 'default', chatId: 'c1' };
       expect(await store.inbox.recent(chat, 9)).toHaveLength(1);
     });
 
-    it('[F14] [W02] from another agent start without owner rights there, and report to the asking agent', async () => {
+    it('[F14] [W02] starts a sub-agent of another agent without owner rights, and reports to the asking agent', async () => {
       await start('a', { to: { agent: 'desk' }, reader: 'guest' });
       const {
         lease: own,
@@ -96,7 +96,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await waiting()).toMatchObject([{ conversationId: CHAT, fromOwner: true }]);
     });
 
-    it('[G16] are started once per call, however often it is run', async () => {
+    it('[G16] starts a sub-agent once per call, even if the call runs again', async () => {
       await start('a');
       expect(await start('b', { callId: 'call of a' })).toEqual({
         kind: 'started',
@@ -105,7 +105,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.subAgents.of('sub:b')).toBeNull();
     });
 
-    it('[G07] report their end once, where they were started', async () => {
+    it('[G07] reports the end of a sub-agent once, to the conversation that started it', async () => {
       await start('a');
       const { lease: own } = await begin('a', 's1');
       expect(await store.subAgents.commit(own, ending('s1'), 6)).toEqual({
@@ -133,7 +133,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    it('[D02] cannot end or report through a worker that was declared dead', async () => {
+    it('[D02] rejects the end or report of a sub-agent whose worker lost its lease', async () => {
       await start('a');
       const { lease: old } = await begin('a', 's1');
       await store.lanes.releaseAll();
@@ -142,14 +142,14 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await state('a')).toBe('running');
     });
 
-    it('[G07] may delegate once more, and not deeper', async () => {
+    it('[G07] lets sub-agents delegate to one more level, but no deeper', async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       expect((await start('b', { turnId: 's1' })).kind).toBe('started');
       const { lease: two } = await begin('b', 's2');
       expect((await start('c', { turnId: 's2' })).kind).toBe('too-deep');
-      // The first one continues until its own sub-agents are done, and receives their results
-      // itself.
+      // The first sub-agent continues until its own sub-agents are done, and receives their
+      // results.
       expect(await store.subAgents.commit(one, ending('s1'), 6)).toEqual({ kind: 'goes-on' });
       expect(await store.subAgents.commit(two, ending('s2'), 7)).toEqual({
         kind: 'over',
@@ -165,7 +165,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await waiting()).map((row) => row.message.messageId)).toEqual(['a.over']);
     });
 
-    it('[G07] stop their own sub-agents when they fail', async () => {
+    it('[G07] stops the sub-agents of a sub-agent that fails', async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       await start('b', { turnId: 's1' });
@@ -174,25 +174,28 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await store.lanes.withWork(9, 10_000)).not.toContain('sub:b');
     });
 
-    it('[G07] run at most three at a time per conversation', async () => {
+    it('[G07] runs at most three sub-agents at a time per conversation', async () => {
       const kinds = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => start(id)));
       expect(kinds.filter(({ kind }) => kind === 'started')).toHaveLength(3);
       expect(kinds.filter(({ kind }) => kind === 'too-many')).toHaveLength(2);
     });
 
-    it.each([['stop'], ['startSession']] as const)('[G07] end with %s', async (action) => {
-      await start('a');
-      const { lease: one } = await begin('a', 's1');
-      await start('b', { turnId: 's1' });
-      const found = await store.inbox.command(createMessage('9'), (command) => command[action]());
-      expect(found?.stoppedSubAgents).toEqual(['sub:a', 'sub:b']);
-      expect([await state('a'), await state('b')]).toEqual(['stopped', 'stopped']);
-      expect(await store.subAgents.commit(one, ending('s1'), 7)).toEqual({ kind: 'fenced' });
-      expect(await store.lanes.withWork(9, 10_000)).not.toContain('sub:a');
-      expect((await start('c')).kind).toBe('over');
-    });
+    it.each([['stop'], ['startSession']] as const)(
+      '[G07] ends sub-agents with %s',
+      async (action) => {
+        await start('a');
+        const { lease: one } = await begin('a', 's1');
+        await start('b', { turnId: 's1' });
+        const found = await store.inbox.command(createMessage('9'), (command) => command[action]());
+        expect(found?.stoppedSubAgents).toEqual(['sub:a', 'sub:b']);
+        expect([await state('a'), await state('b')]).toEqual(['stopped', 'stopped']);
+        expect(await store.subAgents.commit(one, ending('s1'), 7)).toEqual({ kind: 'fenced' });
+        expect(await store.lanes.withWork(9, 10_000)).not.toContain('sub:a');
+        expect((await start('c')).kind).toBe('over');
+      },
+    );
 
-    it('[G07] do not report to a session that was restarted', async () => {
+    it('[G07] sends no sub-agent report to a session that was restarted', async () => {
       await start('a');
       const { lease: one } = await begin('a', 's1');
       expect((await store.subAgents.commit(one, ending('s1'), 5)).kind).toBe('over');
@@ -201,13 +204,13 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await waiting()).map((row) => row.message.messageId)).toEqual(['2']);
     });
 
-    it('[G07] in other conversations continue', async () => {
+    it('[G07] lets sub-agents in other conversations continue', async () => {
       await start('a');
       await store.inbox.command(createMessage('9', 'c2'), (command) => command.stop());
       expect(await state('a')).toBe('running');
     });
 
-    it('can end and be stopped at the same moment', async () => {
+    it('lets a sub-agent end and be stopped at the same moment', async () => {
       for (let round = 0; round < 5; round += 1) {
         const id = `r${round}`;
         await store.inbox.accept(createMessage(`m${id}`, id));

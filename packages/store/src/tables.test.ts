@@ -9,8 +9,8 @@ import { listReferencesTo, TABLE_LIST, TABLES_IN_BACKUP, type TableName } from '
 import { listBothDatabases } from './testing/databases.ts';
 
 /**
- * The hashes of the statements of each released migration. A released migration is never edited:
- * add another one.
+ * Hashes of the statements of each released migration, which is never edited: add another one
+ * instead.
  */
 const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly postgres: string }>> = {
   31: {
@@ -60,8 +60,8 @@ const RELEASED: Readonly<Record<number, { readonly sqlite: string; readonly post
 };
 
 /**
- * An older process runs for a few seconds on a database that a newer one has migrated. What it
- * accepts, commits and sends must still be stored during that time.
+ * An older process keeps running for a few seconds on a database that a newer one has migrated.
+ * Messages and answers of that process must still be stored during that time.
  */
 const NEEDED_BY_OLDER: readonly TableName[] = [
   ...(['parley_migration', 'process', 'lease', 'store_state', 'conversation'] as const),

@@ -38,12 +38,11 @@ export const TABLE_LIST = Object.entries<Table>(TABLES) as readonly (readonly [
   table: Table,
 ])[];
 
-/** A table's names: the current one, and the one in an older database. */
+/** Lists a table's names: the current one, and the one in an older database. */
 export function listTableNames(name: string, { formerly }: Table): readonly string[] {
   return formerly === undefined ? [name] : [name, formerly.name];
 }
 
-/** The primary key columns. */
 export function listPrimaryKeyColumns({ key, columns }: Table): readonly string[] {
   if (key !== undefined) return key;
   return Object.keys(columns).filter((name) => columns[name]?.sql.includes('primary key'));
@@ -53,11 +52,11 @@ export function listPrimaryKeyColumns({ key, columns }: Table): readonly string[
 interface ForeignReference {
   readonly table: string;
   readonly column: string;
-  /** The column it refers to. */
+  /** The referenced column. */
   readonly to: string;
 }
 
-/** The references to a table that prevent its rows from being removed. */
+/** Lists the references to a table that prevent its rows from being removed. */
 export function listReferencesTo(name: string): readonly ForeignReference[] {
   const pattern = new RegExp(String.raw`references ${name} \((\w+)\)(?! on delete cascade)`);
   return TABLE_LIST.flatMap(([table, { columns }]) =>

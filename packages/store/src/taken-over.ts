@@ -2,8 +2,8 @@ import { defineStatement, type Sql } from './database.ts';
 import { STATEMENT_NOW } from './shared-clock.ts';
 
 /**
- * The maximum length of a takeover, in ms. An end further away was computed before the clock was
- * set back and is ignored.
+ * The maximum length of a takeover, in ms. A later end was computed before the clock was set back
+ * and is ignored.
  */
 export const MAX_TAKEOVER_MS = 24 * 60 * 60_000;
 
@@ -13,8 +13,8 @@ export function isTakenOver(until: number | null, now: number): boolean {
 }
 
 /**
- * `isTakenOver` as an SQL condition on the table `conversation` under any alias; `moment` is the
- * current time.
+ * The rule of `isTakenOver` as an SQL condition on the table `conversation` under any alias;
+ * `moment` is the current time.
  */
 export function isTakenOverCondition<const Moment extends string, const Name extends string>(
   moment: Moment,
@@ -44,7 +44,7 @@ const TAKEOVER = defineStatement(`
   readonly seq: number;
 }>();
 
-/** The current time on the clock that all processes share, in ms. */
+/** Reads the current time of the clock that all processes share, in ms. */
 export async function readMoment(sql: Sql, moment: number | null): Promise<number> {
   return (await sql.get(NOW, { moment }))?.now ?? 0;
 }

@@ -6,7 +6,7 @@ import { type PersonReply, replyAsPerson } from './person-replies.ts';
 import { type SharedClock, STATEMENT_NOW } from './shared-clock.ts';
 import { isTakenOver, MAX_TAKEOVER_MS, readHold, readMoment } from './taken-over.ts';
 
-/** A takeover of a conversation. Times in ms on the shared clock. */
+/** A takeover of a conversation; times are in ms on the shared clock. */
 export interface Takeover {
   readonly seq: number;
   readonly conversationId: string;
@@ -14,9 +14,12 @@ export interface Takeover {
   readonly by: string;
   readonly at: number;
   readonly until: number;
-  /** Null while it lasts. */
+  /** Null while the takeover lasts. */
   readonly endedAt: number | null;
-  /** The person who handed it back or took it over next; null if it still lasts or has expired. */
+  /**
+   * The person who handed the conversation back or took it over next; null if the takeover still
+   * lasts or has expired.
+   */
   readonly endedBy: string | null;
 }
 
@@ -29,8 +32,8 @@ export interface TakeoverOrder {
 
 /**
  * Conversations led by a person instead of the agent (U12). The column `taken_over_until` decides
- * whether a turn may be claimed; the table `takeover` records who did it. The page and the command
- * line write them.
+ * whether a turn may be claimed; the table `takeover` records who took over. The page and the
+ * command line write both.
  */
 export function createTakeoverRepository(
   database: Database,
@@ -40,30 +43,31 @@ export function createTakeoverRepository(
   return {
     /**
      * Takes over a conversation, or extends a takeover. The running turn is fenced and stays
-     * unfinished; answer parts whose delivery has not started are not sent. Null if the
+     * unfinished; answer parts whose delivery has not started are not sent. Returns null if the
      * conversation does not exist or is being deleted.
      */
     takeOver: (order: TakeoverOrder): Promise<{ readonly until: number } | null> =>
       database.write((sql) => takeOverConversation(sql, order, sharedClock())),
 
     /**
-     * Returns a conversation to the agent. False if no person leads it; null if it does not exist.
+     * Returns a conversation to the agent. False if no person leads the conversation; null if the
+     * conversation does not exist.
      */
     handBack: (conversationId: string, by: string): Promise<boolean | null> =>
       database.write((sql) => handBackConversation(sql, conversationId, by, sharedClock())),
 
     /**
-     * Stores what a person writes into a chat, once per request. Null if the conversation does not
-     * exist or is being deleted.
+     * Stores what a person writes into a chat, once per request. Returns null if the conversation
+     * does not exist or is being deleted.
      */
     reply: (reply: PersonReply) =>
       database.write((sql) => replyAsPerson(sql, reply, { newId, moment: sharedClock() })),
 
-    /** The route of a person's newest message in a conversation; null if none is stored. */
+    /** Finds the route of a person's newest message in a conversation; null if none is stored. */
     newestRoute: (conversationId: string): Promise<ReplyRoute | null> =>
       database.read((sql) => readNewestRoute(sql, conversationId)),
 
-    /** Takeovers and people's replies, each newest first; `before` in ms. */
+    /** Lists takeovers and people's replies, each newest first; `before` is in ms. */
     recent: (limit: number, before?: number) =>
       database.read(async (sql) => {
         const now = await readMoment(sql, sharedClock());
@@ -87,7 +91,7 @@ async function takeOverConversation(
   if (lane === undefined || (await readNewestRoute(sql, id)) === null) return null;
   const now = await readMoment(sql, moment);
   if ((await readHold(sql, id, lane.taken_over_until, now)) === 'deletion') return null;
-  // Its worker is alive, so this must not count as a turn that crashed its worker.
+  // The turn's worker is alive, so this must not count as a turn that crashed its worker.
   sql.send(UNCOUNT, { id, moment });
   const until = now + lastsMs;
   sql.send(TAKE, { id, until });
@@ -137,13 +141,13 @@ const UNCOUNT = defineStatement(`
     and exists (select 1 from conversation
       where conversation.id = :id and lease_owner is not null and lease_until > ${STATEMENT_NOW})`);
 
-/** From here on, the running worker can write nothing more. */
+/** Once the epoch is raised, the running worker can write nothing more. */
 const TAKE = defineStatement(`
   update conversation set epoch = epoch + 1, lease_owner = null, lease_until = null,
     taken_over_until = :until
   where id = :id`);
 
-// The states are literals, because a partial index is used only if the query contains its
+// States are literals, because a partial index is used only if the query contains the index
 // condition.
 const WITHHOLD = defineStatement(`
   update outbox set state = 'failed', error = :error, updated_at = :now
@@ -156,7 +160,7 @@ const HAND_BACK = defineStatement('update conversation set taken_over_until = nu
 const RECORD = defineStatement(`
   insert into takeover (conversation_id, taken_by, taken_at, until) values (:id, :by, :now, :until)`);
 
-/** A takeover that has expired stays unchanged. */
+/** The record of an expired takeover stays unchanged. */
 const END_RECORD = defineStatement(`
   update takeover set ended_at = :now, ended_by = :by
   where conversation_id = :id and ended_at is null and until > :now`);
@@ -165,14 +169,13 @@ const RELEASE_ALERTS = defineStatement(`
   update heartbeat_run set held_until = :now
   where state = 'held' and target = :id and held_until = :until`);
 
-// Leaves out messages with a trigger, which Parley wrote. Text cannot imitate the pattern, because
-// quotes inside a JSON string are escaped.
+// Leaves out messages from triggers, which Parley wrote. Message text cannot imitate the pattern,
+// because quotes inside a JSON string are escaped.
 const NEWEST_ROUTE = defineStatement(`
   select route from inbox where conversation_id = :id and message not like :trigger
     and ${IS_NOT_DELETED}
   order by seq desc limit 1`).rows<{ readonly route: string }>();
 
-/** The columns of a `Takeover`. */
 export const TAKEOVER_COLUMNS = `seq, conversation_id as "conversationId", taken_by as by, taken_at as at,
   until, ended_at as "endedAt", ended_by as "endedBy"`;
 

@@ -19,23 +19,24 @@ export type TurnRun = z.infer<typeof TurnRun>;
 const TurnRuns = z.array(TurnRun);
 
 /**
- * How many runs are kept; for a turn that is suspended again and again, the last ones are enough.
+ * The number of runs kept per turn; for a turn that is suspended repeatedly, the last ones are
+ * enough.
  */
 const KEPT_RUNS = 20;
 
-/** The value of the column `runs` with one more run. */
+/** Returns the value of the column `runs` with one more run. */
 export function addRun(before: string | null, run: TurnRun): string {
   return encodeJson([...readRuns(before), run].slice(-KEPT_RUNS));
 }
 
-/** A turn's recorded runs; empty if there are none. */
+/** Reads a turn's recorded runs; empty if there are none. */
 export function readRuns(runs: string | null): readonly TurnRun[] {
   if (runs === null) return [];
   const parsed = TurnRuns.safeParse(JSON.parse(runs));
   return parsed.success ? parsed.data : [];
 }
 
-/** How often a turn has hung its process, according to the column `runs`. */
+/** Counts how often a turn has hung its process, according to the column `runs`. */
 export function countHangs(runs: string | null): number {
   return readRuns(runs).filter(({ hung }) => hung === true).length;
 }
@@ -53,8 +54,8 @@ const LOCKED_RUNS = defineStatement(`
 const SET_RUNS = defineStatement('update turn set runs = :runs where id = :turnId');
 
 /**
- * Marks an unfinished turn's last run as hung. Repeating the call, after a start that was
- * interrupted, changes nothing.
+ * Marks an unfinished turn's last run as hung. Repeating the call after an interrupted start
+ * changes nothing.
  */
 export async function markHung(sql: Sql, turnId: string): Promise<void> {
   const of = await sql.get(RUNS_OF, { turnId });
@@ -67,9 +68,9 @@ export async function markHung(sql: Sql, turnId: string): Promise<void> {
 }
 
 /**
- * Closes a turn that crashed every process that tried to give it up. Its messages get no answer and
- * no notice. Reads none of their texts, because one of them may be what crashes the process. The
- * caller has locked the lane.
+ * Closes a turn that crashed every process that tried to give it up; its messages get neither an
+ * answer nor a notice. Does not read the messages' texts, because one of them may be what crashes
+ * the process. The caller has locked the lane.
  */
 export function dropTurn(
   sql: Sql,

@@ -13,7 +13,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
     });
     afterAll(() => database.dispose());
 
-    it('[G16] stores a step once, and the first version counts', async () => {
+    it('[G16] stores a step once, in its first version', async () => {
       const { lease } = await startTurn(store, 't1');
       const { appendStep } = store.turns;
       expect(await appendStep(lease, 't1', { index: 0, content: 'first' }, 1)).toBe('committed');
@@ -83,7 +83,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       return store.inbox.command(createMessage('stop'), (command) => command.stop());
     };
 
-    it('[U08] keeps once what a stopped turn had said', async () => {
+    it('[U08] keeps the partial answer of a stopped turn once', async () => {
       expect(await stop()).toMatchObject({ stoppedTurn: 't1' });
       expect(await store.turns.savePartialAnswer(stopped(), 5)).toMatchObject([{ turnId: 't1' }]);
       expect(await store.turns.savePartialAnswer(stopped(), 6)).toBeNull();
@@ -110,7 +110,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await remembered()).toEqual([]);
     });
 
-    it('sums up turns that ended in the given time, and is zero if there are none', async () => {
+    it('sums up turns that ended in the given time, and returns zero if there are none', async () => {
       const zero = {
         answered: 0,
         failed: 0,

@@ -35,7 +35,7 @@ export type TurnRepository = ReturnType<typeof createTurnRepository>;
 
 export function createTurnRepository(database: Database, newId: NewId) {
   return {
-    /** Appends one step, fenced like a commit. */
+    /** Appends one step to the journal, fenced like a commit. */
     appendStep: (
       lease: Lease,
       turnId: string,
@@ -50,8 +50,8 @@ export function createTurnRepository(database: Database, newId: NewId) {
       }),
 
     /**
-     * Counts the usage of a call that a stop interrupted; the turn is over, so there is no step for
-     * it.
+     * Counts the usage of a model call that a stop interrupted; the turn has ended, so no step can
+     * record it.
      */
     countCutOff: (turnId: string, spends: StepSpend): Promise<void> =>
       database.write(async (sql) => {
@@ -60,9 +60,9 @@ export function createTurnRepository(database: Database, newId: NewId) {
       }, 'process'),
 
     /**
-     * Keeps what a turn had said when a person stopped it, in the history and as parts for its
-     * chat. Done only once. Null if no person stopped it, if it was already kept or has since been
-     * forgotten, or if its session has ended.
+     * Stores the visible part of a stopped turn's answer once, in the history and as parts for its
+     * chat. Returns null if no person stopped the turn, if its answer was already stored or has
+     * since been forgotten, or if its session has ended.
      */
     savePartialAnswer: (
       { conversationId, turnId, entries, parts }: StoppedAnswer,
@@ -84,13 +84,13 @@ export function createTurnRepository(database: Database, newId: NewId) {
     /** Records that a process hung in this turn's last run and was terminated for that reason. */
     countHang: (turnId: string): Promise<void> => database.write((sql) => markHung(sql, turnId)),
 
-    /** The tools that these turns have called, to be shown to people. */
+    /** Lists the tools that these turns have called, for display. */
     async calls(turnIds: readonly string[]): Promise<readonly ToolCallOfTurn[]> {
       const { readToolCalls } = await import('./conversation-views/tool-calls.ts');
       return database.read((sql) => readToolCalls(sql, turnIds));
     },
 
-    /** Sums over turns finished at or after `since` (ms). */
+    /** Sums up turns that finished at or after `since` (ms). */
     totals: async (since: number): Promise<TurnTotals> => {
       const rows = await database.read((sql) => sql.all(TOTALS, { since }));
       const count = (state: string) => rows.find((row) => row.state === state)?.count ?? 0;
@@ -109,14 +109,14 @@ export function createTurnRepository(database: Database, newId: NewId) {
   };
 }
 
-/** The part of an answer that people had seen when they stopped it. */
+/** The part of an answer that was visible when a person stopped it. */
 type StoppedAnswer = Pick<TurnCommit, 'turnId' | 'entries' | 'parts'> & {
   readonly conversationId: string;
 };
 
 /**
- * The `reason` for a turn that a person stopped, until its partial answer is kept. Forgetting
- * removes it.
+ * The `reason` of a turn that a person stopped, until its partial answer is stored. Forgetting
+ * removes this reason.
  */
 export const BY_STOP = 'by /stop';
 const KEPT_AFTER_STOP = 'by /stop; what it had said is kept';
@@ -143,7 +143,8 @@ const TOTALS = defineStatement(`
   readonly unpriced: number | null;
 }>();
 
-// The state is a literal, because a partial index is used only if the query contains its condition.
+// The state is a literal, because a partial index is used only if the query contains the index
+// condition.
 const UNFINISHED = defineStatement(
   "select id from turn where conversation_id = :conversationId and state = 'running'",
 ).rows<{ readonly id: string }>();
@@ -163,14 +164,14 @@ const COUNT = `
 
 const COUNT_USAGE = defineStatement(COUNT);
 
-// Ignores a running turn, whose commit would take this for usage already charged by its steps.
+// Excludes a running turn, whose commit would treat this usage as already charged by its steps.
 const COUNT_CUT_OFF = defineStatement(`${COUNT} and state <> 'running'`);
 
 const SETTLE = defineStatement(`
   update approval set result = :result
   where turn_id = :turnId and call_key = :callKey and state in ('approved', 'auto')`);
 
-/** Whether this is its lane's unfinished turn. The caller has locked the lane. */
+/** Whether this is its lane's unfinished turn; the caller has locked the lane. */
 export async function isUnfinished(
   sql: Sql,
   { conversationId }: Lease,
@@ -190,14 +191,15 @@ export async function storeStep(
   const step = { index, content: encodeJson(content), startedAt: timing?.startedAt ?? null, facts };
   const isNew = (await sql.run(APPEND, { turnId, ...step, now })) > 0;
   if (isNew && spends !== undefined) chargeSpend(sql, turnId, spends);
-  // The audit log shows how an approved call ended (G05). Most calls needed no approval.
+  // The result of an approved call is recorded for the audit log (G05); most calls need no
+  // approval.
   if (settles !== undefined) {
     const { callKey, failed } = settles;
     sql.send(SETTLE, { turnId, callKey, result: failed ? 'failed' : 'done' });
   }
 }
 
-/** The turn records how much of its usage is already counted; its commit counts the rest. */
+/** The turn stores how much of its usage its steps have counted; its commit counts the rest. */
 function chargeSpend(sql: Sql, turnId: string, spends: StepSpend): void {
   addSpend(sql, spends.account, spends.usage);
   sql.send(COUNT_USAGE, toSpendUsage(turnId, spends));
@@ -212,7 +214,7 @@ function toSpendUsage(turnId: string, { usage }: StepSpend) {
   return { turnId, model, input, output, cached, ...cost };
 }
 
-/** At most one turn per conversation is `running`; the database enforces this. */
+/** The database ensures that at most one turn per conversation is `running`. */
 export type TurnState = 'running' | 'stopped' | 'interrupted' | TurnCommit['outcome'];
 
 interface TurnCommitRequest {
@@ -223,8 +225,8 @@ interface TurnCommitRequest {
 }
 
 /**
- * Ends a turn: stores its row, messages, history and parts, and returns the parts. Null if it was
- * fenced and nothing was written.
+ * Ends a turn: stores its row, messages, history and parts, and returns the parts. Returns null,
+ * without writing, if the turn was fenced.
  */
 export async function commitTurn(
   sql: Sql,
@@ -249,9 +251,9 @@ export async function commitTurn(
 }
 
 /**
- * Reads a running turn with its session and the usage its steps have charged, and locks its lane
- * against other writers. Null if the lease is lost or the turn is over; then this is the same
- * commit again, or a turn from another lane.
+ * Reads a running turn with its session and the usage charged by its steps, and locks its lane
+ * against other writers. Returns null if the lease is lost or the turn has ended, as when a commit
+ * is repeated, or if the turn belongs to another lane.
  */
 async function lockRunningTurn(sql: Sql, lease: Lease, turnId: string) {
   const { conversationId } = lease;
@@ -278,7 +280,7 @@ const DONE = defineStatement(
   "update inbox set state = 'done', outcome = :outcome where turn_id = :turnId",
 );
 
-// All entries in one statement, numbered in list order; usually a question and its answer.
+// Inserts all entries in one statement, numbered in list order; usually a question and its answer.
 const REMEMBER =
   'insert into transcript (conversation_id, session, turn_id, role, content, created_at)';
 
@@ -319,8 +321,8 @@ type CountedUsage = Pick<
 >;
 
 /**
- * The usage that no step has charged yet: usually that of the last call, whose share of cached
- * input applies.
+ * Computes the usage that no step has charged yet, usually that of the last call, at that call's
+ * share of cached input.
  */
 function computeUnchargedUsage({ cachedShare, ...usage }: TurnUsage, counted: CountedUsage) {
   const cached = (usage.cachedInputTokens ?? 0) - (counted.cachedInputTokens ?? 0);
@@ -333,7 +335,7 @@ function computeUnchargedUsage({ cachedShare, ...usage }: TurnUsage, counted: Co
   };
 }
 
-/** False if the turn is no longer running. */
+/** Returns false if the turn is no longer running. */
 async function finishTurn(
   sql: Sql,
   lease: Lease,

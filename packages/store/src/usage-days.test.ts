@@ -6,7 +6,7 @@ const dateIn = (timeZone: string, moment: number): string =>
   new Intl.DateTimeFormat('sv-SE', { timeZone }).format(moment);
 const at = (text: string): number => Date.parse(text);
 
-describe('the days of a calendar', () => {
+describe('calendar days', () => {
   it('[U07] last from midnight to midnight in their time zone, oldest first, without gaps', () => {
     const days = listCalendarDays({ lastDay: '2026-03-02', days: 3, timeZone: 'Asia/Kolkata' });
     expect(days.map(({ day }) => day)).toEqual(['2026-02-28', '2026-03-01', '2026-03-02']);
@@ -18,18 +18,21 @@ describe('the days of a calendar', () => {
     ['Europe/Berlin', '2026-03-29', 23],
     ['Europe/Berlin', '2026-10-25', 25],
     ['Europe/Berlin', '2026-11-23', 24],
-    // Clocks change at midnight here, so 0:00 is skipped or occurs twice.
+    // In these places clocks change at midnight, so 0:00 is skipped or occurs twice.
     ['Asia/Beirut', '2026-03-29', 23],
     ['America/Havana', '2026-11-01', 25],
     ['America/Sao_Paulo', '2017-10-15', 23],
     ['Australia/Lord_Howe', '2026-04-05', 24.5],
-  ])('[U07] are as long as the local clocks make them: %s, %s', (timeZone, lastDay, hours) => {
-    const [day] = listCalendarDays({ lastDay, days: 1, timeZone });
-    expect(((day?.to ?? 0) - (day?.from ?? 0)) / HOUR_MS).toBe(hours);
-    expect(dateIn(timeZone, day?.from ?? 0)).toBe(lastDay);
-    expect(dateIn(timeZone, (day?.from ?? 0) - 1)).not.toBe(lastDay);
-    expect(dateIn(timeZone, (day?.to ?? 0) - 1)).toBe(lastDay);
-  });
+  ])(
+    '[U07] computes the length of days from the local clocks: %s, %s',
+    (timeZone, lastDay, hours) => {
+      const [day] = listCalendarDays({ lastDay, days: 1, timeZone });
+      expect(((day?.to ?? 0) - (day?.from ?? 0)) / HOUR_MS).toBe(hours);
+      expect(dateIn(timeZone, day?.from ?? 0)).toBe(lastDay);
+      expect(dateIn(timeZone, (day?.from ?? 0) - 1)).not.toBe(lastDay);
+      expect(dateIn(timeZone, (day?.to ?? 0) - 1)).toBe(lastDay);
+    },
+  );
 
   it('reject a time zone or a day that does not exist', () => {
     const nowhere = { lastDay: '2026-11-21', days: 1, timeZone: 'Europe/Atlantis' };

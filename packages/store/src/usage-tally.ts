@@ -11,9 +11,9 @@ const SUMMED = [
 type UsageSumsByColumn = Readonly<Record<(typeof SUMMED)[number], number>>;
 
 /**
- * The usage of turns, including `failed` ones. `cachedTokens` are the part of `inputTokens` that
- * came from providers' caches. `costUsd` is in US dollars where prices are known; `unpriced` is how
- * many turns used a model with no known price.
+ * The usage of turns, including `failed` ones. `cachedTokens` is the part of `inputTokens` that
+ * came from providers' caches. `costUsd` is the cost in US dollars where prices are known;
+ * `unpriced` counts turns whose model has no known price.
  */
 export interface UsageFigures extends UsageSumsByColumn {
   /** Null if none of these turns answered a person's message. */
@@ -21,9 +21,9 @@ export interface UsageFigures extends UsageSumsByColumn {
 }
 
 /**
- * How long people waited: from when a turn's first message was accepted until the answer was
- * committed, excluding delivery and the time spent waiting for a person's approval or answer. In
- * ms, rounded to two digits.
+ * How long people waited: from the acceptance of a turn's first message to the commit of the
+ * answer, excluding delivery and the time spent waiting for a person's approval or answer, in ms,
+ * rounded to two digits.
  */
 interface UsageLatency {
   readonly p50: number;
@@ -32,13 +32,13 @@ interface UsageLatency {
 
 /** Sums over turns with the same latency (in ms). */
 export interface SumsWithLatency extends UsageSumsByColumn {
-  /** -1 if these turns did not answer people. */
+  /** The latency in ms; -1 if these turns did not answer people. */
   readonly latency: number;
-  /** The greatest id among these turns, which belongs to the newest. */
+  /** The greatest id among these turns, which belongs to the newest one. */
   readonly newest: string;
 }
 
-/** Running sums. */
+/** Running sums while turns are being read. */
 export interface UsageTally {
   readonly sums: Record<(typeof SUMMED)[number], number>;
   /** The number of answers, by latency in ms. */
@@ -78,7 +78,9 @@ export function compareByUse({ sums: one }: UsageTally, { sums: other }: UsageTa
   return other.costUsd - one.costUsd || tokens || other.turns - one.turns;
 }
 
-/** The percentiles: the shortest time within which the given share of answers was committed. */
+/**
+ * Computes percentiles: the shortest time within which the given share of answers was committed.
+ */
 function computeLatency(latencies: UsageTally['latencies']): UsageLatency | null {
   const sorted = [...latencies].sort(([one], [other]) => one - other);
   const answers = sorted.reduce((sum, [, times]) => sum + times, 0);
@@ -96,7 +98,7 @@ function computeLatency(latencies: UsageTally['latencies']): UsageLatency | null
 
 /** A calendar day, from midnight to midnight local time, in ms. */
 export interface CalendarDay {
-  /** For example `2026-11-21`. */
+  /** The date, for example `2026-11-21`. */
   readonly day: string;
   readonly from: number;
   /** Exclusive. */
@@ -105,7 +107,7 @@ export interface CalendarDay {
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** A number of consecutive days, ending with `lastDay`. */
+/** A number of consecutive calendar days, ending with `lastDay`. */
 export interface DayRange {
   readonly lastDay: string;
   readonly days: number;
@@ -114,8 +116,8 @@ export interface DayRange {
 }
 
 /**
- * The days in a range, oldest first, in local time; some have 23 or 25 hours. Throws RangeError for
- * a day or a time zone that does not exist.
+ * Lists the days in a range, oldest first, in local time; some have 23 or 25 hours. Throws
+ * RangeError for an invalid day or time zone.
  */
 export function listCalendarDays({ lastDay, days, timeZone }: DayRange): readonly CalendarDay[] {
   const clock = createLocalClock(timeZone);
@@ -128,8 +130,8 @@ export function listCalendarDays({ lastDay, days, timeZone }: DayRange): readonl
 }
 
 /**
- * The start of a local day, given its midnight in UTC. Clocks may change at midnight, so the
- * offsets from the day before and the day after are both tried; if midnight is skipped, only one of
+ * Finds the start of a local day, given its midnight in UTC. Clocks may change at midnight, so the
+ * offsets of the day before and the day after are both tried; if midnight is skipped, only one of
  * them is right.
  */
 function findLocalDayStart(utc: number, clock: LocalClock): number {
@@ -139,12 +141,12 @@ function findLocalDayStart(utc: number, clock: LocalClock): number {
   return clock(first) >= utc ? first : second;
 }
 
-/** The local wall time at a given moment (ms), as if it were UTC; in whole seconds. */
+/** Returns the local wall time at a given moment (ms), as if it were UTC, in whole seconds. */
 type LocalClock = (at: number) => number;
 
 /**
- * Created once for many lookups, because creating a formatter costs a hundred times as much as
- * using it.
+ * The formatter is created once for many lookups, because creating it costs a hundred times as much
+ * as using it.
  */
 function createLocalClock(timeZone: string): LocalClock {
   // Swedish dates are in ISO 8601 format.

@@ -5,7 +5,7 @@ import { listDatabasesOfDay } from './testing/databases.ts';
 import { createAnswer, createMessage, startTurn } from './testing/messages.ts';
 import type { UsageGrouping, UsageQuery } from './usage.ts';
 
-/** The last day in the queries; in Tokyo it starts at 15:00 UTC on the day before. */
+/** The last day in the queries; in Tokyo it starts at 15:00 UTC on the previous day. */
 const TODAY = '2026-11-21';
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const HOUR_MS = 60 * 60_000;
@@ -69,7 +69,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     const namesBy = async (by: UsageGrouping) =>
       (await ask(by)).rows.map(({ name, title, turns }) => ({ name, title, turns }));
 
-    it('[U07] sums tokens (with cached ones), money, turns and failed turns', async () => {
+    it('[U07] sums up tokens (including cached ones), cost, turns and failed turns', async () => {
       await turn();
       await turn({ outcome: 'failed', usage: { costUsd: null } });
       await turn({ outcome: 'failed', usage: null });
@@ -101,7 +101,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     });
 
     it.each(['approved', 'denied'] as const)(
-      '[U03] does not count the wait for a person as latency: %s',
+      '[U03] excludes the wait for a person from the latency: %s',
       async (verdict) => {
         const { turnId, lease } = await begin({});
         const question = {
@@ -124,7 +124,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       },
     );
 
-    it('[U12] [U03] does not count the time for which a person led the chat as latency', async () => {
+    it('[U12] [U03] excludes the time during which a person led the chat from the latency', async () => {
       const { turnId, lease } = await begin({});
       const conversationId = 'web:c1';
       database.setTime(NOON + 1_000);
@@ -168,7 +168,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await ask('day')).total.latency?.p50).toBe(3_000);
     });
 
-    it('[U03] contains each of the last hours, oldest first, including those without turns', async () => {
+    it('[U03] returns each of the last hours, oldest first, including those without turns', async () => {
       await turn({ at: NOON - 3 * HOUR_MS });
       await turn({ at: NOON - HOUR_MS });
       await turn({ at: NOON - HOUR_MS, outcome: 'failed' });
@@ -181,7 +181,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(hours[0]?.latency).toEqual({ p50: 1_000, p95: 1_000 });
     });
 
-    it('[U07] contains each day in the range, from midnight to midnight in the time zone', async () => {
+    it('[U07] returns each day in the range, from midnight to midnight in the time zone', async () => {
       await turn({ at: Date.parse('2026-11-20T14:59:00Z'), took: 0 });
       await turn({ at: Date.parse('2026-11-20T15:00:00Z'), took: 0 });
       await turn({ at: Date.parse('2026-11-18T10:00:00Z') });
@@ -217,7 +217,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await ask('day')).rows).toEqual([]);
     });
 
-    it('[U07] names work that no person asked for', async () => {
+    it('[U07] labels work that no person asked for', async () => {
       await turn({ lane: 'beat:main' });
       await turn({ lane: 'sub:1' });
       for (const by of ['agent', 'channel'] as const) {
@@ -241,7 +241,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(await namesBy('channel')).toMatchObject([{ name: 'web', turns: 1 }]);
     });
 
-    it('[U07] reads whole days, newest first, until there are enough turns, and reports this', async () => {
+    it('[U07] stops reading days when it has read enough turns, and reports this', async () => {
       for (const day of ['19', '20', '20', '21']) {
         await turn({ at: Date.parse(`2026-11-${day}T01:00:00Z`) });
       }
@@ -251,7 +251,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await ask('day')).isWhole).toBe(true);
     });
 
-    it('[U07] lists 50 groups, and the rest as one', async () => {
+    it('[U07] lists at most 50 groups and sums up the rest', async () => {
       for (let nth = 0; nth < 52; nth += 1) {
         await turn({ sender: `u${nth}`, usage: { inputTokens: 100 - nth } });
       }
@@ -265,7 +265,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
     it('[U07] measures latency from the message to the commit of its answer, as median and 95th percentile', async () => {
       for (let nth = 1; nth <= 19; nth += 1) await turn({ took: nth * 1_000 });
       await turn({ took: 1_234_567 });
-      // These turns answer nobody, so they have no latency.
+      // These turns answer no person, so they have no latency.
       await turn({ took: 9_999_999, outcome: 'failed' });
       await turn({ took: 9_999_999, trigger: 'cron' });
       expect((await ask('day')).total.latency).toEqual({ p50: 10_000, p95: 19_000 });
@@ -287,7 +287,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect(rows).toHaveLength(1);
     });
 
-    it('[U07] finds the highest usage by one person, and in one group, on a day', async () => {
+    it('[U07] finds the highest daily usage by one person and in one group', async () => {
       const spend = (personId: string, groupId: string | null, tokens: number) =>
         store.spend.add(
           { day: TODAY, personId, groupId },

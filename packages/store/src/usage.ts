@@ -28,14 +28,14 @@ import {
 export const UsageGrouping = z.enum(['day', 'person', 'chat', 'model', 'channel', 'agent']);
 export type UsageGrouping = z.infer<typeof UsageGrouping>;
 
-/** The query range: a number of days up to the last one, in a time zone. */
+/** A usage query: a number of days up to the last one, in a time zone. */
 export interface UsageQuery extends DayRange {
   readonly by: UsageGrouping;
   /** The name of this database's agent. */
   readonly agent: string;
   /**
-   * Once this many turns have been read, no further day is read; 500,000 when absent, which takes a
-   * few seconds.
+   * The number of turns after which no further day is read; 500,000 by default, which takes a few
+   * seconds.
    */
   readonly mostTurns?: number;
 }
@@ -45,14 +45,14 @@ export interface UsageDay extends UsageFigures {
 }
 
 export interface UsageHour extends UsageFigures {
-  /** Its first moment, in ms. */
+  /** The start of the period, in ms. */
   readonly from: number;
 }
 
 export interface UsageRow extends UsageFigures {
-  /** An id or a model; empty if unknown or absent. */
+  /** The id of the group, or the model; empty if unknown or absent. */
   readonly name: string;
-  /** Its title, written by people. */
+  /** The title of the group, as written by people. */
   readonly title: string | null;
 }
 
@@ -62,41 +62,45 @@ export interface UsageSums {
   readonly days: readonly UsageDay[];
   /** The groups with the largest usage, at most 50; empty when grouped by day. */
   readonly rows: readonly UsageRow[];
-  /** All other groups together. */
+  /** The sum of all groups that are not listed. */
   readonly other: (UsageFigures & { readonly groups: number }) | null;
   /** The part of the total used outside turns, for summaries and SOUL.md evaluations. */
   readonly outside: UsageFigures | null;
-  /** False if there are so many turns that the oldest days in the range were not read. */
+  /** False if the oldest days in the range were not read because there are too many turns. */
   readonly isWhole: boolean;
 }
 
-/** The highest number of tokens and of dollars, possibly from different people or groups. */
+/**
+ * The highest token count and the highest cost in dollars, possibly from different people or
+ * groups.
+ */
 interface HighestSpend {
   readonly tokens: number;
   readonly costUsd: number;
 }
 
 /**
- * Sums over turns and their usage (U07). Loaded on first use; nothing on the message path uses it.
+ * Sums up turns and their usage (U07). The queries are loaded on first use and are not needed to
+ * process messages.
  */
 export interface UsageRepository {
-  /** Throws RangeError for a day or a time zone that does not exist. */
+  /** Sums up the usage in a range of days; throws RangeError for an invalid day or time zone. */
   sums(query: UsageQuery): Promise<UsageSums>;
-  /** The sums for each of the last `hours` before a time in ms, oldest first. */
+  /** Sums up the usage of each of the last `hours` before a time in ms, oldest first. */
   hours(until: number, hours: number): Promise<readonly UsageHour[]>;
-  /** The highest usage by one person, and in one group, on a day. */
+  /** Finds the highest usage by one person, and in one group, on a day. */
   highest(day: string): Promise<Readonly<Record<'person' | 'group', HighestSpend>>>;
 }
 
-/** How many groups are listed separately. */
+/** The maximum number of groups listed separately. */
 const MAX_ROWS = 50;
 
 const MAX_TURNS = 500_000;
-/** On SQLite, messages wait while turns are read, so about this many are read at once. */
+/** The approximate number of turns read at once, because on SQLite messages wait meanwhile. */
 const TURNS_AT_ONCE = 1_000;
 const HOUR_MS = 60 * 60_000;
 
-/** Sums over the days in a range, newest first, in steps between which messages are processed. */
+/** Sums up the days in a range, newest first, in steps between which messages are processed. */
 export async function readUsageSums(database: Database, query: UsageQuery): Promise<UsageSums> {
   const tallies: UsageTallies = { total: createTally(), days: [], groups: new Map() };
   const left = [...listCalendarDays(query)];
@@ -123,7 +127,7 @@ export async function readUsageSums(database: Database, query: UsageQuery): Prom
   return { ...(await database.read((sql) => toUsageSums(sql, tallies, query.by))), isWhole };
 }
 
-/** The usage of the last hours before a given time, oldest first. */
+/** Sums up the usage of the last hours before a given time, oldest first. */
 export async function readUsageHours(
   database: Database,
   until: number,
@@ -163,7 +167,7 @@ const HIGHEST = defineStatement(`
   { readonly kind: string } & { readonly [Key in keyof HighestSpend]: number | null }
 >();
 
-/** The running totals while days are being read. */
+/** Running totals while days are being read. */
 interface UsageTallies {
   readonly total: UsageTally;
   readonly days: { readonly day: string; readonly tally: UsageTally }[];
@@ -206,7 +210,7 @@ async function readUsageOutsideTurns(
   }
 }
 
-/** Names for work that people did not ask for themselves. */
+/** Labels for work that no person requested directly. */
 const UNSEEN = new Map([
   [SUB_AGENT_LANE, 'sub-agents'],
   [`${HEARTBEAT_LANE}${HOOK_AGENT}`, 'hooks'],
@@ -227,11 +231,11 @@ interface SummedRow extends SumsWithLatency {
   readonly name: string | null;
 }
 
-/** A sub-agent works for the chat whose turn started it. */
+/** A sub-agent's usage belongs to the chat whose turn started it. */
 const CHAT = `coalesce((select root_conversation from sub_agent
         where sub_agent.conversation_id = turn.conversation_id), turn.conversation_id)`;
 
-/** The time that two spans have in common, each given by its start and end. */
+/** Computes the overlap of two time spans, each given by its start and end. */
 function computeOverlap(one: readonly [string, string], other: readonly [string, string]): string {
   const later = `case when ${one[0]} > ${other[0]} then ${one[0]} else ${other[0]} end`;
   const earlier = `case when ${one[1]} < ${other[1]} then ${one[1]} else ${other[1]} end`;
@@ -247,16 +251,16 @@ const QUESTIONS = 'approval.turn_id = turn.id and decided_at > approval.asked_at
 const TAKEOVERS = 'takeover.conversation_id = turn.conversation_id';
 
 /**
- * How long the turns' answers waited for people: until a call was approved or a question answered,
- * and while a person led the conversation. A question may be decided during a takeover; that time
- * counts only once.
+ * How long the turns' answers waited for people: for an approval or an answer to a question, and
+ * while a person led the conversation. A question that was decided during a takeover is counted
+ * only once.
  */
 const WAITED = `(${sumOf('decided_at - approval.asked_at', `approval where ${QUESTIONS}`)}
           + ${sumOf(computeOverlap(OF_TURN, OF_TAKEOVER), `takeover where ${TAKEOVERS}`)}
           - ${sumOf(computeOverlap(OF_QUESTION, OF_TAKEOVER), `approval, takeover where ${QUESTIONS} and ${TAKEOVERS}`)})`;
 
-// Latencies are rounded to two digits, so that a day has only a few distinct ones, however many
-// turns it had.
+// Latencies are rounded to two digits, so that even a day with many turns has only a few distinct
+// values.
 const turnsBy = (name: string): Statement<{ from: SqlValue; to: SqlValue }, SummedRow> =>
   defineStatement(`
   select name, latency, max(id) as newest, count(*) as turns,
@@ -332,7 +336,7 @@ const MESSAGES = defineStatement(`
   readonly message: string;
 }>();
 
-/** The names of people and chats, each from its newest turn, by turn id. */
+/** Finds the names of people and chats, each from the newest turn, by turn id. */
 async function readGroupTitles(
   sql: Sql,
   groups: readonly (readonly [string, UsageTally])[],

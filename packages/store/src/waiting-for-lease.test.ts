@@ -8,7 +8,7 @@ import { createMessage } from './testing/messages.ts';
 
 const LEASE_MS = 60_000;
 
-/** Takes one kind of lease, and identifies the row that stores how long it lasts. */
+/** Takes one kind of lease, and identifies the row that stores its duration. */
 const KINDS = [
   {
     name: 'a lane',
@@ -25,7 +25,8 @@ const KINDS = [
   },
 ];
 
-// Only a server has its own clock and transactions that wait for each other.
+// SQLite is left out, because it has neither a server clock nor transactions that wait for each
+// other.
 for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
   describe.runIf(database.available)(`a lease on ${database.name}`, () => {
     let store: Store;
@@ -43,7 +44,7 @@ for (const database of listBothDatabases(inject('postgresUrl')).slice(1)) {
     afterAll(() => database.dispose());
 
     it.each(KINDS)(
-      '[D02] of $name is not shortened by a process that waited for its renewal',
+      '[D02] does not shorten the lease of $name when another process waited for its renewal',
       async ({ row: { table, key }, take }) => {
         await store.inbox.accept(createMessage('m1'));
         await take(store, 'w1');

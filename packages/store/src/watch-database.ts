@@ -13,7 +13,7 @@ import { explainSqliteFailure } from './sqlite/open-sqlite.ts';
 
 /** A database that tracks its current failure. */
 export interface WatchedDatabase extends Database {
-  /** The failure that prevents it from working, with the remedy; null if none is known. */
+  /** The current failure of the database, with the remedy; null if none is known. */
   trouble(): StoreError | null;
   /** Checks the database now; rejects with its failure. */
   check(): Promise<void>;
@@ -24,9 +24,7 @@ export interface WatchedDatabase extends Database {
  */
 const MIN_ROOM_BYTES = 256 * 1024;
 
-/**
- * What ends each failure: a successful read, a successful write, or nothing but another database.
- */
+/** What ends each failure: a successful read, a successful write, or only another database. */
 const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = {
   'store-unreachable': 'read',
   'store-refused': 'read',
@@ -37,7 +35,7 @@ const ENDED_BY: Partial<Record<StoreErrorCode, 'read' | 'write' | 'nothing'>> = 
 
 /**
  * Whether a database with this failure may work again while this process runs, either by itself or
- * after a person has freed space.
+ * after a person has freed disk space.
  */
 export function isTemporaryFailure(error: unknown): boolean {
   if (!(error instanceof StoreError)) return false;
@@ -46,9 +44,9 @@ export function isTemporaryFailure(error: unknown): boolean {
 }
 
 /**
- * Tracks that the database is unreachable, full, not writable or damaged, from the first query that
- * finds it until it works again, and logs this as one outage. Damage is tracked permanently,
- * although other pages may still be readable.
+ * Tracks a failure (unreachable, full, not writable, damaged) from the first query that finds it
+ * until the database works again, and logs it as one outage. Damage is tracked permanently, even if
+ * other pages are still readable.
  */
 export function watchDatabase(
   database: Database,
@@ -90,7 +88,7 @@ export function watchDatabase(
     async check() {
       await read((sql) => sql.get(ONE));
       if (address.dialect === 'sqlite') await checkDiskSpace(address);
-      // Space may have been freed without a write since.
+      // Space may have been freed without a write since then.
       if (address.dialect === 'sqlite' && trouble !== null)
         await write((sql) => sql.run(WRITE_NOTHING));
       if (trouble !== null) throw trouble;
@@ -107,7 +105,10 @@ export function watchDatabase(
   };
 }
 
-/** A read succeeds on a full disk, and so may a small write if the log has room. */
+/**
+ * The free space is checked, because a read succeeds on a full disk, and so may a small write if
+ * the log has room.
+ */
 async function checkDiskSpace({ path, name }: StoreAddress & { dialect: 'sqlite' }): Promise<void> {
   if (path === IN_MEMORY) return;
   const { bavail, bsize } = await statfs(dirname(path));

@@ -12,7 +12,7 @@ import {
   walkPath,
 } from './paths.ts';
 
-/** Why no reader gets any content from a file. */
+/** Why a file's content is not available to any reader. */
 export type FileFault =
   | { readonly reason: 'missing' }
   | { readonly reason: 'refused'; readonly detail: string }
@@ -26,7 +26,7 @@ interface CacheEntry {
 
 /**
  * The total size of all cached files, in characters: about 8 MB, the size of several years' notes.
- * A file that would take up half of it is not cached.
+ * A file that would take up half of the cache is not cached.
  */
 const MAX_CHARACTERS = 4_000_000;
 const MAX_FILES = 2_000;
@@ -42,18 +42,18 @@ const FAULTS = {
   missing: { reason: 'missing' },
   link: { reason: 'refused', detail: 'a symbolic link is not followed' },
   'not-a-file': { reason: 'refused', detail: 'not a regular file' },
-  // A parent folder may have become a link since it was checked, in which case this is another
-  // file.
+  // A parent folder may have become a link since it was checked, in which case the path leads to
+  // another file.
   replaced: { reason: 'unreadable', detail: 'it was replaced while it was read; read it again' },
 } as const;
 
 /**
- * The files in one folder, parsed once and again whenever they change on disk (W07). If nothing has
- * changed, this costs one `lstat` per path segment.
+ * The files in one folder, parsed once and again whenever they change on disk (W07). An unchanged
+ * file costs one `lstat` per path segment.
  */
 export class FileCache {
   readonly #options: FileCacheOptions;
-  /** Least recently used first. */
+  /** Cached files, least recently used first. */
   readonly #entries = new Map<string, CacheEntry>();
   #characters = 0;
 
@@ -62,8 +62,8 @@ export class FileCache {
   }
 
   /**
-   * Returns the same object as long as the file is unchanged, and does so synchronously if it is
-   * cached, which is nearly always the case.
+   * Returns the same object while the file is unchanged, synchronously if it is cached, as in
+   * nearly all cases.
    */
   get(name: FileName): ParsedFile | FileFault | Promise<ParsedFile | FileFault> {
     try {
@@ -79,7 +79,10 @@ export class FileCache {
     }
   }
 
-  /** At most `limit` bytes of a file; never cached. The caller decides who may have them. */
+  /**
+   * Reads at most `limit` bytes of a file, without caching them; the caller decides who may have
+   * them.
+   */
   async bytes(name: FileName, limit: number): Promise<{ readonly bytes: Uint8Array } | FileFault> {
     try {
       const { folder } = this.#options;
@@ -98,7 +101,7 @@ export class FileCache {
 
   /**
    * Whether a file may begin with front matter, judged by its first bytes, so that most
-   * non-Markdown files need not be read entirely. True when in doubt.
+   * non-Markdown files need not be read entirely. Returns true when in doubt.
    */
   async mayHaveFrontMatter({ segments }: FileName): Promise<boolean> {
     try {
@@ -169,7 +172,7 @@ async function loadFile(
 }
 
 function createTooLargeFault(bytes: number, limit: number = MAX_BYTES): FileFault {
-  return { reason: 'too-large', detail: `${bytes} bytes, at most ${limit} are read` };
+  return { reason: 'too-large', detail: `it has ${bytes} bytes, but at most ${limit} are read` };
 }
 
 function toFileFault(error: unknown): FileFault {

@@ -16,21 +16,22 @@ import { SOUL } from './soul.ts';
 import { estimateTokens } from './text.ts';
 import type { WorkspaceView } from './workspace-view.ts';
 
-/** A Markdown file, as shown to the person who owns the workspace. */
+/** A Markdown file as shown to the owner of the workspace. */
 export interface EditorFile {
   readonly name: string;
-  /** Who can read its text in a turn, as the views decide. */
+  /** Who can read the file's text in a turn, as decided by the views. */
   readonly readers: 'owner' | 'everyone' | 'conversation';
-  /** Why it is restricted to the owner, or not read at all. */
+  /** Why the file is restricted to the owner, or not read at all. */
   readonly problem: string | null;
-  /** Estimated without its front matter; 0 for an empty form. */
+  /** The estimated tokens of the file without its front matter; 0 for an empty form. */
   readonly tokens: number;
-  /** When it last changed, in ms. */
+  /** When the file last changed, in ms. */
   readonly changedAt: number;
 }
 
 /**
- * The result of a change. `outdated`: the file has changed since `base`, so nothing was written.
+ * The result of saving a file. `outdated`: the file has changed since `base`, so nothing was
+ * written.
  */
 export type EditorChange = { readonly kind: 'written' | 'outdated' };
 
@@ -38,17 +39,17 @@ interface FileEditorOptions {
   readonly folder: string;
   readonly files: FileCache;
   readonly history: FileHistory;
-  /** Represents all views except an owner's and a conversation's own. */
+  /** The view of a guest, which stands for all views except an owner's and a conversation's own. */
   readonly guest: WorkspaceView;
-  /** Whether memory is off: no turn reads it, and nothing writes it. */
+  /** Whether memory is off, so that no turn reads or writes it. */
   readonly forgetful: boolean;
   /** Whether SOUL.md changes only through proposals (W06). */
   readonly governed: boolean;
 }
 
 /**
- * A workspace's files as their owner edits them outside any turn: in full, with front matter, and
- * with the earlier versions of each. Refuses the paths that the views refuse. Throws
+ * A workspace's files as their owner edits them outside of turns: in full, with front matter, and
+ * with earlier versions. Paths that the views refuse are refused here as well. Throws
  * `WorkspaceError` with advice on what to do.
  */
 export class FileEditor {
@@ -64,7 +65,10 @@ export class FileEditor {
     return files.filter((file) => file !== null);
   }
 
-  /** The entire file with its hash, on which a change is based; null if it does not exist. */
+  /**
+   * Reads the entire file with its hash, on which a change is based; null if the file does not
+   * exist.
+   */
   async read(name: string) {
     const path = this.#path(name);
     const facts = await this.#describe(path);
@@ -74,7 +78,7 @@ export class FileEditor {
 
   /**
    * Writes a file, or removes it if `text` is null. `base` is the hash that the file must have;
-   * null if it must not exist.
+   * null if the file must not exist.
    */
   async save(
     name: string,
@@ -84,7 +88,7 @@ export class FileEditor {
     if (text === null && path.name === 'AGENTS.md') {
       throw createNothingDoneError(
         name,
-        'without it the folder would be made from the templates again: empty it',
+        'without it, the folder would be created from the templates again; empty the file instead',
       );
     }
     if (text !== null) assertText(name, text);
@@ -96,14 +100,17 @@ export class FileEditor {
     return toEditorChange(name, done);
   }
 
-  /** Newest first, each with its reasons; these are empty if the text was found on disk. */
+  /**
+   * Lists versions, newest first, each with its reasons; these are empty if the text was found on
+   * disk.
+   */
   async versions(name: string) {
     const versions = this.#options.history.of(this.#path(name));
     const all = await versions.list();
     return Promise.all(all.map(async (one) => ({ ...one, why: await versions.why(one.name) })));
   }
 
-  /** A version, byte for byte; null if it does not exist. */
+  /** Reads a version byte for byte; null if it does not exist. */
   version(name: string, version: string): Promise<string | null> {
     return this.#options.history.of(this.#path(name)).raw(version);
   }
@@ -114,7 +121,7 @@ export class FileEditor {
     return toEditorChange(name, done);
   }
 
-  /** Removed files whose versions are kept. */
+  /** Lists removed files whose versions are kept. */
   async removed(): Promise<readonly string[]> {
     const { folder, history } = this.#options;
     const kept = await history.files();
@@ -142,7 +149,7 @@ export class FileEditor {
     if (path !== null && isMarkdown(name)) return path;
     throw createNothingDoneError(
       name,
-      'a plain path inside of the workspace that ends with .md is needed',
+      'the path must be plain, inside the workspace, and end with .md',
     );
   }
 
@@ -150,7 +157,10 @@ export class FileEditor {
     const path = this.#path(name);
     const { governed, forgetful } = this.#options;
     if (governed && foldName(name) === foldName(SOUL)) {
-      throw createNothingDoneError(name, 'it changes by proposals alone, on the page Soul');
+      throw createNothingDoneError(
+        name,
+        'it can only be changed through proposals, on the Soul page',
+      );
     }
     if (forgetful && (isMemory(name) || isGroupFile(name))) {
       throw createNothingDoneError(name, 'memory is switched off in the settings (agent.memory)');
@@ -181,10 +191,13 @@ function describeFileProblem(file: ParsedFile | FileFault): string | null {
 
 function assertText(name: string, text: string): void {
   if (text.includes('\0') || !text.isWellFormed())
-    throw createNothingDoneError(name, 'it is no plain text');
+    throw createNothingDoneError(name, 'it is not plain text');
   const bytes = Buffer.byteLength(text);
   if (bytes > MAX_BYTES)
-    throw createNothingDoneError(name, `${bytes} bytes, at most ${MAX_BYTES} are kept`);
+    throw createNothingDoneError(
+      name,
+      `it has ${bytes} bytes, more than the limit of ${MAX_BYTES}`,
+    );
 }
 
 function toEditorChange(
@@ -196,5 +209,5 @@ function toEditorChange(
 }
 
 function createNothingDoneError(name: string, why: string, cause?: unknown): WorkspaceError {
-  return new WorkspaceError('workspace-file', `${name}: nothing was done: ${why}.`, cause);
+  return new WorkspaceError('workspace-file', `${name}: nothing was changed: ${why}.`, cause);
 }

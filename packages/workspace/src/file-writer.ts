@@ -21,28 +21,28 @@ import {
 } from './write-rules.ts';
 
 /**
- * The result of a write. `detail` is for the model and for people, and never contains text from a
+ * The result of a write; `detail` is for the model and for people, and never contains text from a
  * file.
  */
 export type WriteResult =
   | {
       readonly kind: 'written';
       readonly name: string;
-      /** The length of what was written, in characters. */
+      /** The length of the written text, in characters. */
       readonly characters: number;
-      /** Whether the file did not exist before. */
+      /** Whether the write created the file. */
       readonly created: boolean;
     }
   | WriteNotDone;
 
-/** Why a file that the reader may write is not written. */
+/** The reason why a file is not written although the reader may write it. */
 export interface WriteRefused {
   readonly kind: 'refused';
   readonly reason: 'path' | 'too-large' | 'unreadable';
   readonly detail: string;
 }
 
-/** There was nothing to write. */
+/** The text was unchanged, so the file was not written. */
 export interface WriteUnchanged {
   readonly kind: 'unchanged';
 }
@@ -53,7 +53,7 @@ interface WriteOrder extends WriteAuthor {
   readonly approval?: WriteApproval | undefined;
 }
 
-/** The effect of a write, or the reason to refuse it. */
+/** The effect of a planned write, or the reason to refuse it. */
 export type WritePlan =
   | ({ readonly kind: 'planned' } & PlannedWrite)
   | WriteNotDone
@@ -66,13 +66,13 @@ interface FileWriterOptions {
   readonly folder: string;
   readonly newId: NewId;
   readonly lock: WorkspaceLock;
-  /** Keeps the previous version, for the owner, when an agent replaces something. */
+  /** Stores the previous version for the owner when an agent replaces a file. */
   readonly history: Pick<FileHistory, 'of'>;
-  /** Whether a file is in the folder of an owner's skill, without being its SKILL.md. */
+  /** Whether a file is in the folder of a private skill, without being its SKILL.md. */
   readonly inOwnersSkill: (name: FileName) => Promise<boolean>;
 }
 
-/** Creates the new text; null if there is nothing to write. */
+/** Creates the new text; null if there is no change to write. */
 type CreateText = () => Promise<string | null | WriteRefused>;
 
 /** Writes files in one workspace, each atomically, one write at a time. Never throws. */
@@ -130,15 +130,15 @@ async function writeOne(
   if (result.kind === 'refused') return result;
   if (isVersionKept(order)) {
     const versions = options.history.of(plan.path);
-    // The write has succeeded; a version that cannot be stored does not undo it.
+    // The write has succeeded, and a failure to store the version does not undo it.
     await versions.note(hold, plan.before, plan.content, 'written by the agent').catch(() => null);
   }
   return { ...result, name: plan.name, characters: plan.content.length };
 }
 
 /**
- * Excludes the lines that are constantly added to memory, and what a person has just asked to
- * forget.
+ * No version is kept of the lines that are constantly added to memory, and of text that a person
+ * has just asked to forget.
  */
 function isVersionKept({ name, reader, approval }: WriteOrder): boolean {
   if (reader.kind !== 'owner' || approval?.by === 'command') return false;
@@ -167,6 +167,6 @@ async function planOne(
   if ('kind' in plan) return plan;
   const bytes = Buffer.byteLength(plan.content);
   if (bytes > MAX_BYTES)
-    return refuseOnDisk('too-large', `${bytes} bytes, at most ${MAX_BYTES} are kept`);
+    return refuseOnDisk('too-large', `it has ${bytes} bytes, more than the limit of ${MAX_BYTES}`);
   return { kind: 'planned', path, before: before.text, ...plan };
 }

@@ -11,14 +11,17 @@ import { isBlank } from './text.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The longest front matter that is parsed, in characters. Real ones have a few hundred. */
+/**
+ * The maximum length of front matter that is parsed, in characters; real front matter has a few
+ * hundred.
+ */
 const MAX_FRONT_MATTER = 16_000;
 
 /**
- * The block above the text in a Markdown file. `refused`: front matter was intended, and its
- * meaning is unknown, so callers must assume the strictest one. `body` is the text below, with `\n`
- * line breaks and without blank lines around it; `head` is the block with its opening and closing
- * lines, empty if it has no end.
+ * The block above the text in a Markdown file. `refused`: front matter was intended but its meaning
+ * is unknown, so callers must assume the strictest one. `body` is the text below, with `\n` line
+ * breaks and without surrounding blank lines; `head` is the block with its opening and closing
+ * lines, empty if the block has no end.
  */
 export type FrontMatter<Data> =
   | { readonly kind: 'none'; readonly head: ''; readonly body: string }
@@ -37,7 +40,7 @@ export type FrontMatter<Data> =
 
 /**
  * Splits a Markdown file into front matter and body and validates the front matter with `schema`.
- * The only place that uses gray-matter, which by default runs `---js` blocks as code and has a
+ * Only this function may use gray-matter, which by default runs `---js` blocks as code and has a
  * cache that turns the second read of a broken file into an empty result. Never throws.
  */
 export function readFrontMatter<Data extends object>(
@@ -99,12 +102,15 @@ function parseFrontMatter<Data extends object>(
   return { kind: 'parsed', data: Object.freeze(checked.data), head, body: trimBlankLines(body) };
 }
 
-/** Its thirty modules are loaded when the first file needs them. */
+/** The thirty modules of gray-matter are loaded when the first file needs them. */
 function loadGrayMatter(): typeof Matter {
   return require('gray-matter');
 }
 
-/** Always passed to gray-matter: without options it would use its cache and its own engines. */
+/**
+ * Options are always passed to gray-matter, because it would otherwise use its cache and its own
+ * engines.
+ */
 const engines = {
   yaml: parseYaml,
   json: refuseLanguage,
@@ -131,14 +137,14 @@ function refuseFrontMatter(head: string, body: string, reason: string): FrontMat
   return { kind: 'refused', reason, head, body: trimBlankLines(body) };
 }
 
-/** How many bytes at the start of a file `mayHaveFrontMatter` examines. */
+/** The number of bytes at the start of a file that `mayHaveFrontMatter` examines. */
 export const MAX_HEAD_BYTES = 4_096;
 
 /**
  * Whether a file that begins with these bytes may have front matter, in any encoding. False only if
- * `---` cannot be its first visible characters: these are the same three bytes in all encodings
+ * `---` cannot be the first visible characters: these are the same three bytes in all encodings
  * except UTF-16 and UTF-32, which have NULs between them. Invisible characters may extend beyond
- * the bytes examined, but they contain no words.
+ * the examined bytes, but they contain no words.
  */
 export function mayHaveFrontMatter(head: Uint8Array): boolean {
   const start = Buffer.from(head).toString('latin1');
@@ -146,7 +152,10 @@ export function mayHaveFrontMatter(head: Uint8Array): boolean {
   return head.length >= MAX_HEAD_BYTES && !/[A-Za-z]{4}/.test(start);
 }
 
-/** Ignores invisible characters before the first line, because privacy must not depend on them. */
+/**
+ * Ignores invisible characters before the first line, because they must not change who may read the
+ * file.
+ */
 function normalizeBeginning(file: string): string {
   const text = file.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n');
   return trimBlankLines(text.replace(/^[\s\p{Cf}]+(?=---)/u, ''));
@@ -164,22 +173,25 @@ function getFirstLine(error: unknown): string {
 /** A workspace file as it is cached: in full, with its audience decided. */
 export interface ParsedFile {
   readonly name: string;
-  /** Without front matter, with `\n` line breaks and no blank lines around it. */
+  /** The text without front matter, with `\n` line breaks and without surrounding blank lines. */
   readonly text: string;
-  /** Whether it is an empty form. */
+  /** Whether the file is an empty form. */
   readonly isBlank: boolean;
   readonly audience: Audience;
-  /** The audience declared in its front matter. */
+  /** The audience declared in the file's front matter. */
   readonly declared: 'owner' | 'everyone' | undefined;
-  /** Why its audience cannot be determined, for people; the file is then the owner's. */
+  /**
+   * Why the file's audience cannot be determined, for people; the file is then private to the
+   * owner.
+   */
   readonly problem: string | null;
-  /** A doubt about its decoding, as a sentence; null if there is none. */
+  /** A doubt about the file's decoding, as a sentence; null if there is none. */
   readonly warning: string | null;
 }
 
 /**
- * A file's text and its audience. `hasTwin`: the file has a second name on disk; because that may
- * be `MEMORY.md`, the file is the owner's.
+ * Parses a file's text and decides its audience. `hasTwin`: the file has a second name on disk;
+ * because that may be `MEMORY.md`, the file is private to the owner.
  */
 export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFile {
   const strict = readFrontMatter(raw, AudienceFrontMatter);
@@ -192,9 +204,9 @@ export function parseFile(name: string, raw: string, hasTwin: boolean): ParsedFi
 }
 
 /**
- * A skill's front matter, parsed in the same way as for the skill itself (S11), so that both have
+ * Parses a skill's front matter in the same way as for the skill itself (S11), so that both have
  * the same audience (W03): it need not be YAML, its metadata may be hand-written JSON, and it is
- * for everyone only if no word in it may say otherwise.
+ * open only if no word in it may say otherwise.
  */
 function toSkillAudience(
   strict: FrontMatter<AudienceFrontMatter>,

@@ -28,38 +28,41 @@ import { createViewFactory, type WorkspaceView } from './workspace-view.ts';
 
 export interface OpenWorkspaceOptions {
   /**
-   * Created at the first start. The folder itself may be a symbolic link; nothing inside it may.
+   * The workspace folder, created at the first start. The folder itself may be a symbolic link, but
+   * links inside it are refused.
    */
   readonly folder: string;
   /** The folder with the files that a new workspace starts with. */
   readonly templates: string;
-  /** `off`: MEMORY.md, memory/ and the groups' memory files look private to everyone (P15). */
+  /** `off`: MEMORY.md, memory/ and the groups' memory files look private to every reader (P15). */
   readonly memory?: 'main-session' | 'off';
   /** A file whose text is managed elsewhere (W06). */
   readonly governed?: ManagedFile;
-  /** The lock that lets only one process at a time write, if several share the folder. */
+  /** The lock that lets only one process at a time write if several share the folder. */
   readonly lock?: WorkspaceLock;
   readonly log?: Logger;
   readonly clock?: Clock;
-  /** Names temporary files. */
+  /** Creates names for temporary files. */
   readonly newId?: NewId;
 }
 
-/** An agent's folder of Markdown files (W01). Only its views read and write files. */
+/** An agent's folder of Markdown files (W01). Files are read and written only through its views. */
 export interface Workspace {
-  /** The folder's real path. */
+  /** The real path of the folder. */
   readonly folder: string;
   /** Files that were just created from templates; empty if the workspace already existed. */
   readonly created: readonly string[];
   /** The lifecycle of BOOTSTRAP.md (W08). */
   readonly bootstrap: Bootstrap;
-  /** The rules for shell commands here (W09). */
+  /** The rules for shell commands in this workspace (W09). */
   readonly commands: Pick<ShellCommands, 'run'>;
-  /** Agents' files that wait for a person's decision, for the owner only (W09). */
+  /** Files created by agents that wait for a person's decision, shown only to the owner (W09). */
   readonly agentFiles: AgentFiles;
-  /** Its files as their owner edits them, outside any turn. */
+  /** The workspace's files as their owner edits them outside of turns. */
   readonly editor: FileEditor;
-  /** The workspace as this reader sees it. Cheap: create one for every turn. */
+  /**
+   * The workspace as this reader sees it. Creating a view is cheap, so create one for every turn.
+   */
   for(reader: Reader): WorkspaceView;
 }
 
@@ -117,23 +120,23 @@ export async function openWorkspace(options: OpenWorkspaceOptions): Promise<Work
 
 const randomId: NewId = (prefix) => `${prefix}-${randomUUID()}`;
 
-/** The file whose absence means that a folder is not a workspace yet; copied last. */
+/** The file whose absence means that a folder is not a workspace yet; it is copied last. */
 const MARK_FILE = 'AGENTS.md';
 
 /**
- * Copied only into an entirely new workspace (W08): people with an existing one already know their
- * agent.
+ * This file is copied only into an entirely new workspace (W08), because people with an existing
+ * one already know their agent.
  */
 const BOOTSTRAP_FILE = 'BOOTSTRAP.md';
 
-/** Created empty, beside the templates. */
+/** Folders created empty in addition to the templates. */
 const EMPTY_FOLDERS = ['memory', 'skills', 'knowledge'];
 
 /**
- * Creates the folder (mode 0700) and, if it has no AGENTS.md, copies every template that it lacks.
- * A folder that already is a workspace stays exactly as it is, so that files deleted on purpose are
- * not restored; an interrupted first start continues at the next one. Returns the names of the
- * files it created. Throws WorkspaceError.
+ * Creates the folder (mode 0700) and, if it has no AGENTS.md, copies every missing template. An
+ * existing workspace stays exactly as it is, so that deleted files are not restored; an interrupted
+ * first start continues at the next one. Returns the names of the files that were created; throws
+ * WorkspaceError.
  */
 async function seedFolder(
   folder: string,
@@ -156,7 +159,7 @@ async function isWorkspace(folder: string): Promise<boolean> {
   } catch (error) {
     throw new WorkspaceError(
       'workspace-folder',
-      `The workspace folder ${folder} cannot be made or opened (${reasonOf(error)}). Check the path and its permissions.`,
+      `The workspace folder ${folder} cannot be created or opened (${reasonOf(error)}). Check the path and its permissions.`,
       error,
     );
   }
@@ -168,7 +171,7 @@ async function seedTemplates(
   bootstrap: Bootstrap,
 ): Promise<readonly string[]> {
   const names = await listTemplateNames(templates);
-  // Recorded before the first file is created, so that an interrupted start still counts as a first
+  // The mark is written before the first file, so that an interrupted start still counts as a first
   // one.
   if (names.includes(BOOTSTRAP_FILE) && (await isUnused(folder, names))) {
     await bootstrap.keep({ state: 'new' });
@@ -183,14 +186,14 @@ async function seedTemplates(
   return made;
 }
 
-/** Whether nothing belonging to a workspace exists yet, whatever the spelling of its names. */
+/** Whether no file or folder of a workspace exists yet, in any spelling. */
 async function isUnused(folder: string, names: readonly string[]): Promise<boolean> {
   const known = new Set([...names, ...EMPTY_FOLDERS].map((name) => name.toLowerCase()));
   const entries = await readdir(folder);
   return !entries.some((name) => known.has(name.toLowerCase()));
 }
 
-/** An existing entry with that name, even a link, is kept. */
+/** An existing entry with this name, even a link, is kept. */
 async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path, { mode: 0o700 });
@@ -203,7 +206,7 @@ async function makeFolder(path: string): Promise<void> {
 function createUnwritableError(path: string, error: unknown): WorkspaceError {
   return new WorkspaceError(
     'workspace-folder',
-    `${path} cannot be made in the workspace (${reasonOf(error)}). Check the permissions of the folder.`,
+    `${path} cannot be created in the workspace (${reasonOf(error)}). Check the permissions of the folder.`,
     error,
   );
 }
@@ -229,8 +232,7 @@ function rankMark(name: string): number {
 }
 
 /**
- * Copies unless something with that name exists, even a dangling link; only its owner can read the
- * copy.
+ * Copies a file for its owner only, unless an entry with that name exists, even a dangling link.
  */
 async function copyIfAbsent(from: string, to: string): Promise<boolean> {
   try {

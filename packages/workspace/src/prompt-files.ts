@@ -7,21 +7,21 @@ import type { AbsentFile, WorkspaceView } from './workspace-view.ts';
 
 /**
  * Workspace files that become prompt text: one path (`AGENTS.md`), or a folder with everything
- * below it (`knowledge/`; `/` stands for every file). Relative to the workspace.
+ * below it (`knowledge/`; `/` stands for every file). Patterns are relative to the workspace.
  */
 export type FilePattern = string;
 
 /** A part of a prompt (layer, context source, hook) with the files that it reads. */
 export interface DeclaredReads {
   readonly id: string;
-  /** Nothing else in the workspace can be read; if absent, nothing at all. */
+  /** The part can read only these files; if absent, none. */
   readonly reads?: readonly FilePattern[];
 }
 
 /**
- * The view restricted to what `part` declares. Any other file looks absent and is logged: an
- * undeclared read is a bug, because the agent could change that file without asking. Its methods
- * need no `this`, because plugins detach them from the view or copy the view.
+ * Restricts a view to the files that `part` declares. Any other file looks absent and is logged,
+ * because the agent could change an undeclared file without asking. The view's methods need no
+ * `this`, because plugins detach them or copy the view.
  */
 export function restrictView(
   view: WorkspaceView,
@@ -59,11 +59,11 @@ export function coversFile(pattern: FilePattern, name: string): boolean {
 
 /** One agent's files that become prompt text: everything that the registered parts declare. */
 export interface PromptFiles {
-  /** Without duplicates: files first, then folders. */
+  /** The patterns without duplicates: files first, then folders. */
   readonly patterns: readonly FilePattern[];
   /**
-   * Whether a path may lead to one of them. Case, Unicode forms, invisible characters, slashes,
-   * relative steps and full paths make no difference; true when in doubt.
+   * Whether a path may lead to one of these files. Case, Unicode forms, invisible characters,
+   * slashes, relative steps and full paths make no difference; true when in doubt.
    */
   includes(path: string): boolean;
 }
@@ -87,8 +87,8 @@ export function createPromptFiles(declared: Iterable<FilePattern>): PromptFiles 
 }
 
 /**
- * Those `paths` that are inside a workspace, as patterns; a folder has a trailing slash. All are
- * absolute, may be links, and need not exist.
+ * Selects those `paths` that are inside a workspace, as patterns; a folder has a trailing slash.
+ * All paths are absolute, may be links, and need not exist.
  */
 export function toPatternsInside(workspace: string, paths: readonly string[]): FilePattern[] {
   const roots = [workspace, resolveRealPath(workspace)];
@@ -101,7 +101,7 @@ export function toPatternsInside(workspace: string, paths: readonly string[]): F
   });
 }
 
-/** Also resolves a path whose last segments do not exist yet. */
+/** Resolves links in a path, even if its last segments do not exist yet. */
 function resolveRealPath(path: string): string {
   try {
     return realpathSync(path);

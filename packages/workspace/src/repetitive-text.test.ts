@@ -12,7 +12,7 @@ const RECOGNIZERS: readonly (readonly [name: string, read: (text: string) => unk
 ];
 
 describe('reading workspace files', () => {
-  it.each(RECOGNIZERS)('[D13] finishes with any repetitive text: %s', (_name, read) => {
+  it.each(RECOGNIZERS)('[D13] finishes quickly with repetitive text: %s', (_name, read) => {
     expect(findSlowText(read)).toBeUndefined();
   });
 });

@@ -13,21 +13,21 @@ import { createOwnersReader, type WorkspaceView } from './workspace-view.ts';
 import { makeFolders } from './write-file.ts';
 import { restrictToOwner } from './write-rules.ts';
 
-/** An entry in a surveyed folder; folders that are not entered are also listed. */
+/** An entry in a surveyed folder; folders that are not entered are listed as well. */
 export interface SurveyedEntry {
-  /** The path inside the folder. */
+  /** The path relative to the surveyed folder. */
   readonly name: string;
   readonly bytes: number;
   readonly content:
     | {
         readonly kind: 'markdown';
-        /** The audience it would have in a workspace. */
+        /** The audience that the entry would have in a workspace. */
         readonly audience: 'owner' | 'everyone';
-        /** The audience declared in its front matter, if any. */
+        /** The audience declared in the entry's front matter, if any. */
         readonly declared?: 'owner' | 'everyone' | undefined;
-        /** Why it is restricted to the owner until the problem is fixed. */
+        /** Why the entry would be restricted to the owner. */
         readonly problem: string | null;
-        /** A doubt about its decoding; null if there is none. */
+        /** A doubt about the file's decoding; null if there is none. */
         readonly warning: string | null;
         readonly isBlank: boolean;
       }
@@ -36,14 +36,14 @@ export interface SurveyedEntry {
     | {
         readonly kind: 'refused';
         readonly reason: string;
-        /** Set if its bytes are not text in a known encoding. */
+        /** Set if the file's bytes are not text in a known encoding. */
         readonly isNoText?: true;
       };
 }
 
 /** A folder in `skills/` that is a skill or should be one. */
 export interface SurveyedSkill {
-  /** The path inside the folder. */
+  /** The path relative to the surveyed folder. */
   readonly name: string;
   readonly content: { readonly kind: 'skill'; readonly description: string } | SurveyRefusal;
 }
@@ -55,11 +55,11 @@ interface SurveyRefusal {
 
 /** The content of a folder that may be a workspace. */
 export interface FolderSurvey {
-  /** The real path. */
+  /** The real path of the surveyed folder. */
   readonly folder: string;
   readonly entries: readonly SurveyedEntry[];
   readonly skills: readonly SurveyedSkill[];
-  /** Whether there are more entries than were examined. */
+  /** Whether the folder has more entries than were examined. */
   readonly isCut: boolean;
 }
 
@@ -101,7 +101,7 @@ async function surveyEntry(folder: string, name: string, entry: Dirent): Promise
   if (path === null) return refused('its name cannot be used in a workspace');
   const walked = walkPath(folder, path);
   if (walked.kind === 'link') return refused('a symbolic link is not followed');
-  if (walked.kind !== 'file') return refused('it is no regular file');
+  if (walked.kind !== 'file') return refused('it is not a regular file');
   const { bytes } = walked.file;
   if (bytes > MAX_BYTES) return refused(`larger than ${MAX_BYTES / 1_000_000} MB`, bytes);
   if (!isMarkdown(name)) return entryOf({ kind: 'other' }, bytes);
@@ -121,7 +121,10 @@ async function surveyEntry(folder: string, name: string, entry: Dirent): Promise
   }
 }
 
-/** Reads a folder's files as its owner would in a workspace, without changing anything in it. */
+/**
+ * Creates a reader for a folder's files as their owner would see them in a workspace, without
+ * changing anything in it.
+ */
 export async function openForReading(
   path: string,
   clock: Clock,
@@ -132,7 +135,7 @@ export async function openForReading(
 }
 
 /**
- * A doubt about a Markdown file's decoding, or a note that it was not decoded; null if there is
+ * Describes a doubt about a Markdown file's decoding, or that it was not decoded; null if there is
  * none.
  */
 export function describeEncodingDoubt({ content }: SurveyedEntry): string | null {
@@ -140,7 +143,7 @@ export function describeEncodingDoubt({ content }: SurveyedEntry): string | null
   return content.kind === 'refused' && content.isNoText === true ? content.reason : null;
 }
 
-/** The bytes of a regular file; a link in its place is not followed. */
+/** Reads the bytes of a regular file without following a link in its place. */
 export async function readInside(folder: string, segments: readonly string[]): Promise<Uint8Array> {
   await using handle = await openInside(folder, segments);
   return await handle.readFile();
@@ -159,7 +162,7 @@ async function listSkills(folder: string, clock: Clock): Promise<readonly Survey
   }));
 }
 
-/** The result of a copy. `exists`: something already has that name and is kept. */
+/** The result of a copy; `exists`: an entry already has this name and is kept. */
 export type CopyResult =
   | { readonly kind: 'copied' }
   | { readonly kind: 'exists' }
@@ -175,8 +178,8 @@ export interface CopyOrder {
 }
 
 /**
- * Copies one file from a folder into a workspace under the same name, like `writeIntoWorkspace`.
- * Never throws.
+ * Copies one file from a folder into a workspace under the same name, like `writeIntoWorkspace`;
+ * never throws.
  */
 export async function copyIntoWorkspace(
   { from, to, name, edit = (bytes) => bytes }: CopyOrder,
@@ -195,8 +198,8 @@ export async function copyIntoWorkspace(
 const BAD_NAME = { kind: 'failed', reason: 'its name cannot be used in a workspace' } as const;
 
 /**
- * Puts a new file into a workspace, readable by this user only: atomically, and never replacing
- * anything. Creates the parent folders. Never throws.
+ * Puts a new file into a workspace, readable by this user only: atomically, and never replacing an
+ * existing entry. Parent folders are created; never throws.
  */
 export async function writeIntoWorkspace(
   { to, name, bytes }: Pick<CopyOrder, 'to' | 'name'> & { readonly bytes: Uint8Array },
@@ -229,7 +232,8 @@ export async function writeIntoWorkspace(
 }
 
 /**
- * The bytes with `audience: owner` in their front matter, unless it already declares an audience.
+ * Returns the bytes with `audience: owner` in their front matter, unless it already declares an
+ * audience.
  */
 export function addOwnerMarkToCopy(bytes: Uint8Array): Uint8Array {
   const read = decodeFileText(bytes);

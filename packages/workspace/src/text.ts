@@ -1,7 +1,7 @@
 import { formatCount } from '@parley/core';
 /**
  * True if a Markdown text has no content yet: HTML comments, headings, rules and list items without
- * a value (`- **Name:**`) make up an empty form. Such a file costs no tokens.
+ * a value (`- **Name:**`) make up an empty form. An empty form costs no tokens.
  */
 export function isBlank(text: string): boolean {
   return stripComments(text)
@@ -16,7 +16,8 @@ export function isBlank(text: string): boolean {
 const EMPTY_LINE = /^(?:|#{1,6}|#{1,6}\s.*|-{3,}|[-*+]|[-*+] [*_]{0,3}[^:*_`]{1,60}:[*_]{0,3})$/;
 
 /**
- * Treats a comment that is never closed as text. A regular expression would take quadratic time.
+ * Treats a comment that is never closed as text. Does not use a regular expression, which would
+ * take quadratic time.
  */
 function stripComments(text: string): string {
   let rest = text;
@@ -30,7 +31,7 @@ function stripComments(text: string): string {
   }
 }
 
-/** How much of a text is shown, in characters (UTF-16 units). */
+/** The limits for truncating a text, in characters (UTF-16 units). */
 export interface TextCut {
   readonly shown: number;
   readonly total: number;
@@ -38,7 +39,7 @@ export interface TextCut {
 
 /**
  * Truncates a text to at most `limit` characters and adds a notice with its full length (P10),
- * which does not count towards the limit. `what` names the text for the reader.
+ * which does not count towards the limit. `what` names the text in the notice.
  */
 export function cutText(
   text: string,
@@ -52,7 +53,7 @@ export function cutText(
   return { text: `${shown}\n\n${notice}`, cut };
 }
 
-/** The first `limit` characters, one fewer if that would split a surrogate pair. */
+/** Returns the first `limit` characters, one fewer if that would split a surrogate pair. */
 function cutAtCharacter(text: string, limit: number): string {
   const last = text.charCodeAt(limit - 1);
   const splitsPair = last >= 0xd800 && last <= 0xdbff;
@@ -60,9 +61,9 @@ function cutAtCharacter(text: string, limit: number): string {
 }
 
 /**
- * The start of a text without line breaks: at most `limit` characters, up to the end of a sentence,
- * otherwise of a clause or a word, if one ends in the second half. Works in any script and never
- * splits a character as people see it.
+ * Returns the start of a text without line breaks: at most `limit` characters, up to the end of a
+ * sentence, otherwise of a clause or a word, if one ends in the second half. The cut works in any
+ * script and never splits a character as people see it.
  */
 export function shortenAtClause(text: string, limit: number): string {
   if (text.length <= limit) return text;
@@ -94,15 +95,18 @@ export function estimateTokens(text: string): number {
   return Math.ceil(estimateQuarterTokens(text) / 4);
 }
 
-/** All above `LAST_LATIN`. V8 knows that a text stored with one byte per character has none. */
+/**
+ * Matches all characters above `LAST_LATIN`; V8 answers at once for a text stored with one byte per
+ * character.
+ */
 const BEYOND_LATIN = /[\u0250-\uffff]/;
 
-/** The same in quarters of a token, which add up exactly when texts are concatenated. */
+/** Estimates tokens in quarters, which add up exactly when texts are concatenated. */
 export function estimateQuarterTokens(text: string): number {
   if (!BEYOND_LATIN.test(text)) return text.length;
   let quarters = text.length;
   let isHigh = false;
-  // By code unit, because an iterator over characters costs ten times as much.
+  // The loop reads code units, because an iterator over characters costs ten times as much.
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (unit <= LAST_LATIN) {

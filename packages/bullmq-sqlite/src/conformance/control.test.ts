@@ -48,7 +48,7 @@ describeOnBoth('pausing and limits', inject('redisUrl'), (it) => {
     const jobsRun = await lab.queue.getCompleted();
     const started = jobsRun.map((job) => job.processedOn ?? 0).toSorted((a, b) => a - b);
     const [first = 0, , third = 0, , fifth = 0] = started;
-    // Redis measures the window by its own clock, which may differ by a millisecond or two.
+    // Redis measures the window with its own clock, which may differ by a millisecond or two.
     expect(third - first).toBeGreaterThanOrEqual(290);
     expect(fifth - third).toBeGreaterThanOrEqual(290);
   });

@@ -177,7 +177,7 @@ describeOnBoth('deduplication', inject('redisUrl'), (it) => {
       const deduplication = { id, keepLastIfActive: true };
       await lab.queue.add(id, {}, { deduplication, attempts: 2, removeOnComplete: true });
       if (n % 3 === 0) await pause(n % 5);
-      // Checks occasionally, with no further add that could make up for a lost one.
+      // The check runs only occasionally, so that no later add can make up for a lost one.
       if (n % 16 > 0) continue;
       await waitUntil(async () => (await lab.queue.getJobCountByTypes('waiting', 'active')) === 0);
       for (const [chat, added] of lastAdd) expect(lastStart.get(chat)).toBeGreaterThan(added);

@@ -148,14 +148,15 @@ describeOnBoth('job outcomes', inject('redisUrl'), (it) => {
     await lab.queue.addBulk(
       names.map((name) => ({ name, data: {}, opts: { removeOnComplete: 2 } })),
     );
-    // A pause between jobs, because Redis has no order for jobs that end in the same millisecond.
+    // The pause separates jobs, because Redis has no order for jobs that end in the same
+    // millisecond.
     const worker = lab.worker(() => pause(3));
     await lab.ended(worker, 4);
     expect((await lab.queue.getCompleted()).map((job) => job.name)).toEqual(['d', 'c']);
     expect(await lab.queue.getJob('1')).toBeUndefined();
   });
 
-  it("keeps no finished job that is set to be removed, and uses the worker's setting otherwise", async ({
+  it("removes a finished job if its options say so, and uses the worker's setting otherwise", async ({
     lab,
   }) => {
     await lab.queue.add('own', {}, { removeOnComplete: true });

@@ -1,13 +1,13 @@
 import { expect, inject } from 'vitest';
 import { createGate, describeOnBoth, pause, waitUntil } from '../testing/lab.ts';
 
-/** A worker that takes jobs but never renews a lock, as if its process had died. */
+/** A worker that takes jobs but never renews a lock, as if its process had crashed. */
 const DEAD = { lockDuration: 150, skipLockRenewal: true, skipStalledCheck: true } as const;
 /** A worker that checks often for stalled jobs. */
 const RESCUER = { stalledInterval: 100, lockDuration: 5000 } as const;
 
 describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
-  it("runs a dead worker's job again, before waiting jobs", async ({ lab }) => {
+  it("runs a crashed worker's job again, before waiting jobs", async ({ lab }) => {
     await lab.queue.addBulk(['a', 'b'].map((name) => ({ name, data: {} })));
     const never = createGate();
     lab.worker(() => never.opened, DEAD);
@@ -45,7 +45,7 @@ describeOnBoth('locks and stalled jobs', inject('redisUrl'), (it) => {
     never.open();
   });
 
-  it('leaves a job alone while its worker is busy for longer than its lock', async ({ lab }) => {
+  it('does not touch a job while its worker is busy for longer than its lock', async ({ lab }) => {
     await lab.queue.add('long', {});
     let runs = 0;
     const processor = async () => {

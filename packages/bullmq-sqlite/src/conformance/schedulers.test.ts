@@ -154,7 +154,7 @@ describeOnBoth('job schedulers', inject('redisUrl'), (it) => {
     expect(job?.id).toBe(`repeat:tick:${startDate + 1000}`);
   });
 
-  it('can be changed by a job that the scheduler created', async ({ lab }) => {
+  it('lets a job change the scheduler that created it', async ({ lab }) => {
     const { queue } = lab;
     const repeat = { pattern: '0 0 1 1 *' };
     await queue.upsertJobScheduler('yearly', repeat, { name: 'first' });

@@ -1,9 +1,9 @@
 import { Queue, Worker } from 'bullmq';
 import { openSqliteQueues } from '../open-sqlite-queues.ts';
 
-/** A task from the parent process. The child answers with one message per event. */
+/** A task from the parent process, which the child answers with one message per event. */
 export type ChildTask =
-  /** Takes jobs and never finishes them, to be killed while they are active. */
+  /** Takes jobs and never finishes them, until the process is killed while they are active. */
   | { readonly do: 'hang'; readonly file: string; readonly queue: string }
   /** Processes jobs until it is told to stop, and reports which jobs it ran. */
   | { readonly do: 'work'; readonly file: string; readonly queue: string }

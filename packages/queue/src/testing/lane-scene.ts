@@ -6,7 +6,8 @@ import { createLocalBus } from '../local-bus.ts';
 import { openTurnQueue, type WakeUpQueue } from '../wake-up-queue.ts';
 
 /**
- * For tests: a real database and a real queue, and functions that write messages as people would.
+ * A test scene with a real database, a real queue, and functions that write messages as people
+ * would.
  */
 export interface LaneScene {
   readonly store: Store;
@@ -20,13 +21,15 @@ export interface LaneScene {
    * Takes the lease away from its holder and releases it immediately, so that the holder loses it.
    */
   loseLease(chatId: string): Promise<void>;
-  /** The outcome of each message in a chat, in the order written; null for a waiting message. */
+  /**
+   * Lists the outcome of each message in a chat, in the order written; null for a waiting message.
+   */
   outcomes(chatId: string): Promise<readonly (string | null)[]>;
-  /** The dependencies for a lane whose turns are run by `runTurn`. */
+  /** Creates the dependencies of a lane whose turns are run by `runTurn`. */
   laneDeps(runTurn: RunTurn, change?: Partial<LaneDeps>): LaneDeps;
   /** Commits the turn as answered; false when the lease was lost. */
   answer(turn: ClaimedTurn, lease: Parameters<RunTurn>[1]): Promise<boolean>;
-  /** Like `answer`, but also releases the lane if nothing waits, as a worker does. */
+  /** Like `answer`, but also releases the lane if no message waits, as a worker does. */
   answerAndLeave(
     turn: ClaimedTurn,
     lease: Parameters<RunTurn>[1],
@@ -122,7 +125,6 @@ function createAdmitted(chatId: string, messageId: string): AdmittedMessage {
   };
 }
 
-/** The ids of the messages answered by a turn. */
 export function listMessageIds(turn: ClaimedTurn): readonly string[] {
   return turn.messages.map(({ message }) => message.messageId);
 }

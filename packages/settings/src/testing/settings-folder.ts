@@ -31,7 +31,7 @@ const modelSchema = z
 
 type Model = z.infer<typeof modelSchema>;
 
-/** The models in `choices` that the provider `named` offers. */
+/** Lists the models in `choices` that the provider `named` offers. */
 function listTestModelChoices(main: Model): ReadonlyMap<string, Model> {
   if (typeof main === 'string' || main.provider !== 'named') return new Map();
   return new Map(main.choices?.map((model) => [model, { ...main, model }]));
@@ -44,7 +44,7 @@ export const settingsSchemas = {
   modelChoices: listTestModelChoices,
 };
 
-/** The environment of a settings test: a separate folder, two channels, a model. */
+/** Creates the environment of a settings test: a separate folder, two channels, a model. */
 export function createSettingsFolder() {
   let folder = '';
   beforeAll(() => {
@@ -63,7 +63,7 @@ export function createSettingsFolder() {
   }
 
   return {
-    /** A path in the folder. */
+    /** Returns a path in the folder. */
     path: (name: string) => join(folder, name),
     loadFile,
     load(yaml: string, env: Record<string, string> = {}) {
@@ -74,19 +74,19 @@ export function createSettingsFolder() {
   };
 }
 
-/** Returns the result. Throws if it is not valid. */
+/** Returns a valid result; throws if it is invalid. */
 export function getValidSettings<T>(result: SettingsResult<T>) {
   if (result.kind === 'invalid') throw new Error(JSON.stringify(result.problems, null, 2));
   return result;
 }
 
-/** Returns the problems of an invalid result. Throws if it is valid. */
+/** Returns the problems of an invalid result; throws if it is valid. */
 export function getProblems<T>(result: SettingsResult<T>): readonly SettingsProblem[] {
   if (result.kind === 'ok') throw new Error('expected invalid settings');
   return result.problems;
 }
 
-/** Returns the problems of a broken account. Throws if it is not broken. */
+/** Returns the problems of a broken account; throws if it is not broken. */
 export function getAccountProblems<T>(
   result: SettingsResult<T>,
   account: string,

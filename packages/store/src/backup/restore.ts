@@ -20,16 +20,16 @@ import {
 
 /** The schema of a 0.1.0 backup, which contains rows instead of a SQLite file. */
 export interface BackupSchema {
-  /** The numbers of the migrations applied to it. */
+  /** The numbers of the migrations applied to the backup. */
   readonly steps: readonly number[];
   readonly tables: readonly BackupTable[];
-  /** The last `seq` in each table that has one, because numbers are never reused. */
+  /** The last `seq` of each table that has one, because numbers are never reused. */
   readonly counters: Readonly<Record<string, number>>;
 }
 
 /**
- * Creates a SQLite file, and the folder for its files, from the rows in such a backup. The backup's
- * migrations count as applied.
+ * Creates a SQLite file, and the folder for its files, from the rows of a 0.1.0 backup. The
+ * backup's migrations are recorded as applied.
  */
 export async function createFromRows(
   path: string,
@@ -63,20 +63,20 @@ const SET_COUNTER = defineStatement(
   'insert into sqlite_sequence (name, seq) values (:table, :last)',
 );
 
-/** A database from a backup, before it replaces the current one. */
+/** A database restored from a backup, before it replaces the current one. */
 interface RestoredDatabase {
   readonly path: string;
   readonly clock: Clock;
   /**
-   * `hold`: work that is unfinished in the backup may have been done since, so it becomes dead
-   * letters. `go-on`: nothing has happened since, so all work resumes.
+   * `hold`: unfinished work becomes dead letters, because it may have been done since the backup.
+   * `go-on`: nothing has run since the backup, so all work resumes.
    */
   readonly unfinished: 'hold' | 'go-on';
   /** Adapter values that record how far an adapter has read; `hold` drops them. */
   readonly forget: readonly ForgottenValues[];
 }
 
-/** Migrates a restored file and settles its unfinished work. Throws StoreErrors. */
+/** Migrates a restored file and settles its unfinished work. */
 export async function prepareRestored(
   { path, clock, unfinished, forget }: RestoredDatabase,
   migrations = MIGRATIONS,
@@ -85,7 +85,7 @@ export async function prepareRestored(
   try {
     await migrate(database, migrations, path, clock);
     return await database.write(async (sql) => {
-      // Gives the database a new name, so that no process mistakes it for the one it knows or
+      // Gives the database a new name, so that no process mistakes it for the previous database or
       // settles it again.
       sql.send(INTRODUCE, { name: formatRestoredName(clock), counter: 0 });
       if (unfinished === 'hold') return settleUnfinished(sql, forget, clock());
@@ -103,8 +103,8 @@ export function formatRestoredName(clock: Clock): string {
 }
 
 /**
- * Throws StoreError `store-newer` or `store-older` for a backup with migrations that this version
- * of Parley does not know.
+ * Throws StoreError `store-newer` or `store-older` if the backup contains migrations that are
+ * unknown to this version of Parley.
  */
 export function refuseUnknownMigrations(
   steps: readonly number[],

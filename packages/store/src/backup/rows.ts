@@ -1,6 +1,6 @@
 import { type Database, defineDynamicStatement, type Sql, type SqlValue } from '../database.ts';
 
-/** A single value in a row, the same for both databases. */
+/** A single value in a row, with the same type on both databases. */
 export type CellValue = SqlValue;
 
 /** A table whose rows are copied; each row lists its values in this column order. */
@@ -9,13 +9,12 @@ export interface BackupTable {
   readonly columns: readonly string[];
 }
 
-/** A batch of rows from one table. */
 export interface BackupRows {
   readonly table: BackupTable;
   readonly rows: readonly (readonly CellValue[])[];
 }
 
-/** Both databases accept at most 32,766 values per statement. */
+/** Stays below 32,766, the maximum number of values per statement in both databases. */
 const MAX_VALUES = 10_000;
 const MAX_ROWS = 100;
 

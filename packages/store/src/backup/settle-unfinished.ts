@@ -1,13 +1,16 @@
 import { defineDynamicStatement, defineStatement, type Sql } from '../database.ts';
 
-/** How many work items were held. `turns` and `parts` are now dead letters; `jobs` are paused. */
+/**
+ * The numbers of work items that were held back. `turns` and `parts` counts dead letters, `jobs`
+ * counts paused jobs.
+ */
 export interface HeldBack {
   readonly parts: number;
   readonly turns: number;
   readonly jobs: number;
 }
 
-/** All values of one kind stored by a channel's adapters. */
+/** Identifies all values of one kind stored by a channel's adapters. */
 export interface ForgottenValues {
   readonly channel: string;
   readonly kind: string;
@@ -18,9 +21,9 @@ const REASON =
 
 /**
  * Settles the unfinished work in a database that was rolled back, because a backup was restored or
- * a failover lost rows. Its waiting messages may have been answered since, and its parts may have
- * been sent; doing that work now could repeat it. It becomes dead letters, which an operator can
- * replay. Running turns are fenced.
+ * a failover lost rows. The messages may have been answered and the parts sent since then, so
+ * continuing could repeat them. Unfinished work becomes dead letters, which an operator can replay.
+ * Running turns are fenced.
  */
 export async function settleUnfinished(
   sql: Sql,
@@ -29,7 +32,7 @@ export async function settleUnfinished(
 ): Promise<HeldBack> {
   const turns = await holdMessages(sql, now);
   const parts = await holdParts(sql, now);
-  // A one-off reminder that has come due since then was most likely sent already.
+  // A one-off reminder that has come due since the backup was most likely sent.
   const jobs = await sql.run(PAUSE_JOBS, { now });
   endRuns(sql, now);
   for (const { channel, kind } of forget) sql.send(FORGET, { channel, kind });
@@ -38,8 +41,8 @@ export async function settleUnfinished(
 }
 
 /**
- * Frees all lanes: no worker holds a lane of a restored database. Raising the epoch fences every
- * earlier holder.
+ * Frees all lanes, because no worker holds a lane of a restored database. The raised epoch fences
+ * every earlier holder.
  */
 export function freeLanes(sql: Sql): void {
   sql.send(FREE_LANES);

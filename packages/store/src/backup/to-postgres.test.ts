@@ -13,7 +13,7 @@ import { createMessage } from '../testing/messages.ts';
 import { copyToPostgres, refuseUsedPostgres } from './to-postgres.ts';
 
 const clock = () => 1_800_000_000_000;
-/** A file of three pieces. */
+/** Large enough to be stored in three pieces. */
 const LARGE_FILE = Buffer.from(Array.from({ length: 700_000 }, (_, at) => at % 251));
 
 const [, postgres] = listBothDatabases(inject('postgresUrl'));

@@ -35,8 +35,8 @@ export async function refuseUsedPostgres(url: string): Promise<void> {
 
 /**
  * Copies a fully migrated SQLite file and its accompanying files into an empty PostgreSQL database,
- * in one transaction. `beforeCommit` runs inside it after all rows are copied; if it throws,
- * nothing is copied. Throws StoreErrors.
+ * in one transaction. `beforeCommit` runs inside the transaction after all rows are copied; if it
+ * throws, nothing is copied.
  */
 export async function copyToPostgres(
   path: string,
@@ -50,7 +50,8 @@ export async function copyToPostgres(
       await database.writeUnlimited(async (sql) => {
         await lockMigrations(database, sql);
         await refuseUsedServer(database, name);
-        // Reading from disk between two statements may be slow, and must not end the transaction.
+        // Reading from disk between two statements may be slow and must not time out the
+        // transaction.
         await sql.run(defineDynamicStatement('set local idle_in_transaction_session_timeout = 0'));
         await createMigrationTable(sql);
         await applyMigrations(database, sql, MIGRATIONS, clock());
@@ -83,7 +84,7 @@ async function withPostgres(
   }
 }
 
-/** Rows are batched until there are this many or one of their values is large. */
+/** The maximum number of rows in a batch; a large value ends the batch earlier. */
 const ROWS = 200;
 const LARGE_BYTES = 256 * 1024;
 

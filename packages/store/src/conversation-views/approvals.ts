@@ -5,24 +5,23 @@ import { defineStatement, encodeJson, type Sql } from '../database.ts';
 import { findPersonalMessage, getChatTitle, selectByPerson, TRIGGER } from './list.ts';
 import { readSaid } from './messages.ts';
 
-/** A question about a tool call, with readable names. Its texts are private and complete. */
+/** An approval with readable names and complete, private texts. */
 export interface ShownApproval extends Approval {
-  /** The cursor for the next page. */
   readonly seq: number;
   /**
-   * The author of the message that caused the call; null if that was Parley itself, such as a job,
-   * or was forgotten.
+   * The author of the message that caused the call; null if Parley caused it, for example a job, or
+   * if the message was forgotten.
    */
   readonly asker: string | null;
   /** The text of the message that caused the call. */
   readonly text: string;
-  /** The chat in which that message was sent; null if the message was forgotten. */
+  /** The chat in which the causing message was sent; null if the message was forgotten. */
   readonly chat: (ChatKey & { readonly title: string; readonly chatType: ChatType }) | null;
-  /** The person who decided, if their message is known. */
+  /** The name of the person who decided, if one of their messages is stored. */
   readonly decider: string | null;
 }
 
-/** Adds names to the questions of some rows, keeping their order. */
+/** Adds names to the given approval rows, keeping their order. */
 export async function showApprovals(
   sql: Sql,
   rows: readonly ListedRow[],

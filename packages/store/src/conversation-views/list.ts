@@ -8,54 +8,59 @@ import { SHARED_NOW } from '../shared-clock.ts';
 import { isTakenOverCondition } from '../taken-over.ts';
 import { getThread, readSaid, readSent, type SaidMessage } from './messages.ts';
 
-/** A conversation with people, as shown in a list. Times in ms; texts are private and complete. */
+/**
+ * A conversation with people, as shown in a list. Times are in ms; texts are private and complete.
+ */
 export interface ShownConversation extends ChatKey {
   readonly id: string;
   readonly chatType: ChatType;
-  /** The group's title or the person's name; the chat id if neither is known. */
+  /** The group's title or the person's name; the chat id if neither is stored. */
   readonly title: string;
   /** The name that the reader gave it in their inbox; null if they gave none. */
   readonly name: string | null;
   readonly mode: ConversationMode;
   /** The model chosen with `/model`; null for the model in the settings. */
   readonly model: string | null;
-  /** `asks`: the turn waits for an approval. */
+  /** `asks`: the turn is waiting for an approval. */
   readonly state: 'idle' | 'waiting' | 'running' | 'asks';
   /** How many messages are waiting for a turn. */
   readonly waiting: number;
-  /** When the running turn started; null if none is running. */
+  /** When the running turn started; null if no turn is running. */
   readonly runningSince: number | null;
   /**
-   * The person who leads it instead of the agent, and until when; null if the agent leads it (U12).
+   * The person who has taken over the conversation from the agent, and until when; null if the
+   * agent answers (U12).
    */
   readonly takenOver: {
     readonly by: string;
     readonly since: number;
     readonly until: number;
   } | null;
-  /** Set if the last turn failed or the last part was not delivered. */
+  /** The last error, if the last turn failed or the last part was not delivered. */
   readonly failure: { readonly at: number; readonly reason: string } | null;
   readonly last: {
     readonly direction: 'in' | 'out';
     readonly at: number;
     readonly text: string;
-    /** The group member who wrote it; null for the agent or the only person in the chat. */
+    /**
+     * The group member who wrote the last message; null for the agent or the only person in the
+     * chat.
+     */
     readonly by: string | null;
   };
-  /** The newest message's number. It grows with each message and serves as the paging cursor. */
+  /** The newest message's number, which serves as the paging cursor. */
   readonly newest: number;
-  /** The number of the newest part sent to its chat; 0 if there is none. */
+  /** The number of the newest part sent to the chat; 0 if none was sent. */
   readonly newestPart: number;
   /**
-   * Whether there is something that the reader has not seen: answers in a chat of their own,
-   * messages in any other.
+   * Whether the reader has unseen messages: answers in their own chat, any messages in other chats.
    */
   readonly isNew: boolean;
 }
 
 /**
- * Which page of the list to read, and for whom: a sign-in, or '' for the gateway's token (null:
- * nobody's inbox).
+ * Which page of the list to read, and for which reader: a sign-in, '' for the gateway's token, or
+ * null for no inbox.
  */
 export interface ListQuery {
   readonly before: number | null;
@@ -64,8 +69,8 @@ export interface ListQuery {
 }
 
 /**
- * A condition that uses the values in `NO_PEOPLE`: true for conversations with people, false for
- * the agent's own lanes.
+ * Builds a condition that uses the values in `NO_PEOPLE`: true for conversations with people, false
+ * for the agent's own lanes.
  */
 export function hasPeopleCondition<Column extends string>(column: Column) {
   return `${column} not like :subAgents and ${column} not like :heartbeats
@@ -73,8 +78,8 @@ export function hasPeopleCondition<Column extends string>(column: Column) {
 }
 
 /**
- * Sorted by newest message first. `before` is the `newest` value of the last conversation on the
- * previous page.
+ * Lists conversations, newest message first. `before` is the `newest` value of the last
+ * conversation on the previous page.
  */
 export async function listConversations(
   sql: Sql,
@@ -86,10 +91,10 @@ export async function listConversations(
   return rows.map(toShownConversation);
 }
 
-/** A reader's pinned conversations; the list shows them above all others. */
+/** The maximum number of pinned conversations per reader; the list shows them above all others. */
 export const MAX_PINNED = 50;
 
-/** The conversations that a reader has pinned, newest message first. */
+/** Lists a reader's pinned conversations, newest message first. */
 export async function listPinned(
   sql: Sql,
   reader: string,
@@ -114,7 +119,7 @@ export async function readTitles(
   );
 }
 
-/** The newest message written by a person; jobs and other triggers have no name to show. */
+/** Finds the newest message written by a person; jobs and other triggers have no name to show. */
 export function findPersonalMessage({ message, byPerson }: NewestMessage): SaidMessage | null {
   return readSaid(byPerson ?? message);
 }
@@ -136,7 +141,7 @@ function toShownConversation(row: ListRow): ShownConversation {
   };
 }
 
-/** Channels in which the reader is the person who writes, so that only answers are news. */
+/** Channels in which only answers count as unread, because the reader wrote the other messages. */
 const OWN_CHANNELS: readonly string[] = ['web', 'terminal'];
 
 function isUnread({ channel, newest, newestPart, readMessage, readPart }: ListRow): boolean {
@@ -144,7 +149,7 @@ function isUnread({ channel, newest, newestPart, readMessage, readPart }: ListRo
   return OWN_CHANNELS.includes(channel) ? (newestPart ?? 0) > readPart : newest > readMessage;
 }
 
-/** The title of a chat, or the person's name in a direct chat. */
+/** The title of a group, or the person's name in a direct chat. */
 export function getChatTitle(said: SaidMessage | null): string | null {
   if (said === null) return null;
   const { chat, sender } = said;
@@ -189,7 +194,7 @@ function getLastMessage(row: ListRow): ShownConversation['last'] {
   return { direction: 'in', at, text: said?.typed ?? said?.text ?? '', by: by ?? null };
 }
 
-/** A part that consists only of a file is represented by the file's name. */
+/** A part that consists only of a file is shown with the file's name. */
 function getPreviewText(part: ReturnType<typeof readSent>): string {
   return part?.plain || (part?.file?.name ?? '');
 }
@@ -217,7 +222,7 @@ interface ListRow extends ChatKey, NewestMessage {
   readonly ledSince: number | null;
   readonly ledUntil: number | null;
   readonly waiting: number;
-  /** SQLite has no boolean type. */
+  /** Converts the number because SQLite has no boolean type. */
   readonly asks: boolean | number;
   readonly body: string | null;
   readonly sentAt: number | null;
@@ -226,18 +231,17 @@ interface ListRow extends ChatKey, NewestMessage {
   readonly error: string | null;
   readonly newestPart: number | null;
   /**
-   * The numbers up to which the reader has seen it; null if no reader was given or they have never
-   * used the inbox.
+   * The read position of the reader; null if no reader was given or they have never used the inbox.
    */
   readonly readMessage: number | null;
   readonly readPart: number | null;
 }
 
-/** Patterns that match the lanes for Parley's own work. */
+/** Patterns for the lanes of Parley's own work. */
 export const NO_PEOPLE = {
   subAgents: `${SUB_AGENT_LANE}%`,
   heartbeats: `${HEARTBEAT_LANE}%`,
-  // The lanes of named agents. No chat id contains a second slash.
+  // Pattern for the lanes of named agents.
   othersSubAgents: `@%/${SUB_AGENT_LANE}%`,
   othersHeartbeats: `@%/${HEARTBEAT_LANE}%`,
 };
@@ -315,11 +319,11 @@ const TITLES = defineStatement(`
 
 /** What is shown about one conversation besides its messages. */
 export interface ConversationDetails extends ShownConversation {
-  /** The model that gave the last answer; null if none did. */
+  /** The model that gave the conversation's last answer; null if there is none. */
   readonly answeredBy: string | null;
   /**
    * The agent's turns since `since` (ms), with their tokens and their cost in US dollars;
-   * `unpriced` is how many of them have no known price.
+   * `unpriced` counts turns whose model has no known price.
    */
   readonly spent: {
     readonly since: number;
@@ -333,21 +337,21 @@ export interface ConversationDetails extends ShownConversation {
 }
 
 interface ConversationFile {
-  /** Identifies the file within the conversation, together with its index. */
+  /** Identifies a file within the conversation, together with its index. */
   readonly messageSeq: number;
   readonly index: number;
   readonly kind: string;
   readonly name: string | null;
-  /** In bytes, as reported by the platform. */
+  /** Size in bytes, as reported by the platform. */
   readonly size: number | null;
   readonly at: number;
-  /** 1 if its bytes are stored and can be downloaded. */
+  /** 1 if the file's bytes are stored and can be downloaded. */
   readonly isKept: 0 | 1;
 }
 
 const SPENT_MS = 30 * 24 * 60 * 60_000;
 
-/** Null if the conversation does not exist. */
+/** Returns null if the conversation does not exist. */
 export async function readDetails(
   sql: Sql,
   id: string,

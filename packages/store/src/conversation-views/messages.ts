@@ -21,44 +21,45 @@ export interface PageMark {
 
 const EVER = Number.MAX_SAFE_INTEGER;
 
-/** The cursor for the first page. */
 export const NEWEST: PageMark = { inbox: EVER, outbox: EVER };
 
-/** A file in a message. */
 interface ShownFile {
   readonly kind: string;
   readonly name: string | null;
   /**
-   * Whether its bytes are still stored: for messages they are kept for a day, for answers as long
-   * as the answer.
+   * Whether the file's bytes are still stored: for messages they are kept for a day, for answers as
+   * long as the answer itself.
    */
   readonly isKept: boolean;
 }
 
-/** A message from either side. Times in ms; texts are private and complete. */
+/**
+ * A message from either side of a conversation. Times are in ms; texts are private and complete.
+ */
 export interface ShownMessage {
-  /** Unique within the conversation. */
   readonly id: string;
   readonly direction: 'in' | 'out';
   readonly at: number;
-  /** Its author; null for the agent or Parley itself. */
+  /** The author's name; null for the agent or Parley itself. */
   readonly from: string | null;
   readonly text: string;
   readonly files: readonly ShownFile[];
-  /** Set if Parley itself wrote it for the agent, for example for a job that came due. */
+  /** Set if Parley itself wrote the message for the agent, for example for a job that came due. */
   readonly trigger: string | null;
-  /** For a message: waiting, running, or its outcome. For a part: its delivery state. */
+  /** For a message: waiting, running, or its outcome; for a part: its delivery state. */
   readonly state: 'waiting' | 'running' | InboxOutcome | PartState;
   /** Why a part was not delivered. */
   readonly error: string | null;
   /**
-   * The person who wrote this part on the page, as the agent or as themselves; null if nobody did
-   * (U12).
+   * The person who wrote this part on the page, as the agent or as themselves; null if the agent
+   * wrote it (U12).
    */
   readonly writtenBy: { readonly name: string; readonly as: 'agent' | 'self' } | null;
-  /** The argument to pass to `why/message` for it; null if there is nothing to explain. */
+  /**
+   * The argument to pass to `why/message` for this message; null if there is nothing to explain.
+   */
   readonly why: string | null;
-  /** For a part: its text in the platform's dialect, and the turn it belongs to. */
+  /** Set for a part: its text in the platform's dialect, and its turn. */
   readonly sent?: {
     readonly text: string;
     readonly target: RenderTarget;
@@ -66,7 +67,7 @@ export interface ShownMessage {
   };
 }
 
-/** A page of messages, oldest first, and the cursor for older ones; null if there are none. */
+/** A page of messages, oldest first, with the cursor for older ones (null if there are none). */
 export interface MessagePage {
   readonly messages: readonly ShownMessage[];
   /** The Markdown answers to the turns on this page, if they are still in the history. */
@@ -85,7 +86,7 @@ export interface MessageQuery {
   readonly limit: number;
 }
 
-/** Messages and parts of a conversation, merged by time. */
+/** Reads the messages and parts of a conversation, merged by time. */
 export async function readMessages(sql: Sql, query: MessageQuery): Promise<MessagePage> {
   const { conversationId, limit } = query;
   const before = query.before ?? NEWEST;
@@ -117,8 +118,8 @@ interface MergedRow {
 }
 
 /**
- * Takes the later of the two heads until the page is full; each list keeps its own order. `older`
- * is null if both lists are shorter than a page and entirely on it.
+ * Takes the later of the two heads until the page is full; each list keeps its order. `older` is
+ * null if neither list has rows beyond this page.
  */
 export function mergeNewestFirst<A extends MergedRow, B extends MergedRow>(
   one: readonly A[],
@@ -145,8 +146,7 @@ export function mergeNewestFirst<A extends MergedRow, B extends MergedRow>(
 }
 
 /**
- * The chats and threads in which a conversation takes place: one, or several for a person with
- * linked accounts.
+ * Finds the chats and threads of a conversation; a person with linked accounts may have several.
  */
 async function findChats(sql: Sql, conversationId: string, before: number) {
   const lately = { conversationId, before, newest: RECENT_MESSAGES };
@@ -162,7 +162,7 @@ async function findChats(sql: Sql, conversationId: string, before: number) {
 
 const RECENT_MESSAGES = 200;
 
-/** Message files whose bytes are stored, as `SEQ/INDEX`. */
+/** Lists the message files whose bytes are stored, as `SEQ/INDEX`. */
 async function listStoredFiles(
   sql: Sql,
   rows: readonly (SaidRow | SentRow)[],
@@ -202,8 +202,8 @@ function toIncoming(row: SaidRow, kept: ReadonlySet<string>): ShownMessage {
 }
 
 /**
- * Account names in the settings contain neither a colon nor a slash; if a message's account name
- * contains one, the message is looked up by its id alone.
+ * An account name from the settings contains neither a colon nor a slash; if a message's account
+ * name does, the message is looked up by its id alone.
  */
 function toWhyName({ channel, account, chatId, messageId }: SaidRow): string {
   return /[:/]/.test(account) ? messageId : `${channel}/${account}:${chatId}/${messageId}`;
@@ -258,7 +258,7 @@ interface SentRow {
   readonly turnId: string | null;
   readonly writtenBy: string | null;
   readonly writtenAs: 'agent' | 'self' | null;
-  /** SQLite has no boolean type. */
+  /** Converted because SQLite has no boolean type. */
   readonly isKept: boolean | number;
 }
 
@@ -281,7 +281,10 @@ const SENT = defineStatement(`
     and seq < :before and seq > :after and created_at <= :until and ${THREAD} = :thread
   order by seq desc limit :limit`).rows<SentRow>();
 
-/** The numbers up to which a conversation was deleted; 0 if it never was. */
+/**
+ * The numbers of the last message and part that were deleted with the conversation; 0 if it was
+ * never deleted.
+ */
 const DELETED = defineStatement(`
   select coalesce(deleted_message, 0) as message, coalesce(deleted_part, 0) as part
   from conversation where id = :conversationId`).rows<{
@@ -330,7 +333,7 @@ export function readSent(stored: string): z.infer<typeof Part> | null {
   return Part.safeParse(parseStoredJson(stored)).data ?? null;
 }
 
-/** The thread in a route; empty if it has none. */
+/** Reads the thread from a route; empty if the route has none. */
 export function getThread(route: string): string {
   return z.object(ReplyRoute.shape).safeParse(parseStoredJson(route)).data?.threadId ?? '';
 }
@@ -339,7 +342,9 @@ function getRenderTarget(route: string): RenderTarget | undefined {
   return z.object(ReplyRoute.shape).safeParse(parseStoredJson(route)).data?.target;
 }
 
-/** The text written by a person; null for messages that Parley itself put into a conversation. */
+/**
+ * Reads the text written by a person; null for messages that Parley itself put into a conversation.
+ */
 export function getMessageText(stored: string): string | null {
   const said = readSaid(stored);
   return said === null || said.trigger !== undefined ? null : (said.typed ?? said.text);

@@ -11,10 +11,10 @@ import { MARKS } from '../forgetting/phrase-redactor.ts';
 import { getMessageText, getPartText } from './messages.ts';
 
 /*
- * The full-text index over all messages: FTS5 on SQLite, `tsvector` on PostgreSQL. It contains only
- * words; the texts stay in their tables. Receiving a message adds nothing to the index: each search
- * first indexes what is new. A hit counts only if its text still contains the words, so a row that
- * has changed or was emptied never causes a false hit.
+ * The full-text index over all messages: FTS5 on SQLite, `tsvector` on PostgreSQL. The index
+ * contains only words; the texts stay in their tables. Receiving a message does not update the
+ * index; each search first indexes new rows. A hit counts only if the stored text still contains
+ * the words, so an edited row or was emptied never causes a false hit.
  */
 
 type IndexSource = 'inbox' | 'outbox';
@@ -24,21 +24,22 @@ const SOURCES: readonly IndexSource[] = ['inbox', 'outbox'];
 /** An entry's id is twice the `seq` of its row, plus one for an outgoing part. */
 const ODD: Readonly<Record<IndexSource, number>> = { inbox: 0, outbox: 1 };
 
-/** Rows per transaction. On SQLite, all other writers wait for it, for a few ms. */
+/** Rows per transaction; on SQLite, all other writers wait a few ms for each one. */
 const BATCH = 100;
 /**
  * Rows younger than this are read again by the next search, because on PostgreSQL a smaller number
- * may become visible after a larger one.
+ * may become visible after a larger one, in ms.
  */
 const SETTLED_MS = 60_000;
 /**
- * Waiting messages younger than this are read again too, because their authors may still edit them.
+ * Waiting messages younger than this are read again as well, because their authors may still edit
+ * them, in ms.
  */
 const CHANGES_MS = 60 * 60_000;
 
 /**
- * Indexes new rows for about `budgetMs` at most. Resolves to the number of rows still missing: 0,
- * except for the first searches on a large database.
+ * Indexes new rows for at most about `budgetMs`. Resolves to the number of rows not yet indexed: 0,
+ * except during the first searches on a large database.
  */
 export async function catchUpIndex(
   database: Database,
@@ -63,7 +64,7 @@ export async function catchUpIndex(
   return missing;
 }
 
-/** Where to read next: after `after`, provided that the stored number is still `reach`. */
+/** Where to continue reading: after `after`, provided that the stored number is still `reach`. */
 interface IndexStart {
   readonly reach: number;
   readonly after: number;
@@ -78,8 +79,8 @@ async function indexBatch(
 ): Promise<IndexStart | null> {
   return database.write(async (sql) => {
     await sql.run(ENSURE_REACH, { source });
-    // The lock makes a concurrent emptying of the index wait. If the index has already been
-    // emptied, reading starts over.
+    // The lock blocks a concurrent emptying of the index. If the index has been emptied, reading
+    // starts over.
     const reach = (await sql.get(LOCK_REACH, { source }))?.seq ?? 0;
     const after = reach === known ? last : reach;
     const rows = await sql.all(SOME[source], { after, limit: BATCH });
@@ -100,7 +101,7 @@ async function indexBatch(
   }, 'process');
 }
 
-/** The words in the database's own format. */
+/** The words of a stored text in the database's own format. */
 function toIndexedWords(source: IndexSource, stored: string, dialect: Database['dialect']): string {
   const text = source === 'inbox' ? getMessageText(stored) : getPartText(stored);
   const words = listSearchWords(text ?? '');
@@ -109,7 +110,8 @@ function toIndexedWords(source: IndexSource, stored: string, dialect: Database['
 }
 
 /**
- * Removes all entries, so that none contains a forgotten word. Later searches rebuild the index.
+ * Removes all entries from the search index, so that none contains a forgotten word. Later searches
+ * rebuild the index.
  */
 export async function emptySearchIndex(database: Database): Promise<void> {
   await database.write(async (sql) => {
@@ -118,12 +120,12 @@ export async function emptySearchIndex(database: Database): Promise<void> {
   });
 }
 
-/** How many entries are checked in one step. */
+/** The number of index entries checked in one step. */
 const STEP = 500;
 
 /**
  * Removes entries whose rows were deleted, in small steps, and yields how many were removed. The
- * oldest rows are deleted first, so unless it is `thorough`, this stops after the first step that
+ * oldest rows are deleted first, so unless `thorough` is set, this stops after the first step that
  * removes nothing.
  */
 export async function* removeOrphans(
@@ -194,7 +196,7 @@ const MOVE_REACH = defineStatement(
 interface StoredText extends SequenceRow {
   readonly text: string;
   readonly at: number;
-  /** 1 if no turn has claimed it yet. */
+  /** 1 if no turn has claimed the message yet. */
   readonly waits: number;
 }
 
@@ -244,7 +246,7 @@ const DROP = defineStatement(`
 
 const EMPTY_FTS = defineStatement(`insert into search_entry (search_entry) values ('delete-all')`);
 
-/** Is equally fast whatever the size of the table, and also removes its bytes from disk. */
+/** Takes the same time for any table size and also removes the bytes from disk. */
 const EMPTY_TABLE = defineStatement('truncate search_entry');
 
 /** A word in its searchable form, and its position in the text. */
@@ -253,14 +255,12 @@ interface PlacedWord {
   readonly at: number;
 }
 
-/**
- * The search terms. Each term must be found, and the words of a multi-word term must be adjacent.
- */
+/** Search terms, each of which must be found. The words of a multi-word term must be adjacent. */
 export type SearchTerms = readonly (readonly string[])[];
 
 /**
- * Scripts without spaces between words: each character counts as a word, and a word is searched as
- * a phrase.
+ * Scripts without spaces between words: each character counts as a word, so a written word is
+ * searched as a phrase.
  */
 const UNSPACED =
   '[\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}]';
@@ -284,7 +284,7 @@ const MAX_TERMS = 10;
 
 /**
  * Splits a text into words. Both databases index these words unchanged, so that no locale,
- * tokenizer or Unicode version affects the results. Case and accents are ignored: `grosse` finds
+ * tokenizer or Unicode version affects the results. Case and accents are ignored: `grosse` matches
  * `Größe`.
  */
 function splitPlacedWords(text: string): readonly PlacedWord[] {
@@ -301,14 +301,14 @@ function splitPlacedWords(text: string): readonly PlacedWord[] {
   return found;
 }
 
-/** The words in a text, in order. */
+/** Lists the words in a text, in order. */
 export function listSearchWords(text: string): readonly string[] {
   return splitPlacedWords(text).map(({ word }) => word);
 }
 
 /**
- * Combining marks for Latin, Greek and Cyrillic letters. In other scripts, marks make different
- * letters.
+ * Combining marks for Latin, Greek and Cyrillic letters. In other scripts, combining marks form
+ * different letters.
  */
 const ACCENTS = /[\u0300-\u036f]/g;
 
@@ -323,7 +323,7 @@ function foldWord(piece: string): string {
     .slice(0, MAX_WORD);
 }
 
-/** The terms in a typed query; empty if it contains no word. */
+/** Parses a typed query into terms; empty if it contains no word. */
 export function parseTerms(typed: string): SearchTerms {
   return typed
     .split(/\s+/)
@@ -332,21 +332,21 @@ export function parseTerms(typed: string): SearchTerms {
     .slice(0, MAX_TERMS);
 }
 
-/** Whether a text contains every term; the last word in a term may be a prefix. */
+/** Whether a text contains every term; the last word of a term may be a prefix. */
 export function matchesTerms(text: string, terms: SearchTerms): boolean {
   const words = splitPlacedWords(text);
   return terms.every((term) => findTerm(words, term) !== null);
 }
 
-/** The number of characters to show on each side of a match. */
+/** The number of characters to show on each side of a search match. */
 const AROUND = 80;
 
-/** The section of a text around the first match, or its beginning if nothing matches. */
+/** Returns the section of a text around the first match, or its beginning if nothing matches. */
 export function excerptMatch(text: string, terms: SearchTerms): string {
   const words = splitPlacedWords(text);
   const places = terms.flatMap((term) => findTerm(words, term) ?? []);
   const at = places.length === 0 ? 0 : Math.min(...places);
-  // Drops half of a surrogate pair at either end.
+  // Drops half of a surrogate pair at either end of the excerpt.
   const from = at <= AROUND ? 0 : at - AROUND;
   const to = at + 2 * AROUND;
   const piece = Array.from(text.slice(from, to))

@@ -17,29 +17,28 @@ export interface SearchHit {
   /** The name that the reader gave the conversation, otherwise its title. */
   readonly title: string;
   readonly channel: string;
-  /** The message's `id` in its conversation. */
   readonly message: string;
   readonly direction: 'in' | 'out';
-  /** In ms. */
+  /** The time of the message, in ms. */
   readonly at: number;
-  /** Its author; null for the agent. */
+  /** The author's name; null for the agent. */
   readonly from: string | null;
-  /** The text around the match. Private. */
+  /** Private. */
   readonly excerpt: string;
 }
 
-/** The typed words, and the cursor from the previous page (null for the first page). */
+/** The search query as typed, and the cursor from the previous page (null for the first page). */
 export interface SearchQuery {
   readonly typed: string;
   readonly before: PageMark | null;
   readonly limit: number;
   /** The person whose names for conversations are shown; null or absent for none. */
   readonly reader?: string | null;
-  /** Removes secrets before the text is truncated. */
+  /** Removes secrets; called before the text is truncated. */
   readonly scrub: (text: string) => string;
 }
 
-/** Hits, newest first, and the cursor for older ones; null if there are none. */
+/** A page of search hits, newest first, with the cursor for older ones (null if there are none). */
 export interface SearchPage {
   readonly hits: readonly SearchHit[];
   readonly older: PageMark | null;
@@ -82,8 +81,8 @@ function toSearchHit({ direction, seq, channel, at, stored }: HitRow) {
 }
 
 /**
- * The FTS5 query: phrases whose last word may be a prefix. Words contain only letters, digits and
- * marks.
+ * Builds the FTS5 query: phrases whose last word may be a prefix. No escaping is needed, because
+ * words contain only letters, digits and marks.
  */
 function toFtsQuery(terms: SearchTerms): string {
   return terms.map((term) => `"${term.join(' ')}" *`).join(' AND ');
@@ -108,7 +107,8 @@ interface HitRow {
 const MATCHES =
   '/*sqlite search_entry match :query *//*pg words @@ cast(:query as tsquery)*/' as const;
 
-// Half of an entry's id is the row's `seq`: even ids belong to the inbox, odd ones to the outbox.
+// An entry's id divided by two is the row's `seq`; even ids belong to the inbox, odd ones to the
+// outbox.
 const MATCHING_MESSAGES = defineStatement(`
   select 'in' as direction, inbox.seq, received_at as at, message as stored, channel,
     chat_id as "chatId", conversation_id as "conversationId"

@@ -3,10 +3,10 @@ import { StepFacts } from '@parley/core/timeline';
 import { z } from 'zod';
 import { decodeJson, defineStatement, encodeJson, type Sql } from '../database.ts';
 
-/** The part of a model step that a list of calls needs. */
+/** The fields of a model step that are needed to list tool calls. */
 const ModelStep = z.object({ calls: z.array(z.object({ arguments: z.string() })) });
 
-/** The finished tool calls from these turns, in order. */
+/** Lists the finished tool calls of the given turns, in order. */
 export async function readToolCalls(
   sql: Sql,
   turnIds: readonly string[],
@@ -31,8 +31,8 @@ export async function readToolCalls(
   return ended;
 }
 
-// Tool results stay in the database, because a history is read often and results can be megabytes.
-// The `_` matches a colon, which would start a parameter.
+// Tool results are not read, because they can be megabytes and a history is read often. The `_`
+// matches a colon, which cannot be written here because it would start a parameter.
 const STEPS = defineStatement(`
   select turn_id as "turnId", step_index as "index", started_at as "startedAt", facts,
     created_at as at, case when facts like '{"kind"_"tool"%' then null else content end as content

@@ -2,7 +2,10 @@ import type { NewId } from '@parley/core';
 import { type Database, defineStatement, StoreError } from '../database.ts';
 import { type ByteStore, PUT_TIMEOUT_MS } from './byte-store.ts';
 
-/** The size of a piece, in bytes. Writing one takes a few ms, and other writers run in between. */
+/**
+ * The size of a piece, in bytes; writing one takes a few ms, so that other writers can run in
+ * between.
+ */
 export const PIECE_BYTES = 256 * 1_024;
 
 /**
@@ -40,7 +43,7 @@ export function createPieceBytes(database: Database, newId: NewId): ByteStore {
   };
 }
 
-/** The pieces of a file with their indexes, from 0. */
+/** Yields the pieces of a file with their zero-based indexes. */
 export function* splitIntoPieces(bytes: Uint8Array): Generator<[index: number, piece: Uint8Array]> {
   for (let at = 0; at < bytes.byteLength; at += PIECE_BYTES) {
     yield [at / PIECE_BYTES, bytes.subarray(at, at + PIECE_BYTES)];

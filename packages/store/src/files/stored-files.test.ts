@@ -54,7 +54,6 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         await raw.close();
       }
     };
-    /** The ids of all stored files, whether a row refers to them or not. */
     const there = async (): Promise<readonly string[]> => {
       const address = parseStoreUrl(database.url());
       if (address.dialect === 'sqlite') {
@@ -73,14 +72,14 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       await store.lanes.commit(lease, createAnswer(turnId, ['seen'], chatId), 2);
     };
 
-    it('[D05] [G19] are not in the row of their attachment, which refers to them', async () => {
+    it('[D05] [G19] stores files outside the row of their attachment, which refers to them', async () => {
       await store.inbox.accept(withFile('m1'));
       await store.attachments.keep(await due(), new Uint8Array(3_000_000), 1);
       const rows = await ask('select bytes, file_id from attachment');
       expect(rows).toEqual([{ bytes: null, file_id: expect.any(String) }]);
     });
 
-    it('[F10] are read back unchanged, even with many pieces or none', async () => {
+    it('[F10] reads files back unchanged, even with many pieces or none', async () => {
       const sizes = [0, 1, 256 * 1_024, 700_001];
       for (const [nth, size] of sizes.entries()) {
         await store.inbox.accept(withFile(`m${nth}`, `c${nth}`));
@@ -91,7 +90,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       }
     });
 
-    it('[D01] from 0.1.0 are read from their rows and dropped like all others', async () => {
+    it('[D01] reads files stored by 0.1.0 from their rows, and drops them like all others', async () => {
       await store.inbox.accept(withFile('m1'));
       const photo = await due();
       const set =
@@ -108,7 +107,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.attachments.bytesKept()).toBe(0);
     });
 
-    it('[D01] left by a crash without a row are removed, and referenced ones stay', async () => {
+    it('[D01] removes files that a crash left without a row, and keeps referenced ones', async () => {
       await store.inbox.accept(withFile('m1'));
       const photo = await due();
       await store.attachments.keep(photo, BYTES, 1);
@@ -123,7 +122,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.attachments.bytes(photo)).not.toBeNull();
     });
 
-    it('[D01] are not removed once a row refers to them', async () => {
+    it('[D01] does not remove a file once a row refers to it', async () => {
       await store.inbox.accept(withFile('m1'));
       const stored = await store.files.put(BYTES);
       await store.files.sweep(0);
@@ -133,7 +132,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await there()).toEqual([stored.id]);
     });
 
-    it('[F10] are reported as missing, whether completely or in part', async () => {
+    it('[F10] reports files that are completely or partly missing', async () => {
       await store.inbox.accept(withFile('m1'));
       const photo = await due();
       await store.attachments.keep(photo, new Uint8Array(600_000), 1);
@@ -152,14 +151,14 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await store.files.missing()).toBe(1);
     });
 
-    it('[D15] are removed when their rows lose them, and stay while another row refers to them', async () => {
+    it('[D15] removes a file when no row refers to it any longer', async () => {
       await store.inbox.accept({ ...withFile('m1'), files: [BYTES] });
       await store.inbox.accept({ ...withFile('m2', 'c2'), files: [BYTES] });
       await finish('c1', 't1');
       const [first, second] = (await ask('select file_id from attachment order by inbox_seq')).map(
         (row) => `${row.file_id}`,
       );
-      // This happens when a message is resent and takes its file along.
+      // A resent message refers to the same file in this way.
       await ask('update attachment set file_id = :first returning 1 as one', {
         first: first ?? '',
       });
@@ -171,7 +170,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await there()).toEqual([]);
     });
 
-    it('[G15] are gone after /forget, including from the disk', async () => {
+    it('[G15] removes files from the disk after /forget', async () => {
       const secret = 'the code of the safe is 4711';
       const bytes = Uint8Array.from(Buffer.from(secret));
       await store.inbox.accept({ ...withFile('m1'), files: [bytes] });
@@ -191,7 +190,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       if (database.name === 'SQLite') expect(after).toEqual({ found: 0, complete: true });
     });
 
-    it('[D04] in a post are stored once, however often it is repeated', async () => {
+    it('[D04] stores the files of a post once, however often the post is repeated', async () => {
       const parts = [{ ...createPart('here'), file: { ...FILE, size: 6 }, bytes: BYTES }] as const;
       expect(await store.outbox.post({ key: 'k', parts }, 0)).toMatchObject({ kind: 'posted' });
       expect(await store.outbox.post({ key: 'k', parts }, 0)).toMatchObject({ kind: 'known' });
@@ -201,7 +200,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(Uint8Array.from(bytes ?? [])).toEqual(BYTES);
     });
 
-    it('[F08] [D07] in a duplicate or refused message leave nothing behind', async () => {
+    it('[F08] [D07] leaves nothing behind when a message with files is a duplicate or refused', async () => {
       await store.inbox.accept({ ...withFile('m1'), files: [BYTES] });
       expect(await store.inbox.accept({ ...withFile('m1'), files: [BYTES] })).toBe('duplicate');
       expect(await store.inbox.accept({ ...withFile('m2'), files: [BYTES] }, 1)).toBe('full');
@@ -227,10 +226,7 @@ describe('files beside a SQLite database', () => {
     child.kill('SIGKILL');
     await ended;
   };
-  /**
-   * The state that the next process finds: the attachment still has to be fetched, and leftovers
-   * are swept.
-   */
+  /** After a restart, the attachment still has to be fetched, and leftovers are swept. */
   const expectAsBefore = async () => {
     const store = await openStore({ url: database.url(), clock: () => 0 });
     const [photo] = await store.attachments.due('web', 'default', 0, 1);
@@ -244,7 +240,7 @@ describe('files beside a SQLite database', () => {
     await store.close();
   };
 
-  it('[G18] are readable only by their owner', async () => {
+  it('[G18] makes files readable only by their owner', async () => {
     const store = await database.openEmpty();
     await store.inbox.accept({ ...withFile('m1'), files: [BYTES] });
     expect(statSync(folder()).mode & 0o777).toBe(0o700);
@@ -252,9 +248,9 @@ describe('files beside a SQLite database', () => {
     expect(modes).toEqual([0o600]);
   });
 
-  it('[D01] are fetched again if the process was killed while writing one', async () => {
+  it('[D01] fetches a file again if the process was killed while writing it', async () => {
     const isHalf = (name: string): boolean => /^file_\w+\.part$/.test(name);
-    // On a busy machine, the check may come only after the file is complete; then this is repeated.
+    // On a busy machine, the file may be complete before the check, so the attempt is repeated.
     do {
       rmSync(folder(), { recursive: true, force: true });
       const store = await database.openEmpty();
@@ -267,11 +263,11 @@ describe('files beside a SQLite database', () => {
     await expectAsBefore();
   });
 
-  it('[D01] are fetched again if the process was killed between the file and its row', async () => {
+  it('[D01] fetches a file again if the process was killed between writing the file and its row', async () => {
     const store = await database.openEmpty();
     await store.inbox.accept(withFile('m1'));
     await store.close();
-    // The row has to wait for another writer, the file does not.
+    // Only the row has to wait for another writer; the file does not.
     const other = new DatabaseSync(database.url().slice('sqlite:'.length));
     other.exec('begin immediate');
     const child = start(1_000);
@@ -284,7 +280,7 @@ describe('files beside a SQLite database', () => {
     await expectAsBefore();
   });
 
-  it('[G15] are never read from outside their folder, whatever a row says', async () => {
+  it('[G15] never reads files outside the folder, even if a row contains such a path', async () => {
     const store = await database.openEmpty();
     await store.inbox.accept({ ...withFile('m1'), files: [BYTES] });
     const outside = join(folder(), '..', 'outside');

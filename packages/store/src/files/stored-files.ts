@@ -6,8 +6,8 @@ import { createFolderBytes } from './folder-bytes.ts';
 import { createPieceBytes } from './piece-bytes.ts';
 
 /**
- * The columns through which a row's bytes are found. Parley 0.1.0 stored them in the row (`bytes`),
- * where they stay until they are dropped; later versions refer to a file (`fileId`).
+ * The columns that locate a row's file contents. Parley 0.1.0 stored the bytes in the row
+ * (`bytes`), where they stay until they are dropped; later versions refer to a file (`fileId`).
  */
 export interface BytesOfRow {
   readonly bytes: Uint8Array | null;
@@ -16,14 +16,14 @@ export interface BytesOfRow {
 }
 
 /**
- * Condition: the row has its bytes. Spelled as in the partial indexes, which are used only for
- * exactly this condition.
+ * SQL condition for rows that still have their file contents. It must match the condition of the
+ * partial indexes, which are used only for the same condition.
  */
 export const HAS_BYTES = '(bytes is not null or file_id is not null)';
 
 /**
- * How long after it was first seen an unreferenced file is removed, in ms. By then every `put` has
- * completed and has its row.
+ * How long an unreferenced file is kept after it was first seen, in ms. By that time, every `put`
+ * has completed and has its row.
  */
 const UNNAMED_MS = 5 * PUT_TIMEOUT_MS;
 
@@ -41,13 +41,13 @@ export function openStoredFiles(database: Database, newId: NewId, folder: string
     return rows.map(({ id }) => id);
   };
   /**
-   * Removes those of the given files that no row refers to. A row never starts to refer to such a
+   * Removes those of the given files that no row refers to; no row can start to refer to such a
    * file again.
    */
   const release = async (files: readonly Pick<FileRef, 'id'>[]): Promise<void> => {
     await bytes.remove(await unnamedOf(files.map(({ id }) => id)));
   };
-  /** Stores bytes for a row to refer to. */
+  /** Stores bytes so that a row can refer to them. */
   const put = async (file: Uint8Array): Promise<FileRef> => {
     return { id: await bytes.put(file), size: file.byteLength };
   };
@@ -63,8 +63,8 @@ export function openStoredFiles(database: Database, newId: NewId, folder: string
   };
   /**
    * Stores files and then runs a transaction whose rows refer to them. Files that no row refers to
-   * afterwards are removed. If the transaction fails, its outcome may be unknown, so the sweep
-   * removes them later.
+   * afterwards are removed. If the transaction fails, its outcome may be unknown, so the files are
+   * left for the sweep.
    */
   const withFiles = async <T>(
     files: readonly Uint8Array[] = [],
@@ -79,7 +79,7 @@ export function openStoredFiles(database: Database, newId: NewId, folder: string
   return {
     put,
     release,
-    /** A row's bytes; null if they have been removed. */
+    /** Reads a row's file contents; null if they have been removed. */
     async read(row: BytesOfRow | undefined): Promise<Uint8Array | null> {
       if (row === undefined) return null;
       if (row.bytes !== null || row.fileId === null) return row.bytes;
@@ -96,8 +96,8 @@ export function openStoredFiles(database: Database, newId: NewId, folder: string
         (all) => transact(attachStoredFiles(parts, all)),
       ),
     /**
-     * All referenced files. Pass them to `release` after rows were removed, to drop those that are
-     * no longer referenced.
+     * Lists all referenced files. Pass the list to `release` after rows were removed, to drop the
+     * files that are no longer referenced.
      */
     named: (): Promise<readonly Pick<FileRef, 'id'>[]> => database.read((sql) => sql.all(NAMED)),
     /** The number of referenced files that are missing or incomplete; for `parley doctor`. */
@@ -108,9 +108,8 @@ export function openStoredFiles(database: Database, newId: NewId, folder: string
       return missing;
     },
     /**
-     * Removes what a crash left behind: files that no row refers to and that were already
-     * unreferenced in an earlier sweep. `now` is monotonic, in ms. Returns the number of removed
-     * files.
+     * Removes files left by a crash: no row refers to them, and an earlier sweep found them
+     * unreferenced too. `now` is monotonic, in ms; returns the number of removed files.
      */
     async sweep(now: number): Promise<number> {
       const unnamed = new Set(await unnamedOf(await bytes.list()));
@@ -124,7 +123,7 @@ export function openStoredFiles(database: Database, newId: NewId, folder: string
   };
 }
 
-/** Adds the stored files to the parts that have one, in order. */
+/** Adds stored files to the parts that have one, in order. */
 function attachStoredFiles(
   parts: readonly PartWithBytes[],
   stored: readonly FileRef[],
@@ -136,7 +135,6 @@ function attachStoredFiles(
   });
 }
 
-/** All files that rows refer to. */
 export const NAMED = defineStatement(`
   select file_id as id from attachment where file_id is not null
   union select file_id as id from agent_file where file_id is not null`).rows<{

@@ -67,7 +67,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         await store.approvals.ask(lease, question, parts, 3);
       };
 
-      it("[G15] is removed from a question in the owner's chat, with its dead letter", async () => {
+      it("[G15] removes forgotten text from a question in the owner's chat, with its dead letter", async () => {
         await said('b1', 'bob', SECRET);
         await ask('t1', 'web:bob', 'web:own', [
           createPart(SECRET, 'own'),
@@ -89,7 +89,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await store.approvals.recent(9)).toEqual([]);
       });
 
-      it('[G15] is removed from what the owner was shown about open questions', async () => {
+      it('[G15] removes forgotten text from the list of open questions shown to the owner', async () => {
         await said('b1', 'bob', SECRET);
         await ask('t1', 'web:bob', 'web:own', [createPart('May I?', 'own')]);
         const list = { code: null, verdict: 'approved', by: 'web:ada' } as const;
@@ -102,7 +102,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await bodies()).not.toContain('amaranth');
       });
 
-      it('[G15] is removed from the notice that a stranger wants access', async () => {
+      it('[G15] removes forgotten text from the notice that a stranger wants access', async () => {
         const stranger = {
           channel: 'web',
           account: 'default',
@@ -122,7 +122,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await bodies()).not.toContain('amaranth');
       });
 
-      it('[G15] is removed from a question in a group, and what others asked there stays', async () => {
+      it('[G15] removes forgotten text from a question in a group, and keeps what others asked there', async () => {
         await said('g1', 'bob', SECRET, 'g');
         await ask('t1', GROUP, GROUP, [createPart(`May I? ${SECRET}`, 'g')]);
         await store.outbox.enqueue([createPart('I am back.', 'g')], 5);
@@ -132,7 +132,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await bodies(group)).toContain('I am back.');
       });
 
-      it("[G15] is removed from other people's quotes of the person and of answers to them", async () => {
+      it("[G15] removes other people's quotes of the person and of answers to the person", async () => {
         await said('g1', 'bob', SECRET, 'g');
         const lease = await claimed('t1', GROUP);
         await store.lanes.commit(lease, createAnswer('t1', [`re ${SECRET}`], 'g'), 4);
@@ -170,7 +170,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         ]);
       });
 
-      it("[G15] ends their jobs in a group, but not other people's jobs", async () => {
+      it("[G15] ends a forgotten person's jobs in a group, but not other people's jobs", async () => {
         await said('g1', 'bob', SECRET, 'g');
         const job = (who: string) => ({
           ...{ id: `job of ${who}`, askedBy: `call of ${who}`, conversationId: GROUP },
@@ -187,7 +187,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect((await store.cronJobs.list()).map(({ id }) => id)).toEqual(['job of ann']);
       });
 
-      it('[G15] is also removed from a question in another chat when phrases are forgotten', async () => {
+      it('[G15] removes a forgotten phrase from a question in another chat', async () => {
         await said('b1', 'bob', SECRET);
         await ask('t1', 'web:bob', 'web:own', [createPart(`May I? ${SECRET} now`, 'own')]);
         const forgotten = await store.forgetting.forget({

@@ -3,7 +3,7 @@ import { deleteRows, dropDeadLetters, forgetInPrompts, removeText } from './copi
 import { getForgottenTable } from './forgotten-tables.ts';
 import { createPhraseRedactor } from './phrase-redactor.ts';
 
-/** Whose text to look for: that of turns, of messages (by `seq`), and of people (`telegram:42`). */
+/** Whose text to look for: that of turns, messages (by `seq`) and people (`telegram:42`). */
 export interface TextSelection {
   readonly turns: readonly string[];
   readonly seqs: readonly number[];
@@ -13,7 +13,7 @@ export interface TextSelection {
 /** SQL for a list of numbers bound as JSON. */
 export const NUMBERS = 'select cast(value as bigint) from json_each(:seqs)';
 
-/** The turns in these lanes. */
+/** Lists the turns in these lanes. */
 export async function listTurns(
   database: Database,
   lanes: readonly string[],
@@ -28,8 +28,8 @@ const TURNS = defineStatement(`
 }>();
 
 /**
- * The ids of the parts that contain this text, wherever they were sent. A question about an
- * approval, for example, goes to the owner's chat, in which the person who caused it never wrote.
+ * Lists the ids of the parts that contain this text, in any chat. A question about an approval, for
+ * example, goes to the owner's chat, in which the person who caused it never wrote.
  */
 export async function listPartsWithText(
   database: Database,
@@ -52,7 +52,7 @@ const NAMED = defineStatement("select id, about from outbox where about <> ''").
 }>();
 
 // Parts from earlier versions do not record whose text they contain, so every such part in a chat
-// where a turn asked may be its question.
+// where a turn asked a question is included.
 const OF_SOURCES = defineDynamicStatement(`
   select id from outbox
   where turn_id in (select value from json_each(:turns)) or answers in (${NUMBERS})
@@ -65,8 +65,8 @@ const OF_SOURCES = defineDynamicStatement(`
 }>();
 
 /**
- * Empties parts and removes everything derived from them: their files, their dead letters, and what
- * the next turn there reads about them.
+ * Empties parts and removes their files, their dead letters, and their text in the next turn's
+ * context.
  */
 export async function forgetParts(
   database: Database,
@@ -89,10 +89,7 @@ const IN_PARTS = 'in (select value from json_each(:parts))';
 
 const IS_PART = `id ${IN_PARTS}`;
 
-/**
- * The ids under which the next turn sees Parley's own messages: the part's id, or the key of its
- * post.
- */
+/** The ids of Parley's own messages in group context: the part's id, or the key of its post. */
 const NOTES = `message_id in (select 'own ' || value from json_each(:parts)
   union all select 'own ' || substr(value, 6, length(value) - 7) from json_each(:parts)
     where value like 'post:%.0')`;
@@ -125,7 +122,10 @@ const ASKED = defineStatement(`
   readonly shown: string;
 }>();
 
-/** Removes text that was shown elsewhere, and a person's texts, from the prompts recorded there. */
+/**
+ * Removes text that was shown in other chats, and a person's texts, from the prompts recorded
+ * there.
+ */
 export async function forgetOutsideQuestions(
   database: Database,
   { conversations, shown }: OutsideQuestions,

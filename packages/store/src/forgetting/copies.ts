@@ -18,7 +18,7 @@ import { createTextRedactor, type Redact } from './phrase-redactor.ts';
 const Copy = z.object({ id: z.string().optional(), content: z.base64() });
 
 /**
- * Drops the copies of sent messages (`sent`) that contain one of the phrases; a phone that requests
+ * Drops copies of sent messages (`sent`) that contain one of the phrases, so a phone that requests
  * such a message again does not get it. The bytes are in the platform's format, so a phrase cannot
  * be cut out of them.
  */
@@ -54,7 +54,7 @@ const DROP_COPIES = defineStatement(
   `delete ${COPIES} and id in (select value from json_each(:ids))`,
 );
 
-/** Drops an account's copies that `isMeant` selects, and returns how many there were. */
+/** Drops an account's copies selected by `isMeant`, and returns how many were dropped. */
 async function dropMatchingCopies(
   sql: Sql,
   account: ChannelAccountKey,
@@ -65,7 +65,7 @@ async function dropMatchingCopies(
   return sql.run(DROP_COPIES, { ...account, ids: encodeJson(meant) });
 }
 
-/** Drops the copies of these parts, whatever they contain. */
+/** Drops the copies of the selected parts, even if they contain no forgotten phrase. */
 async function dropCopies(sql: Sql, { where, values }: RowSelection): Promise<void> {
   const parts =
     defineDynamicStatement(`select channel, account, platform_message_id as id from outbox
@@ -90,15 +90,15 @@ function parseJsonOrNull(value: string): unknown {
   try {
     return JSON.parse(value);
   } catch {
-    // Text that is not JSON is searched unparsed.
+    // Text that is not JSON is searched without parsing.
     return null;
   }
 }
 
 /**
- * Removes phrases from recorded prompts (P17) in these conversations. A text is stored under its
- * hash and may also belong to prompts in other conversations; these keep it, and the changed text
- * gets its own hash.
+ * Removes phrases from the recorded prompts (P17) of these conversations. A text is stored under
+ * its hash and may also belong to prompts in other conversations; these keep it, and the changed
+ * text gets its own hash.
  */
 export async function forgetInPrompts(
   sql: Sql,
@@ -127,7 +127,9 @@ export async function forgetInPrompts(
   return count;
 }
 
-/** Stores the text without the phrases and returns its hash; null if it does not contain them. */
+/**
+ * Stores the text without the phrases and returns its hash; null if the text does not contain them.
+ */
 async function storeRedactedText(
   sql: Sql,
   hash: string,
@@ -190,7 +192,7 @@ export async function dropUnusedTexts(database: Database): Promise<void> {
   }
 }
 
-/** Rows per transaction: few enough that a turn committing at the same time hardly waits. */
+/** Rows per transaction: few enough that a concurrent commit hardly waits. */
 export const BATCH = 500;
 
 const SOME_PROMPTS = defineStatement(`
@@ -229,7 +231,7 @@ export async function dropDeadLetters(
   await database.change('power-cut', buildLetterDeletion(turns, parts), values);
 }
 
-/** Deletes rows in small transactions and returns how many. */
+/** Deletes rows in small transactions and returns the number of deleted rows. */
 export async function deleteRows(
   database: Database,
   table: TableName,
@@ -248,8 +250,8 @@ export async function deleteRows(
 }
 
 /**
- * Removes text from rows: deletes the rows, or only their text if the rows must stay. Returns the
- * number of rows.
+ * Removes text from rows and returns the number of rows: deletes the rows, or only their text if
+ * the rows must stay.
  */
 export function removeText(
   database: Database,

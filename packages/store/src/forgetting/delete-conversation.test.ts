@@ -55,7 +55,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         )
       ).hits.map(({ conversationId }) => conversationId);
 
-    it('[U12] appears in no list, search or history, while other conversations keep theirs', async () => {
+    it('[U12] removes a deleted conversation from lists, search and history, and keeps other conversations', async () => {
       for (const chat of ['c1', 'c2']) {
         await say('m1', chat);
         await answered(`turn-${chat}`, chat);
@@ -80,7 +80,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await remove('nowhere')).toBeNull();
     });
 
-    it('[U12] stops its running turn, whose worker can store nothing more', async () => {
+    it('[U12] stops the running turn, whose worker can store nothing more', async () => {
       await say('m1');
       const { lease } = await startTurn(store, 't1');
       await say('m2');
@@ -98,7 +98,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(claimed.kind).not.toBe('turn');
     });
 
-    it('[U12] loses nothing written during the deletion: it waits, and begins a conversation with no history', async () => {
+    it('[U12] keeps messages written during the deletion: they wait and begin a conversation with no history', async () => {
       await say('m1');
       await store.conversations.act(LANE, { kind: 'mode', to: 'plan' }, 1);
       await startTurn(store, 't1');
@@ -125,7 +125,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(next).toMatchObject({ kind: 'turn', turn: { session: 1 } });
     });
 
-    it('[U12] ends a takeover, and loses what every person had set for it', async () => {
+    it("[U12] ends a takeover, and removes every person's marks for the conversation", async () => {
       await say('m1');
       await store.takeovers.takeOver({ conversationId: LANE, by: 'Bo', lastsMs: 60_000 });
       await store.conversationMarks.change('Bo', LANE, { kind: 'rename', title: SECRET });
@@ -135,7 +135,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(takeovers).toMatchObject([{ by: 'Bo', endedBy: 'Ann' }]);
     });
 
-    it('[U12] keeps each message whole that arrives during the deletion, whichever step it meets', async () => {
+    it("[U12] keeps each message whole that arrives during the deletion, whichever step it meets', async () => {
       for (let nth = 0; nth < 20; nth += 1) await say(`old${nth}`);
       let isDeleted = false;
       const arriving = (async () => {
@@ -341,7 +341,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await meanwhile).toEqual([false, null, null, 'no lease']);
     });
 
-    it('[U12] does not affect other topics in its group', async () => {
+    it('[U12] does not affect other topics in the conversation's group", async () => {
       for (const topic of ['1', '2']) {
         const one = createMessage(`m${topic}`, 'g', { threadId: topic, type: 'group' });
         await store.inbox.accept({ ...one, conversationId: `web:g:${topic}` });

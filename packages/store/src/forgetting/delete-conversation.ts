@@ -21,13 +21,12 @@ import { MARKS } from './phrase-redactor.ts';
 /** A request to delete a conversation. */
 export interface DeletionRequest {
   readonly conversationId: string;
-  /** The name of the person who deletes it. */
+  /** The name of the person who deletes the conversation. */
   readonly by: string;
   /** In ms. */
   readonly now: number;
   /**
-   * Called before anything is removed, for each lane whose turn was stopped, because its worker
-   * does not know yet.
+   * Called for each lane whose turn was stopped, before its rows are removed, to notify the worker.
    */
   onStopped(conversationId: string): void;
 }
@@ -37,13 +36,13 @@ export interface DeletionResult {
   readonly messages: number;
   readonly cronJobs: number;
   /**
-   * All other rows that were removed or emptied: history, answers, steps, files, summaries, prompts
-   * …
+   * The number of all other rows that were removed or emptied: history, answers, steps, files,
+   * summaries, prompts …
    */
   readonly rows: number;
 }
 
-/** The rows that deleting a conversation would remove, for the confirmation prompt. */
+/** The number of rows that deleting a conversation would remove, for the confirmation prompt. */
 export interface DeletionCounts {
   readonly messages: number;
   readonly answers: number;
@@ -52,16 +51,16 @@ export interface DeletionCounts {
 }
 
 /**
- * How long no turn may begin in the conversation while its rows are removed; messages wait. If the
- * process dies in between, the conversation stays in the list, and the agent answers there again
- * after this time. In ms.
+ * How long no turn may begin in the conversation while its rows are removed, in ms; messages wait.
+ * If the process crashes during the deletion, the conversation stays in the list, and the agent
+ * answers there again after this time.
  */
 const HOLD_MS = 2 * 60_000;
 
 /**
- * Deletes everything said in a conversation, by anyone, as `/forget` does with a direct chat, and
- * takes it out of the lists. Messages that arrive during the deletion are not lost: they wait, and
- * form a new conversation afterwards. Null if there is no such conversation.
+ * Deletes everything that anyone wrote in a conversation, as `/forget` does with a direct chat, and
+ * takes the conversation out of the lists. Messages that arrive during the deletion wait and form a
+ * new conversation afterwards. Returns null if the conversation does not exist.
  */
 export async function deleteConversation(
   database: Database,
@@ -100,7 +99,7 @@ export async function deleteConversation(
   };
 }
 
-/** The rows that a deletion would remove. Null if there is no such conversation. */
+/** Counts the rows that a deletion would remove; null if the conversation does not exist. */
 export async function countForDeletion(
   sql: Sql,
   conversation: string,
@@ -111,7 +110,7 @@ export async function countForDeletion(
 
 interface StoppedLanes {
   readonly lanes: readonly string[];
-  /** The newest message and part; they are deleted together with everything before them. */
+  /** The newest message and part, which are deleted together with everything before them. */
   readonly message: number;
   readonly part: number;
   readonly heldUntil: number;
@@ -128,7 +127,8 @@ async function stopAndHold(
   // Read after that: a part that another process sends again in this moment has a new number.
   const newest = await sql.get(NEWEST, { id });
   const subAgents = await stopSubAgents(sql, id, now);
-  // Without a reason: of a turn that `/stop` has ended, its worker still keeps what people had seen of the answer.
+  // No stop reason is passed, because the worker of a turn ended by `/stop` would still store the
+  // visible part of its answer.
   const { stoppedTurn } = await stopLane(sql, id, now);
   await handBackConversation(sql, id, by, moment);
   const heldUntil = (await readMoment(sql, moment)) + HOLD_MS;
@@ -162,7 +162,7 @@ const END = defineStatement(`
 
 /**
  * The conversation's parts: those from its turns, the answers to its commands, and all others in a
- * chat that no other conversation uses, such as another topic in a group.
+ * chat that no other conversation uses.
  */
 const OWN_PARTS = `(turn_id in (select id from turn where conversation_id = :conversation)
   or answers in (select seq from inbox where conversation_id = :conversation)
@@ -184,7 +184,7 @@ const OF_SUB_AGENT = {
   only: { agent_file: 'turn_id in (select id from turn where conversation_id = :conversation)' },
 };
 
-/** Messages that arrive while rows are removed stay. */
+/** Messages that arrive while rows are being removed stay. */
 const OLD_ROWS = {
   inbox: 'seq <= :message',
   attachment: 'inbox_seq <= :message',

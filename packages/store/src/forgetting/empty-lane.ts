@@ -4,12 +4,9 @@ import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 
 /** Rows in a lane that stay unchanged. */
 interface KeptRows {
-  /** Tables whose rows all stay. */
+  /** Tables that keep all of their rows. */
   readonly tables?: readonly string[];
-  /**
-   * Conditions, by table, for the rows to remove from other tables, and the parameter values they
-   * use.
-   */
+  /** For other tables, conditions for the rows to remove, and the parameter values they use. */
   readonly only?: Readonly<Record<string, string>>;
   readonly values?: ParameterValues;
 }

@@ -31,7 +31,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         phrases: [SECRET],
       });
 
-    it('[G15] includes to-dos, delegated tasks and approvals', async () => {
+    it('[G15] removes to-dos, delegated tasks and approvals', async () => {
       await store.todos.replace(CHAT, [{ text: `buy ${SECRET}`, state: 'open' }], 1);
       const content = { title: `${SECRET} one`, task: `look for Amaranth`, text: 'begin' } as const;
       const order = { id: 'a', callId: 'c', turnId: 't1', reader: 'owner', ...content } as const;
@@ -75,7 +75,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       });
     });
 
-    describe('[G15] of everything a person has said', () => {
+    describe('[G15] removes everything that a person has written', () => {
       const GROUP = 'web:g';
       let stopped: string[];
       beforeEach(() => {
@@ -126,7 +126,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
           (one) => one.part.body.text,
         );
 
-      it('[U12] includes what a person answered in a takeover, and the reply to it', async () => {
+      it('[U12] removes what a person answered in a takeover, and the reply to it', async () => {
         await said('x1', 'bob', 'red hats');
         await store.takeovers.takeOver({ conversationId: GROUP, by: 'Ann', lastsMs: 1_000 });
         await said('x2', 'cleo', 'blue hats');
@@ -142,7 +142,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await sentTo('g')).toEqual(['green ones']);
       });
 
-      it('[U12] in a direct chat includes everything written there, even without a takeover', async () => {
+      it('[U12] removes everything written in a direct chat, even without a takeover', async () => {
         await said('d1', 'bob', 'red hats', 'direct');
         await replyIn('web:bob', 'hats, then');
         await forgetAll();
@@ -150,7 +150,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await sentTo('bob')).toEqual([]);
       });
 
-      it('in a group removes reactions that may quote the person', async () => {
+      it('removes reactions in a group that may quote the person', async () => {
         await said('g1', 'bob', 'amaranth');
         const place = { channel: 'web', account: 'default', chatId: 'g', conversationId: GROUP };
         const line = { messageId: 'g1', senderId: 'ann', senderName: 'Ann', sentAt: 0 };
@@ -175,7 +175,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         expect(await said('d2', 'bob', 'more amaranth', 'direct')).toBe('duplicate');
       });
 
-      it('stops the running turn, and its answer is not stored', async () => {
+      it('stops the running turn, whose answer is then not stored', async () => {
         await said('d1', 'bob', 'the amaranth of bob', 'direct');
         const { lease: held } = await startTurn(store, 'b1', 'web:bob');
         await forgetAll();
@@ -240,7 +240,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
         },
       );
 
-      it("in a group returns other people's messages to the next turn", async () => {
+      it("returns other people's messages in a group to the next turn", async () => {
         await said('g1', 'bob', 'amaranth');
         await said('g2', 'ann', 'cake of ann');
         await startTurn(store, 't-both', GROUP);

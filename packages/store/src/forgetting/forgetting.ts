@@ -21,9 +21,9 @@ export interface ForgetRequest {
   readonly phrases: readonly string[];
 }
 
-/** The number of changed rows, by kind. */
+/** The number of rows changed by forgetting, by kind. */
 export interface ForgottenCounts {
-  /** The history shown to the model. */
+  /** Rows of the history shown to the model. */
   readonly history: number;
   /** Received messages and group context. */
   readonly messages: number;
@@ -31,25 +31,25 @@ export interface ForgottenCounts {
   readonly answers: number;
   /** Turn steps: tool calls and their results. */
   readonly steps: number;
-  /** Other stored data: session notes and summaries, to-dos, jobs, tasks, approvals. */
+  /** Other rows: session notes and summaries, to-dos, jobs, tasks, approvals. */
   readonly pins: number;
   /** Recorded prompts from past turns. */
   readonly prompts: number;
-  /** Adapters' copies of sent messages, kept for resending; dropped completely. */
+  /** Adapters' copies of sent messages, which are dropped completely. */
   readonly copies: number;
 }
 
-/** The result of searching the database's bytes; null if a server stores them. */
+/** The result of searching the database files; null if a server stores them. */
 export interface RawSearchResult {
-  /** How many texts are still stored somewhere. */
+  /** The number of texts that are still stored somewhere. */
   readonly found: number;
-  /** False if the files are larger than what was read. */
+  /** False if the files are larger than the part that was read. */
   readonly complete: boolean;
 }
 
 /**
- * Removes phrases, or everything a person has said, from all data the database stores about
- * conversations with an agent (G15).
+ * Removes phrases, or everything that a person has written, from everything the database stores
+ * about conversations with an agent (G15).
  */
 export type ForgettingRepository = ReturnType<typeof createForgettingRepository>;
 
@@ -57,7 +57,7 @@ interface ForgettingDeps {
   readonly database: Database;
   readonly sharedClock: SharedClock;
   readonly files: StoredFiles;
-  /** The folder for files; null if they are in the database. */
+  /** The folder for files; null if they are stored in the database. */
   readonly folder: string | null;
   readonly promptsChanged: () => void;
 }
@@ -67,7 +67,9 @@ export function createForgettingRepository(
   agent?: string,
 ) {
   return {
-    /** Changes what is stored now; rows stored in the meantime may still contain the phrases. */
+    /**
+     * Changes rows that are stored now; rows stored during the call may still contain the phrases.
+     */
     async forget(forgetting: ForgetRequest): Promise<ForgottenCounts> {
       const conversations = await listConversationsToForget(database, forgetting, agent);
       const without = createPhraseRedactor(forgetting.phrases, MARKS.forgotten);
@@ -80,15 +82,15 @@ export function createForgettingRepository(
       promptsChanged();
       const copies = await database.write((sql) => forgetInCopies(sql, conversations, without));
       await emptySearchEntries(database);
-      // Old pages stay in the write-ahead log until it is written back.
+      // Deleted text remains in the write-ahead log until the log is emptied.
       await emptyWriteAheadLog(database);
       return { ...found, prompts, copies };
     },
     /**
-     * Stops what is running for a person, then forgets everything they have said. Direct chats are
+     * Stops running work for a person, then forgets everything they have written. Direct chats are
      * emptied. In groups, their messages, the answers to them and everything that mixes several
-     * people's text (summaries, recorded prompts, steps) are removed, and what others said stays.
-     * Works in short transactions, so that other writers hardly wait.
+     * people's text (summaries, recorded prompts, steps) are removed, and other people's messages
+     * stay. Works in short transactions, so that other writers hardly wait.
      */
     async forgetPerson(forgetting: PersonForgetRequest): Promise<PersonForgetResult> {
       const named = await files.named();
@@ -99,7 +101,7 @@ export function createForgettingRepository(
       await emptyWriteAheadLog(database);
       return forgotten;
     },
-    /** Deletes a conversation with everything said in it. Null if there is none. */
+    /** Deletes a conversation with all of its messages; null if it does not exist. */
     async deleteConversation(deletion: DeletionRequest): Promise<DeletionResult | null> {
       const { deleteConversation } = await import('./delete-conversation.ts');
       const named = await files.named();
@@ -112,13 +114,13 @@ export function createForgettingRepository(
       await emptyWriteAheadLog(database);
       return deleted;
     },
-    /** The rows that this would remove. Null if there is no such conversation. */
+    /** Counts the rows that deleting a conversation would remove; null if it does not exist. */
     async countForDeletion(conversationId: string): Promise<DeletionCounts | null> {
       const { countForDeletion } = await import('./delete-conversation.ts');
       return database.read((sql) => countForDeletion(sql, conversationId));
     },
     /**
-     * Searches the database's files byte by byte for texts: stored data, freed space, and the
+     * Searches the database files byte by byte for texts: stored data, freed space, and
      * accompanying files.
      */
     searchFiles: (texts: readonly string[]): Promise<RawSearchResult | null> =>
@@ -127,7 +129,7 @@ export function createForgettingRepository(
 }
 
 /**
- * How many bytes are read at a time. `MAX_READ_BYTES` limits the total, because a person is
+ * The number of bytes read at a time; `MAX_READ_BYTES` limits the total, because a person is
  * waiting.
  */
 const CHUNK = 1_024 * 1_024;
@@ -148,7 +150,7 @@ async function searchFiles(
   if (database.dialect !== 'sqlite') return null;
   const file = (await database.read((sql) => sql.get(MAIN_FILE)))?.file ?? '';
   if (file === '') return null;
-  // Escaped as in JSON.
+  // The database stores these texts escaped as in JSON.
   const left = new Set(texts.map((text) => Buffer.from(encodeJson(text).slice(1, -1))));
   const overlap = Math.max(0, ...[...left].map(({ length }) => length));
   const beside = folder === null ? [] : await readdir(folder).catch(() => []);
@@ -204,7 +206,9 @@ async function forgetInParts(
   return database.write((sql) => rewriteRows(sql, getForgottenTable('outbox'), rows, without));
 }
 
-/** Deleting individual entries would leave their words in the index for a while. */
+/**
+ * The whole index is emptied, because deleted entries would leave their words in it for a while.
+ */
 async function emptySearchEntries(database: Database): Promise<void> {
   const { emptySearchIndex } = await import('../conversation-views/search-index.ts');
   await emptySearchIndex(database);
@@ -219,7 +223,7 @@ const EMPTY_LOG = defineStatement('pragma wal_checkpoint(truncate)');
 const OF_OWNERS = defineStatement(`
   select distinct conversation_id as lane from inbox where from_owner = 1`).rows<LaneRow>();
 
-// Sub-agents work in their own conversations.
+// Sub-agents work in separate conversations.
 const SUB_AGENT_LANES = defineStatement(`
   select conversation_id as lane from sub_agent
   where root_conversation in (select value from json_each(:own))`).rows<LaneRow>();

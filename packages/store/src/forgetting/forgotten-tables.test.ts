@@ -11,7 +11,7 @@ import { FORGOTTEN_TABLES } from './forgotten-tables.ts';
 const WITH_WORDS = FORGOTTEN_TABLES.filter(({ texts }) => Object.keys(texts).length > 0);
 const SECRET = 'amaranth';
 const CHAT = 'web:c1';
-/** Values that make a row belong to the conversation, or differ from all others. */
+/** Values for columns that link a row to the conversation or must be unique. */
 const FILLED: Readonly<Record<string, string | number>> = {
   conversation_id: CHAT,
   root_conversation: CHAT,
@@ -82,7 +82,7 @@ describe('tables with human text', () => {
     expect(holding.length > 0).toBe(expected);
   };
 
-  it('[G15] lose a forgotten phrase, in their rows and in the database files', async () => {
+  it('[G15] lose a forgotten phrase, both in table rows and in the database files', async () => {
     await fill();
     const sent = JSON.stringify({
       id: 'x',
@@ -111,7 +111,7 @@ describe('tables with human text', () => {
     await closedFilesHold(false);
   });
 
-  it('[G15] lose everything a person said in a direct chat, down to the last byte of the files', async () => {
+  it('[G15] lose everything that a person wrote in a direct chat, including in the files on disk', async () => {
     await fill();
     const sent = JSON.stringify({ id: 'x', content: Buffer.from('hi').toString('base64') });
     look.prepare("insert into adapter_state values ('web', 'default', 'sent', '1', ?)").run(sent);
@@ -140,10 +140,10 @@ describe('tables with human text', () => {
     await closedFilesHold(false);
   });
 
-  it('[G15] lose what one person in a group said, whichever table stores it', async () => {
+  it('[G15] lose what one person wrote in a group, in every table that stores it', async () => {
     await fill('group');
-    // Rows that mix several people's text repeat what the person wrote; all other rows belong to
-    // the person by turn, message or sender.
+    // Rows that mix several people's text quote the person; all other rows belong to the person by
+    // turn, message or sender.
     const said = JSON.stringify({
       ...createMessage('m1', 'c1', { type: 'group' }).message,
       text: SECRET,

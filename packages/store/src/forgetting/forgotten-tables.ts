@@ -21,7 +21,7 @@ export interface ForgottenTable extends Required<ForgetRule> {
 }
 
 /**
- * All tables with text to forget. Referring tables come before those they refer to. Recorded
+ * All tables with text to forget; referring tables come before the tables they refer to. Recorded
  * prompts and adapter state are handled separately.
  */
 export const FORGOTTEN_TABLES: readonly ForgottenTable[] = TABLE_LIST.toReversed().flatMap(
@@ -39,7 +39,7 @@ export const FORGOTTEN_TABLES: readonly ForgottenTable[] = TABLE_LIST.toReversed
   },
 );
 
-/** The table with this name. Throws if it has no text to forget. */
+/** Finds a table by name; throws if it has no text to forget. */
 export function getForgottenTable(name: TableName): ForgottenTable {
   const found = FORGOTTEN_TABLES.find(({ table }) => table === name);
   if (found === undefined) throw new Error(`/forget removes nothing from ${name}.`);
@@ -75,7 +75,7 @@ export async function rewriteRows(
   return count;
 }
 
-/** Null if there is nothing to change. */
+/** Returns null if there is nothing to change. */
 function redactStored(stored: unknown, form: 'json' | 'plain', without: Redact): string | null {
   if (typeof stored !== 'string') return null;
   const before = form === 'json' ? decodeJson(stored) : stored;

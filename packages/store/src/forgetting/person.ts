@@ -37,50 +37,51 @@ import {
   redactPersonInGroup,
 } from './redact-person-in-group.ts';
 
-/** The person whose messages are forgotten, whatever their text. */
+/** A request to forget a person's messages. */
 export interface PersonForgetRequest extends PersonInGroup {
   /**
-   * Set for an owner: messages that any owner wrote in a direct chat with the agent count as
-   * theirs.
+   * Set for an owner: messages that any owner wrote in a direct chat with the agent are forgotten
+   * too.
    */
   readonly ownersToo: boolean;
   /** The only conversation to clear; null to clear every one in which they wrote. */
   readonly only: string | null;
-  /** In ms. */
+  /** The time of the request, in ms. */
   readonly now: number;
   /**
-   * Called for each lane whose turn was stopped, before anything is removed, because its worker
-   * does not know yet.
+   * Called for each lane whose turn was stopped, before its rows are removed, to notify the worker.
    */
   onStopped(conversationId: string): void;
 }
 
-/** What was removed. */
 export interface PersonForgetResult {
   /**
-   * How many conversations are now empty; `groups` counts those in which others keep what they
-   * said.
+   * The number of conversations that are now empty; `groups` counts those in which other people's
+   * messages stay.
    */
   readonly whole: number;
   readonly groups: number;
-  /** How many messages lost their text and their files. */
+  /** The number of messages that lost their text and files. */
   readonly messages: number;
-  /** All other rows that were removed or emptied: history, answers, steps, summaries, prompts … */
+  /**
+   * The number of all other rows that were removed or emptied: history, answers, steps, summaries,
+   * prompts …
+   */
   readonly rows: number;
   readonly cronJobs: number;
-  /** The longest texts, to search for afterwards. */
+  /** The longest forgotten texts, used to check the database files afterwards. */
   readonly samples: readonly string[];
 }
 
 /**
- * How many texts to search for afterwards, and the minimum length at which a text is unmistakably
- * theirs.
+ * The number of texts to search for afterwards, and the minimum length of a text that is specific
+ * enough.
  */
 const SAMPLES = 20;
 
 const SAMPLE_LENGTH = 12;
 
-/** Forgets everything a person has said to an agent (G15), one conversation at a time. */
+/** Forgets everything that a person has written to an agent (G15), one conversation at a time. */
 export async function forgetPerson(
   database: Database,
   forgetting: PersonForgetRequest,
@@ -196,7 +197,8 @@ const GROUP_CONTEXT_OF_PERSON =
   }>();
 
 /**
- * Empties a direct chat and its sub-agents' lanes, together with what was asked about it elsewhere.
+ * Empties a direct chat and its sub-agents' lanes, together with questions asked about it in other
+ * chats.
  */
 async function emptyConversation(
   database: Database,
@@ -239,8 +241,8 @@ async function stopAllTurns(
 }
 
 /**
- * Stops a turn only if the person takes part in it; what others wrote to that turn waits for the
- * next one.
+ * Stops a turn only if the person takes part in it; other people's messages in that turn wait for
+ * the next one.
  */
 async function stopTurnsOfPerson(
   database: Database,
@@ -291,7 +293,7 @@ const RETURN_MESSAGES_TO_INBOX = defineStatement(`
   set state = 'waiting', outcome = null, turn_id = null, claimed_at = null, done_at = null
   where seq in (${NUMBERS})`);
 
-/** The lanes of all sub-agents below a conversation. */
+/** Lists the lanes of all sub-agents below a conversation. */
 export async function listSubAgentLanes(
   database: Database,
   root: string,
@@ -305,8 +307,8 @@ const SUB_AGENTS = defineStatement(`
 }>();
 
 /**
- * Removes the decisions about their refused messages, and notices that name them, such as access
- * requests.
+ * Removes decisions about a person's refused messages, and notices that name the person, such as
+ * access requests.
  */
 async function forgetTraces(
   database: Database,

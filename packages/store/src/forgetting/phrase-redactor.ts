@@ -10,7 +10,7 @@ export type Redact = (value: unknown) => unknown;
  */
 export const MARKS = { deleted: '[deleted]', forgotten: '[forgotten]' } as const;
 
-/** Fields that contain no human text, but values that the code depends on. They stay unchanged. */
+/** Fields that contain values for code instead of human text; they stay unchanged. */
 const FIXED: ReadonlySet<string> = new Set(
   (
     'account callId callKey channel chatId conversationId data dialect effect hash id kind layer ' +
@@ -25,16 +25,15 @@ const FIXED: ReadonlySet<string> = new Set(
 const MAX_CHARACTERS: Readonly<Record<string, number>> = { asks: 45, label: 64, name: 255 };
 
 /**
- * Phrases shorter than this match only whole words, so that `art` is not cut out of `party`. In
- * characters.
+ * Phrases shorter than this, in characters, match only whole words, so that `art` is not cut out of
+ * `party`.
  */
 const PIECE = 4;
 
 /**
  * Creates a function that replaces phrases with `mark`, in a text or in all texts within a JSON
- * value. It returns the same value, not a copy, if nothing was found. Longer phrases are replaced
- * first. The structure is preserved: fields keep their names, ids and kinds, whatever the phrases
- * are.
+ * value. The function returns the same value, not a copy, if it finds no phrase. Longer phrases are
+ * replaced first. The structure is preserved: field names, ids and kinds stay unchanged.
  */
 export function createPhraseRedactor(
   phrases: readonly string[],
@@ -49,7 +48,10 @@ export function createPhraseRedactor(
   return createTextMapper((text) => text.replace(pattern, () => mark));
 }
 
-/** Creates a function that replaces every text with `mark`, with the same exceptions. */
+/**
+ * Creates a function that replaces every text with `mark`, except in the fields that contain values
+ * for code.
+ */
 export function createTextRedactor(mark: string): (value: unknown) => unknown {
   return createTextMapper((text) => (text === '' ? text : mark));
 }
@@ -74,7 +76,7 @@ function createTextMapper(inText: (text: string) => string): (value: unknown) =>
     const isSame = changed.every(([, item], at) => item === entries[at]?.[1]);
     return isSame ? value : Object.fromEntries(changed);
   };
-  /** In variables, people also choose the names. */
+  /** People also choose the names of variables. */
   const inVariables = (value: unknown): unknown => {
     if (typeof value !== 'object' || value === null) return inside(value);
     const entries = Object.entries(value);

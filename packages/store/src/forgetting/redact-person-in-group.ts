@@ -22,21 +22,20 @@ import { FORGOTTEN_TABLES, type ForgottenTable, rewriteRows } from './forgotten-
 import { createPhraseRedactor, MARKS, type Redact } from './phrase-redactor.ts';
 
 /**
- * How many of a person's newest texts are also removed from shared rows, and the minimum length of
- * such a text.
+ * The number of a person's newest texts that are also removed from shared rows, and the minimum
+ * length of such a text.
  */
 const MAX_PHRASES = 500;
 const MIN_PHRASE_LENGTH = 6;
 
 /** A person whose text is removed from a group. */
 export interface PersonInGroup {
-  /** Parley's ids (`telegram:42`) of all their accounts. */
+  /** Ids of all of the person's accounts in Parley's format (`telegram:42`). */
   readonly persons: readonly string[];
-  /** Builds the history text for a turn to which others also wrote, from their messages. */
+  /** Rebuilds the history text of a turn from the messages that other people wrote in it. */
   retell(messages: readonly InboxRow[]): unknown;
 }
 
-/** A person's messages in one conversation. */
 export interface PersonMessages {
   readonly isDirect: boolean;
   readonly seqs: number[];
@@ -49,9 +48,9 @@ export interface PersonMessages {
 export type RemovedCounts = { readonly rows: number; readonly cronJobs: number };
 
 /**
- * In a group, others keep what they said; text that mixes several people's messages is rebuilt from
- * what remains or removed. The registry defines how a person's rows are found in each table
- * (`ForgetRule.persons`).
+ * Forgets one person in a group: other people's messages stay, and text that mixes several people's
+ * messages is rebuilt from the rest or removed. The table registry defines how a person's rows are
+ * found in each table (`ForgetRule.persons`).
  */
 export async function redactPersonInGroup(
   database: Database,
@@ -108,7 +107,7 @@ async function forgetInTable(
     }
     case 'phrases':
       return removePhrases(database, table, values, without);
-    // Already done: the history was rewritten, and the parts were found in all chats.
+    // The history has already been rewritten, and the parts have been found in all chats.
     case 'history':
     case 'parts':
       return 0;
@@ -124,7 +123,9 @@ function removePhrases(
   return database.write((sql) => rewriteRows(sql, table, { where: table.of, values }, without));
 }
 
-/** The lanes of the sub-agents that these turns started, directly or through other sub-agents. */
+/**
+ * Lists the lanes of the sub-agents that these turns started, directly or through other sub-agents.
+ */
 async function listSubAgentsOfTurns(
   database: Database,
   turns: readonly string[],
@@ -162,8 +163,8 @@ const Quoting = z.object({
 });
 
 /**
- * Platforms send a message together with the text it quotes. Others keep what they wrote, without
- * quotes from the person or from answers to them.
+ * Platforms send a message together with the text it quotes. Other people keep what they wrote,
+ * without quotes from the person or from answers to the person.
  */
 async function forgetQuotes(
   database: Database,
@@ -214,7 +215,7 @@ const QUOTING = defineStatement(`
 const REWRITE = defineStatement('update inbox set message = :message where seq = :seq');
 
 /**
- * Rewrites the history for turns in which the person wrote: other people's text stays, and the
+ * Rewrites the history of turns in which the person wrote: other people's text stays, and the
  * answer is removed with the question.
  */
 async function rewriteHistory(

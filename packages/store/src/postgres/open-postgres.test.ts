@@ -14,7 +14,7 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
     expect(rows).toEqual([{ time: 1_763_700_000_001, sum: 2 }]);
   });
 
-  it('sends the queries from one event loop turn together, and answers each separately', async () => {
+  it('sends the queries of one event loop turn together, and answers each separately', async () => {
     await database.write(async (sql) => {
       const one = sql.get(
         defineDynamicStatement('select 1 as n, now() as at').rows<{ at: Date }>(),
@@ -41,7 +41,7 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
     });
   });
 
-  it('writes nothing from a transaction with a failed statement, and prepares its statements again', async () => {
+  it('commits nothing from a transaction with a failed statement, and prepares its statements again', async () => {
     const name = `batch_${process.pid}`;
     const insert = defineStatement(`insert into ${name} (n) values (:n)`);
     const count = defineStatement(`select count(*) as n from ${name}`).rows<{ n: number }>();
@@ -72,7 +72,7 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
     }
   });
 
-  it('rejects a value that PostgreSQL cannot take, and continues', async () => {
+  it('rejects a value that PostgreSQL cannot store, and continues', async () => {
     const cast = defineDynamicStatement('select cast(:value as text) as is');
     const value = JSON.parse('{"a":1}');
     const asked = database.write((sql) => sql.get(cast, { value }));
@@ -81,14 +81,14 @@ describe.runIf(url)('a PostgreSQL pool', async () => {
     expect(after).toEqual([{ is: 'true' }]);
   });
 
-  it('survives a connection that breaks in the middle of a transaction, with a retryable error', async () => {
+  it('reports a retryable error when a connection breaks in the middle of a transaction', async () => {
     const writing = database.write(async (sql) => {
       const mine = await sql.get(
         defineDynamicStatement('select pg_backend_pid() as pid').rows<{ pid: number }>(),
       );
       const end = defineDynamicStatement('select pg_terminate_backend(:pid)');
       await database.read((other) => other.get(end, { pid: mine?.pid ?? 0 }));
-      // The failure is reported while no query is running on the borrowed connection.
+      // The borrowed connection fails while no query is running on it.
       await new Promise((resolve) => setTimeout(resolve, 100));
       return await sql.get(defineDynamicStatement('select 1'));
     });
@@ -117,7 +117,7 @@ describe('a PostgreSQL failure', () => {
     ['53100', 'store-full', false],
     ['XX001', 'store-damaged', false],
     ['23505', 'store-failed', false],
-  ])('with state %s is %s', (state, code, retryable) => {
+  ])('maps SQLSTATE %s to %s', (state, code, retryable) => {
     expect(explain(fromServer(state))).toMatchObject({
       code,
       retryable,
@@ -131,11 +131,11 @@ describe('a PostgreSQL failure', () => {
     new Error('Connection terminated unexpectedly'),
     new Error('timeout exceeded when trying to connect'),
     new AggregateError([new Error('connect ECONNREFUSED ::1:5432')], ''),
-  ])('of the network is retryable: $message', (thrown) => {
+  ])('treats a network failure as retryable: $message', (thrown) => {
     expect(explain(thrown)).toMatchObject({ code: 'store-unreachable', retryable: true });
   });
 
-  it('keeps a StoreError, and does not hide a programming error', () => {
+  it('passes a StoreError through and does not hide a programming error', () => {
     const known = new StoreError('store-part-state', 'known');
     expect(explain(known)).toBe(known);
     expect(explain(new TypeError('x is not a function')).code).toBe('store-failed');

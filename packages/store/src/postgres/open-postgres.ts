@@ -21,17 +21,17 @@ import {
   type TypeParserLookup,
 } from './query-batch.ts';
 
-/** How many connections one process may open, and its timeouts. */
+/** The maximum number of connections per process, and timeouts. */
 export interface PostgresLimits {
   readonly connections?: number | undefined;
-  /** Timeout for opening a connection or getting a free one from the pool. */
+  /** The timeout for opening a connection or getting a free one from the pool. */
   readonly connectSeconds?: number | undefined;
-  /** Timeout for the result of one statement. */
+  /** The timeout for the result of one statement. */
   readonly querySeconds?: number | undefined;
 }
 
 /**
- * Timeout for one statement of a migration or a move to PostgreSQL, which may rewrite a large
+ * The timeout for one statement of a migration or a move to PostgreSQL, which may rewrite a large
  * table.
  */
 const LONG_QUERY_MS = 60 * 60_000;
@@ -43,8 +43,8 @@ const IDLE_MS = 60_000;
 const KEEP_ALIVE_AFTER_MS = 10_000;
 
 /**
- * Opens a PostgreSQL connection pool. The `pg` library is loaded here, so that SQLite users do not
- * pay for it.
+ * Opens a PostgreSQL connection pool. The `pg` library is imported lazily, so that SQLite users do
+ * not load it.
  */
 export async function openPostgres({
   url,
@@ -65,11 +65,11 @@ export async function openPostgres({
     application_name: 'parley',
   };
   const pool = new Pool({ ...common, max: connections - urgentConnections });
-  // Leases must be renewed in time, however many turns wait for a connection.
+  // A separate pool lets leases be renewed in time, even when many turns wait for a connection.
   const urgent = new Pool({ ...common, max: urgentConnections });
-  // A broken connection also emits an event, on the pool while idle and on itself while borrowed;
-  // without a listener, either would end the process. The current or next query on it fails with an
-  // explanation, so the event can be ignored.
+  // A broken connection also emits an event, on the pool while idle and on the connection while
+  // borrowed; without a listener, the event would end the process. The current or next query on the
+  // connection fails with an explanation, so the event can be ignored.
   for (const one of [pool, urgent]) {
     one.on('error', () => undefined);
     one.on('connect', (client) => client.on('error', () => undefined));
@@ -117,10 +117,10 @@ export async function openPostgres({
   };
 }
 
-/** PostgreSQL's type ids of bigint and numeric, which `pg` would return as strings. */
+/** PostgreSQL's type ids of bigint and numeric, which `pg` returns as strings by default. */
 const NUMBERS: ReadonlySet<number> = new Set([20, 1700]);
 
-/** Parses these types as numbers: times, counters and token sums all stay far below 2^53. */
+/** Parses bigint and numeric as numbers: times, counters and token sums all stay far below 2^53. */
 function createNumberParsers(library: typeof types): Pick<typeof types, 'getTypeParser'> {
   return {
     getTypeParser: (type, format) =>
@@ -144,10 +144,10 @@ const BEGIN: Readonly<Record<'direct' | 'pooled', readonly PostgresQuery[]>> = {
 };
 
 /**
- * Lends connections, and destroys one when a query is not answered in time. `pg` itself only
- * rejects the query and keeps the connection, on which the next query would wait just as long. Idle
- * connections that last answered before that query are considered dead as well and are no longer
- * lent.
+ * Lends connections, and destroys a connection when a query on it is not answered in time. By
+ * default, `pg` only rejects the query and keeps the connection, on which the next query would wait
+ * just as long. Idle connections that last answered before that query are considered broken as well
+ * and are no longer lent.
  */
 function createAcquire(
   pool: Pool,
@@ -188,8 +188,8 @@ function createAcquire(
         const isNamed = kinds.get(client) === 'direct';
         const { name: _, ...unnamed } = question;
         waiting.push({ question: isNamed ? question : unnamed, resolve, reject });
-        // Sent after everything that is running now, so that later queries in the same event loop
-        // turn join the batch.
+        // The batch is sent after all pending microtasks, so that later queries in the same event
+        // loop turn join it.
         if (waiting.length === 1) queueMicrotask(() => process.nextTick(send));
       });
     return {
@@ -218,7 +218,7 @@ function createAcquire(
   };
 }
 
-/** A pooler reports an invented backend process id to its clients. */
+/** Detects a pooler by the invented backend process id that it reports to its clients. */
 async function detectPooling(
   client: PoolClient,
   { ask }: PooledConnection,

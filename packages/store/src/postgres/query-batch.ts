@@ -8,12 +8,11 @@ import {
 } from '../database.ts';
 
 /**
- * A connection borrowed from the pool. Queries are answered in order; those from one event loop
- * turn are sent together.
+ * A connection borrowed from the pool, on which queries are answered in order. Queries from the
+ * same event loop turn are sent together.
  */
 export interface PooledConnection {
   ask(question: PostgresQuery): Promise<QueryAnswer>;
-  /** Begins a transaction. */
   begin(): Promise<unknown>;
   release(): void;
 }
@@ -21,7 +20,7 @@ export interface PooledConnection {
 /** Borrows a connection on which each result may take up to `ms` milliseconds. */
 export type Acquire = (ms: number) => Promise<PooledConnection>;
 
-/** One statement. `name` is set if connections may keep it prepared. */
+/** A statement; `name` is set if connections may keep it prepared. */
 export interface PostgresQuery {
   readonly text: string;
   readonly values?: readonly BindableValue[];
@@ -32,7 +31,7 @@ type BindableValue = Buffer | string | null;
 
 export interface QueryAnswer {
   readonly rows: unknown[];
-  /** `INSERT`, `SELECT`, `COMMIT` … */
+  /** The command in the reply: `INSERT`, `SELECT`, `COMMIT` … */
   readonly command: string;
   readonly rowCount: number;
 }
@@ -49,7 +48,7 @@ type ResultColumns = readonly {
   readonly parse: (text: string) => unknown;
 }[];
 
-/** A connection's prepared statements: each statement's columns, by its name. */
+/** A connection's prepared statements: the columns of each statement by name. */
 export type PreparedStatements = Map<string, ResultColumns>;
 
 interface BatchConnection {
@@ -57,7 +56,7 @@ interface BatchConnection {
   readonly parserOf: TypeParserLookup;
   /** The time limit for all results in a batch together, in ms. */
   readonly ms: number;
-  /** Called with null once all queries are answered, otherwise with the failure. */
+  /** Called with null once all queries are answered, or with the failure. */
   readonly onEnd: (reason: unknown) => void;
 }
 
@@ -66,9 +65,9 @@ const NO_COLUMNS: ResultColumns = [];
 const COMPLETED = /^(\w+).*?(\d+)?$/;
 
 /**
- * Statements sent together with a single `sync`: one write by the client and one by the server.
- * Outside a transaction, they form one transaction. After a failure, the server skips the rest, and
- * all statements of the batch are rejected.
+ * Statements sent together with a single `sync`, so that client and server each write once. Outside
+ * a transaction, the statements form one transaction. After a failure, the server skips the
+ * remaining statements, and all statements of the batch are rejected.
  */
 export class QueryBatch extends Query {
   readonly query_timeout: number;
@@ -110,7 +109,7 @@ export class QueryBatch extends Query {
   ) {
     const isKnown = name !== '' && (this.#prepared.has(name) || sent.has(name));
     if (!isKnown) {
-      // A failed batch may have left it prepared.
+      // Closes the statement, because a failed batch may have left it prepared.
       if (name !== '') connection.close({ type: 'S', name }, true);
       connection.parse({ name, text, types: [] }, true);
       sent.add(name);
@@ -171,7 +170,7 @@ interface RowDescription {
   readonly fields: readonly { readonly name: string; readonly dataTypeID: number }[];
 }
 
-/** Bytes are sent unchanged, everything else as text. */
+/** Bytes are bound unchanged, all other values as text. */
 function toBindable(value: unknown): BindableValue {
   if (value === null || value === undefined) return null;
   if (value instanceof Uint8Array) {
@@ -182,7 +181,7 @@ function toBindable(value: unknown): BindableValue {
   return String(value);
 }
 
-/** Each statement's PostgreSQL text, and the name under which connections prepare it. */
+/** The PostgreSQL text of each statement, and the name under which connections prepare it. */
 export class NamedStatements {
   readonly #known = new Map<Statement, { readonly text: string; readonly name: string }>();
 
@@ -200,7 +199,7 @@ export class NamedStatements {
 
 type AskServer = (question: PostgresQuery) => Promise<QueryAnswer>;
 
-/** Queries on one connection, or on any connection in the pool. */
+/** Runs queries on one connection, or on any connection in the pool. */
 class PostgresSql implements Sql {
   readonly #named: NamedStatements;
   readonly #ask: AskServer;
@@ -227,12 +226,12 @@ class PostgresSql implements Sql {
   }
 
   send<P>(statement: Statement<P>, ...params: BoundArguments<P>): void {
-    // The transaction reports the failure.
+    // The failure is ignored here, because the transaction reports it.
     this.#ask(this.#named.question(statement, params)).catch(() => undefined);
   }
 }
 
-/** Queries outside of transactions, each on any free connection. */
+/** Runs queries outside of transactions, each on any free connection. */
 export function createPoolSql(named: NamedStatements, lend: Acquire, ms: number): Sql {
   return new PostgresSql(named, async (question) => {
     const lent = await lend(ms);
@@ -246,7 +245,7 @@ export function createPoolSql(named: NamedStatements, lend: Acquire, ms: number)
 
 /**
  * Runs `work` as a transaction. `begin` is sent with the first query, and `commit` right after the
- * last one, without waiting for statements that were only sent.
+ * last one, without waiting for statements queued with `send`.
  */
 export async function runTransaction<T>(
   named: NamedStatements,
@@ -271,8 +270,8 @@ export async function runTransaction<T>(
     const value = await work(new PostgresSql(named, heard));
     const committed = heard({ text: 'commit', name: 'parley_commit' });
     await Promise.all(answers);
-    // The first failure caused the others. A transaction with a failure is rolled back by its
-    // `commit`.
+    // The first failure is thrown, because it caused the others; `commit` rolls back a transaction
+    // with a failure.
     if (failures.length > 0) throw failures[0];
     const { command } = await committed;
     if (command !== 'COMMIT') throw new Error(`PostgreSQL replied to commit with ${command}.`);
@@ -287,7 +286,10 @@ export async function runTransaction<T>(
   }
 }
 
-/** "Current transaction is aborted": the error for a query after the one that failed. */
+/**
+ * Whether the error is "current transaction is aborted", which follows the error of an earlier
+ * query.
+ */
 function isAbortedTransaction(reason: unknown): boolean {
   return reason instanceof Error && 'code' in reason && reason.code === '25P02';
 }

@@ -27,7 +27,7 @@ describe('a SQLite connection', () => {
 
   it('[D01] syncs each commit to disk before it resolves', async () => {
     expect(await pragma('journal_mode')).toBe('wal');
-    // 1 is NORMAL, 2 is FULL, see sqlite.org/pragma.html#pragma_synchronous
+    // The value 1 is NORMAL, 2 is FULL, see sqlite.org/pragma.html#pragma_synchronous
     expect(await pragma('synchronous')).toBe(2);
     await database.write(async () => undefined, 'process');
     expect(await pragma('synchronous')).toBe(1);
@@ -35,7 +35,7 @@ describe('a SQLite connection', () => {
     expect(await pragma('synchronous')).toBe(2);
   });
 
-  it('enforces references and waits for locks held by others', async () => {
+  it('enforces foreign keys and waits for locks held by other connections', async () => {
     expect(await pragma('foreign_keys')).toBe(1);
     expect(await pragma('busy_timeout')).toBe(5_000);
   });
@@ -66,7 +66,7 @@ describe('a SQLite connection', () => {
 const explain = (thrown: unknown) => explainSqliteFailure('/data/parley.db', thrown);
 
 describe('a SQLite failure', () => {
-  it('is explained when the disk is full, as SQLite reports it', () => {
+  it('explains that the disk is full, as SQLite reports it', () => {
     const sqlite = new DatabaseSync(':memory:');
     sqlite.exec('pragma max_page_count = 3; create table t (x text)');
     const fill = () => sqlite.exec(`insert into t values ('${'x'.repeat(50_000)}')`);
@@ -96,7 +96,7 @@ describe('a SQLite failure', () => {
     [13, 'store-full', false],
     [10, 'store-failed', false],
     [19, 'store-failed', false],
-  ])('with result code %i is %s', (errcode, code, retryable) => {
+  ])('maps result code %i to %s', (errcode, code, retryable) => {
     const thrown = Object.assign(new Error('sqlite says'), { code: 'ERR_SQLITE_ERROR', errcode });
     expect(explain(thrown)).toMatchObject({ code, retryable, cause: thrown });
   });
@@ -106,11 +106,11 @@ describe('a SQLite failure', () => {
     ['EROFS', 'store-unwritable'],
     ['ENOSPC', 'store-full'],
     ['EIO', 'store-failed'],
-  ])('of the file system, %s, is %s', (code, expected) => {
+  ])('maps the file system error %s to %s', (code, expected) => {
     expect(explain(Object.assign(new Error('fs says'), { code })).code).toBe(expected);
   });
 
-  it('keeps a StoreError, and handles a thrown value that is not an error', () => {
+  it('passes a StoreError through, and handles a thrown value that is not an error', () => {
     const known = new StoreError('store-part-state', 'known');
     expect(explain(known)).toBe(known);
     expect(explain('what?').code).toBe('store-failed');

@@ -20,25 +20,24 @@ import { GroupCommit } from './group-commit.ts';
 /** How long a statement waits for a lock held by another process, in ms. */
 const BUSY_TIMEOUT_MS = 5_000;
 /**
- * Pages in the log before a checkpoint copies them into the database; SQLite's default is 1,000.
- * The same pages change with every message, so fewer checkpoints copy fewer pages: 12 % more
- * answers per second, 6 % less processor time.
+ * The number of pages in the log before a checkpoint copies them into the database; SQLite's
+ * default is 1,000. The same pages change with every message, so fewer checkpoints copy fewer
+ * pages: 12 % more answers per second, 6 % less processor time.
  */
 const LOG_PAGES = 4_000;
 /** The size to which the log is truncated: `LOG_PAGES` of 4 kB. */
 const LARGEST_LOG_BYTES = 16 * 1024 * 1024;
 
-/** The options for `openSqlite`: the file, and its name in messages. */
 interface SqliteOptions {
   readonly path: string;
   readonly name: string;
-  /** For tests: the initial content of an in-memory database, as serialized by SQLite. */
+  /** The initial content of an in-memory test database, as serialized by SQLite. */
   readonly content?: Uint8Array | undefined;
-  /** Called with the text of each query, to check query plans. */
+  /** Called with the text of each query; tests use it to check query plans. */
   readonly onQuery?: (text: string) => void;
 }
 
-/** Opens or creates a SQLite file that only its owner may read. Throws StoreErrors. */
+/** Opens or creates a SQLite file that only its owner may read. */
 export function openSqlite(options: SqliteOptions): Database {
   const explain = (thrown: unknown) => explainSqliteFailure(options.name, thrown);
   try {
@@ -70,7 +69,7 @@ function createPrivateFile(path: string): boolean {
 }
 
 /**
- * FULL syncs the log on each commit. With NORMAL, a power cut may lose the last commits; that must
+ * FULL syncs the log on each commit. With NORMAL, a power cut may lose the last commits, which must
  * not happen to messages already confirmed to the platform (D01). A later FULL commit also syncs
  * the NORMAL ones before it.
  */
@@ -80,18 +79,20 @@ const SYNCHRONOUS: Readonly<Record<Durability, string>> = {
 };
 
 function configureConnection(sqlite: DatabaseSync, isNew: boolean): void {
-  // Lets retention return free pages to the disk. Setting it on an existing file would require a
-  // write.
+  // Lets retention return free pages to the disk; changing this setting on an existing file would
+  // require a write.
   if (isNew) sqlite.exec('pragma auto_vacuum = incremental');
-  // A long reader, such as a backup, makes the log grow; the next checkpoint truncates it again.
+  // A long read, such as a backup, makes the log grow; the next checkpoint truncates it again.
   sqlite.exec(`pragma journal_mode = wal; pragma journal_size_limit = ${LARGEST_LOG_BYTES}`);
   sqlite.exec(`pragma wal_autocheckpoint = ${LOG_PAGES}`);
   sqlite.exec(SYNCHRONOUS['power-cut']);
-  // Overwrites deleted content on disk. Otherwise, `/forget` would miss copies in freed pages.
+  // Overwrites deleted content on disk, because `/forget` would otherwise miss copies in freed
+  // pages.
   sqlite.exec('pragma secure_delete = on');
   sqlite.exec('pragma foreign_keys = on');
-  // Keeps savepoint journals in memory. SQLite would otherwise write a temporary file as soon as
-  // one exceeds 64 kB, as in the commit of one turn (0.1 ms). Nothing in them is durable.
+  // Keeps savepoint journals in memory. Otherwise, SQLite writes a temporary file as soon as a
+  // journal exceeds 64 kB, as in the commit of one turn (0.1 ms). Savepoint journals need not be
+  // durable.
   sqlite.exec('pragma temp_store = memory');
 }
 
@@ -147,10 +148,11 @@ function createSqliteDatabase(
       transact((sql) => sql.run(statement, ...params), durability),
     writePriority: (work) => transact(work, 'process'),
     writeUnlimited: (work) => transact(work, 'power-cut'),
-    // A file has a single connection while it is open.
+    // An open file has a single connection, so there is no other one to check.
     onConnect: () => undefined,
     historyVersion() {
-      // Changes with every commit to the file by another process, such as a command.
+      // The pragma's value changes with every commit to the file by another process, such as a
+      // command.
       const { data_version: seen } = prepared.text('pragma data_version').get() ?? {};
       if (seen !== foreign) foreignChanges += 1;
       foreign = Number(seen);
@@ -160,7 +162,7 @@ function createSqliteDatabase(
       if (!open) return;
       open = false;
       await transactions.idle();
-      // Earlier reads finish first; what they wait for is done in this event loop turn.
+      // Earlier reads finish first, within this turn of the event loop.
       await new Promise((resolve) => setImmediate(resolve));
       sqlite.close();
     },
@@ -168,25 +170,28 @@ function createSqliteDatabase(
 }
 
 /**
- * The number of composed texts is usually a few dozen. Copying a backup's rows creates more, which
+ * The number of composed texts is usually a few dozen; copying a backup's rows creates more, which
  * may be evicted.
  */
 const CAPACITY = 300;
 
-/** A prepared statement, and whether it may change how the history of a chat reads. */
+/** A prepared statement, and whether it may change the history of a chat. */
 interface CachedStatement {
   readonly query: StatementSync;
   readonly rewrites: boolean;
 }
 
 /**
- * Matches statements that change history entries or mark parts as undelivered. Deliveries in
- * progress and appended entries do not count.
+ * Matches statements that change history entries or mark parts as undelivered. Updates of
+ * deliveries in progress and appended entries do not count.
  */
 const REWRITES = /\b(update|delete from) "?(transcript|outbox)\b/;
 const ON_ITS_WAY = /^update outbox set (state = '(pending|sending|sent)'|sender =)/;
 
-/** A connection's prepared statements, because preparing costs more than running most of them. */
+/**
+ * Caches a connection's prepared statements, because preparing a statement costs more than running
+ * most of them.
+ */
 class StatementCache {
   readonly #sqlite: DatabaseSync;
   readonly #onQuery: (text: string) => void;
@@ -199,12 +204,14 @@ class StatementCache {
     this.#onQuery = onQuery;
   }
 
-  /** How many statements so far have rewritten history. */
+  /** The number of statements so far that have rewritten history. */
   get historyVersion(): number {
     return this.#historyVersion;
   }
 
-  /** Returns a statement to be run right away. Throws `node:sqlite` errors for invalid SQL. */
+  /**
+   * Returns a prepared statement to be run right away; throws `node:sqlite` errors for invalid SQL.
+   */
   get(statement: Statement): StatementSync {
     if (statement.isComposed) return this.text(getStatementText('sqlite', statement));
     let made = this.#statements.get(statement);
@@ -237,8 +244,8 @@ class StatementCache {
 }
 
 /**
- * Runs queries on the only connection: within the open transaction, or outside of any, where each
- * query waits until no transaction is open.
+ * Runs queries on the only connection: within the open transaction, or outside of transactions,
+ * where each query waits until none is open.
  */
 class SqliteSql implements Sql {
   readonly #prepared: StatementCache;
@@ -298,7 +305,7 @@ const BUSY: SqliteExplanation = [
 ];
 const FAILED: SqliteExplanation = ['store-failed', (name) => `A query on ${name} failed.`];
 
-/** SQLite's primary result codes (sqlite.org/rescode.html) that have their own remedy. */
+/** SQLite's primary result codes (sqlite.org/rescode.html) with a specific remedy. */
 const BY_RESULT_CODE: ReadonlyMap<number, SqliteExplanation> = new Map([
   [3, UNWRITABLE],
   [5, BUSY],
@@ -328,7 +335,7 @@ export function explainSqliteFailure(name: string, thrown: unknown): StoreError 
 function findExplanation(thrown: unknown): SqliteExplanation {
   if (!(thrown instanceof Error)) return FAILED;
   if ('errcode' in thrown && typeof thrown.errcode === 'number') {
-    // The low byte is the primary code; the rest is details.
+    // The low byte is the primary code; the other bytes contain details.
     return BY_RESULT_CODE.get(thrown.errcode & 0xff) ?? FAILED;
   }
   if ('code' in thrown && typeof thrown.code === 'string') {

@@ -17,11 +17,11 @@ export const IN_PERSONS = 'in (select value from json_each(:persons))';
 
 export const IN_SEQS = 'in (select cast(value as bigint) from json_each(:seqs))';
 
-/** Condition: a dead letter is about this part or turn. */
+/** SQL condition: a dead letter is about this part or turn. */
 export const hasLetter = (subject: string) =>
   `exists (select 1 from dead_letter where subject = ${subject})`;
 
-/** Condition: the row belongs to the current session of its conversation. */
+/** SQL condition: the row belongs to the current session of its conversation. */
 export const ofSession = (table: string) =>
   `exists (select 1 from conversation where conversation.id = ${table}.conversation_id
     and conversation.session = ${table}.session)`;

@@ -1,8 +1,11 @@
 import { data, defineTable, int, renamedFrom } from './table.ts';
 
-/** The people who may write or use the page, and the accounts that belong to one person. */
+/**
+ * Tables of the people who may write or use the page, and of the accounts that belong to one
+ * person.
+ */
 export const PEOPLE_TABLES = {
-  /** Browsers signed in to the page. Only the hash of each secret is stored. */
+  /** Browsers signed in to the page. Only hashes of secrets are stored. */
   page_session: defineTable({
     columns: {
       id: data('not null primary key'),
@@ -15,11 +18,10 @@ export const PEOPLE_TABLES = {
       expires_at: int('not null'),
     },
     kept: 'until it expires',
-    notInBackup: 'Revoked access must not come back.',
+    notInBackup: 'Revoked access must not be restored.',
   }),
   /**
-   * People besides the owner who may use the page and the API. Only the hash of each token is
-   * stored.
+   * People besides the owner who may use the page and the API. Only hashes of tokens are stored.
    */
   sign_in: defineTable({
     columns: {
@@ -31,9 +33,9 @@ export const PEOPLE_TABLES = {
       used_at: int(),
     },
     kept: 'people who may use the page; until they are revoked',
-    notInBackup: 'Revoked access must not come back.',
+    notInBackup: 'Revoked access must not be restored.',
   }),
-  /** Strangers who ask for access (F05). Only their name is stored. */
+  /** Strangers who ask for access (F05), stored with only their name. */
   pairing_request: defineTable({
     columns: {
       code: data('not null primary key'),
@@ -77,7 +79,7 @@ export const PEOPLE_TABLES = {
       person_id: data('not null primary key'),
       /** Accounts with the same link id belong together. */
       link_id: data('not null'),
-      /** 1 if an owner confirmed it, so that its members have owner rights. */
+      /** 1 if an owner confirmed the link, so that its members have owner rights. */
       by_owner: int('not null'),
       linked_at: int('not null'),
     },

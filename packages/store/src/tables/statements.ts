@@ -2,12 +2,12 @@ import type { Database } from '../database.ts';
 import { TABLE_LIST, TABLES } from '../tables.ts';
 import type { Column, Table } from './table.ts';
 
-/** The migration that created the tables for 0.1.0. */
+/** The migration that created the tables of 0.1.0. */
 const FIRST = 31;
 
 /**
- * A migration's statements for one database. Those that create tables and columns come first, table
- * by table.
+ * Lists a migration's statements for one database. Statements that create tables and columns come
+ * first, table by table.
  */
 export function listMigrationStatements(
   migration: number,
@@ -18,7 +18,7 @@ export function listMigrationStatements(
     const isNew = (table.since ?? FIRST) === migration;
     const stated = table.later?.[migration] ?? [];
     const later = typeof stated === 'function' ? stated(dialect, create) : stated;
-    // A table that is created again already has its new columns.
+    // A table that is created by the same migration already has its new columns.
     const added = later.includes(create)
       ? []
       : Object.entries(table.columns).filter(([, column]) => column.since === migration);
@@ -40,7 +40,7 @@ export function listMigrationStatements(
   );
 }
 
-/** The name that a table or column had after a migration. */
+/** Returns the name that a table or column had after a migration. */
 function getNameAt(
   name: string,
   { formerly }: Pick<Table, 'formerly'> | Pick<Column, 'formerly'>,
@@ -50,7 +50,7 @@ function getNameAt(
 }
 
 /**
- * An index name starts with the name of its table, except for those that had another prefix from
+ * An index name starts with the name of its table, except for indexes that had another prefix from
  * the beginning.
  */
 function getIndexNameAt(index: string, name: string, table: Table, migration: number): string {
@@ -58,7 +58,7 @@ function getIndexNameAt(index: string, name: string, table: Table, migration: nu
   return index.startsWith(`${name}_`) ? `${then}${index.slice(name.length)}` : index;
 }
 
-/** The statements that create a table's indexes as they were after a migration. */
+/** Lists the statements that create a table's indexes as they were after a migration. */
 function listCreateIndexes(name: string, table: Table, migration: number): readonly string[] {
   const then = getNameAt(name, table, migration);
   return Object.entries(table.indexes ?? {}).map(([index, columns]) => {
@@ -76,8 +76,8 @@ function listCreateIndexes(name: string, table: Table, migration: number): reado
 }
 
 /**
- * Renames a table and its columns. In both databases, keys, references and index conditions follow
- * automatically.
+ * Lists the statements that rename a table and its columns. In both databases, keys, references and
+ * index conditions follow a rename automatically.
  */
 function listRenames(
   name: string,
@@ -98,7 +98,7 @@ function listRenames(
   return [
     `alter table ${table.formerly.name} rename to ${name}`,
     ...columns,
-    // SQLite cannot rename an index.
+    // Only PostgreSQL can rename an index.
     ...(dialect === 'postgres'
       ? indexes.map(({ index, was }) => `alter index ${was} rename to ${index}`)
       : [
@@ -108,7 +108,7 @@ function listRenames(
   ];
 }
 
-/** The statement that creates a table as it was after a migration. */
+/** Builds the statement that creates a table as it was after a migration. */
 function buildCreateTable(name: string, table: Table, migration: number): string {
   const { columns, key = [], unique } = table;
   const then = (names: readonly string[]): readonly string[] =>

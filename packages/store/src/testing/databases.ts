@@ -17,9 +17,12 @@ import { watchDatabase } from '../watch-database.ts';
 /** One kind of database for one test file, whose tables are created once. */
 export interface TestDatabase {
   readonly name: 'SQLite' | 'PostgreSQL';
-  /** False if the machine lacks the server. Such tests are skipped, and the runner reports this. */
+  /**
+   * False if the machine has no database server; tests that need one are then skipped, and the
+   * runner reports this.
+   */
   readonly available: boolean;
-  /** Opens an empty store. A test that changes the schema must start with `openBare`. */
+  /** Opens an empty store. A test that changes the schema must call `openBare` instead. */
   openEmpty(): Promise<Store>;
   /** Creates a database without tables; `url` then returns its address. */
   openBare(): Promise<void>;
@@ -27,18 +30,20 @@ export interface TestDatabase {
   setTime(now: number): void;
   /** The URL of the database that `openEmpty` opened last. */
   url(): string;
-  /** Closes and removes everything. */
   dispose(): Promise<void>;
 }
 
-/** Both kinds, so that one suite runs on each. `postgresUrl` is `inject('postgresUrl')`. */
+/**
+ * Returns both kinds of database, so that one suite runs on each. `postgresUrl` is
+ * `inject('postgresUrl')`.
+ */
 export function listBothDatabases(postgresUrl: string | null): readonly TestDatabase[] {
   return [createSqliteForTests(), createPostgresForTests(postgresUrl)];
 }
 
 /**
- * Both kinds as well, for suites in which PostgreSQL is not the subject: on a change those of half of the files run on
- * SQLite alone, the next day those of the other half.
+ * Returns both kinds of database for the suites of one half of the files, and SQLite alone for the
+ * other half; the halves alternate daily.
  */
 export function listDatabasesOfDay(postgresUrl: string | null): readonly TestDatabase[] {
   const { testPath = '' } = expect.getState();
@@ -46,7 +51,7 @@ export function listDatabasesOfDay(postgresUrl: string | null): readonly TestDat
   return isDueToday(nth, 2) ? listBothDatabases(postgresUrl) : [createSqliteForTests()];
 }
 
-/** A file in a separate folder. */
+/** Creates a SQLite database in a separate folder. */
 export function createSqliteForTests(): TestDatabase {
   const folders: string[] = [];
   const stores: Store[] = [];
@@ -124,8 +129,8 @@ function createPostgresForTests(serverUrl: string | null): TestDatabase {
 }
 
 /**
- * Connections shared by the separate stores of individual tests, because opening a connection takes
- * the server as long as a whole test. A test that closes its store closes them.
+ * Connections shared by the stores of individual tests, because opening a connection takes the
+ * server as long as a whole test. Tests that close their store close these connections.
  */
 function createSharedConnections(url: () => string) {
   let database: Database | undefined;
@@ -212,7 +217,7 @@ const OF_POSTGRES =
   from pg_constraint where connamespace = cast(current_schema() as regnamespace)
   order by 1, 2, 3`).rows<object>();
 
-/** A database's tables, columns, indexes and constraints, for comparison. */
+/** Reads a database's tables, columns, indexes and constraints, for comparison. */
 export async function readSchema(database: Database): Promise<readonly object[]> {
   const query = database.dialect === 'sqlite' ? OF_SQLITE : OF_POSTGRES;
   return database.read((sql) => sql.all(query));

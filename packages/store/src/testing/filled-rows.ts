@@ -13,7 +13,7 @@ const message = (message_id: string, conversation_id: string, state: string, tur
   ...{ message_id, conversation_id, state, turn_id: turn_id ?? null },
 });
 
-/** The values that tests depend on; other tables and columns get any value. */
+/** Values that tests depend on; other tables and columns get arbitrary values. */
 const GIVEN: Readonly<Partial<Record<TableName, readonly FilledRow[]>>> = {
   conversation: ['c1', 'c2'].map((id) => ({
     ...{ id, epoch: 7, session: 2, lease_owner: 'worker-1', lease_until: 900 },
@@ -52,7 +52,7 @@ const GIVEN: Readonly<Partial<Record<TableName, readonly FilledRow[]>>> = {
   adapter_state: [{ channel: 'whatsapp', account: 'default', kind: 'creds', id: 'creds' }],
 };
 
-/** On SQLite, the bytes of files are beside the database. */
+/** On SQLite, the bytes of files are stored beside the database. */
 const FILLED = TABLES_IN_BACKUP.filter((table) => table !== 'file_piece');
 
 /** At least one row for each table in a backup, in an order that foreign keys allow. */
@@ -68,7 +68,7 @@ function fillRow(table: TableName, given: FilledRow): FilledRow {
   return Object.fromEntries(filled);
 }
 
-/** Null for a column that needs no value. */
+/** Creates a value for a column that requires one; null otherwise. */
 function createRequiredValue({ sql, words }: Column): FilledValue {
   if (!sql.includes('not null') || sql.includes('default')) return null;
   if (sql.includes('references')) return createReferredValue(sql);
@@ -77,13 +77,12 @@ function createRequiredValue({ sql, words }: Column): FilledValue {
   return sql.startsWith('text') ? '{}' : 1;
 }
 
-/** The first row of the table that a column refers to. */
+/** Creates a reference to the first row of another table. */
 function createReferredValue(sql: string): FilledValue {
   if (sql.includes('references conversation')) return 'c1';
   return sql.includes('references turn') ? 't1' : sql.includes('references soul') ? '{}' : 1;
 }
 
-/** Fills the tables of a new database. */
 export async function fillTables(database: Database): Promise<void> {
   await database.write(async (sql) => {
     for (const { table, row } of ROWS) {
@@ -95,7 +94,7 @@ export async function fillTables(database: Database): Promise<void> {
   });
 }
 
-/** All rows of the tables that `fillTables` fills, by table. */
+/** Reads all rows of the tables that `fillTables` fills, by table. */
 export async function readFilledRows(
   database: Database,
 ): Promise<Readonly<Record<string, readonly string[]>>> {

@@ -12,7 +12,7 @@ import { createEmptyTables, openMemoryStore, writeEmptyDatabase } from './memory
 import { createMessage, createRouteTo } from './messages.ts';
 
 describe('a store in memory for tests', () => {
-  it('[D15] has the tables that the migrations create', async () => {
+  it('[D15] creates the same tables in memory as the migrations', async () => {
     const made = openSqlite({ path: IN_MEMORY, name: 'made' });
     await migrate(made, MIGRATIONS, 'made', () => 0);
     const copied = openSqlite({
@@ -39,7 +39,7 @@ describe('a store in memory for tests', () => {
 });
 
 describe('a file with empty tables for tests', () => {
-  it('[D15] is the same as after the first opening, and only its owner can read it', async () => {
+  it('[D15] writes the same file as a first opening, readable only by its owner', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'parley-empty-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const [made, copied] = [join(folder, 'made.db'), join(folder, 'copied.db')];
@@ -50,7 +50,7 @@ describe('a file with empty tables for tests', () => {
   });
 });
 
-/** What matters about a file to those who open it: its tables, steps, pragmas and permissions. */
+/** Describes a database file by its tables, migrations, pragmas and permissions. */
 function look(path: string) {
   const sqlite = new DatabaseSync(path, { readOnly: true });
   try {

@@ -14,7 +14,7 @@ export function createRouteTo(chatId: string, threadId?: string): ReplyRoute {
   return { ...WEB, chatId, ...(threadId === undefined ? {} : { threadId }), target };
 }
 
-/** A message `id` written in `chatId`; its lane is `web:<chatId>`. */
+/** Creates a message `id` written in `chatId`; its lane is `web:<chatId>`. */
 export function createMessage(
   id: string,
   chatId = 'c1',
@@ -38,12 +38,12 @@ export function createMessage(
   };
 }
 
-/** A part for the chat, the same with and without markup. */
+/** Creates a part for the chat, with the same text with and without markup. */
 export function createPart(text: string, chatId = 'c1'): NewPart {
   return { route: createRouteTo(chatId), body: { text, plain: text } };
 }
 
-/** A commit that answers with the given parts and adds an entry to the history. */
+/** Creates a commit that answers with the given parts and adds an entry to the history. */
 export function createAnswer(turnId: string, texts: readonly string[], chatId = 'c1'): TurnCommit {
   return {
     turnId,
@@ -80,14 +80,11 @@ export async function claimTurnOf(
   return result.turn;
 }
 
-/** The ids of the messages that a turn answers. */
 export function listMessageIds(turn: ClaimedTurn): readonly string[] {
   return turn.messages.map((row) => row.message.messageId);
 }
 
-/**
- * For tests: does everything that surrounds a turn, except delivering messages, in separate chats.
- */
+/** Runs all the work around a turn in separate chats, except for delivering messages. */
 export async function doTurnWork(store: Store): Promise<void> {
   await doSubAgentWork(store);
   await doApprovals(store);
@@ -200,7 +197,7 @@ async function doLists(store: Store): Promise<void> {
 export const DAY = 24 * 60 * 60_000;
 const LONG = 'words of an answer, '.repeat(40);
 
-/** For tests: leaves in all tables what one chat message leaves behind, written as a turn would. */
+/** Writes to all tables the rows that one chat message leaves, as a turn would. */
 export async function fillAllTables(store: Store, at: number, chat: string, id: string) {
   const newId = createTimedIds(() => at);
   const turnId = newId('turn');

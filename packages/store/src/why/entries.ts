@@ -12,7 +12,9 @@ const TRIGGERS: Readonly<Record<NonNullable<TakenFacts['trigger']>, string>> = {
   cron: 'added by Parley: a scheduled job',
 };
 
-/** From the platform to the inbox: written, received, allowed, stored. */
+/**
+ * Lists the stages of a message from the platform to the inbox: written, received, allowed, stored.
+ */
 export function listArrivalEntries(facts: MessageFacts): readonly TimelineEntry[] {
   const { sentAt, receivedAt, fate } = facts;
   const late = sentAt === null ? 0 : receivedAt - sentAt;
@@ -25,7 +27,10 @@ export function listArrivalEntries(facts: MessageFacts): readonly TimelineEntry[
   ]);
 }
 
-/** When a person took over the conversation and how that ended. Only the owner sees who it was. */
+/**
+ * Describes when a person took over the conversation and how the takeover ended. Only the owner
+ * sees the person's name.
+ */
 export function listTakeoverEntries(
   takeovers: readonly Takeover[],
   now: number,
@@ -45,7 +50,7 @@ export function listTakeoverEntries(
   });
 }
 
-/** Platforms that report times in seconds are up to a second late. In ms. */
+/** Times from platforms that report whole seconds are up to a second late; in ms. */
 const LATE_MS = 1_500;
 
 /** Whether this is a run for a hook event (H09). */
@@ -64,8 +69,8 @@ function describeReceived({ fate }: MessageFacts, late: number): string {
 }
 
 /**
- * Why it was allowed, why it gets an answer, and from which of several agents; one reason contains
- * all three.
+ * Describes why the message was allowed, why it gets an answer, and from which agent; a single
+ * reason contains all three.
  */
 function listDecisionEntries({ reason, receivedAt, fate }: MessageFacts): readonly TimelineEntry[] {
   if (reason === null) return [];
@@ -84,7 +89,7 @@ function listDecisionEntries({ reason, receivedAt, fate }: MessageFacts): readon
   ]);
 }
 
-/** How long it waited for its turn, and why. */
+/** Describes how long the message waited for its turn, and why. */
 export function listLaneEntries(
   { receivedAt }: Pick<MessageFacts, 'receivedAt'>,
   fate: TakenFacts,
@@ -138,7 +143,7 @@ function createWaitEntry(
   );
 }
 
-/** Why a message is currently waiting. */
+/** Describes why a message is currently waiting. */
 export function describeWaitReason(
   { before, settlesAt, files, takeovers }: TakenFacts,
   now: number,
@@ -161,7 +166,7 @@ function formatTimes(count: number): string {
   return count === 1 ? 'once' : `${count} times`;
 }
 
-/** From a turn's start to its commit. */
+/** Lists the stages of a turn from its start to its commit. */
 export function listTurnEntries(turn: TurnFacts): readonly TimelineEntry[] {
   if (turn.written !== null) return [createWrittenEntry(turn, turn.written)];
   return [
@@ -202,7 +207,7 @@ function listRunEntries({ runs, startedAt, attempts }: TurnFacts): readonly Time
 
 const HUNG = '; the process hung in it, and the watchdog ended it';
 
-/** When the model became unavailable and, while the turn waits for it, why. */
+/** Describes when the model became unavailable and, while the turn waits for it, why. */
 function listPostponementEntries({
   putOffSince,
   putOffUntil,
@@ -304,7 +309,7 @@ function listApprovalEntries({
   ];
 }
 
-/** Its outcome, if it has one yet. */
+/** Lists the turn's outcome, if it has ended. */
 function listEndEntries({
   state,
   startedAt,

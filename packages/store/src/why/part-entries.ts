@@ -2,10 +2,10 @@ import { formatCounted, type TimelineEntry } from '@parley/core';
 import type { PartFacts } from './message-facts.ts';
 import { createDurationEntry, createMomentEntry, dropAbsent } from './timeline-entry.ts';
 
-/** Shorter waits are left out. In ms. */
+/** Shorter waits are left out, in ms. */
 const NOTICEABLE_MS = 100;
 
-/** From the outbox to the platform's receipt, part by part. */
+/** Lists the stages of each part from the outbox to the platform's receipt. */
 export function listPartEntries(
   parts: readonly PartFacts[],
   now: number,
@@ -87,7 +87,7 @@ function listFateEntries(part: PartFacts, name: string, now: number): readonly T
   }
 }
 
-/** `14:05:09`, in UTC, because readers may be anywhere. */
+/** Formats a time as `14:05:09` in UTC, because readers may be in any time zone. */
 function formatClockTime(at: number): string {
   return `${new Date(at).toISOString().slice(11, 19)}Z`;
 }

@@ -38,7 +38,9 @@ import {
 } from './message-facts.ts';
 import { buildTimeline } from './timeline.ts';
 
-/** The path that the matching message took; `unknown` or `several` if there is not exactly one. */
+/**
+ * Returns the path of the message that matches; `unknown` or `several` if there is not exactly one.
+ */
 export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): Promise<WhyAnswer> {
   const found = await findMessages(sql, question);
   const [message, another] = found;
@@ -54,7 +56,7 @@ export async function answerWhy(sql: Sql, question: WhyQuestion, now: number): P
 
 const READERS = { inbox: readTaken, decision: readDecision, turn: readWritten };
 
-/** The newest messages in all chats, with names and texts. */
+/** Lists the newest messages in all chats, with names and texts. */
 export async function listRecentMessages(
   sql: Sql,
   limit: number,
@@ -98,12 +100,12 @@ function toMessageName({ table: _table, seq: _seq, ...name }: FoundMessage): Mes
   return name;
 }
 
-/** Whether a message was for this agent. Messages that were not accepted belong to no agent. */
+/** Whether a message was for this agent; messages that were not accepted belong to no agent. */
 function isForAgent({ fate }: MessageFacts, agent: string | null): boolean {
   return fate.kind === 'not-taken' || (getConversationAgent(fate.conversationId) ?? null) === agent;
 }
 
-/** A chat sees Parley's own work only if it received a message about it. */
+/** A chat sees Parley's own work only if it received a message about that work. */
 function isVisibleInChat({ fate }: MessageFacts, chat: ChatKey): boolean {
   if (fate.kind === 'not-taken' || fate.trigger === null || fate.trigger === 'cron') return true;
   return isSameChat(fate.answeredIn, chat) && fate.parts.some(({ isHere }) => isHere);
@@ -131,7 +133,7 @@ async function readDecision(sql: Sql, found: FoundMessage): Promise<MessageFacts
   return { place: toMessagePosition(found), ...facts, fate: { kind: 'not-taken', outcome } };
 }
 
-/** A row may be pruned or forgotten between the two reads for one question, which is rare. */
+/** In rare cases, a row is pruned or forgotten between the two reads for one question. */
 function createDroppedMessageError({ messageId }: FoundMessage): StoreError {
   return new StoreError('store-failed', `Message ${messageId} has just been deleted. Ask again.`);
 }
@@ -176,7 +178,7 @@ async function readTaken(sql: Sql, found: FoundMessage, now: number): Promise<Me
     ...{ state: row.state, outcome: row.outcome },
     ...{ repeats: row.repeats, interruptions: row.interruptions },
     ...{ settlesAt: row.settles_at, claimedAt: row.claimed_at, doneAt: row.done_at },
-    // Only kinds and states, because names were chosen by people.
+    // Only kinds and states are shown, because people chose the file names.
     files: (await sql.all(FILES, { seq: row.seq })).map(({ kind, state }) => `${kind} ${state}`),
     before: row.state === 'waiting' ? await findTurnBefore(sql, conversationId) : null,
     run: isHeartbeat ? ((await sql.get(HEARTBEAT_RUN, { id: found.messageId })) ?? null) : null,
@@ -202,8 +204,8 @@ const TAKEOVERS = defineStatement(`
   order by seq`).rows<Takeover>();
 
 /**
- * Reads a text that a person wrote from the page and that answers no message: a turn with parts,
- * but without an inbound message.
+ * Reads a text that a person wrote on the page and that answers no message: a turn with parts, but
+ * without an inbound message.
  */
 async function readWritten(sql: Sql, found: FoundMessage): Promise<MessageFacts> {
   const { messageId: turnId, at } = found;
@@ -237,17 +239,15 @@ const HEARTBEAT_RUN = defineStatement(
   'select agent, task, state, reason from heartbeat_run where id = :id',
 ).rows<NonNullable<TakenFacts['run']>>();
 
-/**
- * The message that a job sent. Only the last one is known. The job's name is not shown, because
- * people wrote it.
- */
+/** Finds the last message of a job; the job's name is not shown, because people wrote it. */
 const JOB = defineStatement(`
   select id from cron_job
   where conversation_id = :conversationId and last_message_id = :messageId`).rows<
   Row<'cron_job', 'id'>
 >();
 
-// The state is a literal, because a partial index is used only if the query contains its condition.
+// The state is a literal, because a partial index is used only if the query contains the index
+// condition.
 const TURN_BEFORE = defineStatement(`
   select id as "turnId", started_at as "startedAt", awaits from turn
   where conversation_id = :conversationId and state = 'running'`).rows<
@@ -265,7 +265,7 @@ interface PartRow extends Omit<PartFacts, 'isHere' | 'retries'>, ChatKey {
   readonly retries: string | null;
 }
 
-// The newest dead letter about a part, because replayed work may have failed again.
+// Finds the newest dead letter about a part, because replayed work may have failed again.
 const PARTS = `
   select id, channel, account, chat_id as "chatId", part_index as "index", state, attempts,
     created_at as "createdAt", not_before as "notBefore", tried_at as "triedAt",
@@ -278,7 +278,7 @@ const PARTS_OF_TURN = defineStatement(`${PARTS} turn_id = :turnId order by seq`)
 
 const PARTS_OF_COMMAND = defineStatement(`${PARTS} answers = :seq order by seq`).rows<PartRow>();
 
-/** The parts that a turn, or a command without a turn, added to the outbox. */
+/** Reads the parts that a turn, or a command without a turn, added to the outbox. */
 async function readParts(
   sql: Sql,
   { turnId, seq }: { readonly turnId: string | null; readonly seq: number },
@@ -312,7 +312,7 @@ const TURN = defineStatement(`
 const APPROVALS = defineStatement(`
   select ${APPROVAL_COLUMNS} from approval where turn_id = :turnId order by seq`).rows<ApprovalRow>();
 
-/** Reads a turn's stored facts; null if it does not exist. */
+/** Reads the stored facts about a turn; null if the turn does not exist. */
 async function readTurn(sql: Sql, turnId: string): Promise<TurnFacts | null> {
   const row = await sql.get(TURN, { turnId });
   if (row === undefined) return null;
@@ -349,7 +349,7 @@ const NEWEST_ANSWER = defineStatement(`
     order by transcript.seq desc limit 1)
   and facts is not null order by step_index desc limit 1`).rows<{ readonly facts: string }>();
 
-/** The facts about the last step of a session's newest answer. */
+/** Finds the facts about the last step of a session's newest answer. */
 export async function findNewestAnswerFacts(
   sql: Sql,
   conversationId: string,

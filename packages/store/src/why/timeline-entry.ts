@@ -5,7 +5,7 @@ export function dropAbsent<T>(items: readonly (T | false)[]): readonly T[] {
   return items.filter((item): item is T => item !== false);
 }
 
-/** An event at a point in time. */
+/** Creates an entry for an event at a point in time. */
 export function createMomentEntry(
   stage: TimelineEntry['stage'],
   at: number | null,
@@ -14,7 +14,7 @@ export function createMomentEntry(
   return { stage, at, ms: null, text };
 }
 
-/** A period of time; its length is null if an end is unknown. */
+/** Creates an entry for a period; its length is null if either end is unknown. */
 export function createDurationEntry(
   stage: TimelineEntry['stage'],
   from: number | null,

@@ -33,7 +33,7 @@ export function buildTimeline(facts: MessageFacts, now: number): Timeline {
 
 type UnsolicitedFacts = MessageFacts & { readonly fate: TakenFacts & { readonly turn: TurnFacts } };
 
-/** Whether a person wrote it from the page without an inbound message. */
+/** Whether a person wrote the text on the page without an inbound message. */
 function isUnsolicited(facts: MessageFacts): facts is UnsolicitedFacts {
   const { place, fate } = facts;
   return fate.kind === 'taken' && fate.turn?.turnId === place.messageId;
@@ -48,8 +48,8 @@ function listEntriesAfterStoring(
   return [
     ...listOriginEntries(run, cronJob),
     ...listLaneEntries(facts, fate, now),
-    // Tools, approvals and parts for other chats overlap, so these are sorted by time; entries
-    // without a time keep their place.
+    // Tools, approvals and parts for other chats overlap, so their entries are sorted by time;
+    // entries without a time keep their position.
     ...sortEntries([
       ...listTakeoverEntries(takeovers, now),
       ...(turn === null ? [] : listTurnEntries(turn)),
@@ -84,7 +84,7 @@ function sortEntries(entries: readonly TimelineEntry[]): readonly TimelineEntry[
   return placed.toSorted((a, b) => a.at - b.at).map(({ one }) => one);
 }
 
-/** One sentence, and a detail that only the owner may see. */
+/** A one-sentence verdict, with a detail that only the owner may see. */
 interface MessageVerdict {
   readonly verdict: string;
   readonly detail?: string;

@@ -14,7 +14,7 @@ import {
 const CHAT = { channel: 'web', account: 'default', chatId: 'c1' } as const;
 const REASON = 'written by an owner; in a direct chat';
 
-/** A message in the chat c1, received at `at` and written a little earlier. */
+/** Creates a message in the chat c1, received at `at` and written a little earlier. */
 function written(id: string, at: number, more: Partial<AdmittedMessage> = {}): AdmittedMessage {
   const base = createMessage(id, 'c1', { at });
   return {
@@ -100,7 +100,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       await store.takeovers.takeOver({ ...person, lastsMs: 1_000 });
       const texts = (await timeline('m1', 2_000)).entries.map(({ text }) => text);
       expect(texts).toContain('the takeover expired');
-      // Before the takeover began, it is not mentioned.
+      // A takeover that begins later is not mentioned.
       database.setTime(3_000);
       await store.inbox.accept(written('m2', 3_000));
       expect((await timeline('m2', 4_000)).entries.map(({ text }) => text)).not.toContain(
@@ -177,7 +177,7 @@ for (const database of listDatabasesOfDay(inject('postgresUrl'))) {
       expect((await timeline('b')).entries.at(-1)).toMatchObject({ stage: 'lane', ms: 20 });
     });
 
-    it('[D08] reports how turns without an answer ended, and what is waiting behind one', async () => {
+    it('[D08] reports how turns without an answer ended, and which message is waiting behind one', async () => {
       await store.inbox.accept(written('m1', 0));
       let lease = await begin('t1', 100);
       expect(await verdict('m1', 3_100)).toBe(

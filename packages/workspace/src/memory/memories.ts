@@ -13,27 +13,27 @@ import {
 } from './memory-file.ts';
 import { VERSIONS_FOLDER } from './memory-versions.ts';
 
-/** A memory and its file. */
+/** A memory with its file. */
 export interface SavedMemory {
   readonly name: string;
   readonly entry: MemoryEntry;
 }
 
-/** The result of a save. `known`: the memory already exists. */
+/** `known`: the memory already exists. */
 export type SaveResult =
   | ({ readonly kind: 'saved' | 'known' } & SavedMemory)
   | { readonly kind: 'refused'; readonly detail: string };
 
-/** The memories that were removed from the files, and those that could not be. */
+/** The memories that were removed from files, and the files that could not be written. */
 export interface MemoryRemoval {
   readonly memories: readonly SavedMemory[];
-  /** Lines removed from other notes, by file. */
+  /** The number of lines removed from other notes, by file. */
   readonly lines: readonly { readonly name: string; readonly count: number }[];
   /** Files that could not be written, with the reason. */
   readonly failed: readonly { readonly name: string; readonly detail: string }[];
 }
 
-/** `/forget` is a person's own command, and only removes. */
+/** The approval for `/forget`, a person's own command that only removes text. */
 const BY_COMMAND: WriteApproval = { by: 'command' };
 const WHOLE = Number.MAX_SAFE_INTEGER;
 
@@ -41,7 +41,7 @@ const WHOLE = Number.MAX_SAFE_INTEGER;
 export class MemoryFiles {
   readonly #entries = new EntryCache();
 
-  /** The memories that this reader may see, oldest first in each file. */
+  /** Lists the memories that this reader may see, oldest first in each file. */
   async list(view: WorkspaceView): Promise<readonly SavedMemory[]> {
     const lists = await Promise.all(
       listVisibleMemoryFiles(view).map(async (name) => {
@@ -54,8 +54,8 @@ export class MemoryFiles {
   }
 
   /**
-   * Saves an owner's memory in `memory/`, and any other in its conversation's file, which nobody
-   * else can read (W02, W04).
+   * Saves an owner's memory in `memory/`, and other memories in the file of their conversation,
+   * which other readers cannot see (W02, W04).
    */
   async save(view: WorkspaceView, entry: MemoryEntry): Promise<SaveResult> {
     const name = view.reader.kind === 'owner' ? SAVED_FILES[entry.scope] : view.groupMemory;
@@ -103,8 +103,8 @@ export class MemoryFiles {
 }
 
 /**
- * Removes the same from earlier versions; in a chat, only from those of its own file. Returns the
- * failures.
+ * Removes the same text from earlier versions, in a chat only from those of the chat's own file;
+ * returns the failures.
  */
 async function forgetVersions(
   { reader, groupMemory, history }: WorkspaceView,
@@ -121,7 +121,7 @@ async function forgetVersions(
   return (await history?.forget(shorten, isMeant))?.failed ?? [];
 }
 
-/** The same text from the same person, or the same call again. */
+/** Whether two entries have the same text from the same person, or come from the same call. */
 function isSameMemory(known: MemoryEntry, entry: MemoryEntry): boolean {
   if (known.id === entry.id) return true;
   const isAlike = known.text.toLowerCase() === entry.text.toLowerCase();
@@ -133,7 +133,7 @@ function removeLines(text: string, isMeant: (line: string) => boolean): string {
   return kept.join('\n');
 }
 
-/** The files that contain memories, and an owner's notes. */
+/** Lists the files that contain memories, and an owner's notes. */
 async function listChangeableFiles(view: WorkspaceView): Promise<readonly string[]> {
   if (view.reader.kind !== 'owner') return listVisibleMemoryFiles(view);
   const all = (await view.list()).map(({ name }) => name);
@@ -151,11 +151,12 @@ function countLines(text: string): number {
 }
 
 /**
- * How many files have their memories cached: the owner's few, and those for recent conversations.
+ * The number of files whose memories are cached: the owner's few, and those of recent
+ * conversations.
  */
 const FILES = 50;
 
-/** The memories in recently read files, so that each turn parses only new lines. */
+/** Caches the memories of recently read files, so that each turn parses only new lines. */
 class EntryCache {
   readonly #files = new BoundedMap<
     string,
@@ -166,7 +167,7 @@ class EntryCache {
     }
   >(FILES);
 
-  /** The memories in exactly this text, in order. */
+  /** Returns the memories in this text, in order. */
   of(name: string, text: string): readonly MemoryEntry[] {
     const before = this.#files.get(name);
     if (before?.text === text) return before.entries;
@@ -182,13 +183,16 @@ class EntryCache {
   }
 }
 
-/** How often a memory was useful, by its id. */
+/** How often each memory was useful, by memory id. */
 export type MemoryUses = ReadonlyMap<string, number>;
 
-/** The longest profile, in characters. */
+/** The maximum length of a profile, in characters. */
 const MAX_PROFILE_CHARACTERS = 600;
 
-/** How many memories may turn out too long for the remaining space before the search ends. */
+/**
+ * The number of memories that may be too long for the remaining space before the search for a
+ * shorter one ends.
+ */
 const TRIED = 10;
 
 const TITLES: Readonly<Record<MemoryType, string>> = {
@@ -202,8 +206,8 @@ const TITLES: Readonly<Record<MemoryType, string>> = {
 const ORDER: readonly MemoryType[] = ['constraint', 'preference', 'habit', 'skill', 'fact'];
 
 /**
- * A short summary of memories, created without a model (G14): grouped by type, with the newest and
- * most used first in each group. The agent's own notes are marked. Null if there are no memories.
+ * Summarizes memories without a model (G14): grouped by type, with the newest and most used first
+ * in each group; null without memories. The agent's own notes are marked.
  */
 export function summarizeProfile(entries: readonly MemoryEntry[], uses: MemoryUses): string | null {
   const ranked = rankMemories(entries, uses);
@@ -219,8 +223,8 @@ export function summarizeProfile(entries: readonly MemoryEntry[], uses: MemoryUs
 }
 
 /**
- * Each use counts as much as being one position newer. Files are oldest first, so the position
- * represents the age.
+ * One use counts as much as being one position newer. Files list the oldest memory first, so the
+ * position represents the age.
  */
 function rankMemories(entries: readonly MemoryEntry[], uses: MemoryUses): readonly MemoryEntry[] {
   return entries

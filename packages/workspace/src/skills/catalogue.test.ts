@@ -17,8 +17,8 @@ const entry = (n: number, description = `When number ${n} is wanted.`): Catalogu
 const many = (count: number, description?: string) =>
   Array.from({ length: count }, (_, n) => entry(n, description));
 
-describe('the catalogue', () => {
-  it('[S04] is one element per skill, with name, description and location', () => {
+describe('the skill catalog', () => {
+  it('[S04] lists one element per skill, with name, description and location', () => {
     expect(selectCatalogue(many(1), LIMITS).text).toBe(
       [
         '<available_skills>',
@@ -28,11 +28,11 @@ describe('the catalogue', () => {
     );
   });
 
-  it('[S04] is empty if there are no skills', () => {
+  it('[S04] creates an empty catalog without skills', () => {
     expect(selectCatalogue([], LIMITS)).toEqual({ text: '', entries: [], left: 0 });
   });
 
-  it('[S04] cannot be escaped by what an author wrote', () => {
+  it("[S04] escapes the text of a skill's author", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (description, location) => {
         const { text } = selectCatalogue([{ name: 'a', description, location }], LIMITS);
@@ -50,7 +50,7 @@ describe('the catalogue', () => {
     expect([entries.length, left]).toEqual([150, 850]);
   });
 
-  it('[S05] omits skills only when every description is as short as possible, and as few as possible', () => {
+  it('[S05] omits as few skills as possible, and only when every description has the minimum length', () => {
     const sizes = fc.array(fc.integer({ min: 1, max: 300 }), { maxLength: 40 });
     fc.assert(
       fc.property(sizes, fc.nat(12_000), (lengths, characters) => {
@@ -102,7 +102,7 @@ describe('the catalogue', () => {
     );
   });
 
-  it('[S05] finds the number in a few steps', () => {
+  it('[S05] finds the number of skills in a few steps', () => {
     let asked = 0;
     const found = findLargestFitting(1_000, (count) => {
       asked += 1;
@@ -113,7 +113,7 @@ describe('the catalogue', () => {
   });
 });
 
-/** As it appears in a catalog with no remaining space. */
+/** Renders a skill as in a catalog with no remaining space. */
 function shortestOf(one: CatalogueEntry): CatalogueEntry {
   const { length } = one.description;
   const notice = ` … [cut: 40 of ${length} characters]`;
@@ -127,9 +127,9 @@ const LANGUAGES = [
   ['what must be escaped', '"<a>&<b>" '.repeat(200)],
 ] as const;
 
-describe("a skill's cost", () => {
+describe('the token cost of a skill', () => {
   it.each(LANGUAGES)(
-    '[S10] is about 100 tokens when many have long descriptions in %s',
+    '[S10] costs about 100 tokens per skill when many have long descriptions in %s',
     (_case, description) => {
       const { text, left } = selectCatalogue(many(60, description), LIMITS);
       expect(left).toBe(0);
@@ -138,7 +138,7 @@ describe("a skill's cost", () => {
   );
 
   it.each(LANGUAGES)(
-    '[S10] of 20 is below 2,000 tokens, including the rules above them, in %s',
+    '[S10] costs less than 2,000 tokens for 20 skills, including the rules above them, in %s',
     (_case, description) => {
       const { text, left } = selectCatalogue(many(20, description), LIMITS);
       expect(left).toBe(0);
@@ -152,7 +152,7 @@ describe("a skill's cost", () => {
     expect(selectCatalogue(entries, LIMITS)).toMatchObject({ entries, left: 0 });
   });
 
-  it('[P10] [S05] indicates that a description was truncated, at the end of a sentence, and its length', () => {
+  it('[P10] [S05] marks a truncated description and its length, and ends it with a sentence', () => {
     const sentence = 'Plans a journey with trains and hotels. ';
     const { entries } = selectCatalogue(many(20, sentence.repeat(100).trim()), LIMITS);
     expect(entries[0]?.description).toMatch(

@@ -1,22 +1,23 @@
 import { parse } from 'yaml';
 import { readLooseJson } from './loose-json.ts';
 
-/** One key in a front matter block. */
 export interface MatterEntry {
   readonly key: string;
   readonly value: unknown;
-  /** The text after the colon, together with the following lines that belong to it, trimmed. */
+  /**
+   * The text after the colon, together with the following lines that belong to the key, trimmed.
+   */
   readonly raw: string;
-  /** The guess that was needed to parse it; null if it is plain YAML. */
+  /** The guess that was needed to parse the value; null if it is plain YAML. */
   readonly guess: string | null;
 }
 
-/** The maximum depth of nested blocks; deeper ones are text. */
+/** The maximum depth of nested blocks; deeper blocks are treated as text. */
 const MAX_DEPTH = 5;
 
 /**
  * Parses front matter that is not valid YAML as a whole, key by key, so that a mistake in one key
- * does not affect the others. A duplicate key appears twice. Never throws.
+ * does not affect the others. A duplicate key is returned twice; never throws.
  */
 export function readEntries(lines: readonly string[], depth = 0): readonly MatterEntry[] {
   return splitSegments(lines).map((segment) => ({
@@ -25,7 +26,7 @@ export function readEntries(lines: readonly string[], depth = 0): readonly Matte
   }));
 }
 
-/** The text of each key in front matter that is YAML, between its `---` lines. */
+/** Reads the text of each key in front matter that is YAML, between its `---` lines. */
 export function readRawTexts(head: string): ReadonlyMap<string, string> {
   const block = head.replace(/^---[^\n]*\n/, '').replace(/(?:^|\n)---[^\n]*\n*$/, '');
   const segments = splitSegments(block.split('\n'));
@@ -35,17 +36,19 @@ export function readRawTexts(head: string): ReadonlyMap<string, string> {
 /** A key with all its lines. */
 interface MatterSegment {
   readonly key: string;
-  /** The text after the colon. */
+  /** The text after the colon on the same line. */
   readonly inline: string;
   readonly below: readonly string[];
 }
 
 const KEY =
   /^(?:"([^"]{1,80})"|'([^']{1,80})'|([\p{L}_][\p{L}\p{N} _.-]{0,60}?))[ \t]*[:：](?=[ \t]|$)[ \t]*(.*)$/u;
-/** A colon without a space after it; in `https://…` it is part of an address. */
+/**
+ * Matches a colon without a space after it, except in `https://…`, where it is part of an address.
+ */
 const TIGHT_KEY = /^()()([A-Za-z][\w-]*)[:：](?!\/\/)(.*)$/u;
 
-/** The key with which a line begins, and what follows it; null if there is none. */
+/** Splits a line into its key and the text that follows; null if it has no key. */
 export function readKey(line: string): { readonly key: string; readonly inline: string } | null {
   const plain = line.replace(/^\p{Cf}+/u, '');
   const found = KEY.exec(plain) ?? TIGHT_KEY.exec(plain);
@@ -72,8 +75,8 @@ function splitSegments(lines: readonly string[]): readonly MatterSegment[] {
 }
 
 /**
- * The number of following lines up to the end of the brackets that a value opens, even if nothing
- * is indented.
+ * Counts the following lines up to the end of the brackets that a value opens, even if nothing is
+ * indented.
  */
 function countFlowLines(inline: string, below: readonly string[]): number {
   const first = inline === '' ? (below.find((line) => line.trim() !== '') ?? '') : inline;
@@ -96,7 +99,7 @@ function toRawEntry({ key, inline, below }: MatterSegment): Pick<MatterEntry, 'k
   return { key, raw: [inline, ...below].join('\n').trim() };
 }
 
-/** Tries what the author may have meant, starting with the most literal interpretation. */
+/** Tries possible meanings of a value, starting with the most literal one. */
 function guessValue(segment: MatterSegment, depth: number): Pick<MatterEntry, 'value' | 'guess'> {
   const { key, inline, below } = segment;
   const text = [`${JSON.stringify(key)}: ${inline}`, ...below.map((line) => `  ${line}`)].join(
@@ -106,7 +109,7 @@ function guessValue(segment: MatterSegment, depth: number): Pick<MatterEntry, 'v
   if (strict !== undefined) return { value: strict.value, guess: null };
   const spaced = text.replaceAll(/^[ \t]+/gm, (indent) => indent.replaceAll('\t', '  '));
   const repaired = [
-    { found: parseValue(spaced, true), guess: 'has tabs where YAML wants spaces' },
+    { found: parseValue(spaced, true), guess: 'has tabs where YAML requires spaces' },
     { found: parseValue(spaced, false), guess: 'has the same key twice' },
   ].find(({ found }) => found !== undefined);
   if (repaired?.found !== undefined) return { value: repaired.found.value, guess: repaired.guess };
@@ -120,7 +123,7 @@ function readLooseValue(
   const whole = [inline, ...below].join('\n').trim();
   if (/^[[{]/.test(whole)) {
     const value = readLooseJson(whole);
-    if (value !== undefined) return { value, guess: 'is JSON as it is written by hand' };
+    if (value !== undefined) return { value, guess: 'is hand-written JSON' };
   }
   if (inline === '' && depth < MAX_DEPTH) {
     const inner = readEntries(dedentText(below), depth + 1);
@@ -132,7 +135,7 @@ function readLooseValue(
   return { value: toPlainValue(inline, below), guess: 'is not plain YAML, and was read as text' };
 }
 
-/** The value for one key, or undefined if it is not YAML. */
+/** Parses the value of one key; undefined if it is not YAML. */
 function parseValue(text: string, uniqueKeys: boolean): { readonly value: unknown } | undefined {
   try {
     const data: unknown = parse(text, {
@@ -159,7 +162,8 @@ function dedentText(lines: readonly string[]): readonly string[] {
 }
 
 /**
- * The text of a value that is not YAML: without the quotes around it, with line breaks as spaces.
+ * Returns the text of a value that is not YAML, without surrounding quotes and with line breaks as
+ * spaces.
  */
 export function toPlainValue(inline: string, below: readonly string[] = []): string {
   const isBlock = /^[|>][+-]?\d?[+-]?$/.test(inline);

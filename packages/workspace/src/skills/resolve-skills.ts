@@ -8,9 +8,10 @@ import type { ParsedSkill } from './skill-file.ts';
 import type { SkillHeader } from './skill-header.ts';
 
 /**
- * The state of a skill. `ready`: in the catalog for those who may see it. `left-out`: excluded by
- * the catalog's limits. `shadowed`: another one with its name wins. `refused`: it is broken, too
- * large or hostile. The other states result from the operator's choices and the machine.
+ * `ready`: in the catalog for readers who may see the skill. `left-out`: excluded by the limits of
+ * the catalog. `shadowed`: another skill with the same name takes precedence. `refused`: the skill
+ * is broken, too large or hostile. The other states depend on the operator's settings and the
+ * machine.
  */
 export type SkillState =
   | 'ready'
@@ -21,35 +22,34 @@ export type SkillState =
   | 'shadowed'
   | 'refused';
 
-/** Where the value of a skill's key variable comes from; null if it has none. */
+/** The source of the value of a skill's key variable; null without a value. */
 export type KeySource = 'environment' | 'settings' | null;
 
-/** A skill with everything decided that does not depend on the reader. */
+/** A skill with all decisions that do not depend on the reader. */
 export interface ResolvedSkill {
   readonly found: FoundSkill;
-  /** Null if it is refused. */
+  /** Null for a refused skill. */
   readonly skill: ParsedSkill | null;
   readonly state: SkillState;
   readonly reason: string | null;
   readonly audience: Audience;
   readonly command: string | null;
   readonly commandProblem: string | null;
-  /** Where its key (`primaryEnv`) comes from. */
+  /** The source of the skill's key (`primaryEnv`). */
   readonly key: KeySource;
 }
 
-/** A skill that can be used. */
 export interface UsableSkill extends ResolvedSkill {
   readonly skill: ParsedSkill;
 }
 
-/** The rules that decide about skills. */
+/** The settings that decide which skills may be used. */
 export interface SkillRules {
-  /** The only allowed names, apart from skills that are marked `always`; undefined allows all. */
+  /** The only allowed names, apart from skills marked `always`; undefined allows all. */
   readonly allow: readonly string[] | undefined;
-  /** Never allowed, even if also listed above. */
+  /** Names that are never allowed, even if also listed in `allow`. */
   readonly block: readonly string[];
-  /** Commands that are already taken. */
+  /** Commands that are already taken by others. */
   readonly reserved: readonly string[];
   /** Whether the settings contain an `apiKey` for the skill. */
   readonly hasKey: (name: string) => boolean;
@@ -69,8 +69,8 @@ export function resolveSkills(
     if (one.content.kind === 'refused') continue;
     const key = foldName(one.content.name);
     const before = winners.get(key);
-    // Within one folder the first one with a name is kept, because it is unknown which one was
-    // intended.
+    // Of two skills with the same name in one folder, the first is kept, because it is unknown
+    // which one was intended.
     if (before === undefined || !isSameFolder(before, one)) winners.set(key, one);
   }
   const commands = new Map<string, string>();
@@ -93,7 +93,7 @@ export function resolveSkills(
   return found.toSorted(sortByRank(found)).map(decide);
 }
 
-/** The usable skills that `reader` may see, in catalog order. */
+/** Lists the usable skills that `reader` may see, in catalog order. */
 export function listUsableBy(
   resolved: readonly ResolvedSkill[],
   reader: Reader,
@@ -123,7 +123,7 @@ function decideState(
   if (isIn(block)) return { state: 'blocked', reason: 'skills.block names it' };
   // A skill marked `always` is not a choice; only `block` removes it.
   if (allow !== undefined && !skill.always && !isIn(allow)) {
-    return { state: 'not-allowed', reason: 'skills.allow does not name it' };
+    return { state: 'not-allowed', reason: 'it is not listed in skills.allow' };
   }
   const lacking = describeIneligible(skill, facts);
   return lacking === null
@@ -132,7 +132,7 @@ function decideState(
 }
 
 /**
- * Where a skill's key comes from. The environment takes precedence over the settings, as in
+ * Finds the source of a skill's key; the environment takes precedence over the settings, as in
  * OpenClaw.
  */
 function findKeySource(
@@ -164,7 +164,7 @@ function takeCommand(
   return { command, commandProblem: null };
 }
 
-/** The strongest source first, then by name; a skill without a name is sorted by its folder. */
+/** Sorts by the strongest source, then by name; a skill without a name is sorted by its folder. */
 function sortByRank(found: readonly FoundSkill[]) {
   const roots = [...new Set(found.map(getSkillRoot))];
   const rank = new Map(roots.map((root, index) => [root, index]));
@@ -193,12 +193,12 @@ export function getSkillFolderName({ segments, root }: FoundSkill): string {
 
 /** The facts about the machine, and the settings for skills. */
 export interface SkillFacts {
-  /** As Node names it: `linux`, `darwin`, `win32`. */
+  /** The operating system as Node names it: `linux`, `darwin`, `win32`. */
   readonly os: string;
-  /** The programs that skills require and that were found. */
+  /** The programs that skills require and that were found on the machine. */
   readonly bins: ReadonlySet<string>;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The settings, for `requires.config: agent.workspace`. */
+  /** The settings, to check `requires.config: agent.workspace`. */
   readonly settings: unknown;
   /** The names of the agent's tools. */
   readonly tools: ReadonlySet<string>;
@@ -210,7 +210,10 @@ const OS_NAMES: Readonly<Record<string, string>> = {
   windows: 'win32',
 };
 
-/** Why a skill cannot be used here (S03); null if it can. `always` requires nothing. */
+/**
+ * Describes why a skill cannot be used on this machine (S03); null if it can. A skill marked
+ * `always` requires nothing.
+ */
 export function describeIneligible(
   {
     always,
@@ -253,7 +256,7 @@ function listMissingReasons(
   return missing.length === 0 ? [] : [`needs ${what} ${missing.map(quoteSkillName).join(', ')}`];
 }
 
-/** Text written by the skill's author, so it is quoted. */
+/** The text was written by the skill's author, so it is quoted. */
 function quoteSkillName(name: string): string {
   return JSON.stringify(name);
 }
@@ -262,7 +265,7 @@ function isSet(env: SkillFacts['env'], name: string): boolean {
   return Object.hasOwn(env, name) && env[name] !== undefined && env[name] !== '';
 }
 
-/** The value at `a.b.c`; nothing is taken from prototypes. */
+/** Reads the value at `a.b.c`, ignoring prototypes. */
 function getSettingAt(settings: unknown, path: string): unknown {
   return path.split('.').reduce<unknown>((block, key) => {
     if (typeof block !== 'object' || block === null) return undefined;
@@ -279,7 +282,7 @@ function isTruthySetting(value: unknown): boolean {
 const MAX_FOLDERS = 100;
 
 /**
- * Which of these programs can be started: plain names found on `path` (in the same format as
+ * Finds which of these programs can be started: plain names found on `path` (in the same format as
  * `PATH`). Never throws.
  */
 export async function findPrograms(
@@ -304,14 +307,17 @@ async function isProgram(path: string): Promise<boolean> {
     await access(path, constants.X_OK);
     return (await stat(path)).isFile();
   } catch {
-    return false; // It does not exist or may not be started; in both cases it cannot be used.
+    return false; // The program does not exist or may not be started; it cannot be used in either case.
   }
 }
 
 /** The maximum command length that both Telegram and Discord accept. */
 const MAX_COMMAND_LENGTH = 32;
 
-/** A skill's command name: `a`–`z`, `0`–`9`, `_`; null if its name contains none of these. */
+/**
+ * Converts a skill's name to a command name (`a`–`z`, `0`–`9`, `_`); null if none of its characters
+ * can be used.
+ */
 export function toCommandName(skill: string): string | null {
   const plain = skill
     .normalize('NFKD')
@@ -329,9 +335,7 @@ export interface TypedSkillCommand {
   readonly argument: string;
 }
 
-/**
- * Parses `/plan-trip Rome` and `/plan_trip Rome` alike; null if the text is not a command at all.
- */
+/** Parses `/plan-trip Rome` and `/plan_trip Rome` alike; null if the text is not a command. */
 export function parseSkillCommand(text: string): TypedSkillCommand | null {
   const [, word, argument = ''] = /^\s*\/([a-z0-9_-]{1,64})(?:\s+(.*))?$/is.exec(text) ?? [];
   const command = word === undefined ? null : toCommandName(word);

@@ -6,11 +6,10 @@ import { parseHeader, type SkillHeader, toMatterEntries } from './skill-header.t
 import { nameSkill } from './skill-name.ts';
 import { cleanOneLine } from './skill-text.ts';
 
-/** A valid skill. */
 export interface ParsedSkill extends SkillHeader {
   readonly kind: 'skill';
   readonly name: string;
-  /** Guesses that were needed to parse it, for people; empty if there are none. */
+  /** Guesses that were needed to parse the skill, for people; empty if there were none. */
   readonly warnings: readonly string[];
 }
 
@@ -21,8 +20,8 @@ export interface RefusedSkill {
 }
 
 /**
- * Parses a SKILL.md (S01, S11); `folder` names the skill if it does not name itself. The body is
- * not cached: it is read again for each use.
+ * Parses a SKILL.md (S01, S11); `folder` provides the name if the file has none. The body is not
+ * cached but read again for each use.
  */
 export function parseSkill(
   raw: string,
@@ -31,7 +30,7 @@ export function parseSkill(
   const front = readMatter(raw);
   const { body } = front;
   if (front.kind === 'refused') return { content: refuseSkill(front.reason), body };
-  if (body === '') return { content: refuseSkill('it says nothing below its front matter'), body };
+  if (body === '') return { content: refuseSkill('it has no text below its front matter'), body };
   const { result, warnings: guesses } = parseHeader(front.entries);
   if (!result.success) {
     const issue = result.error.issues[0];
@@ -60,12 +59,12 @@ type MatterResult =
     }
   | { readonly kind: 'refused'; readonly reason: string; readonly body: string };
 
-/** Tries strict YAML first; anything else is parsed key by key. */
+/** Tries strict YAML first, and parses other front matter key by key. */
 function readMatter(raw: string): MatterResult {
   const front = readFrontMatter(raw, z.record(z.string(), z.unknown()));
   const { body } = front;
   if (front.kind === 'none') {
-    const reason = 'it has no front matter: name and description between two lines of ---';
+    const reason = 'it has no front matter with name and description between two lines of ---';
     return { kind: 'refused', reason, body };
   }
   if (front.kind === 'parsed') {

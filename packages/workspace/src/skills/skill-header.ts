@@ -12,7 +12,7 @@ const MAX_WORD_LENGTH = 128;
 const Word = z.string().min(1).max(MAX_WORD_LENGTH);
 const Words = z.array(Word).max(MAX_WORDS).default([]);
 
-/** An installation step; nothing else in it is shown. */
+/** An installation step; its other fields are not shown. */
 const InstallStep = z.union([
   z.string(),
   z.looseObject({
@@ -23,7 +23,7 @@ const InstallStep = z.union([
 ]);
 type InstallStep = z.infer<typeof InstallStep>;
 
-/** The facts of a skill that are known before its text is read. */
+/** The facts about a skill that are available before its text is read. */
 const Header = z.object({
   /** Defaults to the folder's name. */
   name: z.string().optional(),
@@ -38,23 +38,25 @@ const Header = z.object({
   userinvocable: z.boolean().default(true),
   disablemodelinvocation: z.boolean().default(false),
   show: z.enum(['outline', 'inline']).optional(),
-  /** The variable that receives the skill's `apiKey` from the settings; shown in one piece. */
+  /**
+   * The variable that receives the skill's `apiKey` from the settings; its name is never truncated.
+   */
   primaryenv: Word.optional(),
   audiencetwice: z.literal(false, {
-    error: 'the audience is written twice, and which one is meant cannot be known',
+    error: 'the audience is written twice, so it is unclear which one applies',
   }),
-  /** False as soon as any audience other than `everyone` appears anywhere. */
+  /** False if an audience other than `everyone` appears in any key. */
   foreveryone: z.boolean(),
 });
 
-/** The same facts from a block that is plain YAML, with its keys in any spelling. */
+/** The same facts from a plain YAML block, with its keys in any spelling. */
 export const SkillHeader = z.preprocess(
   (written) => tidyHeader(toMatterEntries(written)).header,
   Header,
 );
 export type SkillHeader = z.infer<typeof SkillHeader>;
 
-/** Parses the keys in front matter. A mistake in an optional key is a warning. */
+/** Parses the keys in front matter; a mistake in an optional key is a warning. */
 export function parseHeader(entries: readonly MatterEntry[]): {
   readonly result: z.ZodSafeParseResult<SkillHeader>;
   readonly warnings: readonly string[];
@@ -69,7 +71,7 @@ export function isForEveryone(entries: readonly MatterEntry[]): boolean {
   return foreveryone && !audiencetwice;
 }
 
-/** The entries in a block that is plain YAML; `raw` is how its values are written, if known. */
+/** Converts a plain YAML block to entries; `raw` is the original spelling of a value, if known. */
 export function toMatterEntries(
   block: unknown,
   raw: ReadonlyMap<string, string> = new Map(),
@@ -89,9 +91,9 @@ const BLOCKS = ['openclaw', 'clawdbot', 'moltbot', 'parley'];
 type NoteProblem = (key: string, what: string) => void;
 
 /**
- * Merges the keys at the top level, in `metadata` and in its blocks into one level, and converts
- * each value to its intended form (S11). The higher level wins, except for the audience, where the
- * strictest value does.
+ * Merges the keys at the top level, in `metadata` and in its blocks, and converts each value to its
+ * intended form (S11). The higher level wins, except for the audience, where the strictest value
+ * does.
  */
 function tidyHeader(entries: readonly MatterEntry[]) {
   const warnings: string[] = [];
@@ -127,22 +129,22 @@ function tidyHeader(entries: readonly MatterEntry[]) {
 }
 
 /**
- * Parsed first as hand-written JSON, like OpenClaw does: in YAML, `{a:1}` and a comment mean
- * something else.
+ * The value is parsed first as hand-written JSON, as in OpenClaw, because `{a:1}` and comments have
+ * another meaning in YAML.
  */
 function parseMetadata(entry: MatterEntry | undefined): unknown {
   const json = entry?.raw.startsWith('{') ? readLooseJson(entry.raw) : undefined;
   return json ?? parseObject(entry?.value);
 }
 
-/** Some authors write a block as a quoted line of JSON; any other value is their own text. */
+/** Some authors write a block as a quoted line of JSON; other values are left unchanged. */
 function parseObject(value: unknown): unknown {
   return typeof value === 'string' ? readLooseJson(value) : value;
 }
 
 /**
- * `userInvocable`, `user-invocable` and `User_Invocable` are one key; invisible characters in a key
- * are ignored.
+ * Folds `userInvocable`, `user-invocable` and `User_Invocable` into one key, and ignores invisible
+ * characters.
  */
 function foldKey(key: string): string {
   return key
@@ -151,10 +153,10 @@ function foldKey(key: string): string {
     .toLowerCase();
 }
 
-/** Cannot be an author's key, because foldKey leaves no space in it. */
+/** An author cannot write this key, because foldKey removes spaces. */
 const AUDIENCE_TWICE = 'audience twice';
 
-/** Entries by folded key. For a duplicate key, the last one with a value counts. */
+/** Indexes entries by folded key; for a duplicate key, the last one with a value counts. */
 function foldEntries(
   entries: readonly MatterEntry[],
   note: NoteProblem,
@@ -174,19 +176,21 @@ function isEmptyEntry({ value }: MatterEntry): boolean {
   return value === null || value === undefined || value === '';
 }
 
-/** A text as its author wrote it, even if YAML turns it into a number, a list or a comment. */
+/**
+ * Reads a text as its author wrote it, even if YAML turns it into a number, a list or a comment.
+ */
 function readHeaderText(entry: MatterEntry | undefined, note: NoteProblem): string | undefined {
   if (entry === undefined) return undefined;
   const { key, value, raw } = entry;
   const asWritten = toPlainValue(raw);
   if (value === null || value === undefined) {
     if (!raw.startsWith('#')) return undefined;
-    note(key, 'is a comment to YAML; it was read as text');
+    note(key, 'is a comment in YAML; it was read as text');
     return asWritten;
   }
   if (typeof value === 'string') {
     if (!losesText(value, raw)) return value;
-    note(key, 'has a part that means something else to YAML; it was read as text');
+    note(key, 'has a part with another meaning in YAML; it was read as text');
     return asWritten;
   }
   if (Array.isArray(value) && value.every((item) => typeof item === 'string')) {
@@ -206,18 +210,18 @@ function losesText(value: string, raw: string): boolean {
 const YES: readonly unknown[] = [true, 1, 'true', 'yes', 'y', 'on', '1', 'enabled'];
 const NO: readonly unknown[] = [false, 0, 'false', 'no', 'n', 'off', '0', 'disabled', 'never'];
 
-/** Undefined, as if it were absent. */
+/** An invalid flag is treated as absent. */
 function readFlag(entry: MatterEntry | undefined, note: NoteProblem): boolean | undefined {
   if (entry === undefined || isEmptyEntry(entry)) return undefined;
   const { key, value } = entry;
   const word = typeof value === 'string' ? value.trim().toLowerCase() : value;
   if (YES.includes(word)) return true;
   if (NO.includes(word)) return false;
-  note(key, 'is neither yes nor no, and does not count');
+  note(key, 'is neither yes nor no and is ignored');
   return undefined;
 }
 
-/** A flag's value, if it has any. */
+/** Reads a flag's value, if it has one. */
 function readFlagWord(entry: MatterEntry | undefined): unknown {
   return entry === undefined || isEmptyEntry(entry) ? undefined : entry.value;
 }
@@ -226,13 +230,13 @@ function readFormat(entry: MatterEntry | undefined, note: NoteProblem): string |
   if (entry === undefined || isEmptyEntry(entry)) return undefined;
   const word = String(entry.value).trim().toLowerCase();
   if (word === 'outline' || word === 'inline') return word;
-  note(entry.key, 'is neither outline nor inline, and does not count');
+  note(entry.key, 'is neither outline nor inline and is ignored');
   return undefined;
 }
 
 /**
- * Parses `bins: curl`, `bins: curl, jq` and `bins: [curl, jq]`. Anything else is left unchanged,
- * and the schema refuses it.
+ * Parses `bins: curl`, `bins: curl, jq` and `bins: [curl, jq]`; other values are left for the
+ * schema to refuse.
  */
 function splitWords(value: unknown): readonly unknown[] {
   if (value === null || value === undefined || value === false) return [];
@@ -249,7 +253,7 @@ function readRequirements(value: unknown, note: NoteProblem) {
   const block = parseObject(value);
   const isBlock = typeof block === 'object' && block !== null && !Array.isArray(block);
   if (!isBlock && !isEmptyEntry({ key: '', value, raw: '', guess: null })) {
-    note('requires', 'is no block with bins, anyBins, env, config or tools, and does not count');
+    note('requires', 'is not a block with bins, anyBins, env, config or tools and is ignored');
   }
   const folded = foldEntries(toMatterEntries(isBlock ? block : {}), note);
   const words = (key: string) => splitWords(folded.get(key)?.value);
@@ -262,7 +266,7 @@ function readRequirements(value: unknown, note: NoteProblem) {
   };
 }
 
-/** Shown to people; a mistake in it does not disable the skill. */
+/** The emoji is only shown to people, so a mistake in it does not disable the skill. */
 function readEmoji(value: unknown): string | null {
   return typeof value === 'string' ? cleanOneLine(value).slice(0, 16) || null : null;
 }

@@ -3,7 +3,7 @@ import { cleanOneLine } from './skill-text.ts';
 const MAX_LENGTH = 64;
 /** Quotes, template brackets and a backslash have a meaning in prompts, paths and commands. */
 const UNUSABLE = /[`"\\{}$]/;
-/** A letter or digit in any script, or an emoji. */
+/** Matches a letter or digit in any script, or an emoji. */
 const HAS_NAME = /[\p{L}\p{N}\p{Extended_Pictographic}]/u;
 
 /** A skill's name; `warning` is set if the name its author wrote cannot be used. */
@@ -12,9 +12,9 @@ export type SkillNaming =
   | { readonly kind: 'refused'; readonly reason: string };
 
 /**
- * Names a skill by what its author wrote, or otherwise by its folder. A written name that could be
- * mistaken for something else (a path, a tag, another name with invisible characters in it) is
- * hostile and is refused, whatever the folder is called. Pure.
+ * Names a skill by its front matter, or otherwise by its folder. A name that could be mistaken for
+ * something else (a path, a tag, another name with invisible characters in it) is hostile and is
+ * refused, even if the folder has a usable name. Pure.
  */
 export function nameSkill(written: string | undefined, folder: string): SkillNaming {
   const own = normalizeName(written ?? '');
@@ -23,9 +23,9 @@ export function nameSkill(written: string | undefined, folder: string): SkillNam
   if (isUsable(own)) return { kind: 'named', name: own, warning: null };
   const name = normalizeName(folder);
   if (findHostileReason(name) !== null || !isUsable(name)) {
-    return { kind: 'refused', reason: 'it has no name, and its folder cannot name it' };
+    return { kind: 'refused', reason: 'it has no name, and its folder name cannot be used' };
   }
-  const warning = own === '' ? null : 'its name cannot be used, so it is called as its folder';
+  const warning = own === '' ? null : 'its name cannot be used, so the folder name is used';
   return { kind: 'named', name, warning };
 }
 

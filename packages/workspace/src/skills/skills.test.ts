@@ -28,11 +28,11 @@ const SOURCES: readonly SkillSource[] = [
   'workspace',
 ];
 
-describe('the six sources', () => {
+describe('the six skill sources', () => {
   it.each(SOURCES.slice(1).map((source, index) => [source, SOURCES[index] ?? 'extra'] as const))(
     '[S02] %s wins over %s by name',
     async (stronger, weaker) => {
-      // The weaker one is written last and under a folder that sorts later.
+      // The weaker skill is written last and into a folder that sorts later.
       await scene.write(stronger, 'a', createSkillText('trip', '', `from ${stronger}`));
       await scene.write(weaker, 'z', createSkillText('Trip', '', `from ${weaker}`));
       const skills = scene.open();
@@ -42,7 +42,7 @@ describe('the six sources', () => {
     },
   );
 
-  it('[S02] [S05] are in the catalog with the home folder written as ~, the strongest first', async () => {
+  it('[S02] [S05] appear in the catalog with the home folder written as ~, the strongest first', async () => {
     await scene.write('personal', 'b', createSkillText('b'));
     await scene.write('workspace', 'c', createSkillText('c'));
     await scene.write('bundled', 'a', createSkillText('a'));
@@ -57,12 +57,12 @@ describe('the six sources', () => {
     );
   });
 
-  it('[S02] need not exist', async () => {
+  it('[S02] accepts skill sources that do not exist', async () => {
     expect(await scene.open().list()).toEqual([]);
     expect((await scene.open().snapshot(OWNER)).catalogue).toBe('');
   });
 
-  it('[S02] count a folder that belongs to two of them once, as the stronger one', async () => {
+  it('[S02] count a folder that belongs to two sources once, as the stronger one', async () => {
     const home = join(scene.base, 'home');
     const folders = listSkillFolders({
       extra: [],
@@ -78,7 +78,7 @@ describe('the six sources', () => {
   });
 });
 
-describe('which skills are used', () => {
+describe('usable skills', () => {
   it('[S03] block wins over allow, and neither is case-sensitive', async () => {
     for (const name of ['a', 'b', 'c']) await scene.write('bundled', name, createSkillText(name));
     const settings = { allow: ['A', 'b'], block: ['B'] };
@@ -113,14 +113,14 @@ describe('which skills are used', () => {
     expect((await scene.status('a', { ...settings, block: ['A'] }))?.state).toBe('blocked');
   });
 
-  it('[S03] [S05] the limits of the list exclude "always" last, whatever its source', async () => {
+  it('[S03] [S05] the limits of the catalog exclude "always" skills last, from any source', async () => {
     for (const name of ['a', 'b', 'c']) await scene.write('workspace', name, createSkillText(name));
     await scene.write('bundled', 'z', createSkillText('z', 'always: true\n'));
     const { names, left } = await scene.open({ max: 2 }).snapshot(OWNER);
     expect([names, left]).toEqual([['z', 'a'], 2]);
   });
 
-  it('[S03] [W03] "always" opens nothing: the owner’s stays the owner’s, and hidden stays hidden', async () => {
+  it('[S03] [W03] "always" opens nothing: private and hidden skills stay so', async () => {
     const always = 'always: true\n';
     await scene.write('bundled', 'a', createSkillText('a', `${always}audience: owner\n`));
     await scene.write(
@@ -160,7 +160,7 @@ describe('which skills are used', () => {
     ]);
   });
 
-  it('[S05] a skill that the limits exclude says so, and is still a command', async () => {
+  it('[S05] a skill excluded by the limits reports this, and is still a command', async () => {
     for (const name of ['a', 'b']) await scene.write('bundled', name, createSkillText(name));
     expect(await scene.status('b', { max: 1 })).toMatchObject({ state: 'left-out', command: 'b' });
     expect((await scene.open({ max: 1 }).snapshot(OWNER)).left).toBe(1);
@@ -185,7 +185,7 @@ describe('private skills', () => {
     await scene.write('bundled', 'open', createSkillText('open'));
   });
 
-  it('[W03] are the owner’s: in the catalog, on demand and as commands', async () => {
+  it('[W03] shows private skills to the owner in the catalog, on demand and as commands', async () => {
     const skills = scene.open();
     const forOwner = await skills.snapshot(OWNER);
     expect([forOwner.names, forOwner.audience]).toEqual([['secret', 'open'], { kind: 'owner' }]);
@@ -211,7 +211,7 @@ describe('private skills', () => {
     );
   });
 
-  it('[W03] hide what they shadow from a guest as well', async () => {
+  it('[W03] also hide the skills that they shadow from a guest', async () => {
     await scene.write('bundled', 'secret', createSkillText('secret', '', 'the public one'));
     expect(await scene.open().read('secret', GUEST)).toMatchObject({ kind: 'absent' });
   });
@@ -230,7 +230,7 @@ describe('private skills', () => {
 });
 
 describe('reading on demand', () => {
-  it('[S06] [S09] returns today’s text and today’s list', async () => {
+  it('[S06] [S09] returns the current text and the current list', async () => {
     const skills = scene.open();
     await scene.write('workspace', 'a', createSkillText('a', '', 'one'));
     const before = await skills.snapshot(GUEST);
@@ -252,7 +252,7 @@ describe('reading on demand', () => {
     });
   });
 
-  it('[S06] reports where the files of a skill are, if its text asks for that', async () => {
+  it("[S06] reports the path of a skill's files if its text asks for it", async () => {
     await scene.write(
       'personal',
       'a',
@@ -266,7 +266,7 @@ describe('reading on demand', () => {
     });
   });
 
-  it('[S07] creates the same snapshot as long as nothing changes', async () => {
+  it('[S07] creates the same snapshot while no file changes', async () => {
     await scene.write(
       'bundled',
       'a',
@@ -292,17 +292,17 @@ describe('reading on demand', () => {
     expect(await scene.open().read('a', OWNER, 'host.md')).toMatchObject({ reason: 'unreadable' });
   });
 
-  it('[S06] [P05] has a skill in full or in the catalog, never in both', async () => {
+  it('[S06] [P05] shows a skill in full or in the catalog, never both', async () => {
     await scene.write('bundled', 'a', createSkillText('a', '', 'A'.repeat(20_000)));
     await scene.write('bundled', 'b', createSkillText('b', '', 'B'.repeat(20_000)));
     await scene.write('bundled', 'c', createSkillText('c', '', 'CCC'));
     const { inline, names, catalogue } = await scene.open({ show: 'inline' }).snapshot(GUEST);
     expect(names).toEqual(['a', 'b', 'c']);
     expect(inline.map(({ name }) => name)).toEqual(['a', 'c']);
-    // If the body does not fit, its line is there, so nothing is lost.
+    // A skill whose body does not fit is in the catalog, so no skill is lost.
     expect(catalogue).toContain('<name>b</name>');
     expect(catalogue).not.toMatch(/<name>[ac]</);
-    // Only the catalog would otherwise say when to use it.
+    // Outside the catalog, the description must say when to use the skill.
     expect(inline[1]?.body).toBe('When c is wanted.\n\nCCC');
   });
 
@@ -322,16 +322,19 @@ describe('reading on demand', () => {
       { show: 'inline', entries: { TEA: { show: 'outline' } } },
       [],
     ],
-  ])('[S06] [P05] is in full as %s decides', async (_who, more, settings, expected) => {
-    await scene.write('bundled', 'tea', createSkillText('Tea', more));
-    const { inline, catalogue } = await scene.open(settings).snapshot(GUEST);
-    expect(inline.map(({ name }) => name)).toEqual(expected);
-    expect(catalogue.includes('<name>Tea</name>')).toBe(expected.length === 0);
-    const show = expected.length === 0 ? 'outline' : 'inline';
-    expect(await scene.status('Tea', settings)).toMatchObject({ state: 'ready', show });
-  });
+  ])(
+    '[S06] [P05] shows a skill in full as decided by %s',
+    async (_who, more, settings, expected) => {
+      await scene.write('bundled', 'tea', createSkillText('Tea', more));
+      const { inline, catalogue } = await scene.open(settings).snapshot(GUEST);
+      expect(inline.map(({ name }) => name)).toEqual(expected);
+      expect(catalogue.includes('<name>Tea</name>')).toBe(expected.length === 0);
+      const show = expected.length === 0 ? 'outline' : 'inline';
+      expect(await scene.status('Tea', settings)).toMatchObject({ state: 'ready', show });
+    },
+  );
 
-  it('[S05] counts skills in full among those of skills.max', async () => {
+  it('[S05] counts skills in full towards skills.max', async () => {
     for (const name of ['a', 'b', 'c']) await scene.write('bundled', name, createSkillText(name));
     const entries = { c: { show: 'inline' } } as const;
     const { names, left } = await scene.open({ max: 2, entries }).snapshot(GUEST);
@@ -375,7 +378,7 @@ describe('the key of a skill', () => {
 });
 
 describe('commands', () => {
-  it('[S08] hide nothing from people that is hidden from the model, and vice versa', async () => {
+  it('[S08] offers a command for a skill hidden from the model, and vice versa', async () => {
     await scene.write('bundled', 'a', createSkillText('a', 'disable-model-invocation: true\n'));
     await scene.write('bundled', 'b', createSkillText('b', 'user-invocable: false\n'));
     const skills = scene.open();
@@ -388,7 +391,7 @@ describe('commands', () => {
     ]);
   });
 
-  it('[S08] give precedence to Parley’s own, and then to the stronger skill; both are reported', async () => {
+  it('[S08] prefer Parley’s own command, then the stronger skill, and report both conflicts', async () => {
     await scene.write('bundled', 'help', createSkillText('help'));
     await scene.write('bundled', 'plan_trip', createSkillText('plan_trip'));
     await scene.write('workspace', 'plan-trip', createSkillText('plan-trip'));
@@ -404,7 +407,7 @@ describe('commands', () => {
   });
 });
 
-describe('the folder of an owner’s skill', () => {
+describe('the folder of a private skill', () => {
   const OWNER = { kind: 'owner', conversationId: 'direct' } as const;
   const GUEST = { kind: 'guest', conversationId: 'group' } as const;
   let base: string;
@@ -437,14 +440,14 @@ describe('the folder of an owner’s skill', () => {
     'skills/diary/references/people.md',
     'skills/more/broken/notes.md',
     'skills/linked/notes.md',
-  ])('[W03] keeps %s with the owner', async (name) => {
+  ])('[W03] keeps %s private to the owner', async (name) => {
     expect(await workspace.for(OWNER).read(name)).toMatchObject({ audience: { kind: 'owner' } });
     expect(await workspace.for(GUEST).read(name)).toEqual({ kind: 'absent', reason: 'private' });
     const listed = (await workspace.for(GUEST).list()).map((entry) => entry.name);
     expect(listed).not.toContain(name);
   });
 
-  it('[W03] takes nothing from the skills that are everyone’s', async () => {
+  it('[W03] removes nothing from open skills', async () => {
     const file = await workspace.for(GUEST).read('skills/cooking/references/soups.md');
     expect(file).toMatchObject({ text: 'Leek, potato.', audience: { kind: 'everyone' } });
   });

@@ -49,18 +49,20 @@ import { cleanOneLine, type ShownFolder, toShownLocation } from './skill-text.ts
 
 /** A skill that people call with a command (S08). */
 export interface SkillCommand {
-  /** Without the slash: `a`–`z`, `0`–`9` and `_`, at most 32 characters. */
+  /** The command without the slash: `a`–`z`, `0`–`9` and `_`, at most 32 characters. */
   readonly command: string;
-  /** The skill it belongs to. */
+  /** The skill that the command belongs to. */
   readonly name: string;
-  /** One line. */
+  /** The summary on a single line. */
   readonly summary: string;
 }
 
-/** An installation's skills. Reads from disk on demand, and only what has changed. Never throws. */
+/**
+ * An installation's skills, read from disk on demand when their files have changed. Never throws.
+ */
 export type Skills = ReturnType<typeof openSkills>;
 
-/** Opens an installation's skills. Reads nothing yet. */
+/** Opens an installation's skills without reading any files. */
 export function openSkills(options: OpenSkillsOptions) {
   const { settings } = options;
   const memory: ScanMemory = { cache: new Map(), reported: new Set() };
@@ -72,8 +74,8 @@ export function openSkills(options: OpenSkillsOptions) {
       shownFolder: toShownFolder(skill, reader, shownAs),
     });
   /**
-   * The skills that a reader's model may choose from: those in the prompt in full, and the catalog
-   * of the others (S06).
+   * Selects the skills that a reader's model may choose from: those in the prompt in full, and the
+   * catalog of the others (S06).
    */
   const choose = async (all: readonly ResolvedSkill[], reader: Reader) => {
     const usable = sortAlwaysFirst(selectForModel(listUsableBy(all, reader)));
@@ -96,7 +98,7 @@ export function openSkills(options: OpenSkillsOptions) {
   return {
     /** The workspace files that contain skills from any source. */
     reads: listSkillFiles(options.folders),
-    /** Every skill found, including unused ones, by name. */
+    /** Lists every skill found, including unused ones, by name. */
     async list(): Promise<readonly SkillStatus[]> {
       const all = await scan();
       const { catalogue, inline, skills } = await choose(all, OWNER);
@@ -111,7 +113,7 @@ export function openSkills(options: OpenSkillsOptions) {
       return list.sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
     },
     /**
-     * A skill's text for the owner, even if it is not used; null if it is refused or does not
+     * Reads a skill's text for the owner, even if it is not used; null if it is refused or does not
      * exist.
      */
     async show(name: string): Promise<SkillText | AbsentSkill | null> {
@@ -121,27 +123,27 @@ export function openSkills(options: OpenSkillsOptions) {
       const one = named.find(({ state }) => state !== 'shadowed') ?? named[0];
       return one?.skill == null ? null : textOf({ ...one, skill: one.skill }, OWNER);
     },
-    /** The skills with which a new session for this reader starts (S07). */
+    /** Creates the snapshot of skills with which a new session for this reader starts (S07). */
     async snapshot(reader: Reader): Promise<SkillSnapshot> {
       const chosen = await choose(await scan(), reader);
       return makeSnapshot({ ...chosen, filter: settings.allow ?? null });
     },
     /**
-     * For `load_skill`: the current text of a skill that the model may use. `file` is another file
-     * in its folder, such as `references/api.md` (S06).
+     * Reads the current text of a skill that the model may use, for `load_skill`. `file` is another
+     * file in the skill's folder, such as `references/api.md` (S06).
      */
     async read(name: string, reader: Reader, file?: string): Promise<SkillText | AbsentSkill> {
       const known = selectForModel(listUsableBy(await scan(), reader));
       const one = known.find(({ skill }) => foldName(skill.name) === foldName(name.trim()));
       return one === undefined ? createUnknownSkill(name, known) : textOf(one, reader, file);
     },
-    /** The commands that this reader may use, by name. */
+    /** Lists the commands that this reader may use, by name. */
     async userInvocable(reader: Reader): Promise<readonly SkillCommand[]> {
       const commands = listUsableBy(await scan(), reader).flatMap(listCommands);
       return commands.sort((a, b) => (a.command < b.command ? -1 : 1));
     },
     /**
-     * The current text of the skill that a typed command calls, even if it is hidden from the
+     * Reads the current text of the skill that a typed command calls, even if it is hidden from the
      * model.
      */
     async called(command: string, reader: Reader): Promise<SkillText | AbsentSkill> {
@@ -153,7 +155,7 @@ export function openSkills(options: OpenSkillsOptions) {
   };
 }
 
-/** The reader for lists shown to people, which contain everything. */
+/** The reader for lists shown to people, which contain all skills. */
 const OWNER: Reader = { kind: 'owner', conversationId: '' };
 
 /**
@@ -168,7 +170,9 @@ function findSkillEntry({ entries = {} }: SkillSettings, name: string): SkillEnt
   return Object.entries(entries).find(([key]) => foldName(key) === foldName(name))?.[1] ?? {};
 }
 
-/** A skill's folder as the model sees it: guests are not shown where on the machine it is. */
+/**
+ * Returns a skill's folder as the model sees it; guests are not shown its location on the machine.
+ */
 function toShownFolder(
   { found }: UsableSkill,
   { kind }: Reader,
@@ -183,7 +187,7 @@ function selectForModel(skills: readonly UsableSkill[]): readonly UsableSkill[] 
   return skills.filter(({ skill }) => !skill.disablemodelinvocation);
 }
 
-/** Puts them first, so that the catalog's limits exclude them last. */
+/** Sorts skills marked `always` first, so that the catalog's limits exclude them last. */
 function sortAlwaysFirst(skills: readonly UsableSkill[]): readonly UsableSkill[] {
   const isAlways = ({ skill }: UsableSkill) => skill.always;
   return [...skills.filter(isAlways), ...skills.filter((one) => !isAlways(one))];
@@ -203,7 +207,7 @@ function createUnknownSkill(name: string, there: readonly UsableSkill[]): Absent
   };
 }
 
-/** The folders that are shown under another name. */
+/** Lists the folders that are shown under another name. */
 function listShownFolders({ home, copy }: OpenSkillsOptions): readonly ShownFolder[] {
   const homes = listHomeFolders(home).map((folder) => ({ folder, shown: '~' }));
   if (copy === undefined) return homes;
@@ -211,12 +215,12 @@ function listShownFolders({ home, copy }: OpenSkillsOptions): readonly ShownFold
   return [{ folder: copy.folder, shown }, ...homes];
 }
 
-/** The home folder by both of its names, if one is a link. */
+/** Lists the home folder under both of its names, if one is a link. */
 function listHomeFolders(home: string): readonly string[] {
   try {
     return [...new Set([home, realpathSync(home)])];
   } catch {
-    return [home]; // It does not exist, so it contains nothing.
+    return [home]; // A missing home folder contains no other name.
   }
 }
 
@@ -234,22 +238,24 @@ export interface SkillSettings {
   readonly entries?: Readonly<Record<string, SkillEntry>>;
   /** The maximum number of skills in the catalog. */
   readonly max: number;
-  /** The size of the catalog together with the bodies. */
+  /** The maximum size of the catalog together with the bodies. */
   readonly maxCharacters: number;
   readonly maxFileBytes: number;
 }
 
 export interface OpenSkillsOptions {
-  /** From the weakest to the strongest; `skillFolders` creates the list. */
+  /** The skill folders from the weakest to the strongest, as created by `skillFolders`. */
   readonly folders: readonly SkillFolder[];
   readonly settings: SkillSettings;
-  /** Called for each scan; programs are searched on the `PATH` it returns. */
+  /**
+   * Called for each scan to read the machine's facts; programs are searched on the returned `PATH`.
+   */
   readonly facts: () => Omit<SkillFacts, 'bins'>;
   /** Commands that no skill may take. */
   readonly reserved: readonly string[];
-  /** Written as `~`. */
+  /** The home folder, shown as `~`. */
   readonly home: string;
-  /** For a preview on a copy of a folder: the folder that was copied. */
+  /** The original folder, when skills are previewed on a copy of it. */
   readonly copy?: { readonly folder: string; readonly of: string } | undefined;
   readonly log?: Logger;
   readonly clock?: Clock;
@@ -258,14 +264,14 @@ export interface OpenSkillsOptions {
 /** The state kept between two scans. */
 interface ScanMemory {
   readonly cache: HeaderCache;
-  /** Refusals and guesses that have been logged. */
+  /** Refusals and guesses that have already been logged. */
   readonly reported: Set<string>;
 }
 
-/** The maximum size of both: many more than there are skills. */
+/** The maximum size of both collections, far above the number of skills. */
 const MAX_REMEMBERED = 20_000;
 
-/** All skills with all decisions; reads only files that have changed. */
+/** Scans all skills and decides about them; reads only files that have changed. */
 async function scanSkills(
   {
     folders,
@@ -297,8 +303,8 @@ async function scanSkills(
 }
 
 /**
- * Two sources can be the same folder, for example if Parley is started in the home folder: it
- * counts as the stronger one.
+ * Two sources can be the same folder, for example if Parley is started in the home folder; the
+ * folder then counts as the stronger source.
  */
 function removeDuplicateFolders(found: readonly FoundSkill[]): readonly FoundSkill[] {
   const byPath = new Map<string, FoundSkill>();
@@ -310,7 +316,7 @@ function removeDuplicateFolders(found: readonly FoundSkill[]): readonly FoundSki
   return [...byPath.values()];
 }
 
-/** Logs each one once, because skills are scanned with every new session. */
+/** Logs each refusal and guess once, because skills are scanned with every new session. */
 function logFoundSkills(found: readonly FoundSkill[], { reported }: ScanMemory, log: Logger): void {
   for (const { content, root, segments, source } of found) {
     const isRefused = content.kind === 'refused';
@@ -327,9 +333,9 @@ function logFoundSkills(found: readonly FoundSkill[], { reported }: ScanMemory, 
 }
 
 /**
- * The current text of a skill's file, without front matter; `shownFolder` replaces `{baseDir}` in
- * it. The audience is decided from exactly the bytes that are returned, whatever the skill said
- * when it was found. Never throws.
+ * Reads the current text of a skill's file, without front matter; `shownFolder` replaces
+ * `{baseDir}` in it. The audience is decided from the returned bytes, not from the skill as it was
+ * found. Never throws.
  */
 async function readSkillText(
   { found, skill, audience }: UsableSkill,
@@ -339,7 +345,7 @@ async function readSkillText(
 ): Promise<SkillText | AbsentSkill> {
   const path = parseFileName(file);
   if (path === null)
-    return createUnreadableSkill(`"${file}" is no path inside the folder of a skill`);
+    return createUnreadableSkill(`"${file}" is not a path inside the skill's folder`);
   const segments = [...found.segments, ...path.segments];
   const checked = checkFile(found.root, segments, maxBytes);
   const read =
@@ -365,8 +371,8 @@ async function readSkillText(
 }
 
 /**
- * Whether a SKILL.md further down reserves its folder for the owner, or cannot be read: decided in
- * the same way as in views.
+ * Whether a nested SKILL.md reserves its folder for the owner, or cannot be read, decided as in the
+ * views.
  */
 async function isInOwnersPart(
   { root, segments }: FoundSkill,

@@ -212,7 +212,7 @@ describe('parley import openclaw', () => {
   it('reports a file where a folder is expected', async () => {
     put(workspace('memory'), 'mine');
     expect(await run(true)).toBe(1);
-    expect(printed).toContain('memory is no folder');
+    expect(printed).toContain('memory is not a folder');
     expect(readFileSync(workspace('memory'), 'utf8')).toBe('mine');
   });
 

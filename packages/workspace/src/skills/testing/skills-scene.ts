@@ -7,7 +7,7 @@ import type { SkillStatus } from '../catalogue.ts';
 import { listSkillFolders, type SkillSource } from '../find-skills.ts';
 import { type OpenSkillsOptions, openSkills, type SkillSettings, type Skills } from '../skills.ts';
 
-/** The owner in their direct chat, and somebody in another one. */
+/** The owner in a direct chat, and a guest in another chat. */
 export const OWNER: Reader = { kind: 'owner', conversationId: 'c1' };
 export const GUEST: Reader = { kind: 'guest', conversationId: 'c2' };
 
@@ -19,21 +19,21 @@ const SETTINGS: SkillSettings = {
   maxFileBytes: 256_000,
 };
 
-/** For tests: the six sources in a temporary folder. */
+/** The six skill sources in a temporary folder. */
 export interface SkillsScene {
   readonly base: string;
   readonly lines: readonly string[];
-  /** The folder of a source. */
+  /** Returns the folder of a source. */
   folderOf(source: SkillSource): string;
-  /** Writes `<source>/<folder>/SKILL.md`; returns its path. */
+  /** Writes `<source>/<folder>/SKILL.md` and returns its path. */
   write(source: SkillSource, folder: string, text: string | Uint8Array): Promise<string>;
   open(settings?: Partial<SkillSettings>, change?: Partial<OpenSkillsOptions>): Skills;
-  /** The status of one skill, with default settings unless given. */
+  /** Reads the status of one skill, with default settings unless given. */
   status(name: string, settings?: Partial<SkillSettings>): Promise<SkillStatus | undefined>;
   remove(): Promise<void>;
 }
 
-/** A SKILL.md with this front matter besides name and description. */
+/** Creates a SKILL.md with this front matter in addition to name and description. */
 export function createSkillText(name: string, more = '', body = `How to ${name}.`): string {
   return `---\nname: ${name}\ndescription: When ${name} is wanted.\n${more}---\n${body}\n`;
 }
