@@ -8,7 +8,7 @@ import { openTurnScene, type TurnScene } from '../testing/turn-scene.ts';
 import type { SentFile } from '../testing/write-message.ts';
 
 const PNG = Uint8Array.from(Buffer.from('\u0089PNG\r\n\u001a\n and pixels', 'latin1'));
-/** The header of a PNG of this size. */
+/** Returns the header of a PNG with the given size. */
 function pngOf(width: number, height: number): Uint8Array {
   const size = Buffer.alloc(8);
   size.writeUInt32BE(width);
@@ -48,7 +48,10 @@ async function ask(files: readonly SentFile[], text = 'what is this?'): Promise<
   await scene.answerNext();
 }
 
-/** Opens a scene with a speech service. Returns a function that counts its requests. */
+/**
+ * Opens a scene that has a speech service. Returns a function that counts the requests to the
+ * service.
+ */
 async function withSpeech(answers: readonly Response[] = []): Promise<() => number> {
   await scene.close();
   let heard = 0;
