@@ -86,7 +86,7 @@ describe('a turn that carries out BOOT.md', () => {
     ['the owner’s', { trigger: 'boot' }, { boot: true }],
     ['a plain one', {}, {}],
     ['one for a guest', { trigger: 'boot', reader: GUEST }, {}],
-  ])('[W08] the start of Parley: %s', async (_, change, said) => {
+  ])('[W08] marks only the owner’s boot turn: %s', async (_, change, said) => {
     expect(await bootSource.gather(turn('m1', change))).toEqual(said);
   });
 });

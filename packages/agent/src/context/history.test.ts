@@ -137,7 +137,7 @@ describe('the budget of a history', () => {
       { fixed: 1, now: 1 },
       5_000,
     ],
-  ])('[G11] budget: %s', (_what, context, size, expected) => {
+  ])('[G11] the budget for the past %s', (_what, context, size, expected) => {
     expect(computeHistoryBudget(context, size, limits).history).toBe(expected);
   });
 

@@ -13,7 +13,7 @@ import {
 
 interface SoulNeeds {
   readonly newId: NewId;
-  /** SOUL.md of the agent with that name, or of the default agent (W06). */
+  /** Returns SOUL.md of the agent with that name, or of the default agent (W06). */
   soul(agent: string | undefined): Promise<OperatorSoul>;
 }
 
@@ -84,7 +84,7 @@ async function toShownDecision(soul: OperatorSoul, answer: SoulAnswer) {
   return toShownVersion(answer.version, await readFrozenState(soul), soul);
 }
 
-/** Whether no version can be applied, or only versions by the agent. */
+/** Whether the settings freeze SOUL.md completely, or for changes by people. */
 interface FrozenState {
   readonly all: boolean;
   readonly toPeople: boolean;
@@ -94,15 +94,16 @@ async function readFrozenState({ service }: OperatorSoul): Promise<FrozenState> 
   return { all: service.settings.apply === 'never', toPeople: await service.isOnlyAgents() };
 }
 
-/** A version or proposal, for display. Its texts were written by people and models. */
+/**
+ * A version or proposal, for display. Its texts come from people and models and are not trusted.
+ */
 function toShownVersion(version: SoulVersion, frozen: FrozenState, { localTime }: OperatorSoul) {
   const { number, reason, state, findings, diff, text, createdAt, basedOn, author } = version;
   return {
     ...{ number, reason, state, findings, diff, text, createdAt },
-    /** The name, such as `v0-seed` or `v3`. */
+    /** The name of the version, such as `v0-seed` or `v3`. */
     name: formatVersionName(version),
     origin: describeAuthor(version),
-    /** The state, described in a few words. */
     status: describeSoulStatus(version, localTime),
     score: formatScore(version),
     /** `createdAt` in the agent's local time. */

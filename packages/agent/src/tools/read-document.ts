@@ -18,12 +18,12 @@ export interface ReadDocumentDeps {
 
 const USUAL_CHARACTERS = 16_000;
 const MAX_CHARACTERS = 30_000;
-/** The time limit for a document, in ms. This includes its time in the queue (G19). */
+/** The time limit for a document, in ms. The limit includes the time in the queue (G19). */
 const WAIT_MS = 90_000;
 
 /**
- * Continues reading a document that someone sent in this conversation (F10), while it is kept. Its
- * text counts as written by outsiders, even if the owner sent it.
+ * Continues reading a document that was sent in this conversation (F10), while the document is
+ * kept. The text counts as written by outsiders, even if the owner sent the document.
  */
 export function createReadDocumentTool({ attachments, media }: ReadDocumentDeps): Tool {
   return defineTool({

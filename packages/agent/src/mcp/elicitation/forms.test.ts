@@ -117,7 +117,7 @@ describe('a form that cannot be presented to a person', () => {
       ],
       ...['Kennwort', 'пароль', 'access token', 'Credit card', 'cardNumber', 'OTP', 'seed phrase'],
     ].map((name) => [`asks for ${name}`, { [name]: { type: 'string' } }] as const),
-  ])('[G03] [P18] rejects a form with %s', (_what, properties) => {
+  ])('[G03] [P18] rejects a form that %s', (_what, properties) => {
     expect(() => readFields({ type: 'object', properties })).toThrow(UnfitFormError);
   });
 
