@@ -84,7 +84,7 @@ function describeAbsentDocument(id: string): string {
   return `There is no document "${id}" in this conversation, or it is no longer kept: files of chats are kept for about a day. Ask for it to be sent again.`;
 }
 
-/** The note is Parley's own text, so it is not framed as text from outsiders. */
+/** The note is Parley's own text, so it is not framed as untrusted. */
 function createUnreadDocument(note: string): ToolOutcome {
   return { text: '', note, failed: true };
 }
