@@ -20,7 +20,7 @@ export function explainFailure(failure: ModelFailure, model: FailedModel, said: 
   return `${describeFailureCause(failure, model, said)} ${describeRemedy(failure)}`.trim();
 }
 
-/** The first half of `explainFailure`, a complete sentence. */
+/** The first sentence of `explainFailure`. */
 export function describeFailureCause(
   failure: ModelFailure,
   model: FailedModel,

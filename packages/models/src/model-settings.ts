@@ -112,7 +112,7 @@ export type SdkChoice = Exclude<ProviderChoice, { provider: 'openai-compatible' 
 
 /**
  * The deadlines of one call, in milliseconds. The first two are at most 300 s, because Node's
- * `fetch`, which follows redirects, does not wait longer for a silent server.
+ * `fetch`, which is used for redirects, does not wait longer for a silent server.
  */
 export const ModelTimeouts = z.strictObject({
   firstTokenMs: z
@@ -159,7 +159,7 @@ const Extras = {
     .meta({ title: 'Model time limits' }),
 };
 
-/** As people write it: a single word, or a block that names its provider. */
+/** The value as people write it: a single word, or a block that names its provider. */
 const WrittenModel = z.union([
   z.enum(['auto', 'offline']),
   z.discriminatedUnion('provider', [
@@ -177,7 +177,7 @@ const WrittenModel = z.union([
 
 /**
  * The settings section `model`: `auto` (a local server if one runs, otherwise the built-in offline
- * model), `offline`, or a provider. A secret in it was an `${ENV}` reference that has already been
+ * model), `offline`, or a provider. Secrets in it were `${ENV}` references that have already been
  * resolved.
  */
 export const ModelSettings = WrittenModel.default('auto').transform(arrangeSettings);
@@ -187,7 +187,7 @@ function arrangeSettings(written: z.infer<typeof WrittenModel>): {
   readonly model: 'auto' | 'offline' | ProviderChoice;
   readonly fallback: readonly ('offline' | ProviderChoice)[];
   readonly timeouts: ModelTimeouts;
-  /** In addition to the main model. */
+  /** Models that can be chosen in addition to the main model. */
   readonly choices: readonly ProviderChoice[];
   /** The context window of a model that is chosen automatically. */
   readonly contextTokens?: number;
@@ -227,7 +227,7 @@ function deriveSibling(
 
 /**
  * Separate settings for the main model and each of `choices`, by name and by `provider/name`. If
- * one of them fails, the main model answers, as in a conversation that has chosen it.
+ * one of them fails, the main model answers in its conversations.
  */
 export function listModelChoices(settings: ModelSettings): ReadonlyMap<string, ModelSettings> {
   const { model: main, choices, fallback } = settings;
