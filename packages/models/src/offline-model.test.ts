@@ -66,12 +66,15 @@ describe('the offline model', () => {
     },
   );
 
-  it.each(['status', 'which model are you?', '状态'])('answers %s', async (question) => {
-    expect(await answer(question)).toContain('I am running');
-  });
+  it.each(['status', 'which model are you?', '状态'])(
+    'answers a question about its status: %s',
+    async (question) => {
+      expect(await answer(question)).toContain('I am running');
+    },
+  );
 
   it.each(['time', 'What time is it?', 'Wie spät ist es?', '现在几点'])(
-    'answers %s',
+    'answers a question about the time: %s',
     async (question) => {
       expect(await answer(question)).toContain(
         'Saturday, 21 November 2026 at 14:05 (Europe/Berlin)',

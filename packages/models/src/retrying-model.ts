@@ -103,7 +103,7 @@ export interface RetryingDeps {
 /**
  * Calls `model` again if a call failed for a temporary reason before anything final was passed on.
  * Tool calls are held back until the answer is complete, because a call in an answer that breaks
- * off is not final.
+ * off may be incomplete.
  */
 export function createRetryingModel(model: ChatModel, deps: RetryingDeps): ChatModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -127,7 +127,7 @@ export function createRetryingModel(model: ChatModel, deps: RetryingDeps): ChatM
   function delayOf(thrown: unknown, request: ModelRequest, tries: number): number | null {
     if (!(thrown instanceof ModelError)) return null;
     const { failure } = thrown;
-    // The caller then rephrases the request.
+    // The caller rephrases the request after this failure.
     if (failure.kind === 'empty' && request.messages.some(({ role }) => role === 'tool'))
       return null;
     return computeRetryDelay({ failure, tries, patience: deps.patience, random: deps.random() });
@@ -137,8 +137,8 @@ export function createRetryingModel(model: ChatModel, deps: RetryingDeps): ChatM
 }
 
 /**
- * The events of one attempt; its calls follow only once it has finished. Sets a flag in `call` when
- * something is passed on.
+ * Yields the events of one attempt; its calls follow once it has finished. Sets a flag in `call`
+ * when an event is passed on.
  */
 async function* holdCallsUntilEnd(
   events: AsyncIterable<ModelEvent>,

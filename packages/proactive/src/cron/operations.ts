@@ -24,7 +24,7 @@ export interface OperatorCron extends Pick<Cron, 'ask' | 'views'> {
   readonly serves: (channel: string, account: string) => boolean;
   /** Finds a chat for an agent's job. Throws ParleyError if the settings have no such agent. */
   readonly findTarget: (agent: string | undefined) => FindTarget;
-  /** The agent that answers such a message; undefined for the default agent. */
+  /** Returns the agent that answers such a message; undefined for the default agent. */
   readonly agentAt: (message: InboundMessage) => string | undefined;
 }
 
@@ -41,7 +41,7 @@ const Job = {
     z.enum(['title', 'task', 'at', 'every', 'cron', 'timeZone', 'format']),
     z.string().optional(),
   ),
-  /** A chat that the settings name, or `telegram:-100`. */
+  /** The name of a chat in the settings, or an id such as `telegram:-100`. */
   to: z.string().optional(),
 };
 
@@ -98,7 +98,7 @@ async function performCronOrder(cron: OperatorCron, order: CronOrder) {
   return unwrapAnswer('job-refused', await cron.ask(order, { kind: 'operator' }));
 }
 
-/** The chat for an operator's job. In a group the job belongs to none of the members. */
+/** Finds the chat for a job that the operator adds. In a group the job belongs to no member. */
 async function findJobPlace(cron: OperatorCron, agent: string | undefined, to = '') {
   const findTarget = cron.findTarget(agent);
   const target = await findTarget({ name: 'cron', ...(to !== '' && { tell: to }) });
@@ -114,8 +114,8 @@ async function findJobPlace(cron: OperatorCron, agent: string | undefined, to = 
 const MAX_CHATS = 50;
 
 /**
- * The chats in which an operator's job can report, besides the owner's: chats from the settings,
- * and groups in which someone has written.
+ * The chats in which an operator's job can report, besides the owner's chat: chats from the
+ * settings, and groups in which a person has written.
  */
 async function listChatsForJobs(
   { conversations }: CronNeeds['store'],

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Heartbeat } from './heartbeat.ts';
 
 interface HeartbeatNeeds {
-  /** The heartbeat of the agent with that name, or of the default agent. */
+  /** Returns the heartbeat of the agent with that name, or of the default agent. */
   heartbeat(
     agent: string | undefined,
   ): Promise<Pick<Heartbeat, 'report' | 'request' | 'isRunning'>>;

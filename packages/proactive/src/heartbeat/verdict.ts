@@ -5,13 +5,13 @@ type AnswerVerdict =
   | { readonly kind: 'quiet'; readonly reason: string }
   /** The text contains no spelling of the token. */
   | { readonly kind: 'alert'; readonly text: string }
-  /** Neither quiet nor an alert; the answer is logged with its text. */
+  /** The answer is neither quiet nor an alert, and is logged with its text. */
   | { readonly kind: 'unclear'; readonly reason: string; readonly text: string };
 
 /** Matches the start of a sentence about the token: "I would answer HEARTBEAT_OK, because …". */
 const SPEAKS_OF_IT =
   /\b(?:answer|answering|reply|replying|respond|responding|say|saying|return|returning|send|sending|output|with|is|be)[:\s*_`"'“„«(]*$/iu;
-/** Matches a whole answer that is only a nod. */
+/** Matches an answer that only confirms. */
 const NODS =
   /^(?:ok|okay|k|done|fine|noted|understood|all (?:is )?(?:ok|okay|good|quiet|clear|fine|well)|everything (?:is )?(?:ok|okay|fine|good)|nothing (?:new|to (?:report|do|tell))|no (?:news|alerts?|changes?|updates?)|heartbeat(?: (?:is )?(?:ok|okay|fine|good))?|none|n\/a|null|undefined)$/iu;
 const SILENT = /^NO[_ -]?REPLY$/i;
@@ -19,8 +19,8 @@ const SILENT = /^NO[_ -]?REPLY$/i;
 const CUT_TOKEN = /^HEARTB(?:E(?:A(?:T_?O?)?)?)?$/i;
 
 /**
- * Judges the answer of a run; whatever is not plainly an alert stays quiet. `rest` is the longest
- * text beside a token at the start or end of an answer, in characters.
+ * Judges the answer of a run; it counts as an alert only if it clearly is one. `rest` is the
+ * maximum length of the text beside a token at the start or end of an answer, in characters.
  */
 export function judgeHeartbeatAnswer(answer: string, rest = 300): AnswerVerdict {
   if (!hasContentBesides(answer)) return { kind: 'quiet', reason: 'it said nothing' };
