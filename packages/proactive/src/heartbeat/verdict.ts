@@ -62,8 +62,9 @@ interface SpellingLocation {
 const [FIRST = '', SECOND = ''] = QUIET_TOKEN.split('_');
 
 /**
- * Matches `HEARTBEAT_OK` in any spelling: any case, `-` or nothing for the underscore. With a space
- * only in capitals, because "the heartbeat ok light" is a subject. "OKAY" counts as a slip.
+ * Matches `HEARTBEAT_OK` in any spelling: any case, and `-` or nothing instead of the underscore.
+ * With a space instead, only capitals match, because "the heartbeat ok light" is ordinary text.
+ * "OKAY" counts as a misspelling of the token.
  */
 const SPELLINGS = new RegExp(
   [
@@ -85,7 +86,7 @@ function toWordsPattern(pattern: string): string {
   return `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`;
 }
 
-/** All spellings of the token in a text, in ascending order and without overlaps. */
+/** Finds all spellings of the token in a text, in ascending order and without overlaps. */
 export function findQuietSpellings(written: string): readonly SpellingLocation[] {
   if (written.length < (FIRST + SECOND).length) return [];
   let text = '';
@@ -139,7 +140,7 @@ function hasContentBesides(text: string): boolean {
 
 /**
  * Removes every spelling of the quiet token, and the lines and marks that contained only that. `\0`
- * marks where something was removed; models do not write it. In the end a space remains there, so
+ * marks where something was removed; models do not write it. Finally a space replaces the mark, so
  * that the text on both sides cannot form a new token.
  */
 function removeSpellings(written: string): string {
@@ -163,8 +164,8 @@ function removeEmptyPairs(text: string): string {
 }
 
 /**
- * Drops lines that contained nothing else. In the others a space remains, and no punctuation at
- * their beginning.
+ * Drops lines that contained only the token. In other lines a space remains, without punctuation at
+ * the start of the line.
  */
 function tidyAlert(text: string): string {
   const lines = text.split('\n').flatMap((line) => {
