@@ -58,7 +58,6 @@ export function decideNextAttempt({ hangs, deaths }: CrashCounts): 'run' | 'give
 /** Explains to operators why work is abandoned. */
 export function describeCrashes({ hangs, deaths }: CrashCounts): string {
   const hung = hangs === 1 ? 'once' : `${hangs} times`;
-  if (hangs >= MAX_HANGS)
-    return `it made the process stand still ${hung}, until the watchdog ended it`;
+  if (hangs >= MAX_HANGS) return `it blocked the process ${hung}, until the watchdog ended it`;
   return `started ${deaths} times`;
 }

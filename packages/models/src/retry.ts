@@ -203,7 +203,7 @@ export function createFallbackModel(
         failures.push(failure);
         if (next === undefined) throw combineFailures(failures);
         const { code, message } = failure;
-        logger.warn({ model: model.id, code }, `${message} The next model is asked.`);
+        logger.warn({ model: model.id, code }, `${message} The next model is called.`);
         return ask(next, rest);
       });
     };

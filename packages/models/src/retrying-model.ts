@@ -117,7 +117,7 @@ export function createRetryingModel(model: ChatModel, deps: RetryingDeps): ChatM
         const delay = call.spoke || signal.aborted ? null : delayOf(thrown, request, tries);
         if (delay === null || waited + delay > deps.patience.totalMs) throw thrown;
         const code = thrown instanceof ModelError ? thrown.code : '';
-        deps.logger.info({ model: model.id, code, tries, ms: delay }, 'the model is asked again');
+        deps.logger.info({ model: model.id, code, tries, ms: delay }, 'calling the model again');
         waited += delay;
         await deps.sleep(delay, signal);
       }

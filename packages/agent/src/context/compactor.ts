@@ -38,7 +38,7 @@ export function createCompactor(deps: CompactServices) {
     } catch (error) {
       if (ended.signal.aborted) return;
       const facts = { conversation: conversationId, reason: reasonOf(error) };
-      deps.log.error(facts, 'a conversation could not be summarized; it stays as it is');
+      deps.log.error(facts, 'could not summarize a conversation; its history is unchanged');
     } finally {
       running.delete(conversationId);
     }

@@ -289,7 +289,7 @@ export async function claimSummary(
     await store.summaries.postpone(task, by, stop.aborted ? 0 : RETRY_DELAY_MS);
     stop.throwIfAborted();
     const reason = reasonOf(error);
-    log.warn({ ...facts, reason }, 'a conversation could not be summarized; it stays as it is');
+    log.warn({ ...facts, reason }, 'could not summarize a conversation; its history is unchanged');
     return { kind: 'failed', reason };
   }
 }

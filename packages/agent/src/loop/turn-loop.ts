@@ -146,7 +146,7 @@ async function askStep(
     if (joinCutText(rounds) !== '') return endCutAnswer(running, rounds, shown);
     if (error.failure.kind !== 'empty' || !hasResults(rounds)) throw error;
   }
-  log.info({ step }, 'the model sent an empty answer after its tools; asking once more');
+  log.info({ step }, 'the model sent an empty answer after its tool calls; asking again');
   const nudged = build([closing, EMPTY_NOTE].filter((text) => text !== null).join('\n\n'));
   const answer = await requestStep(running, nudged.request, shown);
   return completeStep(running, answer, rounds, closing, shown);

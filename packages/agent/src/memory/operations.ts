@@ -101,7 +101,7 @@ export const operations = {
     },
   ),
   search: read(
-    'Memories, notes and knowledge found by words, the best first',
+    'Search memories, notes and knowledge, best match first',
     { words: z.string().trim().min(1).max(500) },
     async ({ memory }: MemoryNeeds, { words }, { agent }) => {
       const { workspace, search = throwMemoryOff() } = await memory(agent);
@@ -111,7 +111,7 @@ export const operations = {
     },
   ),
   rebuild: change(
-    'Build the index of memories again from the files',
+    'Rebuild the index of memories from the files',
     {},
     async ({ memory }: MemoryNeeds, _, { agent }) => {
       const { workspace, service = throwMemoryOff() } = await memory(agent);
@@ -142,7 +142,7 @@ export const operations = {
     { running: true },
   ),
   'forget-person': change(
-    'Remove all memories of a person and all that they have said in any chat',
+    'Remove all memories and messages of a person in every chat',
     { person: z.string().regex(/^[a-z][a-z0-9-]*:\S+$/) },
     async ({ memory }: MemoryNeeds, { person }, { agent }) => {
       const own = await memory(agent);

@@ -26,7 +26,7 @@ const Numbered = { number: z.coerce.number<number | string>().int().nonnegative(
 
 export const operations = {
   list: read(
-    'All versions of SOUL.md, newest first, each with what can be done with it',
+    'All versions of SOUL.md, newest first, each with the possible decisions',
     {},
     async ({ soul }: SoulNeeds, _, { agent }) => {
       const own = await soul(agent);
@@ -45,12 +45,12 @@ export const operations = {
       return toShownVersion(version, await readFrozenState(own), own);
     },
   ),
-  apply: defineDecision('Put a proposal that has passed into use now', (soul, number, by) =>
+  apply: defineDecision('Apply a proposal that passed the evaluation', (soul, number, by) =>
     soul.apply(number, by),
   ),
-  veto: defineDecision('Say no to a proposal', (soul, number, by) => soul.veto(number, by)),
+  veto: defineDecision('Veto a proposal', (soul, number, by) => soul.veto(number, by)),
   rollback: defineDecision(
-    'Go back to a version that was in use; that makes a new one',
+    'Restore an earlier version as a new version',
     (soul, number, by, askedBy) => soul.rollback(number, by, askedBy),
   ),
   propose: change(

@@ -85,7 +85,7 @@ export const PARLEY_METRICS: MetricTable = {
   parley_inbox_waiting_messages: gauge('Messages waiting for their turn, in all conversations.'),
   parley_inbox_waiting_conversations: gauge('Conversations in which messages wait.'),
   parley_inbox_oldest_seconds: gauge(
-    'Age of the message that has waited longest for the agent; messages that wait for a person, who leads the chat or has to decide, do not count.',
+    'Age of the message that has waited longest for the agent, excluding messages that wait for a person.',
   ),
   parley_inbox_wait_seconds: slow(
     'Time from storing a message until its turn first started, including the time for which a person led the chat.',
@@ -151,7 +151,7 @@ export const PARLEY_METRICS: MetricTable = {
     'How often the database was found to have gone back in time: a failover that lost rows, or an old copy.',
   ),
   parley_processes: gauge('Recently seen processes of this deployment, by role.', 'role'),
-  parley_database_up: gauge('Whether the database answers (1) or not (0).'),
-  parley_database_ping_seconds: gauge('Time the database took to answer just now.'),
+  parley_database_up: gauge('Whether the database responds (1) or not (0).'),
+  parley_database_ping_seconds: gauge('Time the database took to respond to the last check.'),
   parley_event_loop_lag_seconds: gauge('Event loop lag since the last scrape.', 'quantile'),
 };

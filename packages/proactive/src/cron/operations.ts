@@ -46,7 +46,7 @@ const Job = {
 };
 
 export const operations = {
-  list: read('All jobs, and the chats that one can be for', {}, async (needs: CronNeeds) => {
+  list: read('All jobs, and the chats that a job can report to', {}, async (needs: CronNeeds) => {
     const cron = await needs.cron();
     const jobs = (await cron.views()).map(({ agent, ...view }) => {
       const place = agent === undefined ? view.chat : `${view.chat} with ${agent}`;
@@ -56,10 +56,10 @@ export const operations = {
     return { jobs, chats: await listChatsForJobs(needs.store, cron) };
   }),
   show: read('One job with its whole task', { id: Id }, defineJobChange('show')),
-  pause: change('Keep a job from running', { id: Id }, defineJobChange('pause')),
-  resume: change('Let a paused job run again', { id: Id }, defineJobChange('resume')),
+  pause: change('Pause a job', { id: Id }, defineJobChange('pause')),
+  resume: change('Resume a paused job', { id: Id }, defineJobChange('resume')),
   remove: change('Remove a job', { id: Id }, defineJobChange('remove')),
-  run: change('Run a job at once, whenever it is due', { id: Id }, defineJobChange('run')),
+  run: change('Run a job now, even if it is not due', { id: Id }, defineJobChange('run')),
   add: change(
     'Add a job, by default for the chat in which the owner wrote last',
     Job,
@@ -72,7 +72,7 @@ export const operations = {
     },
   ),
   change: change(
-    'Give a job another time, task, title or chat; what is not named stays as it is',
+    'Change the time, task, title or chat of a job; omitted fields stay unchanged',
     { id: Id, ...Job },
     async (needs: CronNeeds, { id, fields, to }) => {
       const cron = await needs.cron();

@@ -35,7 +35,7 @@ export function judgeHeartbeatAnswer(answer: string, rest = 300): AnswerVerdict 
   if ([...text].length > rest) return { kind: 'alert', text };
   if (isAtEdge) return { kind: 'quiet', reason: 'it said that all is quiet, and little else' };
   if (!SPEAKS_OF_IT.test(lead)) return { kind: 'alert', text };
-  return { kind: 'unclear', reason: 'it spoke of being quiet', text: answer };
+  return { kind: 'unclear', reason: 'it mentioned the token in a sentence', text: answer };
 }
 
 function removeTokenFrom(answer: string): AnswerVerdict {

@@ -42,7 +42,7 @@ export function selectDocumentText(
   { pagesLeft = 0, warning = null }: { pagesLeft?: number; warning?: string | null } = {},
 ): DocumentText {
   const text = whole.toWellFormed().replaceAll('\r\n', '\n').trim();
-  if (text === '') return refuseDocument('there is no text in it');
+  if (text === '') return refuseDocument('it contains no text');
   const end = alignToCharacter(text, Math.min(from + characters, text.length));
   const next = end < text.length ? end : null;
   const part = text.slice(from, end).toWellFormed();

@@ -34,7 +34,7 @@ export async function extractText(
       case 'rtf':
         return selectDocumentText(await readRtf(bytes), limits);
       case 'binary':
-        return refuseDocument(`it is none of those that I can read: ${ONES_I_CAN_READ}`);
+        return refuseDocument(`it is not in a format that I can read: ${ONES_I_CAN_READ}`);
     }
   } catch {
     // The libraries throw hundreds of different errors, none of which would tell people more than
@@ -94,6 +94,7 @@ async function readPdf(bytes: Uint8Array, limits: DocumentLimits): Promise<Docum
     length += text.length;
     pages.push(text);
   }
-  if (length === 0) return refuseDocument('it holds pictures of pages only, no text (a scan)');
+  if (length === 0)
+    return refuseDocument('it contains only pictures of pages and no text (a scan)');
   return selectDocumentText(pages.join('\n\n'), limits, { pagesLeft: pdf.numPages - pages.length });
 }

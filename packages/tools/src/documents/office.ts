@@ -11,7 +11,7 @@ import {
 } from './document-text.ts';
 import { EPUB_PARTS, isEpub, readEpub } from './epub.ts';
 
-const NOT_A_DOCUMENT = 'it is an archive, and I cannot look into those';
+const NOT_A_DOCUMENT = 'it is an archive, which I cannot open';
 
 /** The kinds of archives, recognized by their entry names, and the entries that contain text. */
 const KINDS: readonly {

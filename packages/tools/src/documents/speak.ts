@@ -38,7 +38,7 @@ export async function requestSpeechOf(
   const request = {
     ...{ path: 'audio/speech', setting: 'media.speech', contentType: 'application/json' },
     body: JSON.stringify({ model, voice, input: text, response_format: format }),
-    ...{ read: readSound, wanted: 'a recording that I know' },
+    ...{ read: readSound, wanted: 'a recording in a known format' },
   };
   const answer = await askSpeechService(request, settings, { timeoutMs: TIMEOUT_MS, ...deps });
   return answer.kind === 'done' ? { kind: 'spoken', ...answer.result } : answer;

@@ -97,7 +97,7 @@ function explainStatus(where: string, setting: string, status: number, body: str
     return `${where} refused the key (status ${status}); check ${setting}.apiKey`;
   }
   if (status === 404) {
-    return `${where} knows neither the address nor the model (status 404); check ${setting}`;
+    return `${where} found neither the address nor the model (status 404); check ${setting}`;
   }
   return `${where} answered with status ${status}: ${body.slice(0, MAX_DETAIL).toWellFormed()}`;
 }

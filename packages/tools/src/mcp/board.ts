@@ -63,7 +63,7 @@ export function createServerBoard(
       show({ kind: 'waiting', reason, nextAttemptAt: now + wait, ...signIn });
       const facts = { server: name, reason, retryInMs: wait };
       if (reason === reported) log.debug(facts, 'MCP server: still not connected');
-      else log.warn(facts, 'MCP server: not connected; its tools are gone until it is');
+      else log.warn(facts, 'MCP server: not connected; its tools are unavailable');
       reported = reason;
     },
     closed: () => void show({ kind: 'closed' }),
