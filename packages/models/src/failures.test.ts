@@ -217,7 +217,7 @@ describe('the text for a failure', () => {
 
   it('[G01] state the delay that a rate-limited model asks for, rounded up', () => {
     const words = explainFailure({ kind: 'rate-limited', retryAfterMs: 1_500 }, model, '');
-    expect(words).toContain('wants 2 s of rest');
+    expect(words).toContain('asks to wait 2 s');
   });
 
   it('never repeat what a provider says about a key, because some echo the key', () => {

@@ -258,7 +258,7 @@ describe('a document', () => {
   it('[F10] is reported to the person by its literal name if it is unreadable', async () => {
     await ask([{ kind: 'document', name: '**x**`\n.exe', bytes: Uint8Array.of(0, 1, 2) }]);
     expect((await scene.owed()).at(-1)).toMatch(
-      /^⚙️ I could not read the document \*\*x\*\* \.exe: it is none of those that I can read/,
+      /^⚙️ I could not read the document \*\*x\*\* \.exe: it is not in a format that I can read/,
     );
     expect(content()).toContain('A notice tells this to its sender.');
   });

@@ -63,7 +63,7 @@ describe('the text of a document', () => {
   });
 
   it.each([
-    ['a program', bytes(0x7f, 0x45, 0x4c, 0x46, 0, 1, 2), /none of those that I can read: PDF/],
+    ['a program', bytes(0x7f, 0x45, 0x4c, 0x46, 0, 1, 2), /not in a format that I can read: PDF/],
     ['an old Office file', compound, /old Office format/],
     ['an archive', createZip({ 'a.xml': 'x' }), /archive/],
     ['an empty file', bytes(), /no text/],

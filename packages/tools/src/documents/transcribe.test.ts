@@ -95,7 +95,7 @@ describe('transcribing a voice message with a speech service', () => {
     stop.abort();
     expect(await listen(OGG, stop.signal)).toMatchObject({ kind: 'refused' });
     expect(await listen(Uint8Array.from([1, 2, 3]))).toMatchObject({
-      reason: 'it is no recording that I know',
+      reason: 'its recording format is not supported',
     });
     expect(asked).toEqual([]);
   });

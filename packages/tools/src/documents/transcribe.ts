@@ -29,7 +29,7 @@ export async function transcribe(
 ): Promise<Transcript> {
   const type = detectAudioType(bytes);
   if (type === null) {
-    const reason = 'it is no recording that I know';
+    const reason = 'its recording format is not supported';
     return { kind: 'refused', reason, detail: reason };
   }
   const form = new FormData();
