@@ -20,6 +20,6 @@ it.each(rows)('[D13] decides about work with the crashes %o: %s', (ends, next) =
 });
 
 it('[D13] reports hangs if they are the reason for abandoning work, otherwise the number of starts', () => {
-  expect(describeCrashes({ hangs: 2, deaths: 2 })).toContain('stand still 2 times');
+  expect(describeCrashes({ hangs: 2, deaths: 2 })).toContain('blocked the process 2 times');
   expect(describeCrashes({ hangs: 1, deaths: 5 })).toBe('started 5 times');
 });
