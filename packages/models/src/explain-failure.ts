@@ -125,7 +125,7 @@ function describeWindow({ windowTokens }: RequestTooLong): string {
 }
 
 function describeRetryWait(retryAfterMs: number | null): string {
-  return retryAfterMs === null ? '' : `and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
+  return retryAfterMs === null ? '' : ` and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
 }
 
 function quoteServerText(said: string): string {
