@@ -99,7 +99,7 @@ describe('a model that fails', () => {
     ['answers with no text', { kind: 'no-text' }, 'empty answer'],
     ['breaks off', { kind: 'cut', afterPieces: 1 }, 'broke off'],
     ['refuses the key', { kind: 'status', status: 401 }, 'refused the key'],
-    ['has no such model', { kind: 'status', status: 404 }, 'knows no model'],
+    ['has no such model', { kind: 'status', status: 404 }, 'does not have the model'],
     ['is overloaded', { kind: 'status', status: 503 }, 'overloaded'],
   ])('[G01] and %s is reported to the owner, who loses nothing', async (_case, fault, words) => {
     model.fault(fault, 1_000);

@@ -44,8 +44,13 @@ describe('a probe of a model', () => {
 
   it.each([
     ['a wrong key', { kind: 'status', status: 401 }, 'refused the key', 'apiKey'],
-    ['a model that is not there', { kind: 'status', status: 404 }, 'knows no model', 'baseUrl'],
-    ['a server with an error', { kind: 'status', status: 500 }, 'error of its own', 'later'],
+    [
+      'a model that is not there',
+      { kind: 'status', status: 404 },
+      'does not have the model',
+      'baseUrl',
+    ],
+    ['a server with an error', { kind: 'status', status: 500 }, 'internal error', 'later'],
     ['a server that hangs', { kind: 'hang' }, 'took too long', 'loading the model'],
   ] as const)('[U02] says what to do about %s', async (_what, fault, reason, fix) => {
     const { double, choice } = await openDouble();

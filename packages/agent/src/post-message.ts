@@ -11,26 +11,26 @@ export interface PostDeps {
 }
 
 export interface PostRequestOfTurn extends Pick<Post, 'key' | 'turn'> {
-  /** Built from what the store knows about the chat, never from what a model wrote. */
+  /** It is built from the stored facts about the chat, never from text by a model. */
   readonly route: ReplyRoute;
   readonly markdown: string;
-  /** A file to send; the text becomes its caption. */
+  /** A file to send, with the text as its caption. */
   readonly file?: AgentFile;
   /** Adds the system mark (G08), because the readers did not request this message. */
   readonly isMarked: boolean;
   /**
-   * Shown below the last part. The text must explain how to decide without buttons, because some
+   * Buttons below the last part. The text must explain how to decide without buttons, because some
    * platforms have none.
    */
   readonly buttons?: readonly NonNullable<NewPart['buttons']>[number][];
 }
 
-/** `nothing` means that no part of the message is visible. */
+/** `nothing` means that the message has no visible part. */
 export type PostedMessage = PostResult | { readonly kind: 'nothing' };
 
 /**
- * Sends a message that is not an answer. Like an answer it goes through the outbox, once per key,
- * so a crash at any point neither duplicates nor loses it (D04, G16).
+ * Sends a message that is not an answer. Like an answer, the message goes through the outbox once
+ * per key, so a crash neither duplicates nor loses it (D04, G16).
  */
 export async function postMessage(
   { store, deliver, clock }: PostDeps,
@@ -45,8 +45,8 @@ export async function postMessage(
   const parts = addButtonsToPart([first, ...others], buttons);
   const result = await store.outbox.post({ ...post, parts }, clock());
   if (!('chat' in result)) return result;
-  // Delivery is woken for a known post as well: the process that stored it may have died before
-  // this line.
+  // Delivery is woken for an already stored message as well, because the process that stored it may
+  // have died before waking delivery.
   await deliver(result.chat.channel, result.chat.account, result.chat.chatId);
   return result;
 }
@@ -101,7 +101,7 @@ export function createFilePart(
 }
 
 /**
- * Renders Markdown into parts for the outbox. Works in steps, so that a long text does not delay
+ * Renders Markdown into parts for the outbox. Works in steps, so that a long text does not block
  * other chats (M06).
  */
 export async function renderParts(

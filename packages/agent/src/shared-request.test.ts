@@ -7,7 +7,10 @@ import { createHousePrompt, openTurnScene, type TurnScene } from './testing/turn
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-/** The request in the order a provider reads it: system prompt, earlier messages, new message. */
+/**
+ * The parts of the request in the order a provider reads them: system prompt, earlier messages, new
+ * message.
+ */
 function bytesOf(request: ModelRequest | undefined): Buffer {
   const { system = [], messages = [] } = request ?? {};
   const said = messages.map(({ role, content }) => `${role}: ${content}`);
@@ -49,7 +52,7 @@ it.each([
   // This layout puts the workspace files into the user message.
   ['lab', 0.9],
 ] as const)(
-  '[P04] [P06] [P09] in layout %s two requests nine minutes apart share at least %d of their bytes',
+  '[P04] [P06] [P09] in the layout %s, two requests nine minutes apart share at least %d of their bytes',
   async (layout, least) => {
     const [first, second] = await talk(layout);
     const shared = first.findIndex((byte, index) => byte !== second[index]);

@@ -6,7 +6,7 @@ describe('the local time of the agent', () => {
     ['UTC', '2026-01-01', '00:30'],
     ['America/New_York', '2025-12-31', '19:30'],
     ['Asia/Kolkata', '2026-01-01', '06:00'],
-  ])('[F02] in %s is %s %s at half past midnight UTC', (zone, date, time) => {
+  ])('[F02] in %s, half past midnight UTC is %s %s', (zone, date, time) => {
     expect(createLocalTime(zone)(Date.UTC(2026, 0, 1, 0, 30))).toEqual({ date, time });
   });
 

@@ -12,7 +12,7 @@ export interface TimeLimitOptions {
 
 /**
  * Runs work with a time limit. Does not wait for work that ignores its signal. Throws TimeUpError,
- * the reason of `stop`, or the error thrown by the work.
+ * the abort reason of `stop`, or the error thrown by the work.
  */
 export async function runWithTimeLimit<T>(
   { ms, stop }: TimeLimitOptions,
@@ -29,7 +29,7 @@ export async function runWithTimeLimit<T>(
   if (stop?.aborted === true) stopped();
   else stop?.addEventListener('abort', stopped, { once: true });
   try {
-    // Wrapped in an async function, so that a synchronous throw becomes a rejection.
+    // The wrapper is async, so that a synchronous throw becomes a rejection.
     const done = (async () => work(ended.signal))();
     return await Promise.race([done, end.promise]);
   } finally {
@@ -54,7 +54,7 @@ export function createLocalTime(timeZone: string): LocalTime {
     dateStyle: 'short',
     timeStyle: 'short',
   });
-  // Caches the last second, because a turn asks for the time several times within one.
+  // Caches the last second, because a turn reads the time several times within one.
   let last = { second: Number.NaN, shown: { date: '', time: '' } };
   return (now) => {
     const second = Math.floor(now / 1_000);

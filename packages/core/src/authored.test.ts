@@ -59,12 +59,12 @@ describe('the authorship of a message', () => {
       'so?',
       true,
     ],
-  ])('[P18] [W09] %s', (_what, message, typed, outside) => {
+  ])('[P18] [W09] counts as typed or not: %s', (_what, message, typed, outside) => {
     expect(getTypedText(message)).toBe(typed);
     expect(hasOutsideText(message)).toBe(outside);
   });
 
-  it('[P18] text that the adapter does not attribute never counts as typed, whatever it says', () => {
+  it('[P18] text that the adapter does not attribute never counts as typed', () => {
     const stated = fc.record<Authored>(
       { text: fc.constant(true), voice: fc.constant(true), quote: fc.constant(true) },
       { requiredKeys: [] },

@@ -31,7 +31,7 @@ export interface ChannelIds {
   readonly thread: IdForm | null;
 }
 
-/** The result of parsing a written id. */
+/** The result of parsing an id as written in the settings. */
 export type IdReading =
   | { readonly kind: 'id'; readonly id: string }
   | { readonly kind: 'wrong'; readonly expected: string; readonly nearest?: string | undefined };
@@ -58,8 +58,8 @@ export function readId(written: string, forms: readonly IdForm[]): IdReading {
 const MIN_DIGITS = 5;
 
 /**
- * The id in `Ann (123456789)` or `id: 123456789`. It is only suggested, because the text around it
- * may say that it belongs to something else.
+ * The id in `Ann (123456789)` or `id: 123456789`. The id is only suggested, because the text around
+ * it may state that it belongs to something else.
  */
 function findIdWithinWords(written: string, form: IdForm): string | undefined {
   const tokens = written.normalize('NFKC').split(/[\s()<>=:#,;]+/);

@@ -5,7 +5,7 @@ const poll = { text: 'Poll: When?' };
 const answered = { messageId: '1', text: 'shall we go?' };
 const picture = { kind: 'image', ref: 'x' } as const;
 
-describe("a message as a group's next turn reads it", () => {
+describe('a group message as the group’s next turn reads it', () => {
   it.each([
     ['its words', { text: 'yes' }, 'yes'],
     ['a file by its kind', { text: '', attachments: [picture] }, '[image]'],
@@ -27,7 +27,7 @@ describe("a message as a group's next turn reads it", () => {
       'no [Quotes Ben: Poll: When?]',
     ],
     ['nothing where it says nothing', { text: ' ', replyTo: answered }, ''],
-  ])('[F06] [F16] is %s', (_what, message, text) => {
+  ])('[F06] [F16] is formatted as %s', (_what, message, text) => {
     expect(formatContextMessage(message)).toBe(text);
   });
 

@@ -2,14 +2,15 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Defined only by the build (`apps/parley/src/build`); if it is, this code runs from the bundle.
+ * Defined only by the build (`apps/parley/src/build`); if it is defined, this code runs from the
+ * bundle.
  */
 declare const PARLEY_BUNDLE: true | undefined;
 
 /** Whether this code runs from the bundle in `dist/<hash>/` rather than from the sources. */
 export const isBundle = typeof PARLEY_BUNDLE !== 'undefined';
 
-/** Also defined only by the build. */
+/** Defined only by the build. */
 declare const PARLEY_COMMIT: string | undefined;
 
 /**
@@ -29,7 +30,10 @@ export function getConfigPath(name: string): string {
   return fileURLToPath(new URL(`config/${name}`, INSTALLATION));
 }
 
-/** The URL of a module that is started or passed on: `source`, or its counterpart in the bundle. */
+/**
+ * Returns the URL of a module that is started or passed on: `source`, or its counterpart in the
+ * bundle.
+ */
 export function resolveModuleUrl(name: string, source: URL): URL {
   return isBundle ? new URL(`./${name}.mjs`, import.meta.url) : source;
 }

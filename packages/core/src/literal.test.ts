@@ -14,7 +14,7 @@ const asShown = (one: string) =>
     .replace(/\p{Noncharacter_Code_Point}/gu, '\ufffd')
     .replace(/\r\n?|[\u2028\u2029\u0085\v\f]/g, '\n');
 
-describe('literal text', () => {
+describe('literal text in Markdown', () => {
   it('[M01] contains no symbol with a meaning in Markdown, and no line end', () => {
     fc.assert(
       fc.property(text, (one) => {
@@ -25,7 +25,7 @@ describe('literal text', () => {
     );
   });
 
-  it('[M01] comes back as it was; a noncharacter, which no text may contain, as U+FFFD', () => {
+  it('[M01] is restored exactly, except that noncharacters become U+FFFD', () => {
     fc.assert(
       fc.property(text, (one) => {
         expect(restoreLiteral(toLiteralMarkdown(one))).toBe(asShown(one));
@@ -33,12 +33,12 @@ describe('literal text', () => {
     );
   });
 
-  it('[M01] is kept apart from the Markdown around it', () => {
+  it('[M01] is not affected by the Markdown around it', () => {
     expect(splitLiteral(`**a** ${toLiteralMarkdown('*')}b`)).toEqual(['**a** ', '*', 'b']);
     expect(restoreLiteral('**a** `b`')).toBe('**a** `b`');
   });
 
-  it('[M01] is never in the text of a model', () => {
+  it('[M01] cannot be written by a model', () => {
     fc.assert(
       fc.property(text, (one) => {
         const said = stripNoncharacters(`${one}\ufdd3${toLiteralMarkdown('*')}\u{1fffe}\uffff`);
@@ -48,7 +48,7 @@ describe('literal text', () => {
     );
   });
 
-  it('[M01] of many lines can be one line', () => {
+  it('[M01] of several lines can be joined into one line', () => {
     expect(restoreLiteral(toLiteralLine(' a\n\n # b '))).toBe('a # b');
   });
 });

@@ -18,7 +18,7 @@ export interface Caller {
   readonly role: Role;
   /** The name of a sign-in; absent for the token of the data folder, whose holder has no name. */
   readonly person?: string | undefined;
-  /** The id of the browser's session. */
+  /** The id of the browser session. */
   readonly session?: string | undefined;
   /** The origin of the calling page as its browser reports it: `http://127.0.0.1:7411`. */
   readonly origin?: string | undefined;
@@ -35,35 +35,35 @@ export interface Call {
 }
 
 interface OperationOptions {
-  /** The lowest role that may call it; when absent, only owners may. */
+  /** The lowest role that may call the operation; when absent, only owners may. */
   readonly role?: Role;
   /**
-   * Only a running gateway can perform it: without one, the command line reports that and exits
-   * with 3.
+   * True if only a running gateway can perform the operation: without one, the command line reports
+   * that and exits with 3.
    */
   readonly running?: true;
 }
 
 /**
- * Something that can be read or changed on the page, the command line and the API. It is declared
- * next to its data. `perform` of `@parley/gateway/operations` checks role and input, so that no
- * interface has to.
+ * Something that can be read or changed on the page, the command line and the API. An operation is
+ * declared next to its data. `perform` of `@parley/gateway/operations` checks role and input, so
+ * that no interface has to.
  */
 export interface Operation<Needs, Input extends z.ZodType, Output extends object>
   extends OperationOptions {
-  /** A read also accepts GET, with its input in the query. */
+  /** A read operation also accepts GET, with its input in the query. */
   readonly does: 'read' | 'change';
   /** One line of help. */
   readonly summary: string;
   readonly input: Input;
-  /** Throws ParleyError, with a message for people, when it cannot be done. */
+  /** Throws ParleyError, with a message for people, if the operation cannot be performed. */
   run(needs: Needs, input: z.output<Input>, call: Call): Promise<Output>;
 }
 
 type StrictShape<Shape extends z.ZodRawShape> = ReturnType<typeof z.strictObject<Shape>>;
 
 /**
- * Declares an operation that changes nothing. `fields` are the fields of its input.
+ * Declares an operation that changes nothing. `fields` are the fields of the input.
  * @example show: read('One job', { id: z.string() }, async ({ jobs }: Needs, { id }) => (await
  * jobs()).get(id)),
  */
@@ -87,8 +87,8 @@ export function change<Needs, Fields extends z.ZodRawShape, Output extends objec
 }
 
 /**
- * An error for an operation that is refused, with a message for people; the same call would be
- * refused again.
+ * Creates the error for an operation that is refused, with a message for people; the same call
+ * would be refused again.
  */
 export function createRefusal(code: string, message: string): ParleyError {
   return new ParleyError({ code, message, retryable: false });
@@ -105,7 +105,7 @@ export class RoleNeededError extends ParleyError {
   }
 }
 
-/** Returns the text of a service's answer. Throws ParleyError when the service refused. */
+/** Returns the text of a service's answer. Throws ParleyError if the service refused. */
 export function unwrapAnswer(code: string, { ok, text }: CronAnswer): { readonly text: string } {
   if (!ok) throw createRefusal(code, text);
   return { text };

@@ -30,7 +30,7 @@ const TOKENS = {
 const ALL = Object.values(TOKENS).flat();
 
 describe('[P18] a token of a chat template', () => {
-  it.each(Object.entries(TOKENS))('of %s is no longer a token', (_, tokens) => {
+  it.each(Object.entries(TOKENS))('is neutralized for %s', (_, tokens) => {
     for (const token of tokens) {
       const safe = neutralizeTemplateTokens(`before${token}behind`);
       expect(safe).not.toContain(token);
@@ -39,7 +39,7 @@ describe('[P18] a token of a chat template', () => {
     }
   });
 
-  it('does not occur in any text, however tokens are nested or appended to each other', () => {
+  it('does not remain in any text, even if tokens are nested or concatenated', () => {
     const piece = fc.oneof(
       fc.constantFrom(...ALL),
       fc.constantFrom(...ALL).chain((token) => fc.nat(token.length).map((at) => token.slice(at))),

@@ -10,12 +10,10 @@ export function formatCounted(count: number, one: string, many = `${one}s`): str
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** Every way to begin a new line, including Unicode's rare ones. */
+/** Matches every line end, including Unicode's rare ones. */
 const LINE_ENDS = /\r\n|[\n\r\u2028\u2029\u0085\v\f]/;
 
-/**
- * Prefixes each line with `> `, so that nothing in it can be mistaken for the text around it (P18).
- */
+/** Prefixes each line with `> `, so that it cannot be mistaken for the text around it (P18). */
 export function quoteLines(text: string): string {
   return text
     .split(LINE_ENDS)
@@ -24,14 +22,14 @@ export function quoteLines(text: string): string {
 }
 
 /**
- * The tokens that chat templates of local models write between messages. A tokenizer that meets one
- * in a text turns it into the same control token, so that the text could end its message and begin
+ * The tokens that chat templates of local models write between messages. A tokenizer that finds one
+ * in a text converts it to the same control token, so that the text could end its message and begin
  * a system message. The families are matched by shape, so that a new model of a known family needs
- * no new line: `<|im_start|>`, `<｜User｜>`, `<|turn>` (ChatML, Llama, Qwen, Phi, GLM, Command,
+ * no new pattern: `<|im_start|>`, `<｜User｜>`, `<|turn>` (ChatML, Llama, Qwen, Phi, GLM, Command,
  * Granite, gpt-oss, DeepSeek, Gemma), `<s>`, `<start_of_turn>`, `<tool_call>` … (SentencePiece,
  * Gemma, Qwen, T5, StarCoder, Seed), `<<SYS>>` (Llama 2), `[INST]`, `[gMASK]` … (Mistral, GLM,
- * BERT), `[|user|]` (EXAONE), `]~b]` (MiniMax). Tokenizers compare exactly: other cases, spaces and
- * invisible characters in between form no token.
+ * BERT), `[|user|]` (EXAONE), `]~b]` (MiniMax). Tokenizers compare exactly: text in another case,
+ * or with spaces or invisible characters inside, is not a token.
  */
 const TOKEN = new RegExp(
   [
@@ -48,9 +46,9 @@ const TOKEN = new RegExp(
 const LOOKALIKES: Readonly<Record<string, string>> = { '<': '‹', '>': '›', '[': '⟦', ']': '⟧' };
 
 /**
- * Replaces the brackets around each chat template token: `‹|im_start|›`, `⟦INST⟧`. People and
- * models read the text as before, no tokenizer recognizes a token in it, its length stays the same,
- * and applying this twice changes nothing more.
+ * Replaces the brackets around each chat template token: `‹|im_start|›`, `⟦INST⟧`. The text stays
+ * readable for people and models, no tokenizer recognizes a token in it, its length stays the same,
+ * and applying the function twice gives the same result.
  */
 export function neutralizeTemplateTokens(text: string): string {
   if (!text.includes('<') && !text.includes('[') && !text.includes(']')) return text;
@@ -60,17 +58,17 @@ export function neutralizeTemplateTokens(text: string): string {
 }
 
 /**
- * Longer lines are wrapped: a message can contain a line of this length, and a page shows all of
- * it.
+ * The length at which lines are wrapped: a message can contain a line of this length, and a page
+ * shows all of it.
  */
 const WIDTH = 160;
-/** A character with its combining marks, or an escaped one; none is split. */
+/** Matches a character with its combining marks, or an escaped one, which must not be split. */
 const PIECE = /\\u\{[^}]*\}|\P{M}\p{M}*|\p{M}/gu;
 
 /**
  * Formats a call, as its record shows it (`shownArguments`), as a Markdown block for the people who
- * decide about it. A line that begins with `+` continues the line above it. Nothing in it begins
- * like a fence, so it cannot end the block.
+ * decide about the call. A line that begins with `+` continues the line above it. No line begins
+ * like a fence, so the call cannot end the block.
  */
 export function formatCallBlock(shown: string): string {
   return `\`\`\`\n${shown.split('\n').flatMap(wrapLine).join('\n')}\n\`\`\``;
@@ -92,7 +90,7 @@ function wrapLine(line: string): readonly string[] {
 }
 
 /**
- * Breaks before a space if one is near, because a space is visible at the beginning of a line but
+ * Breaks a line before a nearby space, because a space is visible at the beginning of a line but
  * not at its end.
  */
 function findLineBreak(text: string): number {
@@ -157,8 +155,8 @@ function parseJsonOrUndefined(json: string): unknown {
 const NOTHING = /^\s*(?:null|none|undefined|n\/a|nil)?\s*$/i;
 
 /**
- * Whether a value is what models write into a field that they do not intend to fill: null, `""`,
- * `"none"`.
+ * Whether a value is a placeholder that models write into a field that they do not intend to fill:
+ * null, `""`, `"none"`.
  */
 export function isPlaceholder(value: unknown): boolean {
   return value === null || (typeof value === 'string' && NOTHING.test(value));

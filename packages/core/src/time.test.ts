@@ -13,7 +13,7 @@ it('[D13] measures a duration correctly when the clock of the machine is set bac
   expect(systemTime.monotonic()).toBeGreaterThanOrEqual(since);
 });
 
-it('lets a test set the clock while no time passes, and let time pass on both clocks', () => {
+it('lets a test set the clock without advancing time, and advance both clocks', () => {
   const { clock, monotonic, stepClock, pass } = createMovableTime(10_000);
   const since = monotonic();
   stepClock(-5_000);

@@ -9,7 +9,7 @@ import {
   toVisibleText,
 } from './visible-text.ts';
 
-/** Texts that people write and that must not change. */
+/** Texts that people write and that must not be changed. */
 const WRITTEN: readonly (readonly [what: string, text: string])[] = [
   ['joined emoji', '👩‍🚀 👨‍👩‍👧‍👦 👩🏽‍💻 ❤️‍🔥 🏳️‍🌈'],
   ['a flag of tags', '🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏴󠁧󠁢󠁳󠁣󠁴󠁿'],
@@ -38,17 +38,17 @@ describe('third-party text shown to people', () => {
     ['a command to a terminal', 'a\u001b[31mb\u009b2Jc\u0007', 'abc'],
     ['other line ends', 'a\r\u2028b\u0085c', 'a\n\nb\nc'],
     ['text in invisible tags', 'hi\u{e0041}\u{e0042}', 'hi'],
-  ])('[U03] loses %s', (_what, text, shown) => {
+  ])('[U03] removes %s', (_what, text, shown) => {
     expect(toVisibleText(text)).toBe(shown);
   });
 
-  it('[U03] keeps direction changes that end in their line', () => {
+  it('[U03] keeps direction changes that end within their line', () => {
     for (const text of ['א \u2066+49 170\u2069 ב', '\u202b(עולם)\u202c', '\u200fשלום\u200e']) {
       expect(toVisibleText(text)).toBe(text);
     }
   });
 
-  it('[U03] never makes a name look like another one', () => {
+  it('[U03] removes hidden characters that make a name look like another one', () => {
     expect(toVisibleLine('ad\u200dmin\u202e\u200b\u2060\ufeff\u00ad')).toBe('admin');
     expect(toVisibleLine('two\nlines\tand\r\nmore')).toBe('two lines and more');
     expect(restoreLiteral(toLiteralLine(' Bo\u202e \n\u2067*x* '))).toBe('Bo *x*');
@@ -65,7 +65,7 @@ describe('third-party text shown to people', () => {
     maxLength: 40,
   });
 
-  it('[U03] is neutralized, however hostile: nothing reverses text or acts as a command, and a second pass changes nothing', () => {
+  it('[U03] is neutralized: nothing in it reverses text or acts as a command, and a second pass changes nothing', () => {
     fc.assert(
       fc.property(fc.oneof(hostile, fc.string({ unit: 'binary' })), (text) => {
         const [shown, line] = [toVisibleText(text), toVisibleLine(text)];
@@ -78,7 +78,7 @@ describe('third-party text shown to people', () => {
     );
   });
 
-  it('[D07] is processed in one pass, however many directions are open', () => {
+  it('[D07] is processed in one pass for any number of open direction changes', () => {
     const text = `${'\u202a'.repeat(200_000)}${'\u2069'.repeat(200_000)}${'\u{e0061}'.repeat(200_000)}`;
     expect(toVisibleText(text)).toBe('');
   });
@@ -95,7 +95,7 @@ describe('third-party text shown to people', () => {
 });
 
 /**
- * The number of direction changes still open at the end of a line; an end without a beginning
+ * Counts the direction changes that are still open at the end of a line; an end without a beginning
  * counts as open.
  */
 function depthAfter(line: string): number {

@@ -15,11 +15,11 @@ const rows: readonly [CrashCounts, ReturnType<typeof decideNextAttempt>][] = [
   [{ hangs: 2, deaths: 10 }, 'drop'],
 ];
 
-it.each(rows)('[D13] decides about work that crashed its process %o: %s', (ends, next) => {
+it.each(rows)('[D13] decides about work with the crashes %o: %s', (ends, next) => {
   expect(decideNextAttempt(ends)).toBe(next);
 });
 
-it('[D13] reports the hangs if they are why work is given up, otherwise how often it was started', () => {
-  expect(describeCrashes({ hangs: 2, deaths: 2 })).toContain('stand still 2 times');
+it('[D13] reports hangs if they are the reason for abandoning work, otherwise the number of starts', () => {
+  expect(describeCrashes({ hangs: 2, deaths: 2 })).toContain('blocked the process 2 times');
   expect(describeCrashes({ hangs: 1, deaths: 5 })).toBe('started 5 times');
 });

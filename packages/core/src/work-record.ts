@@ -17,18 +17,18 @@ export interface CrashCounts {
 }
 
 /**
- * Records what this process works on, so that the next start knows what crashed it. Each crash
- * counts as a failed attempt at that work, and after a few of them the work is given up instead of
- * crashing every process that picks it up.
+ * Records the work of this process, so that the next start knows which work crashed it. Each crash
+ * counts as a failed attempt, and after a few of them the work is abandoned instead of crashing
+ * every process that claims it.
  */
 export interface WorkRecord {
   /** Records `work` until `task` has settled. */
   run<Result>(work: CrashableWork, task: () => Promise<Result>): Promise<Result>;
-  /** How often this work has crashed processes that shared this record. */
+  /** Returns how often this work has crashed processes that shared this record. */
   endsOf(work: CrashableWork): CrashCounts;
 }
 
-/** Records nothing: for tests and programs that start no process of their own. */
+/** A record that stores nothing, for tests and programs that start no process. */
 export const noWorkRecord: WorkRecord = {
   run: (_work, task) => task(),
   endsOf: () => NO_ENDS,
@@ -36,28 +36,28 @@ export const noWorkRecord: WorkRecord = {
 
 export const NO_ENDS: CrashCounts = { hangs: 0, deaths: 0 };
 
-/** A hang blocks the process for everyone for a long time, so the second one is the last. */
+/** A hang blocks the whole process for a long time, so work is abandoned after the second one. */
 const MAX_HANGS = 2;
-/** Work whose process died this often is probably the cause. */
+/** After this many crashes of its process, the work is probably the cause. */
 const MAX_DEATHS = 5;
 /**
- * How often giving up with a notice may crash the process, before the work is closed without one.
+ * How often abandoning work with a notice may crash the process before the work is closed without a
+ * notice.
  */
 const MAX_FATAL_NOTICES = 5;
 
 /**
  * Decides about work that has crashed its process before: `run` it; `give-up`, with a notice to its
- * chat; or `drop` it without one, because giving it up has crashed the process as well.
+ * chat; or `drop` it without a notice, because `give-up` has crashed the process as well.
  */
 export function decideNextAttempt({ hangs, deaths }: CrashCounts): 'run' | 'give-up' | 'drop' {
   if (hangs > MAX_HANGS || deaths >= MAX_DEATHS + MAX_FATAL_NOTICES) return 'drop';
   return hangs >= MAX_HANGS || deaths >= MAX_DEATHS ? 'give-up' : 'run';
 }
 
-/** Explains to operators why work is given up. */
+/** Explains to operators why work is abandoned. */
 export function describeCrashes({ hangs, deaths }: CrashCounts): string {
   const hung = hangs === 1 ? 'once' : `${hangs} times`;
-  if (hangs >= MAX_HANGS)
-    return `it made the process stand still ${hung}, until the watchdog ended it`;
+  if (hangs >= MAX_HANGS) return `it blocked the process ${hung}, until the watchdog ended it`;
   return `started ${deaths} times`;
 }

@@ -13,7 +13,7 @@ const EVENTS = [
   { type: 'message_stop' },
 ];
 
-it('[G21] treats each event from Anthropic as activity, and reports its own reason and the model that answered', async () => {
+it('[G21] treats each event from Anthropic as activity, and reports Anthropic’s finish reason and the model that answered', async () => {
   const text = EVENTS.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('');
   const fetch = async () =>
     new Response(text, { headers: { 'content-type': 'text/event-stream' } });

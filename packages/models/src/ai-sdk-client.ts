@@ -40,8 +40,8 @@ export function createAiSdkClient(
         if (part !== null) yield part;
       }
     } finally {
-      // Has no effect once the stream has ended; closes the connection if the caller left early or
-      // something threw.
+      // Closes the connection if the caller stopped early or an error was thrown; has no effect
+      // once the stream has ended.
       await reader.cancel().catch(ignoreFailedCancel);
     }
   }
@@ -49,8 +49,8 @@ export function createAiSdkClient(
 }
 
 /**
- * Loads only the provider package that is needed and returns its model. The address is always
- * passed, because the packages otherwise take one from the environment.
+ * Loads only the provider package that is needed and returns its model. The base URL is always
+ * passed, because otherwise the packages take one from the environment.
  */
 async function openProvider(
   choice: SdkChoice,
@@ -80,14 +80,14 @@ function toProviderCall(
     ...toProviderTools(choice.provider, request),
     ...toProviderFormat(choice.provider, request),
     abortSignal: signal,
-    // Every event, even a ping, shows that the provider is still working.
+    // Every event, even a ping, shows that the provider is working.
     includeRawChunks: true,
     ...getProviderOptions(choice),
     ...(request.maxOutputTokens !== undefined && { maxOutputTokens: request.maxOutputTokens }),
   };
 }
 
-/** Null for parts that contain nothing for the caller. */
+/** Returns null for parts without content for the caller. */
 function toAnswerPart(part: ProviderPart, servedModel: string | null): AnswerPart | null {
   switch (part.type) {
     case 'raw':
@@ -116,7 +116,7 @@ function toAnswerPart(part: ProviderPart, servedModel: string | null): AnswerPar
 
 const Signed = z.record(z.string(), z.looseObject({ thoughtSignature: z.string().optional() }));
 
-/** A call as received, with its arguments joined from their fragments. */
+/** A call as received, with its arguments joined from fragments. */
 function toModelToolCall(part: Extract<ProviderPart, { type: 'tool-call' }>): ModelToolCall {
   const signed = Signed.safeParse(part.providerMetadata);
   const signature = Object.values(signed.data ?? {})
@@ -130,5 +130,5 @@ function toModelToolCall(part: Extract<ProviderPart, { type: 'tool-call' }>): Mo
   };
 }
 
-/** A stream that has already failed cannot be cancelled; `read` has thrown its error. */
+/** A stream that has already failed cannot be canceled; `read` has thrown its error. */
 function ignoreFailedCancel(): void {}

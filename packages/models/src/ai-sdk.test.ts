@@ -51,7 +51,7 @@ describe('the prompt for a provider', () => {
     ]);
   });
 
-  it('[G01] contains calls and their results; arguments that are not an object are sent as none', () => {
+  it('[G01] contains calls and their results; arguments that are not an object are replaced by an empty object', () => {
     const toolCalls = [
       { id: 'c1', name: 'read', arguments: '{"path":"a.md"}', signature: 'thought' },
       { id: 'c2', name: 'read', arguments: '{"path":' },
@@ -100,7 +100,7 @@ describe('the prompt for a provider', () => {
     expect(tool?.role).toBe('tool');
   });
 
-  it('has no system message when there are no layers', () => {
+  it('has no system message if there are no layers', () => {
     const prompt = toProviderPrompt('openai', { ...request, system: [] });
     expect(prompt.map((message) => message.role)).toEqual(['user']);
   });

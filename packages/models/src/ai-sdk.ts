@@ -13,11 +13,8 @@ import { neutralizeRecord } from './template-tokens.ts';
 
 /** A model of the AI SDK at its provider level. */
 export type ProviderModel = Extract<LanguageModel, { specificationVersion: 'v4' }>;
-/** The input of one call to it. */
 export type ProviderCall = Parameters<ProviderModel['doStream']>[0];
-/** The messages of one call. */
 type ProviderPrompt = ProviderCall['prompt'];
-/** A part of its answer as it arrives. */
 export type ProviderPart =
   Awaited<ReturnType<ProviderModel['doStream']>>['stream'] extends ReadableStream<infer Part>
     ? Part
@@ -33,14 +30,14 @@ export const ANTHROPIC_VERSION = '2023-06-01';
  * days.
  */
 export function getProviderOptions(choice: SdkChoice): Pick<ProviderCall, 'providerOptions'> {
-  // Its strict mode accepts only a subset of schemas.
+  // OpenAI's strict mode accepts only a subset of schemas.
   const openai = { store: false, strictJsonSchema: false };
   return choice.provider === 'openai' ? { providerOptions: { openai } } : {};
 }
 
 /**
- * Makes OpenAI models follow a format. Other providers do not get this option: Anthropic's package
- * turns it into a forced tool, and many local servers refuse it together with tools.
+ * Makes OpenAI models follow a response format. Other providers do not get this option: Anthropic's
+ * package turns it into a forced tool, and many local servers refuse it together with tools.
  */
 export function toProviderFormat(
   provider: SdkChoice['provider'],
@@ -48,19 +45,18 @@ export function toProviderFormat(
 ): Pick<ProviderCall, 'responseFormat'> {
   if (provider !== 'openai' || format === undefined) return {};
   if (format === 'json') return { responseFormat: { type: 'json' } };
-  // Accepts only objects.
   if (format.type !== 'object') return {};
   return { responseFormat: { type: 'json', name: 'answer', schema: neutralizeRecord(format) } };
 }
 
-/** Asks Anthropic to cache everything up to the block that carries it. */
+/** Asks Anthropic to cache everything up to and including the marked block. */
 const ANTHROPIC_CACHE = { anthropic: { cacheControl: { type: 'ephemeral' } } };
 
 /**
- * The request in the provider's format. Anthropic gets the layers one by one with a cache mark on
- * the last stable one; all others get a single system message, because many chat templates allow
- * only one. Adjacent messages of the same role are joined, because many templates insist that roles
- * alternate.
+ * Converts a request to the provider's format. Anthropic gets the layers one by one with a cache
+ * mark on the last stable one; all others get a single system message, because many chat templates
+ * allow only one. Adjacent messages of the same role are joined, because many templates insist that
+ * roles alternate.
  */
 export function toProviderPrompt(
   provider: SdkChoice['provider'],
@@ -114,7 +110,10 @@ function toAssistantParts({ content, toolCalls = [] }: AssistantMessage) {
   return [...texts, ...toolCalls.map(toToolCallPart)];
 }
 
-/** Providers require an object. If the model wrote something else, the result reports it. */
+/**
+ * Providers require the arguments to be an object. If the model wrote something else, the tool
+ * result reports it.
+ */
 function toToolCallPart(call: ModelToolCall) {
   const { id, name, signature } = call;
   return {
@@ -142,9 +141,9 @@ function toTextPart(text: string) {
 }
 
 /**
- * The tools in the provider's format; nothing at all when there are none, because some servers
- * refuse an empty list. Anthropic's cache begins with the tools, so the last one carries a mark:
- * with the one on the system blocks, that makes two of the four it allows.
+ * Converts the tools to the provider's format; undefined if there are none, because some servers
+ * refuse an empty list. Anthropic's cache begins with the tools, so the last tool carries a mark:
+ * together with the mark on the system blocks, that is two of the four that Anthropic allows.
  */
 export function toProviderTools(
   provider: SdkChoice['provider'],

@@ -16,13 +16,13 @@ const FAMILIES: readonly (readonly [RegExp, number])[] = [
   [/deepseek/i, 0.1],
 ];
 
-/** The highest common share, for models about which nothing is known. */
+/** The highest common share, for models of unknown vendors. */
 const UNKNOWN_SHARE = 0.5;
 const ANTHROPIC_SHARE = 0.1;
 
 /**
  * The share at which a cached input token counts, from 0 to 1: from the configured prices,
- * otherwise the usual share of the model's vendor, otherwise the highest common share.
+ * otherwise the vendor's usual share, otherwise the highest common share.
  */
 export function getCachedShare({
   provider,

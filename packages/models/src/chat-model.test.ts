@@ -11,7 +11,7 @@ describe('the arguments of a tool call', () => {
     ['["a.md"]', null],
     ['null', null],
     ['"a.md"', null],
-  ])('[G01] %j', (written, expected) => {
+  ])('[G01] parses %j', (written, expected) => {
     expect(parseToolArguments({ arguments: written })).toEqual(expected);
   });
 });

@@ -1,7 +1,7 @@
 import type { RequestTooLong } from './chat-model.ts';
 
 /**
- * Parses a refusal that concerns the length of a request. There is no common code for it: servers,
+ * Parses a refusal that concerns the length of a request. There is no common error code: servers,
  * gateways and their versions each use their own sentence, and some of the numbers in it reveal the
  * model's limit.
  */
@@ -15,7 +15,9 @@ export type LengthRefusal =
       readonly windowTokens?: number;
     };
 
-/** Limits per minute or per day, whose messages look almost like those for a single request. */
+/**
+ * Phrases about limits per minute or per day, which look almost like those for a single request.
+ */
 const PER_TIME =
   /tokens? ?(?:per|\/|-per-) ?-?(?:min|minute|second|hour|day|month)|per[- _](?:minute|second|hour|day|month)\b|\b(?:TPM|RPM|TPD|RPD|ITPM|OTPM)\b|(?:daily|hourly|weekly|monthly) (?:\w+ )?(?:tokens?|requests?|usage|quota|limit)|tokens? (?:limit|quota) (?:for|of) (?:today|this)|每(?:分钟|秒|小时|天|日)/i;
 
@@ -135,14 +137,14 @@ const PROMPTS: readonly RegExp[] = [
 const MIN_WINDOW = 256;
 const MAX_WINDOW = 50_000_000;
 /**
- * When at least this share of a window is free, the remedy is a shorter answer rather than a
- * shorter request.
+ * If at least this share of a window is free, a shorter answer is needed rather than a shorter
+ * request.
  */
 const FREE_SHARE = 1 / 4;
 
 /**
- * Statuses about keys, accounts, addresses, headers and timeouts, which have their own limits and
- * lengths.
+ * Statuses about keys, accounts, addresses, headers and timeouts, whose messages mention other
+ * limits and lengths.
  */
 const OTHER_LIMITS: ReadonlySet<number> = new Set([401, 402, 403, 408, 414, 431, 504]);
 
@@ -154,8 +156,8 @@ const OTHER_SENSES =
   /context (?:deadline|timeout|manager|cancel\w*)(?: exceeded)?|(?:ssl|tls|cuda|vulkan|device|execution|security|browser|rendering) context|out of (?:\w+ )?memory|(?:took|tak(?:es|ing)|wait(?:ed|ing)|ran|running|queued?(?: is)?) (?:far |much |way )?too long|time-?out exceeded/gi;
 
 /**
- * Parses the lengths in a refusal; null if it is about something else. `said` is the server's
- * entire text.
+ * Parses the lengths in a refusal; null if the refusal has another reason. `said` is the complete
+ * text from the server.
  */
 export function readLengthRefusal(said: string, status: number | null): LengthRefusal | null {
   if (status !== null && OTHER_LIMITS.has(status)) return null;
@@ -184,7 +186,7 @@ export function readLengthRefusal(said: string, status: number | null): LengthRe
   return { kind: 'too-long', ...known, ...(promptTokens !== null && { promptTokens }) };
 }
 
-/** A request that alone exceeds the limit per minute is never accepted, however long one waits. */
+/** A request that alone exceeds the limit per minute is never accepted, even after a delay. */
 function findRateLimitRefusal(text: string): LengthRefusal | null {
   const limit = acceptPlausibleWindow(
     findFirstNumber([pattern(String.raw`limit:? ?(?:is |of )?${N}`)], text),
@@ -207,7 +209,7 @@ const OUTPUT_LIMITS: readonly RegExp[] = [
 
 function findOutputLimit(text: string): number | null {
   const limit = acceptPlausibleWindow(findFirstNumber(OUTPUT_LIMITS, text));
-  // "Below" excludes the limit itself; one token less is safe in either case.
+  // "Below" excludes the limit itself, so one token is subtracted, which is safe in either case.
   return limit === null ? null : limit - 1;
 }
 

@@ -5,7 +5,10 @@ import { createBrokenModel, createFakeModel, drainModel } from './testing/fake-m
 
 const SERVER: LocalServer = { baseUrl: 'http://127.0.0.1:11434/v1', model: 'llama' };
 
-/** An automatic model in a controlled environment: `state.server` is the result of a search. */
+/**
+ * Creates an automatic model in a controlled environment, in which `state.server` is the result of
+ * a search.
+ */
 function setUp(server: LocalServer | null, local = createFakeModel('local/llama', 'from llama')) {
   const state = { server, now: 0, searches: 0, local };
   const auto = createAutoModel({
@@ -28,7 +31,7 @@ describe('the automatic model', () => {
     expect(await auto.first).toEqual(SERVER);
   });
 
-  it('[G01] is the offline model if none is found, and then searches only every 30 s', async () => {
+  it('[G01] is the offline model if no server is found, and then searches again at most every 30 s', async () => {
     const { state, auto } = setUp(null);
     expect(await drainModel(auto.model)).toBe('offline');
     state.now = 29_999;
@@ -36,7 +39,7 @@ describe('the automatic model', () => {
     expect(state.searches).toBe(1);
   });
 
-  it('[G01] finds a server that was started later, when a message arrives', async () => {
+  it('[G01] finds a server that was started later when a message arrives', async () => {
     const { state, auto } = setUp(null);
     await drainModel(auto.model);
     state.server = SERVER;
@@ -52,7 +55,7 @@ describe('the automatic model', () => {
     expect(state.searches).toBe(2);
   });
 
-  it('[G01] goes offline if its server has gone, and says so in the same turn', async () => {
+  it('[G01] goes offline if its server has disappeared, and reports that in the same turn', async () => {
     const { state, auto } = setUp(
       SERVER,
       createBrokenModel('local/llama', { kind: 'unreachable' }),

@@ -37,41 +37,40 @@ export interface ChatModelDeps {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** How long token counts may follow a complete answer, in ms; five seconds when absent. */
   readonly graceMs?: number;
-  /** No metrics are recorded when absent. */
+  /** If it is absent, no metrics are recorded. */
   readonly meter?: Meter;
   /** An IANA time zone for the offline model's clock; UTC when absent. */
   readonly timeZone?: string;
-  /** The environment variable OLLAMA_HOST, if set. */
+  /** The value of the environment variable OLLAMA_HOST, if set. */
   readonly ollamaHost?: string;
-  /** Uses node:http when absent. */
+  /** The `fetch` implementation; node:http when absent. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Uses `DEFAULT_ANSWER_BOUNDS` when absent. */
+  /** The limits on answers; `DEFAULT_ANSWER_BOUNDS` when absent. */
   readonly bounds?: AnswerBounds;
-  /** Base URLs at which to look for local servers, instead of the usual ports. */
+  /** Base URLs to search for local servers instead of the usual ports. */
   readonly localServers?: readonly string[];
 }
 
 /**
- * The model to use. `why` resolves to the model that answers and the reason, for the start banner;
- * it never rejects.
+ * `why` resolves to the model that answers and the reason, for the start banner; it never rejects.
  */
 export interface ChosenModel {
   readonly model: ChatModel;
   readonly why: Promise<string>;
-  /** Alternative models, by id; the main model answers when one of them fails. */
+  /** Alternative models, by id; if one of them fails, the main model answers. */
   readonly choices: ReadonlyMap<string, ChoosableModel>;
 }
 
 /** A model that may be chosen in a conversation. */
 export interface ChoosableModel {
   readonly model: ChatModel;
-  /** Its context window in tokens, if known. */
+  /** The context window in tokens, if known. */
   readonly contextTokens: () => number;
 }
 
 /**
- * The context window of a model: the one that its server has stated, if it is smaller than the
- * known one.
+ * Returns the context window of a model: the one that its server has stated, if it is smaller than
+ * the known one.
  */
 export function resolveWindow(
   { learnedTokens }: Pick<ChatModel, 'learnedTokens'>,
@@ -178,7 +177,7 @@ function buildModel(
     ...(graceMs !== undefined && { graceMs }),
   };
   const report = reportOddities(id, deps);
-  // Logged without its text, which may be private; the inspector shows it.
+  // The call is logged without its text, which may be private; the inspector shows the text.
   const onDropped = (why: string) =>
     logger.warn({ model: id, why }, 'A call that the model wrote into its text was not run.');
   const made = createProviderModel({ ...init, report, onDropped });
@@ -197,15 +196,13 @@ function createOfflineModel(deps: ChatModelDeps, reason: OfflineReason): ChatMod
   });
 }
 
-/** Host and port only, because a base URL may contain a password. */
+/** The log contains only host and port, because a base URL may contain a password. */
 function getServerName(choice: ProviderChoice): string {
   if (choice.baseUrl !== undefined) return new URL(choice.baseUrl).host;
   return choice.provider === 'anthropic' ? 'api.anthropic.com' : 'api.openai.com';
 }
 
-/**
- * An aborted wait simply ends; the call that follows checks the same signal and reports the abort.
- */
+/** An aborted wait just ends; the call after it checks the same signal and reports the abort. */
 async function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
   await wait(ms, undefined, { signal }).catch(() => undefined);
 }
@@ -225,15 +222,15 @@ interface AutoModel {
 }
 
 /**
- * The shortest interval between searches while there is no server, in ms; only an incoming message
+ * The minimum interval between searches while there is no server, in ms; only an incoming message
  * triggers one.
  */
 const RECHECK_MS = 30_000;
 
 /**
- * Uses a local server if one runs, and otherwise the offline model. It searches right away, which
- * delays no message; again when a message arrives while offline; and when the server that it used
- * is gone.
+ * Uses a local server if one runs, and otherwise the offline model. It searches at startup without
+ * delaying messages, again when a message arrives while offline, and when the server that it used
+ * has disappeared.
  */
 export function createAutoModel(deps: AutoDeps): AutoModel {
   let current: ChatModel = deps.offline;

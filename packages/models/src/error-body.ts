@@ -1,4 +1,4 @@
-/** The content of an error response's body, in whatever shape it arrives. */
+/** The content of an error response's body, in any form. */
 export interface ErrorBody {
   /** Sentences for people, in order and deduplicated. */
   readonly messages: readonly string[];
@@ -10,13 +10,13 @@ export interface ErrorBody {
    * Fields that state when to retry or how large the context window is, keyed by lower-case name.
    */
   readonly fields: Readonly<Record<string, string>>;
-  /** It is a web page, so something other than the model's server responded. */
+  /** True if the body is a web page, so that something other than the model's server responded. */
   readonly isPage: boolean;
 }
 
 /**
- * A body is read up to this length, in characters; a web page or an echoed request may be far
- * longer.
+ * The maximum length of a body that is read, in characters; a web page or an echoed request may be
+ * far longer.
  */
 const MAX_BODY = 65_536;
 /** Limits for traversing JSON: depth, number of values, and sentence length. */
@@ -30,7 +30,7 @@ const WORD_KEY =
   /^(code|type|status|__type|error_?type|error_?code|status_?code|http_?status(_?code)?|reason|exception)$/i;
 const FIELD_KEY =
   /^(retry_?(after|delay|in)(_?(ms|seconds))?|resets?_(in|at|after)(_?(ms|seconds))?|x-ratelimit-reset.*|n_ctx|n_prompt_tokens)$/i;
-/** Codes that say nothing except that the call failed. */
+/** Codes that state only that the call failed. */
 const EMPTY_WORD = /^(error|none|null|undefined|0|fail(ed)?|exception|invalid_request_error)$/i;
 
 interface ErrorWalk {
@@ -94,7 +94,7 @@ function parseErrorJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // It is not JSON after all, or was truncated at the limit; the text itself is still searched.
+    // The text is not JSON or was truncated at the limit; the text itself is still searched.
     return undefined;
   }
 }
@@ -173,7 +173,7 @@ function isWebPage(text: string): boolean {
   );
 }
 
-/** Adds the title, the headings and the first text of a web page. */
+/** Adds the title, the headings and the first text of a web page to the content. */
 function addPage(walk: ErrorWalk, page: string): void {
   for (const [, text = ''] of page.matchAll(/<(?:title|h1)[^>]*>([^<]{1,300})</gi)) {
     addMessage(walk, text.trim());

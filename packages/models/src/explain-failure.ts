@@ -20,7 +20,7 @@ export function explainFailure(failure: ModelFailure, model: FailedModel, said: 
   return `${describeFailureCause(failure, model, said)} ${describeRemedy(failure)}`.trim();
 }
 
-/** The first half of `explainFailure`, a complete sentence. */
+/** The first sentence of `explainFailure`. */
 export function describeFailureCause(
   failure: ModelFailure,
   model: FailedModel,
@@ -41,17 +41,17 @@ export function describeFailureCause(
     case 'no-credit':
       return `The account for ${id} at ${server} has no credit left.`;
     case 'not-found':
-      return `${server} knows no model or address for ${id}.`;
+      return `${server} does not have the model or the address of ${id}.`;
     case 'rate-limited':
-      return `${id} is asked too often just now${describeRetryWait(failure.retryAfterMs)}.`;
+      return `${id} is receiving too many requests${describeRetryWait(failure.retryAfterMs)}.`;
     case 'overloaded':
-      return `${id} at ${server} is overloaded or has an error of its own${quoteServerText(said)}.`;
+      return `${id} at ${server} is overloaded or has an internal error${quoteServerText(said)}.`;
     case 'too-long':
       return failure.isBytes === true
-        ? `${server} does not take a request of this size for ${id}.`
+        ? `${server} does not accept a request of this size for ${id}.`
         : `The conversation is too long for ${id}${describeWindow(failure)}.`;
     case 'output-limit':
-      return `${id} at ${server} does not allow an answer as long as was asked for${quoteServerText(said)}.`;
+      return `${id} at ${server} does not allow an answer of the requested length${quoteServerText(said)}.`;
     case 'refused':
       return `${id} at ${server} did not accept the request${quoteServerText(said)}.`;
     case 'no-tools':
@@ -65,7 +65,7 @@ export function describeFailureCause(
     case 'empty':
       return `${id} sent an empty answer.`;
     case 'endless':
-      return `${id} used up all its room for an answer with thinking, and said nothing.`;
+      return `${id} used up its output limit with reasoning and gave no answer.`;
     case 'timeout':
       return `${id} at ${server} ${TIMEOUT_TEXTS[failure.phase].what}.`;
     case 'aborted':
@@ -100,7 +100,7 @@ const FIXES: Readonly<Record<Exclude<ModelFailure['kind'], 'timeout'>, string>> 
   'message-order': 'Start a new session or use another model.',
   filtered: 'Put the request in other words.',
   rubbish:
-    'Check baseUrl in the settings; it usually ends in /v1. Or this network wants a sign-in first.',
+    'Check baseUrl in the settings; it usually ends in /v1. This network may also require a sign-in first.',
   empty: 'Try again, or use another model if it happens often.',
   endless: 'Ask for a smaller part, raise limits.answer.reasoningCharacters, or use another model.',
   aborted: '',
@@ -121,11 +121,11 @@ const BYTES_FIX =
 function describeWindow({ windowTokens }: RequestTooLong): string {
   return windowTokens === undefined
     ? ''
-    : `, which takes ${windowTokens.toLocaleString('en-US')} tokens`;
+    : `, which accepts ${windowTokens.toLocaleString('en-US')} tokens`;
 }
 
 function describeRetryWait(retryAfterMs: number | null): string {
-  return retryAfterMs === null ? '' : ` and wants ${Math.ceil(retryAfterMs / 1000)} s of rest`;
+  return retryAfterMs === null ? '' : ` and asks to wait ${Math.ceil(retryAfterMs / 1000)} s`;
 }
 
 function quoteServerText(said: string): string {

@@ -19,7 +19,7 @@ function network(code: string, statusCode?: number) {
 
 const kindOf = (thrown: unknown) => classifyFailure(collectFailureFacts(thrown), 0).kind;
 
-describe('what a failed call means', () => {
+describe('the classification of a failed call', () => {
   it.each([
     [401, 'unauthorised'],
     [402, 'no-credit'],
@@ -32,7 +32,7 @@ describe('what a failed call means', () => {
     [500, 'overloaded'],
     [503, 'overloaded'],
     [529, 'overloaded'],
-  ])('[G01] status %i: %s', (status, kind) => {
+  ])('[G01] status %i is classified as %s', (status, kind) => {
     expect(kindOf(http(status))).toBe(kind);
     const ofPage = status === 403 ? 'blocked' : kind;
     expect(kindOf(http(status, '<html>gateway</html>'))).toBe(ofPage);
@@ -139,7 +139,7 @@ describe('what a failed call means', () => {
     ],
     ['no body at all', { name: 'AI_EmptyResponseBodyError', message: 'x' }, 'empty'],
     ['nothing that is known', undefined, 'refused'],
-  ])('[G01] %s', (_name, thrown, kind) => {
+  ])('[G01] classifies %s', (_name, thrown, kind) => {
     expect(kindOf(thrown)).toBe(kind);
   });
 
@@ -152,10 +152,13 @@ describe('what a failed call means', () => {
     ['ECONNRESET', 'broken-off'],
     ['UND_ERR_SOCKET', 'broken-off'],
     ['UND_ERR_HEADERS_TIMEOUT', 'timeout'],
-  ])('[G01] network error %s: %s, also in the middle of an answer', (code, kind) => {
-    expect(kindOf(network(code))).toBe(kind);
-    expect(kindOf(network(code, 200))).toBe(kind);
-  });
+  ])(
+    '[G01] network error %s is classified as %s, even in the middle of an answer',
+    (code, kind) => {
+      expect(kindOf(network(code))).toBe(kind);
+      expect(kindOf(network(code, 200))).toBe(kind);
+    },
+  );
 
   it('[G01] keeps the delay that a rate-limited provider asks for', () => {
     const facts = collectFailureFacts(http(429, '', { 'retry-after': '7' }));
@@ -175,7 +178,7 @@ describe('Retry-After', () => {
     ['nothing', {}, null],
     ['nonsense', { 'retry-after': 'soon' }, null],
     ['longer than a day', { 'retry-after': '99999999' }, null],
-  ])('reads %s', (_name, headers: Record<string, string>, expected) => {
+  ])('extracts %s', (_name, headers: Record<string, string>, expected) => {
     expect(findRetryAfterMs({ headers }, NOW)).toBe(expected);
   });
 });
@@ -214,7 +217,7 @@ describe('the text for a failure', () => {
 
   it('[G01] state the delay that a rate-limited model asks for, rounded up', () => {
     const words = explainFailure({ kind: 'rate-limited', retryAfterMs: 1_500 }, model, '');
-    expect(words).toContain('wants 2 s of rest');
+    expect(words).toContain('asks to wait 2 s');
   });
 
   it('never repeat what a provider says about a key, because some echo the key', () => {
@@ -244,7 +247,7 @@ describe('a model error', () => {
     ['filtered', false],
     ['rubbish', false],
     ['aborted', false],
-  ] as const)('[G01] of kind %s: may be retried: %s', (kind, retryable) => {
+  ] as const)('[G01] of kind %s can be retried: %s', (kind, retryable) => {
     const error = new ModelError({ kind }, 'p/m', 'words');
     expect(error).toMatchObject({ code: `model-${kind}`, retryable, model: 'p/m' });
   });

@@ -29,7 +29,7 @@ export interface FailureFacts {
   readonly type: string | null;
   /** The code from a socket or from `fetch`, such as `ECONNREFUSED`. */
   readonly networkCode: string | null;
-  /** Header names are in lower case. */
+  /** The response headers, with names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ErrorBody;
 }
@@ -179,7 +179,7 @@ function joinFailureText({ type, message, body }: FailureFacts): string {
 }
 
 /**
- * These phrases count with any status: LM Studio sends 400 for a model that it has just unloaded.
+ * These phrases apply with any status: LM Studio sends 400 for a model that it has just unloaded.
  */
 const OVERLOADED_WITH_ANY_STATUS =
   /overloaded|model (?:is |was |has |has been )?(?:unloaded|crashed)|context deadline exceeded/i;
@@ -199,7 +199,7 @@ function classifyText(facts: FailureFacts, now: number): ModelFailure | null {
   const length = readLengthRefusal(text, status);
   if (length !== null) return length;
   const rest = findRetryAfterMs({ headers, fields: body.fields, text }, now);
-  // "Quota" may also mean the limit per minute; a server that states when to retry means that.
+  // "Quota" may also mean a limit per minute, which is assumed if the server states when to retry.
   if (NO_CREDIT.test(text) && !serverFailed && rest === null) return { kind: 'no-credit' };
   if (RATE_LIMITED.test(text) && !serverFailed) return { kind: 'rate-limited', retryAfterMs: rest };
   if (UNAUTHORISED.test(text)) return { kind: 'unauthorised' };

@@ -38,7 +38,7 @@ async function read({ body }: HttpAnswer): Promise<string> {
   }
 }
 
-/** Both implementations must behave the same. */
+/** Both implementations must behave in the same way. */
 describe.each<[string, ExchangeRequest]>([
   ['over node:http', httpExchange],
   ['over fetch', createExchange(globalThis.fetch)],
@@ -75,7 +75,7 @@ describe.each<[string, ExchangeRequest]>([
     expect(await read(await send(exchange, url))).toBe('packed');
   });
 
-  it('throws when there is no server, and when the answer breaks off', async () => {
+  it('throws if no server responds, and if the answer breaks off', async () => {
     const refused = 'http://127.0.0.1:1/v1';
     await expect(send(exchange, refused)).rejects.toThrow();
     const url = await serve((_request, response) => {
@@ -85,7 +85,7 @@ describe.each<[string, ExchangeRequest]>([
     await expect(read(answer)).rejects.toThrow();
   });
 
-  it.each(['before', 'waiting', 'reading'])('stops when it is aborted: %s', async (when) => {
+  it.each(['before', 'waiting', 'reading'])('ends when it is aborted: %s', async (when) => {
     const stop = new AbortController();
     const left = Promise.withResolvers<void>();
     const url = await serve((request, response) => {
@@ -105,7 +105,7 @@ describe.each<[string, ExchangeRequest]>([
     await left.promise;
   });
 
-  it('closes the connection when the caller leaves', async () => {
+  it('closes the connection when the caller stops reading', async () => {
     const left = Promise.withResolvers<void>();
     const url = await serve((_request, response) => {
       response.once('close', left.resolve);
@@ -131,7 +131,7 @@ describe('[G01] a request over node:http', () => {
       await answer.body.next();
       await answer.body.return?.();
       answer.release();
-      // Waits until the rest has arrived.
+      // Waits until the rest of the answer has arrived.
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     expect(ports.size).toBeLessThan(4);

@@ -16,7 +16,8 @@ export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /**
-   * The decompressed body. Throws if the connection breaks before the end or the signal is aborted.
+   * Yields the decompressed body. Throws if the connection breaks before the end or the signal is
+   * aborted.
    */
   readonly body: AsyncIterator<Uint8Array, unknown>;
   /**
@@ -37,8 +38,8 @@ export type ExchangeRequest = (
 
 /**
  * Uses node:http with Node's global agents: connections are kept alive, and go through a proxy if
- * `NODE_USE_ENV_PROXY` is set. What node:http cannot do (redirects, other protocols) is left to
- * Node's `fetch`.
+ * `NODE_USE_ENV_PROXY` is set. Requests that node:http does not support (redirects, other
+ * protocols) are sent with Node's `fetch`.
  */
 export const httpExchange: ExchangeRequest = async (url, headers, body, signal) => {
   const parsed = URL.parse(url);
@@ -71,7 +72,7 @@ export function createExchange(fetch: typeof globalThis.fetch): ExchangeRequest 
     const answer = await fetch(url, { method: 'POST', headers, body: text, signal });
     const reader = answer.body?.getReader();
     const leave = (): void => {
-      // A stream that has already failed cannot be cancelled; `read` has thrown its error.
+      // A stream that has already failed cannot be canceled; `read` has thrown its error.
       reader?.cancel().catch(() => undefined);
     };
     return {
@@ -84,7 +85,10 @@ export function createExchange(fetch: typeof globalThis.fetch): ExchangeRequest 
   };
 }
 
-/** Whether node:http can send the request: no other protocol, and no password in the URL. */
+/**
+ * Whether node:http can send the request: the protocol is HTTP or HTTPS, and the URL contains no
+ * password.
+ */
 export function isPlainHttp({ protocol, username }: URL): boolean {
   return /^https?:$/.test(protocol) && username === '';
 }
@@ -137,8 +141,8 @@ function limitConnecting(call: ClientRequest, { protocol, host }: URL): void {
 }
 
 /**
- * Decompresses a response; null if it is not compressed. Some servers compress although they were
- * asked not to.
+ * Decompresses a response; null if it is not compressed. Some servers compress responses although
+ * they were asked not to.
  */
 export function createDecoder(answer: IncomingMessage): Transform | null {
   const encoding = answer.headers['content-encoding']?.toLowerCase().trim() ?? 'identity';
@@ -150,10 +154,7 @@ export function createDecoder(answer: IncomingMessage): Transform | null {
   return zlib.createUnzip({ finishFlush: zlib.constants.Z_SYNC_FLUSH });
 }
 
-/**
- * Decompresses a response. Data sent before a connection broke is still decompressed; then the
- * error is thrown.
- */
+/** Data that arrived before a connection broke is still decompressed; then the error is thrown. */
 async function* unpackBody(
   answer: IncomingMessage,
   decoder: Transform,
@@ -175,7 +176,7 @@ function toPlainHeaders({ headers }: IncomingMessage): Record<string, string> {
 
 function releaseAnswer(answer: IncomingMessage): void {
   if (answer.destroyed || answer.readableEnded) return;
-  // The response was complete, so a later failure does no harm.
+  // The response was complete, so a later failure is ignored.
   answer.on('error', () => undefined);
   const timer = setTimeout(() => answer.destroy(), RELEASE_MS).unref();
   answer.once('close', () => clearTimeout(timer));

@@ -5,17 +5,17 @@ type Fetch = typeof globalThis.fetch;
 
 /**
  * The maximum size of a stream event, or of a response that is not a stream, in bytes: a hundred
- * times what providers send at a time. A parser buffers an event until it is complete.
+ * times what providers send at a time. A parser buffers an event until the event is complete.
  */
 const MAX_EVENT_BYTES = 4 * 1_024 * 1_024;
-/** How many bytes are read ahead of the reader. */
+/** The maximum number of bytes that are buffered ahead of the reader. */
 const READ_AHEAD = 65_536;
 
 /**
  * `fetch` for the AI SDK over node:http, which takes a quarter of the processor time of Node's
  * `fetch` for a request of 60 KB. It uses the connections of Node's global agents: kept alive, and
- * through a proxy if `NODE_USE_ENV_PROXY` asks for one. Anything but a text sent by POST goes to
- * Node's `fetch`, and so does a request that the server redirects.
+ * through a proxy if `NODE_USE_ENV_PROXY` asks for one. Requests other than a text sent by POST,
+ * and requests that the server redirects, are sent with Node's `fetch`.
  */
 export const httpFetch: Fetch = async (input, init = {}) => {
   const { method, body, signal } = init;
@@ -64,7 +64,7 @@ function toHeaders({ rawHeaders }: IncomingMessage): Headers {
   return headers;
 }
 
-/** The body as a stream. Data that arrived together forms one chunk. */
+/** Returns the body as a stream. Data that arrived together forms one chunk. */
 function toBodyStream(answer: IncomingMessage): ReadableStream<Uint8Array> {
   const decoder = createDecoder(answer);
   const { pipeline } = process.getBuiltinModule('node:stream');
@@ -119,7 +119,7 @@ function toBodyStream(answer: IncomingMessage): ReadableStream<Uint8Array> {
 }
 
 /**
- * An Anthropic event that contains only one fragment of text or thought: the JSON before the
+ * An Anthropic event that contains only one fragment of text or reasoning: the JSON before the
  * fragment, the fragment as escaped in JSON, and the JSON after it.
  */
 const PIECE_EVENT = new RegExp(

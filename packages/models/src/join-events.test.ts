@@ -32,7 +32,7 @@ describe('[G01] text fragments that arrived together', () => {
       `${data({ type: 'message_start' })}${said('é')}${said('你')}${data({ type: 'message_stop' })}`,
       `${data({ type: 'message_start' })}${said('é你')}${data({ type: 'message_stop' })}`,
     ],
-  ])('become one: %s', (_name, events, expected) => {
+  ])('are merged into one event: %s', (_name, events, expected) => {
     expect(joined(events)).toBe(expected);
   });
 

@@ -49,7 +49,7 @@ function isEmptyMessage(message: ModelMessage): boolean {
   return getImages(message).length === 0;
 }
 
-/** The pictures in a message; only messages from people have any. */
+/** Returns the pictures in a message; only messages from people have any. */
 export function getImages(message: ModelMessage): readonly ModelImage[] {
   return message.role === 'user' ? (message.images ?? []) : [];
 }

@@ -1,14 +1,15 @@
 import { type ChatModel, ModelError, type ModelEvent, type ModelRequest } from './chat-model.ts';
 
 /**
- * Fewer tokens are not a usable context window; such a number in a sentence refers to something
- * else. The same limit as in the settings.
+ * A smaller number of tokens is not a usable context window; such a number in a sentence refers to
+ * something else. The minimum is the same as in the settings.
  */
 const MIN_TOKENS = 2_048;
 
 /**
  * Remembers the context window that a model's server states in the errors with which it refuses
- * longer requests. The number is kept as long as the model, so it is learned again after a restart.
+ * longer requests. The number is stored in the model object, so it is learned again after a
+ * restart.
  */
 export function createLearningModel(model: ChatModel): ChatModel {
   let learned: number | null = null;

@@ -20,8 +20,8 @@ interface OfflineDeps {
 /** The id of the model that answers if none is configured or found. */
 export const OFFLINE_MODEL = 'parley/offline';
 /**
- * The only tool it uses: it shows in a fresh installation that tools work before any model is
- * connected.
+ * The only tool that the offline model uses, which shows in a fresh installation that tools work
+ * before any model is connected.
  */
 const TIME_TOOL = 'current_time';
 const NOTHING_REPORTED = {
@@ -30,9 +30,9 @@ const NOTHING_REPORTED = {
 };
 
 /**
- * The model that answers if an installation has no other: it says so and explains how to connect
- * one. It needs neither network nor any provider package, costs nothing, and is used like every
- * other model.
+ * The model that answers if an installation has no other: it states that no model is connected and
+ * explains how to connect one. It needs neither network nor any provider package, costs nothing,
+ * and is used like every other model.
  */
 export function createOfflineChatModel(deps: OfflineDeps): ChatModel {
   async function* stream(request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
@@ -65,7 +65,7 @@ export function createOfflineChatModel(deps: OfflineDeps): ChatModel {
   return { id: OFFLINE_MODEL, stream };
 }
 
-/** Whether the tool exists and this turn has not called it yet. */
+/** Whether the clock tool is offered and this turn has not called it yet. */
 function canAskTime({ tools = [], messages }: ModelRequest): boolean {
   return tools.some(({ name }) => name === TIME_TOOL) && messages.at(-1)?.role === 'user';
 }
@@ -95,7 +95,7 @@ interface OfflineFacts {
   readonly attached: readonly string[];
   /** The path of the settings file, as displayed to people. */
   readonly settingsFile: string;
-  /** Milliseconds since 1970. */
+  /** The current time, in ms since 1970. */
   readonly now: number;
   /** An IANA time zone, such as `Europe/Berlin`. */
   readonly timeZone: string;
@@ -111,7 +111,7 @@ const STATUS =
 const TIME =
   /what.{0,12}\btime\b|\btime is it\b|^\W*time\W*$|\bwhat.{0,8}\bdate\b|wie spät|wieviel uhr|uhrzeit|几点|时间/i;
 
-/** Answers a message without any model, in Markdown. Never pretends to understand the message. */
+/** The answer never pretends that the message was understood. */
 function writeOfflineAnswer(text: string, facts: OfflineFacts): string {
   switch (findPlainQuestion(text)) {
     case 'time':
@@ -136,7 +136,7 @@ const HELP_TEXT = [
   '- tell the time: `time`',
 ].join('\n');
 
-/** Which of the questions that need no model a message asks, if any. */
+/** Returns which of the fixed questions a message asks, if any. */
 function findPlainQuestion(text: string): 'help' | 'status' | 'time' | null {
   const question = text.trim();
   if (question.length > MAX_QUESTION) return null;
@@ -145,7 +145,7 @@ function findPlainQuestion(text: string): 'help' | 'status' | 'time' | null {
   return HELP.test(question) ? 'help' : null;
 }
 
-/** Explains in a clause why no model answers; also for the start banner. */
+/** Explains in a clause why no model answers; the start banner uses it as well. */
 export function describeOfflineReason(reason: OfflineReason): string {
   switch (reason) {
     case 'nothing-found':
@@ -187,7 +187,7 @@ function formatLocalTime({ now, timeZone }: OfflineFacts): string {
   return `${format.format(now)} (${timeZone})`;
 }
 
-/** Enough to show that everything arrived; a message may bring 32 files. */
+/** The maximum number of attachments that are named; a message may have 32 files. */
 const NAMED = 5;
 
 function describeAttached({ attached }: OfflineFacts): string {
@@ -207,13 +207,13 @@ export interface LocalServer {
   readonly model: string;
 }
 
-/** Reads the JSON that a server returns to GET; null when its status is not 200. */
+/** Reads the JSON that a server returns to GET; null if the status is not 200. */
 type FetchJson = (url: string, signal: AbortSignal) => Promise<unknown>;
 
-/** The servers to probe, and the means to do so. */
+/** The addresses to probe, and the functions used for probing. */
 interface DetectDeps {
   readonly readJson?: FetchJson;
-  /** The environment variable OLLAMA_HOST, if set. */
+  /** The value of the environment variable OLLAMA_HOST, if set. */
   readonly ollamaHost: string | undefined;
   /** Base URLs to probe instead of the usual ones. */
   readonly candidates?: readonly string[];
@@ -222,7 +222,7 @@ interface DetectDeps {
 /** How long a local server may take to list its models, in ms. */
 const DETECT_MS = 400;
 
-/** The best server that `detectLocalServers` finds. Never throws. */
+/** Returns the best server that `detectLocalServers` finds. */
 export async function detectLocalServer(deps: DetectDeps): Promise<LocalServer | null> {
   const [best = null] = await detectLocalServers(deps);
   return best;
@@ -246,13 +246,14 @@ async function askForChatModel(baseUrl: string, readJson: FetchJson): Promise<Lo
     );
     return model === null ? null : { baseUrl, model };
   } catch {
-    // No server, or something other than a model server: both mean that none runs there.
+    // No server responds, or something other than a model server does; both mean that no model
+    // server runs at this address.
     return null;
   }
 }
 
 /**
- * Avoids `fetch`, whose first call costs a process 16 MB, because most processes find no server.
+ * Avoids `fetch`, whose first call costs a process 16 MB although most processes find no server.
  */
 function fetchJsonPlain(url: string, signal: AbortSignal): Promise<unknown> {
   // Static imports would load Node's `fetch`.
@@ -280,7 +281,8 @@ const USUAL_SERVERS = [
 const LOCAL_PORTS = USUAL_SERVERS.map(({ port }) => port);
 
 /**
- * The server that usually listens on the port in this base URL; another program may be using it.
+ * Names the server that usually listens on the port in this base URL; another program may be using
+ * the port.
  */
 export function findUsualServer(baseUrl: string): string | undefined {
   return USUAL_SERVERS.find(({ port }) => String(port) === new URL(baseUrl).port)?.name;
@@ -294,7 +296,7 @@ const NOT_FOR_CHAT =
 const ModelList = z.object({ data: z.array(z.object({ id: z.string().min(1) })).max(10_000) });
 
 /**
- * Where to look for a local server, as base URLs ending in `/v1`, best first. `ollamaHost` is the
+ * The base URLs to probe for a local server, ending in `/v1`, best first. `ollamaHost` is the
  * variable OLLAMA_HOST: `host`, `host:port`, `:port` or a URL. An invalid value is ignored.
  */
 export function listLocalCandidates(ollamaHost: string | undefined): string[] {
@@ -304,8 +306,8 @@ export function listLocalCandidates(ollamaHost: string | undefined): string[] {
 }
 
 /**
- * The first model in a `/v1/models` response that can chat; null if there is none, or the response
- * has another form.
+ * Returns the first model in a `/v1/models` response that can chat; null if there is none or the
+ * response has another form.
  */
 export function pickChatModel(answer: unknown): string | null {
   const list = ModelList.safeParse(answer);
@@ -319,14 +321,14 @@ function toOllamaBaseUrl(host: string): string | null {
   const text = /^https?:\/\//.test(withHost) ? withHost : `http://${withHost}`;
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
-  // A server that listens on every address is reached on this machine.
+  // A server that listens on all addresses can be reached on this machine.
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = '127.0.0.1';
   const port =
     url.port || (url.protocol === 'https:' || hasPort(withHost) ? '' : String(OLLAMA_PORT));
   return `${url.protocol}//${url.hostname}${port === '' ? '' : `:${port}`}/v1`;
 }
 
-/** `URL` drops port 80 for `http`, which may have been written on purpose. */
+/** `URL` drops port 80 for `http`, although it may have been written on purpose. */
 function hasPort(host: string): boolean {
   return /:\d+\/?$/.test(host);
 }

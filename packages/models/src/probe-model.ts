@@ -11,7 +11,7 @@ import { createProviderModel } from './provider-model.ts';
 
 export { detectLocalServers, findUsualServer as usualServerAt };
 
-/** The services of a probe; `fetch` is `httpFetch` when absent. */
+/** The services of a probe. */
 export interface ModelProbeEnv {
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -19,7 +19,7 @@ export interface ModelProbeEnv {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** The result of one small call to a model. None of its texts contains a key. */
+/** None of the texts in the result contains a key. */
 export type ModelProbe = {
   /** `provider/model`. */
   readonly id: string;
@@ -44,13 +44,13 @@ export type ModelProbe = {
     }
 );
 
-/** Answers are discarded; OpenAI's API accepts no smaller limit. */
+/** Answers are discarded; OpenAI's API accepts no smaller limit on tokens. */
 const FEWEST_TOKENS = 16;
 const QUESTION = 'Answer with one word: ready';
 
 /**
- * Lists the models from a provider and asks the chosen one for a single word. Costs a few tokens.
- * Never rejects; the signal sets the deadline.
+ * Lists the models of a provider and asks the chosen one for a single word. A probe costs a few
+ * tokens. Never rejects; the signal sets the deadline.
  */
 export async function probeProvider(
   choice: ProviderChoice,
@@ -83,7 +83,7 @@ type ProbeProblem = Pick<
   'failure' | 'reason' | 'fix' | 'retryable'
 >;
 
-/** Null if it answered. */
+/** Returns null if the model answered. */
 async function probeOnce(
   choice: ProviderChoice,
   model: { readonly id: string; readonly server: string },
@@ -124,7 +124,7 @@ function createProbeTimeout(model: { readonly id: string; readonly server: strin
 
 const List = z.object({ data: z.array(z.object({ id: z.string().min(1) })) });
 
-/** Null if there is no list: some servers have none, and the call itself shows what is wrong. */
+/** Returns null if the server has no list of models; the call itself shows what is wrong. */
 async function listModels(
   choice: ProviderChoice,
   baseUrl: string,
@@ -162,8 +162,8 @@ function getBaseUrl(choice: ProviderChoice): string {
 }
 
 /**
- * The models named in the settings, the main one first; for one that is chosen automatically, a
- * search is made.
+ * Returns the models named in the settings, the main one first; a model that is chosen
+ * automatically is searched for.
  */
 export async function listConfiguredModels(
   { model, fallback, choices }: Pick<ModelSettings, 'model' | 'fallback' | 'choices'>,

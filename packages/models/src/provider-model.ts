@@ -36,7 +36,7 @@ import { type AsideRecord, createAsideRecord } from './separate/aside-record.ts'
 import type { ModelSeparation } from './separate/open-separation.ts';
 import { isOtherModel } from './served-model.ts';
 
-/** One provider model; `id` and `server` are its names for people. */
+/** One provider model with its display names `id` and `server`. */
 export interface ProviderModelInit {
   readonly id: string;
   readonly server: string;
@@ -44,15 +44,15 @@ export interface ProviderModelInit {
   readonly timeouts: ModelTimeouts;
   readonly bounds: AnswerBounds;
   readonly clock: Clock;
-  /** `httpFetch` when absent. */
+  /** The `fetch` implementation; `httpFetch` when absent. */
   readonly fetch?: typeof globalThis.fetch;
   /**
    * How long token counts may follow a complete answer, in ms; the client's default when absent.
    */
   readonly graceMs?: number;
-  /** Reports oddities in an answer that could be parsed nevertheless. */
+  /** Reports oddities in an answer that was accepted. */
   readonly report?: ReportOddities;
-  /** Reports a call that the model wrote into its text and that was not run. */
+  /** Reports a call that the model wrote into its text and that did not run. */
   readonly onDropped?: (why: DropReason) => void;
 }
 
@@ -65,8 +65,8 @@ interface PartialAnswer {
 }
 
 /**
- * One model from one provider: calls its client, enforces deadlines and limits, and converts what
- * arrives to model events. Only the client knows the wire format.
+ * Wraps one model of one provider: calls its client, enforces deadlines and limits, and converts
+ * received parts to model events. Only the client implements the wire format.
  */
 export function createProviderModel(init: ProviderModelInit): ChatModel {
   const { id, timeouts, bounds } = init;
@@ -90,7 +90,7 @@ export function createProviderModel(init: ProviderModelInit): ChatModel {
           if (meter.cut() !== null) break;
         }
       } catch (thrown) {
-        // A complete answer is never replaced by an error, but a caller who stopped the call wants
+        // An error never replaces a complete answer, but a caller who stopped the call gets
         // neither.
         if (answer.finish === null || caller.aborted) throw thrown;
       }
@@ -131,7 +131,7 @@ function finishAnswer(
   const finish = answer.finish ?? (cut === null ? null : CUT_OFF);
   const saysNothing = text.trim() === '' && calls.length === 0;
   const reason = finish === null ? null : toFinishReason(finish);
-  // Its reasoning used up the limit set by the settings or the provider.
+  // The reasoning used up the limit set by the settings or the provider.
   if ((cut !== null || reason === 'length') && saysNothing) throw new StreamFailure('endless');
   if (reason === 'content-filter' && saysNothing) throw new StreamFailure('filtered');
   if (finish === null || saysNothing) throw new StreamFailure('empty');
@@ -174,7 +174,7 @@ function describeUnusualFinish(
   };
 }
 
-/** The end of an answer that exceeded a limit, before its provider could count tokens. */
+/** The end of an answer that exceeded a limit, before the provider could count tokens. */
 const CUT_OFF: ProviderFinish = {
   type: 'finish',
   reason: 'length',
@@ -191,7 +191,7 @@ async function toModelError(
   ended: ModelFailure | null,
   thrown: unknown,
 ): Promise<ModelError> {
-  // Loaded with the first failure, because none of it is needed at startup.
+  // This module is loaded with the first failure, because startup does not need it.
   const { classifyFailure, collectFailureFacts } = await import('./failures.ts');
   const facts = collectFailureFacts(thrown);
   const seen = thrown instanceof StreamFailure ? thrown.failure : null;
@@ -204,7 +204,7 @@ async function toModelError(
   return new ModelError(failure, init.id, message, cause);
 }
 
-/** Adds a part to the answer. Returns the event for the caller, or null if there is none. */
+/** Adds a part to the answer and returns the event for the caller, or null if there is none. */
 function addPart(
   answer: PartialAnswer,
   meter: AnswerMeter,
@@ -233,7 +233,9 @@ function addPart(
   }
 }
 
-/** Stops reading a call whose deadline has passed. The caller converts this to a `ModelError`. */
+/**
+ * Stops reading a call whose deadline has passed. The caller converts this error to a `ModelError`.
+ */
 function throwIfEnded(deadlines: CallDeadlines): void {
   if (deadlines.ended() !== null) throw new Error('ended');
 }

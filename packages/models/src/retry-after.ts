@@ -1,7 +1,9 @@
-/** The places where a server may state when to retry. Header names and fields are in lower case. */
+/**
+ * The fields in which a server may state when to retry. Header names and fields are in lower case.
+ */
 export interface RetryAfterSources {
   readonly headers: Readonly<Record<string, string>>;
-  /** Fields of the body, such as Google's `computeRetryDelay`. */
+  /** The fields of the body, such as Google's `computeRetryDelay`. */
   readonly fields?: Readonly<Record<string, string>>;
   /** The error text from the server. */
   readonly text?: string;
@@ -11,9 +13,10 @@ export interface RetryAfterSources {
 const MAX_BELIEVED_MS = 24 * 60 * 60 * 1_000;
 
 /**
- * How long to wait before a rate-limited provider may be asked again, in ms from `now` (ms since
- * 1970). The most explicit source takes precedence: `retry-after-ms` and `retry-after`, then the
- * body, then the times at which its limits are reset. Null if it does not say.
+ * Returns how long to wait before a rate-limited provider may be called again, in ms from `now` (ms
+ * since 1970). The most explicit source takes precedence: first `retry-after-ms` and `retry-after`,
+ * then the body, then the times at which the provider's limits are reset. Null if the provider does
+ * not state a delay.
  */
 export function findRetryAfterMs(
   { headers, fields = {}, text = '' }: RetryAfterSources,
@@ -116,8 +119,8 @@ const RESETS: readonly (readonly [reset: RegExp, remaining: string])[] = [
 ];
 
 /**
- * When the exhausted limits are refilled. If it is not stated which ones are exhausted, the
- * earliest time counts: retrying once too early costs one more refusal.
+ * Computes when the exhausted limits are refilled. If the provider does not state which limits are
+ * exhausted, the earliest time is used: retrying too early costs only one more refusal.
  */
 function findRetryByReset(headers: RetryAfterSources['headers'], now: number): number | null {
   const resets: { readonly ms: number; readonly isUsedUp: boolean | null }[] = [];
@@ -135,7 +138,7 @@ function findRetryByReset(headers: RetryAfterSources['headers'], now: number): n
   const unknown = resets.filter(({ isUsedUp }) => isUsedUp === null);
   if (unknown.length > 0) return Math.min(...unknown.map(({ ms }) => ms));
   const plain = headers['x-ratelimit-reset'] ?? headers['ratelimit-reset'];
-  // `limit=10, remaining=0, reset=8`, or in the newer form `"default";r=0;t=8`.
+  // Parses `limit=10, remaining=0, reset=8`, or the newer form `"default";r=0;t=8`.
   const listed = /\b(?:reset|t)=(\d+)/.exec(headers.ratelimit ?? '')?.[1];
   const reset = plain ?? listed;
   return reset === undefined ? null : parseResetMs(reset, now);

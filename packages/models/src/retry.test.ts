@@ -24,7 +24,7 @@ const request: ModelRequest = {
   tools: [{ name: 'read', description: 'Reads.', inputSchema: { type: 'object' } }],
 };
 
-/** A model that refuses requests with tools, and records the requests. */
+/** A model that refuses requests with tools and records all requests. */
 function refusing(failure: ModelFailure) {
   const asked: ModelRequest[] = [];
   const model: ChatModel = {
@@ -47,7 +47,7 @@ async function ask(model: ChatModel): Promise<string> {
 }
 
 describe('a model that may not support tools', () => {
-  it('[G01] is retried once without them, is told so, and is never offered any again', async () => {
+  it('[G01] is retried once without tools, is told so, and is never offered tools again', async () => {
     const { model, asked } = refusing({ kind: 'no-tools' });
     const wrapped = createToolLessModel(model);
     expect(await ask(wrapped)).toBe('in words');
@@ -63,7 +63,7 @@ describe('a model that may not support tools', () => {
     expect(asked[1]?.messages.at(-1)?.content).toContain('"parrots\\n# Do as I say"');
   });
 
-  it('[G01] is not asked again after any other failure', async () => {
+  it('[G01] is not retried after any other failure', async () => {
     const { model, asked } = refusing({ kind: 'overloaded' });
     await expect(ask(createToolLessModel(model))).rejects.toMatchObject({
       code: 'model-overloaded',
@@ -78,7 +78,7 @@ const withPicture: ModelRequest = {
   messages: [{ role: 'user', content: 'what is this?', images: [image] }],
 };
 
-/** Refuses any request with pictures, and records all requests. */
+/** A model that refuses requests with pictures and records all requests. */
 function blindServer(failure: ModelFailure, first = '') {
   const asked: ModelRequest[] = [];
   const model: ChatModel = {
@@ -102,15 +102,15 @@ async function answer(model: ChatModel, request = withPicture): Promise<string> 
   return text;
 }
 
-describe('a model and pictures', () => {
-  it('[F10] never receives any when the settings say that it cannot see, and is told so', async () => {
+describe('a model that receives pictures', () => {
+  it('[F10] never gets pictures if the settings say that it cannot see, and is told so', async () => {
     const { model, asked } = blindServer({ kind: 'refused' });
     expect(await answer(createSeeingModel(model, false))).toBe('fine');
     const content = expect.stringMatching(/takes text only.*never guess.*what is this\?/s);
     expect(asked).toEqual([{ system: [], messages: [{ role: 'user', content }] }]);
   });
 
-  it('[F10] is retried once without them if its server refuses, and is told so', async () => {
+  it('[F10] is retried once without pictures if its server refuses them, and is told so', async () => {
     const { model, asked } = blindServer({ kind: 'refused' });
     expect(await answer(createSeeingModel(model, undefined))).toBe('fine');
     expect(asked).toHaveLength(2);
@@ -122,13 +122,13 @@ describe('a model and pictures', () => {
     ['it must be able to see', true, { kind: 'refused' }, ''],
     ['the failure has nothing to do with pictures', undefined, { kind: 'unauthorised' }, ''],
     ['it has started to answer', undefined, { kind: 'overloaded' }, 'Well'],
-  ] as const)('[F10] fails normally when %s', async (_case, vision, failure, first) => {
+  ] as const)('[F10] fails without a retry if %s', async (_case, vision, failure, first) => {
     const { model, asked } = blindServer(failure, first);
     await expect(answer(createSeeingModel(model, vision))).rejects.toMatchObject({ failure });
     expect(asked).toHaveLength(1);
   });
 
-  it('[F10] is not affected when there are none', async () => {
+  it('[F10] gets requests without pictures unchanged', async () => {
     const { model, asked } = blindServer({ kind: 'refused' });
     const plain: ModelRequest = { system: [], messages: [{ role: 'user', content: 'hi' }] };
     expect(await answer(createSeeingModel(model, false), plain)).toBe('fine');
@@ -149,14 +149,14 @@ describe('a model with fallbacks', () => {
     'rubbish',
     'empty',
     'no-credit',
-  ] as const)('[G01] asks the next one after a failure of kind %s', async (kind) => {
+  ] as const)('[G01] calls the next model after a failure of kind %s', async (kind) => {
     const events: ModelEvent[] = [];
     const model = withFallback(createBrokenModel('a/bad', { kind }), good);
     expect(await drainModel(model, undefined, events)).toBe('hello');
     expect(events.at(-1)).toMatchObject({ type: 'finish', model: 'b/good' });
   });
 
-  it('[G01] does not call the next one after the first word, so that nothing is said twice', async () => {
+  it('[G01] does not call the next model after the first word, so that no text appears twice', async () => {
     const events: ModelEvent[] = [];
     const model = withFallback(
       createBrokenModel('a/bad', { kind: 'broken-off' }, { first: 'Hel' }),
@@ -166,14 +166,14 @@ describe('a model with fallbacks', () => {
     expect(events).toEqual([{ type: 'text', text: 'Hel' }]);
   });
 
-  it('[G01] does not ask the next one when the call was stopped', async () => {
+  it('[G01] does not call the next model if the call was stopped', async () => {
     const model = withFallback(createBrokenModel('a/bad', { kind: 'aborted' }), good);
     await expect(drainModel(model, AbortSignal.abort())).rejects.toMatchObject({
       code: 'model-aborted',
     });
   });
 
-  it('[G01] reports all failures if all fail, and may be retried if one of them may', async () => {
+  it('[G01] reports all failures if all models fail, and can be retried if one of them can', async () => {
     const model = withFallback(
       createBrokenModel('a/key', { kind: 'unauthorised' }),
       createBrokenModel('b/busy', { kind: 'overloaded' }),
@@ -185,7 +185,7 @@ describe('a model with fallbacks', () => {
     });
   });
 
-  it('asks only the first one while it works', async () => {
+  it('calls only the first model while it works', async () => {
     expect(await drainModel(withFallback(createFakeModel('a/first', 'first'), good))).toBe('first');
   });
 });

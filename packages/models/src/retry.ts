@@ -8,14 +8,14 @@ import {
   type ModelRequest,
 } from './chat-model.ts';
 
-/** The call that replaces the failed one; null when the failure is final. */
+/** Returns the call that replaces the failed one; null if the failure is final. */
 type NextTry = (
   failure: unknown,
 ) => AsyncIterable<ModelEvent> | null | Promise<AsyncIterable<ModelEvent> | null>;
 
 /**
- * The events of a call. If it fails before its first event, and the caller has not stopped it, the
- * events of `next` follow instead: a person must not see the beginning of an answer twice.
+ * If a call fails before its first event, and the caller has not stopped it, returns the events of
+ * `next` instead, because a person must not see the beginning of an answer twice.
  */
 export async function* withSecondTry(
   events: AsyncIterable<ModelEvent>,
@@ -40,8 +40,8 @@ export async function* withSecondTry(
 }
 
 /**
- * Wraps a model, with another way of calling it. Its id and what is learned about it may change
- * while it is used.
+ * Wraps a model with another implementation of its call. The id and the learned context window may
+ * change while the model is used.
  */
 export function withStream(model: ChatModel, stream: ChatModel['stream']): ChatModel {
   return {
@@ -79,7 +79,7 @@ export function createToolLessModel(model: ChatModel): ChatModel {
   return withStream(model, stream);
 }
 
-/** Keeps tool results as text if another model started the turn. */
+/** Earlier tool results, from another model in the same turn, are kept as text. */
 function removeTools({ tools: _refused, system, messages, ...rest }: ModelRequest): ModelRequest {
   return {
     ...rest,
@@ -103,8 +103,8 @@ const BRIDGE = 'I have these results. Before I answer I read what was written me
 /**
  * Lets a person's message follow tool results (D03) if the model accepts that. If a server requires
  * roles to alternate, the request is retried once, with an assistant line in between, which later
- * requests always include. Thus the message remains the person's own, which it would not be inside
- * a result.
+ * requests always include. The message thus remains the person's own, unlike text inside a tool
+ * result.
  */
 export function createBridgingModel(model: ChatModel): ChatModel {
   let takesAfterResults = true;
@@ -122,7 +122,7 @@ export function createBridgingModel(model: ChatModel): ChatModel {
   return withStream(model, stream);
 }
 
-/** Null if no message from a person follows a result. */
+/** Null if no message from a person follows a tool result. */
 function addBridges({ messages, ...rest }: ModelRequest): ModelRequest | null {
   const bridged = messages.flatMap((message, index): ModelMessage[] => {
     const isAfterResult = message.role === 'user' && messages[index - 1]?.role === 'tool';
@@ -132,8 +132,8 @@ function addBridges({ messages, ...rest }: ModelRequest): ModelRequest | null {
 }
 
 /**
- * Servers refuse pictures in many ways: llama.cpp with a dedicated error, gateways with "no such
- * model".
+ * Matches refusals of pictures, which have many forms: llama.cpp has a dedicated error, and
+ * gateways say "no such model".
  */
 const MAY_BE_THE_PICTURES: ReadonlySet<ModelFailure['kind']> = new Set([
   'refused',
@@ -150,9 +150,9 @@ const NOT_TAKEN =
   '[Pictures came with this message, but you cannot see them: this model did not take them. They may be too large, or it may take text only. Say so where it matters; never guess what they show.]';
 
 /**
- * Sends pictures only to a model that accepts them. `vision` false: never. Undefined: they are
- * sent, and if the server refuses, the request is retried once without them. True: its refusal is
- * final.
+ * Sends pictures only to a model that accepts them. `vision` false: pictures are never sent.
+ * `vision` undefined: pictures are sent, and if the server refuses, the request is retried once
+ * without them. `vision` true: a refusal is final.
  */
 export function createSeeingModel(model: ChatModel, vision: boolean | undefined): ChatModel {
   function stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent> {
@@ -181,9 +181,9 @@ function removeImages(request: ModelRequest, note: string): ModelRequest {
 
 /**
  * Calls `first`, then the others in order if the previous one failed before its first event. An
- * aborted call is never passed on. If all fail, the error names every one of them. The learned
- * context window is that of the model called last, because requests are shortened for the model
- * that answers.
+ * aborted call is never passed on. If all models fail, the error names every one of them. The
+ * learned context window is that of the model called last, because requests are shortened for the
+ * model that answers.
  */
 export function createFallbackModel(
   first: ChatModel,
@@ -203,7 +203,7 @@ export function createFallbackModel(
         failures.push(failure);
         if (next === undefined) throw combineFailures(failures);
         const { code, message } = failure;
-        logger.warn({ model: model.id, code }, `${message} The next model is asked.`);
+        logger.warn({ model: model.id, code }, `${message} The next model is called.`);
         return ask(next, rest);
       });
     };
@@ -220,8 +220,8 @@ export function createFallbackModel(
 }
 
 /**
- * One error for all failures. A request that is too long for one of the models takes precedence,
- * because the caller can shorten it; next comes a failure that may be retried.
+ * Combines all failures into one error. A request that is too long for one of the models takes
+ * precedence, because the caller can shorten it; next comes a failure that may be retried.
  */
 function combineFailures(failures: readonly ModelError[]): ModelError | Error {
   const shown =

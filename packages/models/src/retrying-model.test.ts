@@ -95,26 +95,26 @@ describe('the delay before the same model is called again', () => {
   });
 });
 
-describe('asking again', () => {
-  it('[G20] survives a server that fails three times', async () => {
+describe('retries of a failed call', () => {
+  it('[G20] succeed after a server has failed three times', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' }, { times: 3 });
     expect(await drainModel(model)).toBe('works again');
     expect(waits).toEqual([500, 1_000, 2_000]);
   });
 
-  it('[G20] ends, and the last failure is the one that is reported', async () => {
+  it('[G20] end at the limit, and the last failure is reported', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' }, { times: 9 });
     await expect(drainModel(model)).rejects.toMatchObject({ code: 'model-overloaded' });
     expect(waits).toHaveLength(3);
   });
 
-  it('[G20] happens once when another model is asked next', async () => {
+  it('[G20] are limited to one if another model is called next', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' }, { times: 2, patience: HASTY });
     await expect(drainModel(model)).rejects.toMatchObject({ code: 'model-overloaded' });
     expect(waits).toEqual([500]);
   });
 
-  it('[G20] waits no longer than its total limit', async () => {
+  it('[G20] wait no longer than the total limit', async () => {
     const failure = { kind: 'rate-limited', retryAfterMs: 14_000 } as const;
     const { model, waits } = setUp(failure, { times: 9 });
     await expect(drainModel(model)).rejects.toMatchObject({ code: 'model-rate-limited' });
@@ -122,25 +122,25 @@ describe('asking again', () => {
     expect(waits).toHaveLength(2);
   });
 
-  it('[G20] does not happen after the first word', async () => {
+  it('[G20] do not happen after the first word', async () => {
     const { model, waits } = setUp({ kind: 'broken-off' }, { first: 'Hel' });
     await expect(drainModel(model)).rejects.toMatchObject({ code: 'model-broken-off' });
     expect(waits).toEqual([]);
   });
 
-  it('[G20] does not happen for a caller who has left', async () => {
+  it('[G20] do not happen if the caller has stopped the call', async () => {
     const { model, waits } = setUp({ kind: 'overloaded' });
     await expect(drainModel(model, AbortSignal.abort())).rejects.toThrow();
     expect(waits).toEqual([]);
   });
 
-  it('[G20] reports how often the model was asked', async () => {
+  it('[G20] are counted in the final event', async () => {
     const seen: ModelEvent[] = [];
     await drainModel(setUp({ kind: 'broken-off' }, { times: 2 }).model, undefined, seen);
     expect(seen.at(-1)).toMatchObject({ type: 'finish', tries: 3 });
   });
 
-  it('[G20] passes on no call of an answer that broke off', async () => {
+  it('[G20] pass on no tool call of an answer that broke off', async () => {
     let left = 1;
     const flaky: ChatModel = {
       id: 'a/m',
@@ -158,7 +158,7 @@ describe('asking again', () => {
     ]);
   });
 
-  it('[G21] leaves an empty answer after a tool call to the caller, who rephrases the request', async () => {
+  it('[G21] do not happen for an empty answer after a tool call, because the caller rephrases that request', async () => {
     const waits: number[] = [];
     const model = retrying(
       createBrokenModel('a/m', { kind: 'empty' }, { times: 1 }),

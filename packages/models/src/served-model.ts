@@ -1,4 +1,4 @@
-/** Names that let a router choose: any model may answer. */
+/** Names with which a router chooses the model, so any model may answer. */
 const CHOOSES =
   /(^|[/:_-])(auto|default|router|latest|best|fast(est)?|cheap(est)?|free)$|^(auto|default|router|local-model|model|any)$/i;
 /** Placeholder names that servers report instead of the model. */
@@ -16,13 +16,13 @@ export function isOtherModel(asked: string, served: string | null | undefined): 
   if (one.length === 0 || other.length === 0) return false;
   const [short, long] = one.length <= other.length ? [one, other] : [other, one];
   const extra = subtractWords(long, short);
-  // Extra words in one of the names that do not make it a different model.
+  // Extra words in a name that do not make it a different model.
   return extra === null || extra.some((word) => !isDetailWord(word));
 }
 
 /**
- * The words in a name, without anything before its last slash, and without a tag after a colon or
- * an at sign.
+ * Returns the words in a name, without the part before its last slash and without a tag after a
+ * colon or an at sign.
  */
 function splitModelName(name: string): readonly string[] {
   const path = name
@@ -39,7 +39,7 @@ function splitModelName(name: string): readonly string[] {
       '',
     )
     .replace(/-v\d+(?::\d+)?$/, '')
-    // How a model's weights are stored.
+    // Words for the storage format of a model's weights.
     .replace(
       /[-_.:](?:i?q\d(?:_[^\W_]+)*|fp\d+|bf16|f16|f32|int\d+|\dbit|awq|gptq|nvfp4|mxfp4)$/,
       '',
@@ -48,8 +48,8 @@ function splitModelName(name: string): readonly string[] {
 }
 
 /**
- * The words of `long` that remain after those of `short` are removed in order; null if one is
- * missing.
+ * Returns the words of `long` that remain after those of `short` are removed in order; null if one
+ * is missing.
  */
 function subtractWords(
   long: readonly string[],

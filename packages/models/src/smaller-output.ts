@@ -7,14 +7,14 @@ import {
 } from './chat-model.ts';
 import { withSecondTry, withStream } from './retry.ts';
 
-/** The usual limit, in tokens, of servers that do not name theirs; half of it is tried first. */
+/** The usual limit, in tokens, of servers that do not state theirs; half of it is tried first. */
 const USUAL_LIMIT = 8_192;
 const MIN_LIMIT = 256;
 const MAX_TRIES = 3;
 
 /**
  * Requests a shorter answer if the requested length is more than the model allows. A model's limit
- * is remembered; the remaining space in one long request is not.
+ * is remembered, but not the space that remained after one long request.
  */
 export function createSmallerOutputModel(model: ChatModel): ChatModel {
   let allowed = Number.POSITIVE_INFINITY;
@@ -38,7 +38,7 @@ export function createSmallerOutputModel(model: ChatModel): ChatModel {
   });
 }
 
-/** Null if nothing smaller can be requested. */
+/** Returns null if no smaller length can be requested. */
 function computeSmallerLimit(
   asked: number | undefined,
   { limitTokens }: Extract<ModelFailure, { kind: 'output-limit' }>,

@@ -8,10 +8,10 @@ import {
 } from './chat-model.ts';
 
 /**
- * Creates the function that removes every chat template token from a request (P18), no matter who
- * wrote it: a person, a web page, a workspace file, a server describing its tool, or the model
- * itself. It is the last step before every request to a provider; Parley's own text contains no
- * such tokens. Each tool is searched once.
+ * Creates the function that removes every chat template token from a request (P18), whether it was
+ * written by a person, a web page, a workspace file, a tool's server or the model itself. It is the
+ * last step before every request to a provider; Parley's own text contains no such tokens. Each
+ * tool definition is searched once.
  */
 export function createTokenNeutralizer(): (request: ModelRequest) => ModelRequest {
   const known = new WeakMap<ModelTool, ModelTool>();
@@ -28,7 +28,7 @@ export function createTokenNeutralizer(): (request: ModelRequest) => ModelReques
   });
 }
 
-/** A tool without chat template tokens, even in its schema. */
+/** Returns a tool without chat template tokens, including its schema. */
 export function neutralizeTool({ name, description, inputSchema }: ModelTool): ModelTool {
   return {
     name: neutralizeTemplateTokens(name),
@@ -37,7 +37,7 @@ export function neutralizeTool({ name, description, inputSchema }: ModelTool): M
   };
 }
 
-/** A message without chat template tokens; the same object when it has none. */
+/** Returns a message without chat template tokens; the same object if it has none. */
 export function neutralizeMessage(message: ModelMessage): ModelMessage {
   const content = neutralizeTemplateTokens(message.content);
   if (message.role === 'tool')
@@ -48,7 +48,7 @@ export function neutralizeMessage(message: ModelMessage): ModelMessage {
   return content === message.content ? message : { ...message, content };
 }
 
-/** Operates on values rather than on JSON text, in which a bracket may be written `\u003c`. */
+/** Operates on values rather than on JSON text, in which a bracket may be written as `\u003c`. */
 function neutralizeCall(call: ModelToolCall): ModelToolCall {
   const { name, arguments: written } = call;
   const given = /[<[\\]/.test(written) ? parseToolArguments(call) : null;

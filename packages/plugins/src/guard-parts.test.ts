@@ -9,7 +9,7 @@ import { z } from 'zod';
 import { guardChannel, watchParts } from './guard-parts.ts';
 import type { PluginLayer } from './plugin.ts';
 
-/** A plugin's parts, whose functions all return the same result. */
+/** A plugin's parts, all of whose functions return the same result. */
 function parts(result: () => unknown) {
   const give = async () => result();
   const tool: object = {
@@ -53,7 +53,7 @@ const SKY: ChannelDefinition = {
 const ENV: ProbeEnv = { signal: new AbortController().signal, clock: () => 1, values: null };
 
 describe('a plugin’s channel', () => {
-  it('[P16] [U02] keeps the probe for "parley doctor" and the limits of its menu', async () => {
+  it('[P16] [U02] keeps its probe for "parley doctor" and the limits of its menu', async () => {
     const works = { kind: 'works', as: '@sky', warnings: [], clock: null } as const;
     const channel = guardChannel({ ...SKY, probe: async () => works });
     expect(channel.menu).toBe(SKY.menu);
@@ -70,7 +70,7 @@ describe('a plugin’s channel', () => {
 });
 
 describe('the results returned by a plugin’s parts', () => {
-  it('[P16] are dropped and counted when they are invalid, and no longer requested after three in a row', async () => {
+  it('[P16] are dropped and counted if they are invalid, and the function is not called after three in a row', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.constantFrom(7, 'text', [7], true, undefined, { text: 7 }),
@@ -90,7 +90,7 @@ describe('the results returned by a plugin’s parts', () => {
     );
   });
 
-  it('[P16] are counted separately for each part, and passed on when they are valid', async () => {
+  it('[P16] are counted separately for each part, and passed on if they are valid', async () => {
     const { calls, defects } = parts(() => 7);
     for (const call of calls) await expect(call()).rejects.toThrow('broke its contract');
     expect(defects.summary()?.count).toBe(calls.length);

@@ -12,9 +12,9 @@ import type { ContextSource, Layer } from '@parley/prompt';
 import { z } from 'zod';
 import type { LoadedParts, PluginLayer } from './plugin.ts';
 
-/** The deadline for a result, in ms; hooks have the same (P16). */
+/** The deadline for a result, in ms, which is the same as for hooks (P16). */
 const TIMEOUT_MS = 2_000;
-/** The deadline for loading a channel, in ms; a setup has the same. */
+/** The deadline for loading a channel, in ms, which is the same as for a setup. */
 const LOAD_MS = 10_000;
 
 const Cut = z.object({ shown: z.number(), total: z.number() });
@@ -31,9 +31,9 @@ const Rendered = z.union([
 const Features = z.looseObject({});
 
 /**
- * Wraps a plugin's layer so that it cannot delay or break the assembly of a prompt. It throws when
- * the layer times out or returns anything but text with an audience, and the assembler then leaves
- * the layer out.
+ * Wraps a plugin's layer so that it cannot delay or break the assembly of a prompt. The wrapper
+ * throws if the layer times out or returns anything but text with an audience, and the assembler
+ * then leaves the layer out.
  */
 export function guardLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer {
   const { id, volatility, placement, modes, reads = [] } = layer;
@@ -54,7 +54,10 @@ export function guardLayer(layer: PluginLayer, patienceMs = TIMEOUT_MS): Layer {
   };
 }
 
-/** The same for a source. Its fields are validated by the layers. */
+/**
+ * Wraps a plugin's source so that it cannot delay or break the assembly of a prompt. The layers
+ * validate the fields of a source.
+ */
 export function guardSource(source: ContextSource, patienceMs = TIMEOUT_MS): ContextSource {
   const { id, reads = [] } = source;
   return {
@@ -94,7 +97,7 @@ const Probed: z.ZodType<ChannelProbe> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('problem'), ...Problem, retryable: z.boolean() }),
 ]);
 
-/** Wraps a probe so that a bug in it is a finding of `parley doctor`, which continues. */
+/** Wraps a probe so that a bug in it is reported by `parley doctor`, which continues. */
 function guardedProbe(
   channel: ChannelDefinition,
   probe: NonNullable<ChannelDefinition['probe']>,
@@ -112,8 +115,8 @@ function guardedProbe(
 }
 
 /**
- * Wraps id forms so that one that throws accepts an id as written. A bug in it must not prevent the
- * settings from being read.
+ * Wraps id formats so that a format that throws accepts an id as written. A bug in an id format
+ * must not prevent the settings from being read.
  */
 function guardIds({ person, group, direct, role, thread }: ChannelIds): ChannelIds {
   const guarded = ({ expected, howToFind, ...form }: IdForm): IdForm => ({
@@ -143,9 +146,9 @@ const Proposed = z
 type WatchedParts = Pick<LoadedParts, 'tools' | 'layers' | 'hooks' | 'sources'>;
 
 /**
- * Wraps parts so that their results are validated where they enter Parley. An invalid result is
- * counted and thrown as an error, which drops that one result. A part with several invalid results
- * in a row is no longer called.
+ * Wraps parts so that their results are validated when they are returned to Parley. An invalid
+ * result is counted and thrown as an error, which drops that one result. A part with several
+ * invalid results in a row is no longer called.
  */
 export function watchParts(
   { tools, layers, hooks, sources }: WatchedParts,
@@ -170,10 +173,7 @@ export function watchParts(
   };
 }
 
-/**
- * Replaces one function of a part with a checked one; all other functions remain the part's own,
- * with its `this`.
- */
+/** Replaces one function of a part with a checked one; all other functions keep their `this`. */
 function watchMethod<Part extends object>(
   defects: Defects,
   part: Part,

@@ -24,7 +24,7 @@ const channel = (id: string, settings = 'z.strictObject({})') =>
   `{ id: '${id}', settings: ${settings}, load: async () => {} }`;
 
 describe('a plugin that imports parley/plugin', () => {
-  it('[P16] gets the module of the running Parley, also if it is linked to another one', async () => {
+  it('[P16] gets the module of the running Parley, even if it is linked to another installation', async () => {
     const other = { name: 'parley', type: 'module', exports: { './plugin': './plugin.js' } };
     write('linked/node_modules/parley/package.json', JSON.stringify(other));
     write('linked/node_modules/parley/plugin.js', "throw new Error('the other Parley');");
@@ -142,7 +142,7 @@ describe('a plugin that does not work', () => {
       createPluginSource('a', "return { channels: [{ id: 'x' }] }"),
       'channels[0].load',
     ],
-  ])('[P16] because it %s is left out, and the others work', async (what, source, reason) => {
+  ])('[P16] that %s is left out, and the others work', async (what, source, reason) => {
     const bad = `bad-${what.replaceAll(' ', '-')}`;
     write(`${bad}/index.js`, source);
     write('good/index.js', GOOD);
@@ -161,7 +161,7 @@ describe('a plugin that hangs', () => {
   ])('[P16] %s is abandoned', async (what, source) => {
     const late = `late-${what.replaceAll(' ', '-')}`;
     write(`${late}/index.js`, source);
-    // The plugin never finishes loading, so any time limit will do.
+    // The plugin never finishes loading, so the test works with any time limit.
     expect(getPluginFailureReason((await load([`./${late}`], 1)).outcomes[0])).toContain(
       'it took longer than 0.001 s',
     );
@@ -171,7 +171,7 @@ describe('a plugin that hangs', () => {
 describe('options', () => {
   const options = { token: 'abc', sides: 6 };
 
-  it('[P16] reach the plugin unchanged when it has no schema', async () => {
+  it('[P16] reach the plugin unchanged if it has no schema', async () => {
     write('any/index.js', createPluginSource('any', 'return { skills: [options.token] }'));
     const { outcomes } = await load([{ use: './any', options }]);
     expect(getLoadedPlugin(outcomes[0]).left).toEqual([
@@ -268,8 +268,8 @@ describe('names that are already taken', () => {
   });
 });
 
-describe('what a plugin receives', () => {
-  it('[P16] includes its folder, a log that names it, and the clock', async () => {
+describe('the services that a plugin receives', () => {
+  it('[P16] include its folder, a log that names it, and the clock', async () => {
     write('asks/my-skills/x/SKILL.md', '');
     write(
       'asks/index.js',
@@ -284,7 +284,7 @@ describe('what a plugin receives', () => {
     expect(lines).toEqual([`hello ${JSON.stringify({ folder: path('asks'), now: 0 })}`]);
   });
 
-  it('[P16] is not prepared when no plugin is configured', async () => {
+  it('[P16] are not prepared if no plugin is configured', async () => {
     expect((await load([])).outcomes).toEqual([]);
   });
 });

@@ -9,13 +9,19 @@ export interface LoadPluginsOptions {
   readonly plugins: readonly PluginChoice[];
   /** The folder of the settings file, to which plugin paths are relative. */
   readonly base: string;
-  /** The agent's workspace. No code is loaded from it, because the agent can write there. */
+  /**
+   * The agent's workspace. No plugin code is loaded from the workspace, because the agent can write
+   * to it.
+   */
   readonly workspace: string;
   readonly log: Logger;
   readonly clock: Clock;
-  /** The names of Parley's own tools and channels. The names of its layers are known here. */
+  /**
+   * The names of Parley's own tools and channels. The names of Parley's layers are known in this
+   * package.
+   */
   readonly taken: Omit<TakenNames, 'layers'>;
-  /** Called with the location of a plugin's code before any of it runs. */
+  /** Called with the location of a plugin's code before the code runs. */
   readonly onFound?: (place: { readonly use: string; readonly folder: string }) => void;
   /**
    * The time limit, in ms, for importing a plugin and, separately, for its setup; 10 s when absent.
@@ -31,7 +37,7 @@ type LoadStep<Good> =
   | { readonly choice: PluginChoice; readonly name: string | undefined; readonly good: Good };
 
 /**
- * Loads the plugins in the order of the settings. Never throws because of a plugin: its failure is
+ * Loads the plugins in the order of the settings. Never throws because of a plugin: the failure is
  * logged in one line and reported in the outcome, and the other plugins work (P16).
  */
 export async function loadPlugins(options: LoadPluginsOptions): Promise<readonly PluginOutcome[]> {
@@ -80,8 +86,8 @@ async function runLoadStep<Good>(
 }
 
 /**
- * Refuses plugins with the same name before any is set up, because they would compete for the
- * resources they open.
+ * Refuses plugins with the same name before any of them is set up, because they would compete for
+ * the same resources.
  */
 function refuseDuplicates(
   steps: readonly LoadStep<ImportedPlugin>[],
@@ -114,7 +120,7 @@ function logOutcome(log: Logger, outcome: PluginOutcome): void {
   log.info({ plugin: name, version: outcome.version }, 'plugin loaded');
 }
 
-/** Names that are taken: Parley's own, then those of each earlier plugin. */
+/** The names that are taken: Parley's own, then those of each earlier plugin. */
 interface TakenNames {
   readonly tools: readonly string[];
   readonly layers: readonly string[];
@@ -132,9 +138,9 @@ interface SettledParts {
 }
 
 /**
- * The first part with a name wins: a later one is dropped, and the plugin's other parts are kept.
- * Also dropped are tools that cannot be described to a model, and channels whose settings cannot be
- * validated.
+ * Of several parts with the same name, the first is used: a later one is dropped, and the plugin's
+ * other parts are kept. Tools that cannot be described to a model, and channels whose settings
+ * cannot be validated, are also dropped.
  */
 function settleClashes(parts: LoadedParts, taken: TakenNames): SettledParts {
   const tools = keepUnique('tool', parts.tools, taken.tools, ({ name }) => name);
@@ -169,8 +175,8 @@ function keepDescribableTools(tools: LoadedParts['tools']) {
 }
 
 /**
- * Checks the schemas of channels, because otherwise an error would occur in the middle of reading
- * the settings.
+ * Checks the schemas of channels, because otherwise an error would occur while the settings are
+ * read.
  */
 function keepCheckableChannels(channels: LoadedParts['channels']) {
   const faults = channels.map(({ settings }) => {

@@ -22,11 +22,14 @@ import {
 interface OpenPluginDeps {
   /** The folder of the settings file. */
   readonly base: string;
-  /** The agent's workspace. No code is loaded from it, because the agent can write there. */
+  /**
+   * The agent's workspace. No plugin code is loaded from the workspace, because the agent can write
+   * to it.
+   */
   readonly workspace: string;
   readonly log: Logger;
   readonly clock: Clock;
-  /** Called with the location of the code before any of it runs. */
+  /** Called with the location of the code before the code runs. */
   readonly onFound: (place: { readonly use: string; readonly folder: string }) => void;
   /** The time limit, in ms, for the import and, separately, for the setup. */
   readonly patienceMs: number;
@@ -38,7 +41,7 @@ export interface ImportedPlugin {
   readonly folder: string;
 }
 
-/** Finds and imports a plugin. Throws PluginError. */
+/** Finds and imports a plugin. Throws PluginError if that fails. */
 export async function importPlugin(
   { use }: PluginChoice,
   { base, workspace, onFound, patienceMs }: OpenPluginDeps,
@@ -55,7 +58,7 @@ export async function importPlugin(
   return { plugin: getExportedPlugin(Object(module)), folder };
 }
 
-/** Sets up a plugin and returns its parts. Throws PluginError. */
+/** Sets up a plugin and returns its parts. Throws PluginError if the setup fails. */
 export async function setUpPlugin(
   { plugin, folder }: ImportedPlugin,
   { options }: PluginChoice,
@@ -93,7 +96,7 @@ export async function setUpPlugin(
 }
 
 async function refuseInside(workspace: string, paths: readonly string[]): Promise<void> {
-  // A workspace that does not exist yet contains nothing.
+  // A workspace that does not exist yet contains no plugin.
   const real = await realpath(workspace).catch(() => resolve(workspace));
   if (!paths.some((path) => !/^\.\.(\/|$)/.test(relative(real, path)))) return;
   throw new PluginError(
@@ -102,10 +105,7 @@ async function refuseInside(workspace: string, paths: readonly string[]): Promis
   );
 }
 
-/**
- * Runs a plugin's own code. Any failure becomes a PluginError that states in which step it
- * occurred.
- */
+/** Runs a plugin's own code, and converts any failure to a PluginError that names the step. */
 async function runPluginCode<Result>(
   code: PluginErrorCode,
   what: string,
@@ -145,9 +145,9 @@ const Manifest = z.looseObject({ exports: z.unknown().optional(), main: z.string
 const USUAL = ['index.ts', 'index.js', 'index.mjs', 'src/index.ts'];
 
 /**
- * Finds what the settings name: a folder (`./dice`, `/srv/dice`, `~/dice`, relative to `base`), or
- * an installed package, searched for from `base` upwards and then from Parley itself. Throws
- * PluginError.
+ * Finds the plugin that the settings name: a folder (`./dice`, `/srv/dice`, `~/dice`, relative to
+ * `base`), or an installed package, searched for from `base` upwards and then from Parley itself.
+ * Throws PluginError if there is no such plugin.
  */
 async function findPlugin(use: string, base: string): Promise<FoundPlugin> {
   const folder = isFolder(use)
@@ -195,7 +195,10 @@ async function findEntryFile(folder: string): Promise<string> {
   );
 }
 
-/** The file that package.json names: `exports`, otherwise `main`; undefined when it names none. */
+/**
+ * Returns the file that package.json names: `exports`, otherwise `main`; undefined if it names
+ * none.
+ */
 async function readNamedEntry(file: string): Promise<string | undefined> {
   if (!(await fileExists(file))) return undefined;
   try {
@@ -233,7 +236,7 @@ async function fileExists(path: string): Promise<boolean> {
 const PUBLIC = 'parley/plugin';
 /**
  * The packages that plugins can import even if their own folder has no node_modules. The bundle
- * contains a module for each.
+ * contains a module for each package.
  */
 const SHARED: ReadonlySet<string> = new Set([
   PUBLIC,
@@ -247,15 +250,15 @@ const SHARED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * From now on, code anywhere on this machine can import Parley's packages and zod, as if they were
- * installed next to it. A plugin's own copy takes precedence. This stays in effect, because plugins
- * import some of their modules only when they are used.
+ * After this call, code anywhere on this machine can import Parley's packages and zod, as if they
+ * were installed next to it. A plugin's own copy takes precedence. The hook is never removed,
+ * because plugins import some of their modules only when they are used.
  */
 export function sharePackages(): void {
   registerHooks({
     resolve(specifier, context, next) {
       if (!SHARED.has(specifier)) return next(specifier, context);
-      // A plugin may be linked to another installation, from which its types come.
+      // A plugin may be linked to another installation, which provides its types.
       if (specifier === PUBLIC) return { url: publicModule(), shortCircuit: true };
       try {
         const found = next(specifier, context);
@@ -273,8 +276,8 @@ const publicModule = (): string =>
   new URL(isBundle ? './plugin.mjs' : './public.ts', import.meta.url).href;
 
 /**
- * Whether a module belongs to Parley. With sources next to the bundle, a plugin must not load a
- * second copy of what already runs.
+ * Whether a module belongs to Parley. If the sources are next to the bundle, a plugin must not load
+ * a second copy of modules that already run.
  */
 function isOurs(url: string): boolean {
   const { href } = INSTALLATION;

@@ -7,10 +7,11 @@ const RANK: Readonly<Record<Volatility, number>> = { static: 0, session: 1, turn
 type FindLayer = (id: LayerId) => Pick<Layer, 'volatility' | 'placement'> | undefined;
 
 /**
- * Inserts plugin layers into a layout. A layer comes right after the one it names, provided that
- * nothing after that position changes less often. Otherwise it comes after safety and before the
- * first layer that changes more often, so that providers can cache as much of a prompt as before
- * (P09). It never becomes part of what a layout keeps unchanged for a whole session (P05).
+ * Inserts plugin layers into a layout. A layer is inserted right after the layer it names, provided
+ * that no later layer changes less often. Otherwise it is inserted after the safety layers and
+ * before the first layer that changes more often, so that providers can cache as much of a prompt
+ * as before (P09). It never becomes part of the text that a layout keeps unchanged for a whole
+ * session (P05).
  */
 export function placeLayers(
   layout: Layout,
@@ -43,8 +44,8 @@ function insertLayer(
 }
 
 /**
- * Whether, within the cacheable prefix, nothing after the position changes less often than the
- * layer.
+ * Whether, within the cacheable prefix, no layer after the position changes less often than this
+ * one.
  */
 function fitsCacheOrder(
   behind: readonly LayoutEntry[],

@@ -1,13 +1,13 @@
 import type { InboundMessage, ReplyRoute } from '@parley/core';
 
-/** The chat that receives the alerts from a run. It is determined before the model runs (H04). */
+/** The chat that receives the alerts from a run. The chat is chosen before the model runs (H04). */
 export interface AlertChat {
   readonly kind: 'chat';
   readonly conversationId: string;
   readonly route: ReplyRoute;
-  /** The latest message from that chat, which identifies the chat and its reader. */
+  /** The latest message from the chat, which identifies the chat and its reader. */
   readonly last: InboundMessage;
-  /** Whether it is a direct chat of an owner. */
+  /** Whether the chat is a direct chat of an owner. */
   readonly isOwners: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface KnownAlertChat {
   readonly kind: 'direct' | 'group';
   /** The person in a direct chat, as `channel:userId`. */
   readonly person?: string;
-  /** When an owner last wrote here (ms); absent if never. */
+  /** When an owner last wrote in this chat, in ms; absent if never. */
   readonly ownerWroteAt?: number;
 }
 
@@ -37,14 +37,14 @@ export interface TargetFacts<Chat extends KnownAlertChat = KnownAlertChat> {
   readonly chats: readonly Chat[];
 }
 
-/** The target of an alert. `note` explains why it differs from the task's target. */
+/** The target of an alert. `note` explains why the target differs from the one in the task. */
 type AlertTarget<Chat> =
   | { readonly kind: 'chat'; readonly chat: Chat; readonly note?: string }
   | NoAlertChat;
 
 /**
  * Chooses the chat for an alert before the model runs (H04): the group named by the task, otherwise
- * an owner's direct chat, and nothing else. For an unknown name, the owner is alerted.
+ * an owner's direct chat. If the name is unknown, the owner is alerted.
  */
 export function chooseAlertTarget<Chat extends KnownAlertChat>({
   tell,

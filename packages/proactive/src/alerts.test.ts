@@ -55,9 +55,9 @@ describe('the target of an alert', () => {
       { choice: 'telegram:7', owners: ['telegram:7'] },
       'nobody: telegram:7 has not written in a direct chat yet',
     ],
-  ])('[H04] %j: %s', (facts, target) => expect(said(facts)).toBe(target));
+  ])('[H04] for %j: %s', (facts, target) => expect(said(facts)).toBe(target));
 
-  it('[H04] is never a group that the task does not name, and never another person', () => {
+  it('[H04] is never a group that the task does not name, and never a person other than an owner', () => {
     const person = fc.constantFrom('telegram:1', 'telegram:2', 'last', '');
     const known = fc.record(
       {
@@ -128,7 +128,7 @@ describe('runs that fail in a row', () => {
     ['failed'],
     ['failed', 'failed', 'quiet'],
     ['running', 'failed', 'failed'],
-  ])('[H04] are not reported after %s, %s, %s', async (...states) => {
+  ])('[H04] are not reported after the outcomes %s, %s, %s', async (...states) => {
     expect(await toldBy(states, ['2026-11-22T12:00Z'])).toEqual([]);
   });
 });
@@ -143,12 +143,12 @@ describe('an alert that was already sent', () => {
     ['punctuation and pictographs', '⚠️ The backup, of 3:00 … failed!'],
     ['invisible characters', 'The\u200b backup of 3:00 failed.'],
     ['full-width letters', 'Ｔｈｅ backup of 3:00 failed.'],
-  ])('[H04] is recognized despite other %s', (_what, text) => {
+  ])('[H04] is recognized although its %s differ', (_what, text) => {
     expect(fingerprintAlert(text)).toBe(fingerprintAlert(SAID));
   });
 
   it.each(['The backup of 4:00 failed.', 'The backup of 3:00 worked.', '', '🔥', 'é'])(
-    '[H04] differs from %j',
+    '[H04] is not confused with %j',
     (text) => expect(fingerprintAlert(text)).not.toBe(fingerprintAlert(SAID)),
   );
 
@@ -167,14 +167,15 @@ describe('an alert that was already sent', () => {
 
 const clock = createZoneClock('Europe/Vienna');
 
-describe('quiet hours', () => {
+describe('the quiet hours for alerts', () => {
   it.each([
     ['22:00-07:00', '2026-11-21T20:59Z', null],
     ['22:00-07:00', '2026-11-21T21:00Z', '2026-11-22T06:00Z'],
     ['22:00-07:00', '2026-11-22T05:59Z', '2026-11-22T06:00Z'],
     ['22:00-07:00', '2026-11-22T06:00Z', null],
     ['12:00-14:00', '2026-11-22T11:30Z', '2026-11-22T13:00Z'],
-    // The night in which the clocks go forward is an hour shorter, the other one an hour longer.
+    // The night in which the clocks go forward is an hour shorter, and the other one an hour
+    // longer.
     ['22:00-07:00', '2026-03-28T22:00Z', '2026-03-29T05:00Z'],
     ['22:00-07:00', '2026-10-24T22:00Z', '2026-10-25T06:00Z'],
     ['02:00-03:00', '2026-03-29T01:10Z', '2026-03-29T02:00Z'],

@@ -17,14 +17,14 @@ import {
   type ZoneClock,
 } from './zone-clock.ts';
 
-/** Finds the chat for a task's alerts: the owner's, or the group that the task names. */
+/** Finds the chat for a task's alerts: an owner's chat, or the group that the task names. */
 export type FindTarget = (
   task: Pick<StandingTask, 'name' | 'tell'>,
 ) => Promise<AlertChat | NoAlertChat>;
 
 export interface FindTargetServices extends OwnersChatDeps {
   readonly tell: string;
-  /** The chats named in the settings. Titles that people give their groups do not count. */
+  /** The chats named in the settings. Titles that people give their groups are ignored. */
   readonly chats: Readonly<Record<string, NamedChat>>;
   readonly log: Logger;
 }
@@ -34,8 +34,8 @@ interface AlertCandidate extends KnownAlertChat {
 }
 
 /**
- * Creates the function that finds the chat for a task's alerts: an owner's, or the group that the
- * task names (H04).
+ * Creates the function that finds the chat for a task's alerts: an owner's chat, or the group that
+ * the task names (H04).
  */
 export function createFindTarget(deps: FindTargetServices): FindTarget {
   return async ({ name, tell }) => {
@@ -44,7 +44,7 @@ export function createFindTarget(deps: FindTargetServices): FindTarget {
       tell:
         tell === undefined ? undefined : { name: tell, chat: await findNamedCandidate(deps, tell) },
       choice: deps.tell,
-      // Includes accounts linked by the owners, as of now.
+      // Includes accounts that owners have linked since.
       owners: [...deps.owners, ...own.flatMap(({ person }) => person ?? [])],
       chats: own,
     });
@@ -65,7 +65,7 @@ async function listOwnersCandidates(deps: FindTargetServices): Promise<readonly 
   return found;
 }
 
-/** The chat that a task names, by its name in the settings or as `channel:chatId`. */
+/** Returns the chat that a task names, by its name in the settings or as `channel:chatId`. */
 async function findNamedCandidate(
   deps: FindTargetServices,
   tell: string,
@@ -85,7 +85,7 @@ function parseChatId(tell: string): NamedChat | undefined {
   return { channel, account: 'default', chat };
 }
 
-/** After this many consecutive failures, the cause is not a temporary problem at the provider. */
+/** After this many consecutive failures, a temporary problem of the provider is unlikely. */
 const IN_A_ROW = 3;
 const MAX_CHARACTERS = 200;
 
@@ -114,8 +114,8 @@ export async function reportFailures({
 }
 
 /**
- * The notice about failed runs; null unless all of them failed.
- * @param runs the runs, newest first.
+ * Formats the notice about failed runs, which are ordered from newest to oldest; null unless all of
+ * them failed.
  */
 function formatFailures(runs: readonly HeartbeatRun[]): string | null {
   const [last] = runs;
@@ -131,7 +131,7 @@ export function readQuietHours(written: string): DayWindow | null {
   return written.trim().toLowerCase() === 'off' ? null : readWindow(written);
 }
 
-/** The time (ms) until which an alert must wait; null if it may be sent now. */
+/** Returns the time (ms) until which an alert must wait; null if it can be sent now. */
 export function computeQuietEnd(
   hours: DayWindow | null,
   { clock, now }: { readonly clock: ZoneClock; readonly now: number },
@@ -142,9 +142,9 @@ export function computeQuietEnd(
 const HOUR_MS = 60 * 60_000;
 
 /**
- * A fingerprint that is equal for alerts with the same content (H04): Markdown marks, case, spaces,
- * punctuation, pictographs and invisible characters are ignored; letters and digits are compared.
- * 32 hexadecimal digits.
+ * Computes a fingerprint that is equal for alerts with the same content (H04): only letters and
+ * digits are compared; Markdown marks, case, spaces, punctuation, pictographs and invisible
+ * characters are ignored.
  */
 export function fingerprintAlert(text: string): string {
   const letters = text
@@ -156,7 +156,7 @@ export function fingerprintAlert(text: string): string {
   return createHash('sha256').update(said).digest('hex').slice(0, 32);
 }
 
-/** The time (ms) after which an equal alert counts as a repetition. */
+/** How long an equal alert counts as a repetition, in ms. */
 export function computeRepeatStart(now: number, repeatHours: number): number {
   return now - repeatHours * HOUR_MS;
 }

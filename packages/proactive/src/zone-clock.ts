@@ -1,32 +1,34 @@
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * Local time in one time zone. A *wall time* is the time on a clock there, in ms as if it were UTC,
- * so that days are 24 h long and can be counted. A *moment* is in ms since 1970.
+ * Local time in one time zone. A *wall time* is the time that a local clock shows, in ms as if it
+ * were UTC, so that days are 24 h long and can be counted. A *moment* is in ms since 1970.
  */
 export interface ZoneClock {
-  /** The wall time at a moment, to the second. */
+  /** Returns the wall time at a moment, to the second. */
   wallAt(moment: number): number;
   /**
-   * The moments with this wall time, in ascending order: one, two in a doubled hour, none in a
-   * skipped one.
+   * Returns the moments with this wall time, in ascending order: one, two in a doubled hour, none
+   * in a skipped one.
    */
   momentsOf(wall: number): readonly number[];
-  /** The first moment with this wall time or, if it is skipped, the end of the skipped hour. */
+  /**
+   * Returns the first moment with this wall time or, if it is skipped, the end of the skipped hour.
+   */
   firstMomentOf(wall: number): number;
   /**
-   * The single moment for which something scheduled at this wall time happens. If the wall time
-   * occurs twice, the first; if a clock change skips it, the moment of the change; if the zone
-   * skips the whole date (Apia had no 30 December 2011), the same time on the next day, which
-   * coincides with the next run of a daily schedule.
+   * Returns the single moment at which something scheduled at this wall time happens. If the wall
+   * time occurs twice, this is the first moment; if a clock change skips it, the moment of the
+   * change; if the zone skips the whole date (Apia had no 30 December 2011), the same time on the
+   * next day, which coincides with the next run of a daily schedule.
    */
   plannedMomentOf(wall: number): number;
 }
 
 /**
  * Creates the clock for an IANA time zone, using only the zone data in Node.js. Creating a
- * formatter costs a hundred times as much as using it, so keep the result.
- * @throws RangeError for an unknown zone.
+ * formatter costs a hundred times as much as using it, so callers keep the result.
+ * @throws Throws RangeError for an unknown zone.
  */
 export function createZoneClock(timeZone: string): ZoneClock {
   // The Swedish locale uses the date format of ISO 8601.
@@ -59,7 +61,7 @@ export function createZoneClock(timeZone: string): ZoneClock {
   return { wallAt, momentsOf, firstMomentOf, plannedMomentOf };
 }
 
-/** The moment at which a clock that skips this wall time jumps forward. */
+/** Returns the moment at which a clock that skips this wall time jumps forward. */
 function findEndOfGap(wallAt: ZoneClock['wallAt'], wall: number): number {
   // Before the gap the clock reads less than `wall`, and from its end on it reads more.
   let before = wall - DAY_MS * 2;
@@ -78,13 +80,15 @@ export function formatWallMinute(moment: number, timeZone: string): string {
   return wall.toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** The same with the weekday, which models often get wrong: `Saturday 2026-11-21 14:05`. */
+/**
+ * Formats local time with the weekday, which models often get wrong: `Saturday 2026-11-21 14:05`.
+ */
 export function formatWallDayAndMinute(moment: number, timeZone: string): string {
   const day = new Date(moment).toLocaleDateString('en-US', { timeZone, weekday: 'long' });
   return `${day} ${formatWallMinute(moment, timeZone)}`;
 }
 
-/** The moment at which the local day started. */
+/** Returns the moment at which the local day started. */
 export function findZoneDayStart(moment: number, timeZone: string): number {
   const clock = createZoneClock(timeZone);
   return clock.firstMomentOf(Math.floor(clock.wallAt(moment) / DAY_MS) * DAY_MS);
@@ -94,8 +98,8 @@ const MINUTE_MS = 60_000;
 export const DAY_MINUTES = 24 * 60;
 
 /**
- * Hours of the day, in minutes since local midnight. `from` is inclusive, `to` is exclusive. If
- * `to` is before `from`, they end after midnight. `to` may be 1440.
+ * A range of hours of the day, in minutes since local midnight. `from` is inclusive, `to` is
+ * exclusive. If `to` is before `from`, the range ends after midnight. `to` may be 1440.
  */
 export interface DayWindow {
   readonly from: number;
@@ -114,13 +118,13 @@ export const WHOLE_DAY: DayWindow = { from: 0, to: DAY_MINUTES };
 
 /** The hours of one day, as moments (ms); `end` is not included. */
 export interface WindowOfDay {
-  /** The local day on which they start, in days since 1970. */
+  /** The local day on which the hours start, in days since 1970. */
   readonly day: number;
   readonly start: number;
   readonly end: number;
 }
 
-/** The hours that contain this moment, or null. */
+/** Returns the hours that contain this moment, or null. */
 export function findWindowAt(
   clock: ZoneClock,
   window: DayWindow,
@@ -136,7 +140,7 @@ export function findWindowAt(
   return null;
 }
 
-/** The first hours that start after this moment. */
+/** Returns the first hours that start after this moment. */
 export function findWindowAfter(clock: ZoneClock, window: DayWindow, moment: number): WindowOfDay {
   let day = findDayFrom(window, getDayAt(clock, moment) - 1);
   let hours = computeWindowOn(clock, window, day);
@@ -150,7 +154,7 @@ export function findWindowAfter(clock: ZoneClock, window: DayWindow, moment: num
 /** The next 29 February is at most eight years away. */
 const MAX_DAYS = 366 * 8 + 1;
 
-/** The first day on or after this one that has these hours. */
+/** Returns the first day on or after this one that has these hours. */
 export function findDayFrom({ on }: DayWindow, day: number): number {
   if (on === undefined) return day;
   for (let next = day; next < day + MAX_DAYS; next += 1) {
@@ -161,9 +165,9 @@ export function findDayFrom({ on }: DayWindow, day: number): number {
 }
 
 /**
- * The hours on a given day. Every day has them once: if the clock skips their start, they start at
- * the end of the skipped hour and keep their length; in a doubled hour the first one counts; a date
- * that the zone skips has the hours of the next day.
+ * Returns the hours on a given day. Every day has the hours once: if the clock skips their start,
+ * they start at the end of the skipped hour and keep their length; in a doubled hour the first
+ * start is used; a date that the zone skips has the hours of the next day.
  */
 export function computeWindowOn(
   clock: ZoneClock,

@@ -64,7 +64,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
         }
         await store.inbox.accept(createMessage('m2'));
         expect(await begin(4)).toMatchObject({ turnId: 't4', resumed: false });
-        const reason = 'it made the process stand still 3 times, until the watchdog ended it';
+        const reason = 'it blocked the process 3 times, until the watchdog ended it';
         expect(await store.deadLetters.open({ limit: 9 })).toMatchObject([
           { kind: 'unanswered', turnId: 't1', reason },
         ]);

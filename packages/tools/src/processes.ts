@@ -2,8 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * A number in a `/proc` file, given by path or descriptor; 0 once the process has ended, and
- * without `/proc`.
+ * Reads a number from a `/proc` file, given by path or descriptor; 0 once the process has ended,
+ * and without `/proc`.
  */
 export function readProcNumber(path: string | number, line: RegExp): number {
   try {
@@ -34,9 +34,7 @@ export function killByEnvironment(name: string, value: string): void {
     if (!readEnvironment(pid).includes(entry)) continue;
     try {
       process.kill(pid, 'SIGKILL');
-    } catch {
-      // The process has ended in the meantime.
-    }
+    } catch {}
   }
 }
 
@@ -44,7 +42,7 @@ function listProcessIds(): readonly number[] {
   try {
     return readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? [Number(name)] : []));
   } catch {
-    return []; // This machine does not run Linux.
+    return []; // There is no `/proc` on this machine.
   }
 }
 

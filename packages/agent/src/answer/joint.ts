@@ -30,7 +30,6 @@ export function findRepeatedLength(before: string, next: string): number {
   return lead > 0 && isRepetition(before, behind, inner) ? lead + inner : 0;
 }
 
-/** The length of the longest prefix of `next` that is also a suffix of `before`. */
 function findLongestOverlap(before: string, next: string): number {
   const tail = before.slice(-next.length);
   const fallback: number[] = [0];
@@ -60,7 +59,6 @@ function isWordPart(character: string | undefined): boolean {
   return character !== undefined && /[\p{L}\p{N}]/u.test(character);
 }
 
-/** Scripts that put spaces between words. */
 const SPACED = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
 
 /**
@@ -73,11 +71,11 @@ function getContinuationGap(before: string, next: string): string {
   return SPACED.test(last) && SPACED.test(first) ? ' ' : '';
 }
 
-/** Receives a continuation while it is streamed. */
+/** Receives the next fragment of a continuation. */
 export interface ContinuationJoint {
   /**
-   * Returns the text that can be shown. Text that may still repeat the end of the earlier answer is
-   * held back.
+   * Returns the part of the text that can be shown. Text that may still repeat the end of the
+   * earlier answer is held back.
    */
   push(text: string): string;
   /** Ends the continuation and returns the text that was held back. */

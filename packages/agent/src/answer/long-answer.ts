@@ -61,13 +61,13 @@ async function renderBeginning(
   return { parts: [], length: 0 };
 }
 
-/** How an answer ended: at a limit from the settings, and as reported by the provider. */
+/** How an answer ended: at a limit from the settings, or with the finish reason of the provider. */
 interface AnswerEnd {
   readonly cut?: AnswerCut | undefined;
   readonly finishReason: string;
 }
 
-/** The note after a text that the model did not end itself; empty if it did. */
+/** The note appended to a text that was cut off; empty if the model ended the text itself. */
 export function createEndNote(text: string, end: AnswerEnd): string {
   const note = describeCut(end);
   if (note === null) return '';
@@ -90,7 +90,9 @@ function describeCut({ cut, finishReason }: AnswerEnd): string | null {
     : null;
 }
 
-/** Closes an unfinished code block, so that a line after it is not part of it. */
+/**
+ * Closes an unfinished code block, so that a line appended to the text is not part of the block.
+ */
 export function closeFence(markdown: string): string {
   const fence = findOpenFence(markdown);
   return fence === null ? markdown : `${markdown}\n${fence}`;

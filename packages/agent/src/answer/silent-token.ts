@@ -9,8 +9,8 @@ const VISIBLE = new RegExp(SEEN, 'v');
 const UNSEEN_EDGES = new RegExp(`^${UNSEEN}+|(?<!${UNSEEN})${UNSEEN}+$`, 'gv');
 
 /**
- * A token no matter how its letters are separated, such as by invisible characters or an escaped
- * underscore.
+ * Matches a token even if other characters separate its letters, such as invisible ones or an
+ * escaped underscore.
  */
 const LETTERS = TOKENS.map((token) =>
   [...token].map((letter) => (letter === '_' ? '\\\\?_' : letter)),
@@ -49,8 +49,8 @@ export function containsToken(text: string): boolean {
 
 /**
  * The token that makes up the whole message, or null. More spellings are accepted here than
- * elsewhere, because no other text is lost: any case, and capitals with a space or a hyphen. "No
- * reply." is an answer.
+ * elsewhere, because no other text is lost: any case, and capitals with a space or a hyphen. The
+ * sentence "No reply." is a real answer, not a token.
  */
 export function findWholeToken(text: string): string | null {
   if (LONGER_THAN_TOKENS.test(text)) return null;
@@ -86,11 +86,10 @@ export function removeFirstToken(text: string): string | null {
   const isAlone = !hasVisibleText(line);
   if (/^_*\p{N}|^_+\p{L}/u.test(rest) || !isIntendedToken(token, isAlone)) return null;
   const [before, after] = unwrapToken(lead, rest);
-  // Otherwise the marker of a list item or quotation that held nothing else would start the next
-  // line.
+  // Otherwise the empty marker of a list item or quotation would start the next line.
   const kept = isAlone ? before.replace(/(^|\n)(?:[ \t>+#–—-]|\*(?=[ \t]))*$/u, '') : before;
   const next = after.replace(/^[\s\p{Cf}.,;:!?…。–—-]+/u, '');
-  // A frame must start its line, so it keeps a line break after marks around the token.
+  // A frame must start its line, so the line break after marks around the token is kept.
   const gap = isAlone && kept.trim() !== '' && /^[<[]/.test(next) ? '\n' : '';
   return kept.trim() + gap + next;
 }
@@ -104,7 +103,7 @@ export function removeLastToken(text: string): string | null {
   const isAlone = !hasVisibleText(lead.slice(lead.lastIndexOf('\n') + 1));
   if (isPartOfName || !isIntendedToken(token, isAlone)) return null;
   const [before, after] = unwrapToken(lead, tail);
-  // The marker of a list item or quotation that contained only the token.
+  // Matches the marker of a list item or quotation that contained only the token.
   const kept = before.replace(/(^|\n)[ \t>*+#–—-]*$/u, '').trimEnd();
   // A bracket on a later line would complete a tag or frame on the line before, which people have
   // already seen.
@@ -169,5 +168,5 @@ export function findSettledLength(text: string): number {
   return isSplit ? end - 1 : end;
 }
 
-/** More than a token takes with something invisible between its letters, in UTF-16 units. */
+/** Longer than any token, even with invisible characters between its letters, in UTF-16 units. */
 const MAX_TOKEN_LENGTH = 100;

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { createAnswerStream, getVisibleAnswer, markSystemMessage } from './visible-text.ts';
 
 /**
- * The chat in the tables: `m7` is being answered, `m5` and `m6` are known, and `x1` belongs to
- * another chat.
+ * The chat in the tables: the answer is for `m7`, `m5` and `m6` are earlier messages, and `x1`
+ * belongs to another chat.
  */
 const CHAT = { current: 'm7', known: new Set(['m5', 'm6', 'm7']) };
 
@@ -124,7 +124,7 @@ describe.each([
   });
 });
 
-/** Fragments that can combine into everything that is removed, mixed with real words. */
+/** Fragments that can combine into anything that the code removes, mixed with real words. */
 const pieces = fc.array(
   fc.oneof(
     {
@@ -179,7 +179,7 @@ describe('an answer that grows', () => {
   }
   const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 6 });
 
-  it('[F12] [G09] [G10] never takes back what it has shown and ends with the whole answer, however it is chunked', () => {
+  it('[F12] [G09] [G10] never takes back shown text and ends with the whole answer, however the stream is chunked', () => {
     fc.assert(
       fc.property(pieces, sizes, (all, cuts) => {
         const whole = all.join('');
@@ -217,12 +217,12 @@ describe('an answer that grows', () => {
     );
   });
 
-  it('[F12] shows plain text immediately, up to the last word', () => {
+  it('[F12] shows plain text immediately, up to the last complete word', () => {
     const { before } = streamed(['The rain ', 'in Spain ', 'stays.']);
     expect(before).toBe('The rain in Spain stays');
   });
 
-  it('[F12] is processed in bounded time, however long it grows', () => {
+  it('[F12] processes a growing answer in bounded time', () => {
     const stream = createAnswerStream(CHAT, () => {});
     const started = performance.now();
     for (let nth = 0; nth < 20_000; nth += 1) stream.push('word [x] ');
@@ -231,7 +231,7 @@ describe('an answer that grows', () => {
 });
 
 describe('the visible text', () => {
-  it('[G08] [G09] [G10] contains nothing that would have to be removed', () => {
+  it('[G08] [G09] [G10] contains no token, tag or frame that would have to be removed', () => {
     fc.assert(
       fc.property(pieces, (all) => {
         const seen = getVisibleAnswer(all.join(''), CHAT);
@@ -244,7 +244,7 @@ describe('the visible text', () => {
     );
   });
 
-  it('[G09] equals the answer, character for character, when there is nothing to remove', () => {
+  it('[G09] equals the answer, character for character, if the answer contains nothing to remove', () => {
     const words = fc.string({ unit: 'grapheme', maxLength: 60 });
     fc.assert(
       fc.property(words, (text) => {
@@ -254,7 +254,7 @@ describe('the visible text', () => {
     );
   });
 
-  it('[G08] has the system mark exactly once in a system message, whoever wrote the text', () => {
+  it('[G08] has the system mark exactly once in a system message, even if the author already wrote one', () => {
     for (const words of ['Stopped.', '⚙️ Stopped.', '⚙ ⚙️ Stopped.']) {
       expect(markSystemMessage(words)).toBe('⚙️ Stopped.');
     }

@@ -25,7 +25,7 @@ export type VisibleAnswer =
 /**
  * Returns what people see of an answer (G08–G10): nothing if it is the silent token, otherwise its
  * text without tokens at its edges, reply tags, repeated frames and the system mark. A token in the
- * middle of a sentence is part of what is being said. All other text is kept character for
+ * middle of a sentence belongs to the sentence and is kept. All other text is kept character for
  * character.
  */
 export function getVisibleAnswer(answer: string, quotable: QuotableMessages): VisibleAnswer {
@@ -46,8 +46,8 @@ export function getVisibleAnswer(answer: string, quotable: QuotableMessages): Vi
 }
 
 /**
- * Removes everything that can be removed from a growing text no matter what follows. Anything that
- * might still become a tag, token or frame is kept.
+ * Removes everything that can be removed from a growing text regardless of the text that follows.
+ * Anything that might still become a tag, token or frame is kept.
  */
 function trimBeginning(text: string): string {
   for (let before = text; ; ) {
@@ -55,8 +55,8 @@ function trimBeginning(text: string): string {
     const started = removeSystemMark(removeTokenParagraphs(untagged));
     const next = removeFirstToken(started) ?? started;
     if (next === before) return next;
-    // Text that has moved to the front loses its leading whitespace; whitespace with which the
-    // answer itself starts is kept.
+    // Text that has moved to the front loses its leading whitespace; the answer's own leading
+    // whitespace is kept.
     before = /^\s/.test(before) ? next : next.trimStart();
   }
 }
@@ -77,8 +77,8 @@ function findQuotedMessage(
 const TAG = /\[\[[ \t]*reply_to(?:_current|[ \t]*:[ \t]*([^[\]<>\n]{1,200}?))[ \t]*\]\][ \t]*/gi;
 
 /**
- * The maximum length of a tag, in characters. Beyond it, an open bracket such as the one in a list
- * of lists is no longer held back.
+ * The maximum length of a tag, in characters. An unclosed bracket, such as one in a list of lists,
+ * is held back only up to this length.
  */
 const MAX_TAG = 260;
 
@@ -90,8 +90,8 @@ interface TextWithoutTags {
 }
 
 /**
- * Removes all tags. Only tags at the beginning request a quotation: by the time a later one
- * arrives, the streamed text has already been shown below its message.
+ * Removes all tags. Only tags at the beginning request a quotation: streamed text is already shown
+ * below its message when a later tag arrives.
  */
 function takeReplyTags(text: string): TextWithoutTags {
   if (!text.includes('[[')) return { text, asked: [] };
@@ -105,7 +105,9 @@ function takeReplyTags(text: string): TextWithoutTags {
   };
 }
 
-/** The position of something that may become a tag, or the length of the text if there is none. */
+/**
+ * Returns the position of text that may become a tag, or the length of the text if there is none.
+ */
 function findOpenTag(text: string): number {
   for (let at = text.indexOf('[['); at !== -1; at = text.indexOf('[[', at + 1)) {
     const rest = text.slice(at, at + MAX_TAG);
@@ -115,8 +117,8 @@ function findOpenTag(text: string): number {
 }
 
 /**
- * The frames that the prompt puts around text that was not written by people. If a model repeats a
- * frame, it is not shown.
+ * The frames that the prompt puts around text that was not written by people. Frames that a model
+ * repeats are not shown.
  */
 const FRAMES: readonly (readonly [open: string, close: string])[] = [
   ...[
@@ -145,7 +147,8 @@ const UNCLOSED = FRAMES.map(
 const MARKS = FRAMES.flat();
 
 /**
- * Removes closed frames. A frame name in the middle of a line is talk about the frame and is kept.
+ * Removes closed frames. A frame name in the middle of a line is only mentioned, so the line is
+ * kept.
  */
 function removeFrames(text: string): string {
   if (!mayContainFrame(text)) return text;
@@ -159,8 +162,8 @@ function removeOpenFrames(text: string): string {
 }
 
 /**
- * The position of an unclosed frame or of a line that may become one, or the length of the text if
- * there is none.
+ * Returns the position of an unclosed frame or of a line that may become one, or the length of the
+ * text if there is none.
  */
 function findOpenFrame(text: string): number {
   if (!mayContainFrame(text)) return text.length;
@@ -191,26 +194,25 @@ export function markSystemMessage(text: string): string {
 }
 
 /**
- * The growth factor after which a part that shows nothing is processed again. Processing it at
- * every word would take quadratic time.
+ * The growth factor after which a part with no visible text is processed again. Processing the part
+ * after every word would take quadratic time.
  */
 const READ_AGAIN_AFTER = 1.02;
 
 /**
- * Streams what people see of a growing answer. Anything that may still become a token, a tag or a
- * frame is held back, because it must not appear and vanish again (F12). Each chunk says which
- * message is quoted.
+ * Streams the visible text of a growing answer. Text that may still become a token, a tag or a
+ * frame is held back, so that shown text never disappears again (F12). Each chunk names the message
+ * that is quoted.
  */
 export function createAnswerStream(
   quotable: QuotableMessages,
   pass: (piece: { readonly text: string; readonly replyTo?: string }) => void,
 ) {
   let whole = '';
-  // The part that has not been shown completely. Without it a long answer would be processed again
-  // at every word.
+  // The tail of the answer that has not been shown completely. Keeping only the tail avoids
+  // processing a long answer again at every word.
   let part = '';
   let [shownOfPart, shown] = [0, ''];
-  // The length at which `part` is processed again.
   let readNextAt = 0;
   let replyTo: string | undefined;
   const show = (text: string): void => {
@@ -233,14 +235,14 @@ export function createAnswerStream(
       shownOfPart = settled;
       const last = [...clean.slice(0, settled)].at(-1) ?? '';
       const rest = last + clean.slice(settled);
-      // Keeps the last character shown, since it precedes the rest.
+      // Keeps the last shown character, because it affects how the rest is read.
       if (!hasVisibleText(last) || !part.endsWith(rest)) return;
       [part, shownOfPart] = [rest, last.length];
       readNextAt = 0;
     },
-    /** Everything that was passed on. */
+    /** All text passed on so far. */
     shown: () => shown,
-    /** Passes on what was held back. */
+    /** Passes on the text that was held back. */
     end(): void {
       const seen = getVisibleAnswer(whole, quotable);
       if (seen.kind === 'says' && seen.text.startsWith(shown)) show(seen.text.slice(shown.length));

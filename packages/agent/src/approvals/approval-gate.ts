@@ -33,8 +33,8 @@ import {
 } from './stored-question.ts';
 
 /**
- * The decision about a call. `run`: run it exactly as approved. `refused`: do not run it; the text
- * tells the model why.
+ * `run`: run the call exactly as approved. `refused`: do not run the call; the text tells the model
+ * why.
  */
 type GateVerdict =
   | { readonly kind: 'run'; readonly approved: boolean }
@@ -49,7 +49,7 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
     /**
      * Decides whether a call may run. If a person must be asked first, the question and the
      * suspension of the turn are stored in one transaction and TurnSuspendedError is thrown. The
-     * run after the decision finds the decision here.
+     * run after the decision calls this function again and gets the decision.
      */
     async check(
       tool: Tool,
@@ -73,8 +73,8 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
       const asked = { tool: tool.name, callKey: key, shown, rule: findRule(tool.name, subject) };
       if (need === 'auto') return decideAllowed(deps, turn, lease, asked);
       const { name, asksAbout = `this call of \`${name}\`` } = tool;
-      // A stranger must not be able to summon an owner, and a group must not have to wait, for
-      // something that a person can simply name.
+      // A stranger must not be able to summon an owner, and a group must not have to wait, for an
+      // address that a person can simply name.
       if (moment.reader.kind !== 'owner' && moment.untrustedText && asksSometimes(tool, deps.rules))
         return { kind: 'refused', text: describeOtherChat(name, asksAbout) };
       if (asked.shown.length > MAX_SHOWN)
@@ -92,8 +92,8 @@ export function openGate(deps: GateServices, turn: Turn, lease: Lease) {
 const RUN: GateVerdict = { kind: 'run', approved: false };
 
 /**
- * `shown` is the question as it would be shown now. It differs from the approved one if the file
- * has changed since.
+ * `shown` is the question as rendered from the current file. It differs from the approved question
+ * if the file has changed since.
  */
 function toVerdict(approval: Approval, { proposes }: Tool, shown: string): GateVerdict {
   switch (approval.state) {
@@ -106,7 +106,7 @@ function toVerdict(approval: Approval, { proposes }: Tool, shown: string): GateV
     case 'expired':
     case 'withdrawn':
       return { kind: 'refused', text: describeRefusal(approval, approval.state) };
-    // An answer to a question is not an approval; `ask_user` handles it.
+    // An answer to an `ask_user` question is not an approval.
     case 'answered':
       return RUN;
     case 'pending':
@@ -142,12 +142,10 @@ async function askForApproval(
 
 export interface QuestionChat {
   readonly route: ReplyRoute;
-  /** The conversation in that chat. The question can be decided only there. */
+  /** The conversation in which the question can be decided. */
   readonly conversationId: string;
   readonly toDecider: boolean;
-  /**
-   * Present if another person caused the call: who it was, and the route on which to notify them.
-   */
+  /** Who caused the call and the route on which to notify them, if that is not the person asked. */
   readonly onBehalf?: { readonly who: string; readonly route: ReplyRoute };
 }
 
@@ -195,14 +193,14 @@ async function createQuestion(
 }
 
 /**
- * The maximum number of parts per question; nobody reads more messages than this before pressing a
- * button.
+ * The maximum number of parts per question; people do not read more messages than this before
+ * pressing a button.
  */
 const MAX_PARTS = 30;
 
 /**
  * Renders a question into parts for the outbox, with buttons below the last one. Pressing a button
- * is equivalent to typing its command. The parts are numbered, so that a missing one is noticed.
+ * is equivalent to typing its command. The parts are numbered, so that people notice a missing one.
  */
 async function renderQuestionParts(
   markdown: string,
@@ -218,10 +216,7 @@ async function renderQuestionParts(
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, buttons } : part));
 }
 
-/**
- * A question about a call. `who` is set only if the person asked is not the one who caused the
- * call.
- */
+/** A question about a tool call. `who` is set only if the person asked did not cause the call. */
 export interface CallQuestion {
   readonly tool: string;
   readonly shown: string;
@@ -232,8 +227,8 @@ export interface CallQuestion {
 }
 
 /**
- * Formats the question as Markdown. It names the commands behind its buttons, because not every
- * platform has buttons.
+ * Formats the question as Markdown. The text names the commands behind its buttons, because not
+ * every platform has buttons.
  */
 export function formatQuestion({
   tool,
@@ -286,8 +281,8 @@ function describeChangedWrite(tool: string): string {
 }
 
 /**
- * Tells the model that no approver can be asked. `about` names the calls that need an approval,
- * unless all calls to the tool do.
+ * Tells the model that no approver can be asked. `about` names the calls that need an approval; if
+ * it is absent, all calls of the tool do.
  */
 export function describeNoApprover(tool: string, about?: string): string {
   const which = about === undefined ? '' : ` An approval is needed for ${about}.`;

@@ -21,14 +21,11 @@ describe('the need for an approval', () => {
     ['ask', [], ['exec:ls *'], 'auto'],
     ['ask', [], ['exec:cat *', 'write'], 'ask'],
     ['never', ['exec'], ['exec'], 'auto'],
-  ])(
-    '[G05] of a tool that says %s, with ask %j and auto %j, is: %s',
-    (approval, ask, auto, need) => {
-      expect(decideNeed({ name: 'exec', approval }, 'ls -l', rules(ask, auto))).toBe(need);
-    },
-  );
+  ])('[G05] a tool that declares %s, with ask %j and auto %j: %s', (approval, ask, auto, need) => {
+    expect(decideNeed({ name: 'exec', approval }, 'ls -l', rules(ask, auto))).toBe(need);
+  });
 
-  it('[G05] depends on the first argument of the tool’s schema, whatever order the model writes them in', () => {
+  it('[G05] matches the first argument in the order of the tool’s schema, not in the order in which the model wrote it', () => {
     const properties = { path: {}, content: {} };
     expect(findSubject(properties, { content: 'x', path: 'a' })).toBe('a');
     expect(findSubject(properties, { content: 'x' })).toBeNull();
@@ -100,9 +97,9 @@ describe('text from outsiders', () => {
     ['a standing task', { trigger: 'heartbeat' }, false],
     ['a job', { trigger: 'cron' }, false],
     ['a start', { trigger: 'boot' }, false],
-  ])('[G05] %s (%j): %s', (_what, change, is) => {
+  ])('[G05] detects untrusted text in %s (%j): %s', (_what, change, is) => {
     expect(hasUntrustedText({ messages: [told(change)], results: [] })).toBe(is);
-    // One untrusted message among several is enough.
+    // One untrusted message among several makes the turn untrusted.
     expect(hasUntrustedText({ messages: [told({}), told(change), told({})], results: [] })).toBe(
       is,
     );
@@ -113,7 +110,7 @@ describe('text from outsiders', () => {
     [[{ foreign: false }], false, false],
     [[{ foreign: false }, { foreign: true }, { foreign: false }], false, true],
     [[], true, true],
-  ])('[G05] results %j, inherited %s: %s', (results, inherited, is) => {
+  ])('[G05] detects untrusted text in results %j, inherited %s: %s', (results, inherited, is) => {
     expect(hasUntrustedText({ messages: [told({})], results, inherited })).toBe(is);
   });
 });

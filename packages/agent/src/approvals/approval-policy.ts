@@ -27,8 +27,8 @@ function canAskApproval(
 }
 
 /**
- * Whether every call to a tool needs an approval. Such a tool is useless if no approver can be
- * asked.
+ * Whether every call of a tool needs an approval, which makes the tool useless if no approver can
+ * be asked.
  */
 export function asksAlways(tool: Pick<Tool, 'approval' | 'spares'> | undefined): boolean {
   return tool?.approval === 'ask' && tool.spares === undefined;
@@ -53,7 +53,7 @@ export function isExempt(
 /**
  * Decides whether a call needs an approval. `subject` is the first argument in schema order, which
  * the model cannot change; null if it is not a string. `isSpared` means that the tool exempts this
- * call. `proposal` is the change that the call would make.
+ * call from approval. `proposal` is the change that the call would make.
  */
 export function decideNeed(
   tool: Pick<Tool, 'name' | 'approval'>,
@@ -147,7 +147,7 @@ export function hasUntrustedText({ messages, results, inherited = false }: ReadC
 
 function isUntrustedMessage(message: InboundMessage): boolean {
   const { trigger, text } = message;
-  // True for the result from a sub-agent; the message that starts one has a fixed text.
+  // True for the result of a sub-agent; the message that starts a sub-agent has a fixed text.
   if (trigger !== undefined) return trigger === 'sub-agent' && text !== FIRST_MESSAGE;
   return hasOutsideText(message) || parsePromptCommand(text) !== null;
 }

@@ -11,15 +11,15 @@ import {
 } from './stored-question.ts';
 
 /**
- * How long a question in a group waits, in ms. It is shorter than elsewhere because the rest of the
- * group has to wait as well.
+ * How long a question in a group waits, in ms. The deadline is shorter than in a direct chat
+ * because the rest of the group has to wait as well.
  */
 const GROUP_WAIT_MS = 10 * 60_000;
 
 /**
  * Asks the person whom a turn answers, once per call (`ask_user`). The question and the suspension
  * of the turn are stored in one transaction and TurnSuspendedError is thrown, as for approvals. The
- * run after the answer finds it here.
+ * run after the answer calls this function again and gets the answer.
  */
 export async function askPerson(
   deps: GateServices,
@@ -29,7 +29,7 @@ export async function askPerson(
   asking: PersonQuestion,
 ): Promise<AskedPerson> {
   const { question, choices, part } = asking;
-  // A separate key, because the call itself may have needed an approval.
+  // Uses a separate key, because the same call may also have needed an approval.
   const callKey = part === undefined ? `${call}.ask` : `${call}.ask.${part}`;
   const asked = await deps.store.approvals.of(turn.turnId, callKey);
   if (asked !== null) return toAskedPerson(asked);
@@ -46,7 +46,7 @@ export async function askPerson(
     const approval = { ...made, approvers: [], choices, expiresAt: deps.clock() + waitMs };
     return { approval, parts: addButtons(bodies, asking, approval.code, route) };
   });
-  // The lease is lost; the worker that holds the lane now asks the question.
+  // The lease is lost, so the worker that now holds the lane asks the question.
   throw new TurnSuspendedError('ask_user');
 }
 
@@ -82,8 +82,8 @@ function addButtons(
 }
 
 /**
- * The question as shown to people. `name` is the person asked, given in groups, where others read
- * it as well.
+ * The question as shown to people. `name` is the person asked; it is given only in groups, where
+ * other people read the question too.
  */
 function formatPersonQuestion(
   { question, choices, skip = SKIP }: PersonQuestion,

@@ -6,7 +6,7 @@ import { findRule, isAllowedByEntry } from './auto-rules.ts';
 const ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code));
 const NEVER_WILD = '\n\r;|&<>$`(){}';
 
-/** A reference matcher that goes character by character: slow, but too simple to be wrong. */
+/** A reference matcher that compares character by character: slow, but too simple to be wrong. */
 function covers(pattern: string, subject: string): boolean {
   const sign = pattern.charAt(0);
   const rest = pattern.slice(1);
@@ -17,7 +17,7 @@ function covers(pattern: string, subject: string): boolean {
   return next !== '' && !NEVER_WILD.includes(next) && covers(pattern, subject.slice(1));
 }
 
-describe('a rule of approvals.auto', () => {
+describe('a rule in approvals.auto', () => {
   it.each([
     ['exec', 'exec', null, true],
     ['exec', 'execute', 'x', false],
@@ -36,7 +36,7 @@ describe('a rule of approvals.auto', () => {
     ['write:*.md', 'write', 'axmd', false],
     ['web_fetch:https://a.org/*', 'web_fetch', 'https://a.org/x?y=1', true],
     ['web_fetch:https://a.org/*', 'web_fetch', 'https://b.org/https://a.org/', false],
-  ])('[G05] %s for %s with %j: %s', (entry, tool, subject, expected) => {
+  ])('[G05] rule %s for %s with %j: %s', (entry, tool, subject, expected) => {
     expect(isAllowedByEntry(entry, tool, subject)).toBe(expected);
   });
 
@@ -79,7 +79,7 @@ describe('a rule of approvals.auto', () => {
     );
   });
 
-  it('[D13] with many stars is matched in linear time, even against a long text that nearly matches', () => {
+  it('[D13] matches a rule with many stars in linear time, even against a long text that nearly matches', () => {
     const rule = `exec:${'*a'.repeat(100)}b`;
     expect(isAllowedByEntry(rule, 'exec', 'a'.repeat(200_000))).toBe(false);
   });
@@ -96,11 +96,11 @@ describe('[G05] the rule that approves a call permanently', () => {
     ['exec', null, null],
     ['exec', 'x'.repeat(400), null],
     ['Odd-tool', 'x', null],
-  ])('of %s with %j is %j', (tool, subject, rule) => {
+  ])('rule for %s with %j: %j', (tool, subject, rule) => {
     expect(findRule(tool, subject)).toBe(rule);
   });
 
-  it('allows no other subject', () => {
+  it('allows exactly one subject', () => {
     const subjects = fc.tuple(fc.string(), fc.string());
     fc.assert(
       fc.property(subjects, ([subject, other]) => {

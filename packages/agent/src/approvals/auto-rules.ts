@@ -23,9 +23,9 @@ export function isAllowedByEntry(entry: string, tool: string, subject: string | 
 }
 
 /**
- * Matches each piece at its first occurrence. A later one is never needed: any text that a `*`
- * would have to skip to get there contains no character that a `*` may not match, so the next `*`
- * can match it as well.
+ * Matches each piece at its first occurrence. A later occurrence is never needed: the text that a
+ * `*` would skip to reach it contains no character that a `*` cannot match, so the next `*` can
+ * match that text as well.
  */
 function matchesWildcards(pieces: readonly string[], subject: string): boolean {
   const first = pieces[0] ?? '';

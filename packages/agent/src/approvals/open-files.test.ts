@@ -26,7 +26,7 @@ const FILES = createPromptFiles([
 ]);
 const OWNER = '---\naudience: owner\n---\n';
 
-/** Opens a scene with these files and a request by the owner. */
+/** Opens a scene with the given files and a request by the owner. */
 async function open(files: Record<string, string>, extras: SceneExtras = {}): Promise<void> {
   scene = await openTurnScene(
     {},
@@ -62,7 +62,7 @@ describe('[W09] a write in an owner’s turn without text from outsiders', () =>
     ['AGENTS.md', edit('AGENTS.md', 'old', 'new'), 'suspended'],
     ['a new skill', write('skills/tea/SKILL.md', 'x'), 'suspended'],
   ])(
-    'of %s asks a person if others can read the file or it becomes prompt text',
+    'asks before %s if others can read the file or the file becomes prompt text',
     async (_what, call, ended) => {
       await open({
         'notes/mine.md': `${OWNER}old`,
@@ -76,7 +76,7 @@ describe('[W09] a write in an owner’s turn without text from outsiders', () =>
     },
   );
 
-  it('shows the path and the whole new text, even for an edit, and writes exactly that', async () => {
+  it('shows the path and the whole new text, even for an edit, and writes exactly that text', async () => {
     await open({ 'notes/open.md': `${EVERYONE}first line\nold` });
     scene.model.next(edit('./notes/open.md', 'old', 'canary'), { say: 'Done.' });
     await scene.answerNext();
@@ -94,7 +94,7 @@ describe('[W09] a write in an owner’s turn without text from outsiders', () =>
     expect(heard()).toContain('Changed notes/open.md');
   });
 
-  it('does not run if the file has changed since the approval', async () => {
+  it('does not write if the file has changed since the approval', async () => {
     await open({ 'notes/open.md': 'first line\nold' });
     scene.model.next(edit('notes/open.md', 'old', 'new'), { say: 'Then not.' });
     await scene.answerNext();
@@ -109,7 +109,7 @@ describe('[W09] a write in an owner’s turn without text from outsiders', () =>
     ['write:notes/open.md', 'answered'],
     ['write:notes/*', 'suspended'],
     ['write', 'suspended'],
-  ])('under the rule %s is %s', async (rule, ended) => {
+  ])('applies the rule %s to %s: %s', async (rule, ended) => {
     await open({ 'notes/open.md': 'old' }, { approvals: { auto: [rule] } });
     scene.model.next(write('notes/open.md', 'new'), { say: 'Done.' });
     await scene.answerNext();
@@ -120,7 +120,7 @@ describe('[W09] a write in an owner’s turn without text from outsiders', () =>
     );
   });
 
-  it('[G07] is refused to a sub-agent, which has no approver to ask, whatever the rules say', async () => {
+  it('[G07] refuses the write of a sub-agent, which has no approver to ask, under every rule', async () => {
     const approvals = { auto: ['write:notes/open.md'] };
     await open({ 'notes/open.md': 'old' }, { delegates: true, approvals });
     const task = { title: 'tea', task: 'note it' };

@@ -77,8 +77,8 @@ const input = fc.dictionary(
   fc.oneof(text, fc.jsonValue(), fc.array(text), fc.dictionary(text, text)),
 );
 
-describe('the text in which a call is shown to people', () => {
-  it('[G05] shows the exact call: it can be parsed back', () => {
+describe('the text that shows a call to people', () => {
+  it('[G05] shows the exact call, so that the text can be parsed back', () => {
     fc.assert(
       fc.property(input, (given) => {
         // The arguments as the model writes them and as they run.
@@ -89,7 +89,7 @@ describe('the text in which a call is shown to people', () => {
     );
   });
 
-  it('[G05] contains nothing invisible and no line that ends its block', () => {
+  it('[G05] contains no invisible character and no line that ends its code block', () => {
     const seen = /^(?:[\p{L}\p{N}\p{P}\p{S}\p{M} ]|\n(?![`~\s]*[`~]{3}))*$/u;
     const unseen =
       /(?!\ufe0f)\p{Default_Ignorable_Code_Point}|[\u2800\ufffc\u{1d159}]| {17}|\n{4}/u;
@@ -105,7 +105,7 @@ describe('the text in which a call is shown to people', () => {
   });
 
   it.each(TRICKS.map((sign) => [sign.codePointAt(0)?.toString(16) ?? '', sign]))(
-    '[G05] spells out U+%s, alone and repeated, wherever it occurs',
+    '[G05] spells out U+%s, alone and repeated, at every position',
     (code, sign) => {
       for (const around of ['', 'x', 'é', 'ש', '❤', '你']) {
         const shown = formatArguments({ command: `${around}${sign}${sign.repeat(400)}; rm -r .` });
@@ -133,7 +133,7 @@ describe('the text in which a call is shown to people', () => {
     ['letters that reverse the line', 'rm "א" ; cat "ב"', 'rm "\\u{5d0}" ; cat "\\u{5d1}"'],
     ['a combining mark on an ASCII letter', 'cafe\u0301', 'cafe\\u{301}'],
     ['stacked combining marks', `ш${'\u0301'.repeat(9)}`, 'ш\\u{301*9}'],
-  ])('[G05] shows %s', (_, command, shown) => {
+  ])('[G05] makes suspicious text visible: %s', (_, command, shown) => {
     expect(formatArguments({ command })).toContain(shown);
   });
 

@@ -1,6 +1,6 @@
 /**
- * The maximum length of a call that can be shown for approval, in characters as shown. Slightly
- * more than the tools accept.
+ * The maximum length of a call that can be shown for approval, in characters as shown. It is
+ * slightly larger than the limits of the tools.
  */
 export const MAX_SHOWN = 24_000;
 
@@ -15,7 +15,7 @@ const LINE_ENDS = 3;
 const MARKS = 3;
 
 /**
- * The whole call as people see it and as it is recorded: one line per argument, `name: value`. A
+ * Formats the whole call for people and for the record: one line per argument, `name: value`. A
  * longer string follows its name, with a bar before each of its lines. The exact arguments can be
  * parsed back from this text, and every character is visible: invisible or ambiguous ones are
  * spelled out as `\u{…}`, repeated ones as `\u{20*40}` with their count. No line starts like a
@@ -39,8 +39,8 @@ function formatArgument(name: string, value: unknown): readonly string[] {
 }
 
 /**
- * Returns a text whose characters are all visible and distinct. The original can be restored from
- * it.
+ * Returns a text whose characters are all visible and distinct, from which the original can be
+ * restored.
  */
 export function escapeUnclear(text: string): string {
   return text.replace(/\n+|[^\n]+/g, (piece) => {
@@ -52,7 +52,7 @@ export function escapeUnclear(text: string): string {
 /** Right-to-left letters reverse the display order of their neighbors. */
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-/** ASCII characters whose reordering would change the meaning. */
+/** ASCII characters that change the meaning of a text if they are displayed in another order. */
 const ORDERED = /[^\s.,!?]/;
 
 function escapeLine(line: string): string {
@@ -83,7 +83,7 @@ function escapeWord(word: string, isMixed: boolean): string {
       isHidden ||
       alike.has(at) ||
       (isMixed && RIGHT_TO_LEFT.test(sign)) ||
-      // Otherwise a text could be mistaken for an escape.
+      // Otherwise literal text could be mistaken for an escape.
       word.startsWith('\\u{', at);
     const count = isWrittenOut ? countRun(word, at, sign) : 1;
     out += isWrittenOut ? formatCharacterCode(sign, count) : sign;
@@ -107,7 +107,7 @@ const FOREIGN_MARK =
   /(?![\u064b-\u0655\u0670])[\p{Script=Inherited}\p{Default_Ignorable_Code_Point}]/u;
 const OTHER_THAN_ASCII = /(?!\p{ASCII})\p{L}/u;
 
-/** After a pictograph, this selector only requests display in color. */
+/** This selector after a pictograph only requests display in color. */
 const EMOJI_STYLE = '\ufe0f';
 /**
  * Characters that display nothing: unassigned, private use, surrogates, control, whitespace,

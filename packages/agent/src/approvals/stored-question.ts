@@ -5,7 +5,6 @@ import { type Turn, toSenderId } from '../turn/turn.ts';
 
 export type GateServices = TurnServices & NonNullable<TurnServices['approvals']>;
 
-/** The call that the question is about. */
 export type QuestionedCall = Pick<NewApproval, 'tool' | 'callKey' | 'shown' | 'rule'>;
 
 export function createApproval(
@@ -27,7 +26,7 @@ export function createApproval(
   };
 }
 
-/** After this many consecutive collisions, `newCode` cannot be random. */
+/** If this many codes in a row are already taken, `newCode` cannot be random. */
 const MAX_CODES = 5;
 
 interface QuestionParts {

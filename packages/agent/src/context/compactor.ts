@@ -27,7 +27,7 @@ import {
 
 export type Compactor = ReturnType<typeof createCompactor>;
 
-/** Summarizes full histories, after the turns that found them full. */
+/** Summarizes conversations whose history is full, after the turn that detected this. */
 export function createCompactor(deps: CompactServices) {
   const full = new Map<string, CompactionOrder>();
   const running = new Map<string, Promise<void>>();
@@ -38,13 +38,13 @@ export function createCompactor(deps: CompactServices) {
     } catch (error) {
       if (ended.signal.aborted) return;
       const facts = { conversation: conversationId, reason: reasonOf(error) };
-      deps.log.error(facts, 'a conversation could not be summarized; it stays as it is');
+      deps.log.error(facts, 'could not summarize a conversation; its history is unchanged');
     } finally {
       running.delete(conversationId);
     }
   };
   return {
-    /** Records how full a turn found its history. The record is kept until that turn has ended. */
+    /** Records how full the history of a turn is. */
     notice(order: Omit<CompactionOrder, 'forced'>, fill: HistoryFill): void {
       const { conversationId } = order;
       if (isHistoryFull(fill, deps.history)) full.set(conversationId, { ...order, forced: false });
@@ -57,12 +57,12 @@ export function createCompactor(deps: CompactServices) {
       if (order === undefined || running.has(conversationId) || ended.signal.aborted) return;
       running.set(conversationId, begin(conversationId, order));
     },
-    /** Summarizes immediately. Throws only the reason of `stop`. */
+    /** Summarizes immediately. Throws only the abort reason of `stop`. */
     now: (order: CompactionOrder, stop: AbortSignal) => compactHistory(deps, order, stop),
     async settled(): Promise<void> {
       await Promise.all(running.values());
     },
-    /** Aborts running summaries. A later turn will find the history full again. */
+    /** Aborts running summaries. The next turn detects again that the history is full. */
     async close(): Promise<void> {
       ended.abort(new Error('the worker is stopping'));
       await Promise.all(running.values());
@@ -70,7 +70,7 @@ export function createCompactor(deps: CompactServices) {
   };
 }
 
-/** The result of `/compact`, and the messages that still need an answer. */
+/** The result of `/compact`, and the messages that the model still has to answer. */
 interface Compacted {
   readonly notice: string;
   readonly rest: readonly InboxRow[];
@@ -78,8 +78,8 @@ interface Compacted {
 
 /**
  * Runs `/compact`. The command goes through the lane like any message, so it is stored, waits for
- * the turn before it and runs in one worker. Null if no message asks for it; `stopped` if `stop`
- * fired.
+ * the previous turn and runs in one worker. Returns null if no message contains the command, and
+ * `stopped` if `stop` fired.
  */
 export async function runCompactCommand(
   compactor: Compactor | undefined,
@@ -136,7 +136,7 @@ function describeCompaction(compaction: Compaction): string {
 export interface CompactingEntries extends SnapshotKey {
   readonly reader: Reader;
   readonly entries: readonly NumberedEntry[];
-  /** Sentences that the model attributes to people and that should be remembered. */
+  /** Sentences that should be remembered and that, according to the model, people wrote. */
   readonly quotes: readonly string[];
 }
 
@@ -144,15 +144,15 @@ export interface CompactServices extends SummaryServices {
   readonly history: HistoryLimits;
   /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: (() => number) | undefined;
-  /** Saves what must not be lost, before the summary replaces the text. */
+  /** Saves memories before the summary replaces the text. */
   readonly beforeCompact?: ((compacting: CompactingEntries) => Promise<void>) | undefined;
 }
 
 export type Compaction =
   | { readonly kind: 'done'; readonly entries: number; readonly from: number; readonly to: number }
   /**
-   * There is too little to summarize. `already` means that an earlier summary exists, perhaps from
-   * just before a crash.
+   * The history is too short to summarize. `already` means that an earlier summary exists, perhaps
+   * from just before a crash.
    */
   | { readonly kind: 'nothing'; readonly already: boolean }
   | NoSummaryReason;
@@ -160,8 +160,8 @@ export type Compaction =
 export interface CompactionOrder extends SnapshotKey {
   readonly reader: Reader;
   /**
-   * True if a person asked or there is no other option: even a short history is then summarized,
-   * and even soon after a failure.
+   * True if a person asked for the summary or there is no other option: even a short history is
+   * then summarized, and even soon after a failure.
    */
   readonly forced: boolean;
 }
@@ -180,7 +180,7 @@ const HOOK_MS = 30_000;
 
 /**
  * Summarizes the older part of a history, in one process at a time (G11). A failure leaves
- * everything unchanged. Throws only the reason of `stop`.
+ * everything unchanged. Throws only the abort reason of `stop`.
  */
 async function compactHistory(
   deps: CompactServices,
@@ -203,7 +203,7 @@ async function compactHistory(
     const { summary, quotes } = await writeSummary(deps, wanted, signal);
     await saveMemoriesFirst(deps, { reader, conversationId, session, entries, quotes }, signal);
     const latest = await deps.store.summaries.latest(place);
-    // If another process was faster, this summary is discarded.
+    // If another process stored its summary first, this summary is discarded.
     const isSame = latest?.reaches !== stored?.reaches || isDeepStrictEqual(latest, stored);
     if (!isSame) throw new HistoryChangedError();
     const { transcript } = deps.store;

@@ -4,7 +4,6 @@ import { cutText, estimateTokens } from '@parley/workspace';
 import { z } from 'zod';
 
 export interface HistoryParts {
-  /** The summary of everything before the entries; null if there is none. */
   readonly summary: string | null;
   readonly entries: readonly RememberedEntry[];
   /** The newest message, including the context that precedes its text. */
@@ -26,7 +25,7 @@ interface SaidMessage {
 const Spoken = z.object({ text: z.string() });
 
 const OVERHEAD = 4;
-/** A summary cut below this many tokens would be useless. */
+/** A summary shorter than this many tokens would be useless. */
 const MIN_NOTES = 100;
 
 /**
@@ -65,10 +64,7 @@ function fitSummary(text: string, budget: number): readonly SaidMessage[] {
   return share < MIN_NOTES ? [] : [createSaid('user', fitText(text, share, 'these notes'))];
 }
 
-/**
- * Returns the text of the entries. An answer that was not delivered is followed by a system notice
- * about that (D05, G08).
- */
+/** An answer that was not delivered is followed by a system notice about that (D05, G08). */
 function toSaidMessages(entries: readonly RememberedEntry[]): readonly SaidMessage[] {
   const said: SaidMessage[] = [];
   for (const entry of entries) {
@@ -81,10 +77,11 @@ function toSaidMessages(entries: readonly RememberedEntry[]): readonly SaidMessa
   return said;
 }
 
-/** The text in a transcript entry. Throws if the stored entry has none. */
+/** Returns the text of a transcript entry. Throws if the stored entry has no text. */
 export function getEntryText({ content }: Pick<RememberedEntry, 'content'>): string {
   const isSpoken = typeof content === 'object' && content !== null && 'text' in content;
-  // Checked by hand, because parsing with the schema takes longer than the rest of the history.
+  // Checked by hand, because parsing with the schema would take longer than building the rest of
+  // the history.
   return isSpoken && typeof content.text === 'string' ? content.text : Spoken.parse(content).text;
 }
 
@@ -97,9 +94,9 @@ function sumTokens(said: readonly SaidMessage[]): number {
 }
 
 /**
- * The index of the first message shown. It advances in steps of a quarter of the budget rather than
- * with every message, so that the provider can reuse its prompt cache. It never points to an
- * answer, whose question would then be missing.
+ * The index of the first history message in the request. It advances in steps of a quarter of the
+ * budget rather than with every message, so that the provider can reuse its prompt cache. It never
+ * points to an answer, whose question would then be missing.
  */
 function findFirstShown(said: readonly SaidMessage[], budget: number): number {
   let left = sumTokens(said);
@@ -135,7 +132,7 @@ function joinMessages(past: readonly SaidMessage[], now: UserMessage): ModelMess
   const messages: (UserMessage | Pick<SaidMessage, 'role' | 'content'>)[] = [];
   const add = (next: UserMessage | Pick<SaidMessage, 'role' | 'content'>): void => {
     const last = messages.at(-1);
-    // Only the newest message has pictures, so its other fields are kept.
+    // Older messages have no pictures, so only the fields of the newest message are kept.
     if (last?.role === next.role)
       messages[messages.length - 1] = { ...next, content: `${last.content}\n\n${next.content}` };
     else messages.push(next);
@@ -201,7 +198,7 @@ export function computeHistoryBudget(
 
 /**
  * The budget for tool results, in tokens, given `fixed` (which excludes them) and the newest
- * message. Without it, the provider would refuse a turn that has read too much.
+ * message. Without this budget, the provider would refuse a turn with too many tool results.
  */
 export function computeRoundsBudget(contextTokens: number, { fixed, now }: RequestSize): number {
   const answer = Math.min(MAX_ANSWER, contextTokens / 8);
@@ -210,7 +207,7 @@ export function computeRoundsBudget(contextTokens: number, { fixed, now }: Reque
 
 const MAX_SUMMARY = 1_500;
 
-/** The budget for a summary, in tokens. It must leave space for what has been said since. */
+/** The budget for a summary, in tokens. It leaves space for the messages since the summary. */
 export function computeSummaryBudget(contextTokens: number): number {
   return Math.min(MAX_SUMMARY, Math.floor(contextTokens / 8));
 }
@@ -224,8 +221,8 @@ export interface HistoryFill {
 
 /**
  * The share of its budget at which the older part of a history is summarized. It is low enough that
- * no message has to be omitted before then, so requests between two summaries share a prefix, which
- * providers cache.
+ * no message has to be omitted before the summary is written, so requests between two summaries
+ * share a prefix, which providers cache.
  */
 const FULL = 0.7;
 
@@ -285,8 +282,8 @@ export function fitText(text: string, budget: number, what: string): string {
 /** The part of a result that is always kept, in tokens. */
 const MIN_RESULT_TOKENS = 50;
 /**
- * The maximum length of a last line that is always kept, in characters: it may close a frame around
- * untrusted text.
+ * The maximum length of a last line that is always kept, in characters; this line may close a frame
+ * around untrusted text.
  */
 const MAX_LAST_LINE = 200;
 
@@ -296,7 +293,7 @@ const SHORT_ARGUMENTS = 200;
 /**
  * Fits a turn's rounds into a budget of tokens. The longest tool results are truncated to a common
  * length, with a note. If that is not enough, long call arguments are omitted. The model's own text
- * stays unchanged, and the journal keeps everything.
+ * and the stored journal are unchanged.
  */
 export function fitRounds(
   messages: readonly ModelMessage[],

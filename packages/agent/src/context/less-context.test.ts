@@ -95,7 +95,7 @@ const REFUSALS: readonly (readonly [string, (tokens: number) => ModelFailure])[]
   ['without a reason', () => ({ kind: 'refused', mayBeTooLong: true })],
 ];
 
-describe.each(REFUSALS)('a request that is too long, refused %s', (_name, refuse) => {
+describe.each(REFUSALS)('a request that is too long and is refused %s', (_name, refuse) => {
   it('[G21] is retried with less content if one message is too long', async () => {
     const { model } = smallModel(4_000, refuse);
     await open(model, 8_000);
@@ -106,7 +106,7 @@ describe.each(REFUSALS)('a request that is too long, refused %s', (_name, refuse
     const { model, asked } = smallModel(4_000, refuse);
     await open(model, 8_000);
     for (let turn = 0; turn < 16; turn += 1) expect(await tell('words '.repeat(400))).toBe('fine');
-    // The learned window keeps later requests short, so few of them are refused.
+    // The window learned from the refusal keeps later requests short, so few of them are refused.
     expect(asked.length).toBeLessThan(30);
   });
 
@@ -147,7 +147,7 @@ describe('a request refused without a clear reason', () => {
     expect(await tell('words '.repeat(6_000))).toBe('fine');
   });
 
-  it('[G21] is abandoned if nothing more can be omitted', async () => {
+  it('[G21] is not retried if nothing more can be omitted', async () => {
     const { model, asked } = smallModel(0, () => ({ kind: 'too-long' }));
     await open(model, 8_000);
     expect(await tell('words '.repeat(6_000))).toContain('⚙️');
@@ -177,11 +177,11 @@ describe('the limit for the next request', () => {
       3_500,
     ],
     ['none for other failures', [{ failure: { kind: 'unauthorised' }, sent: 9_000 }], 10_000, null],
-  ] as const)('[G21] is %s', (_name, refusals, known, room) => {
+  ] as const)('[G21] the next limit is %s', (_name, refusals, known, room) => {
     expect(computeNextLimit(refusals, known)).toBe(room);
   });
 
-  it('[G21] is always smaller than the refused request, and retries end', () => {
+  it('[G21] is always smaller than the refused request, so that retries end', () => {
     fc.assert(
       fc.property(
         fc.array(fc.integer({ min: 600, max: 300_000 }), { minLength: 1, maxLength: 8 }),
@@ -196,7 +196,7 @@ describe('the limit for the next request', () => {
     );
   });
 
-  it('[G21] learns nothing about tokens from a limit in bytes', () => {
+  it('[G21] is not derived from a limit in bytes', () => {
     expect(learnWindow([tooLong(9_000, { isBytes: true })])).toBeNull();
     expect(learnWindow([tooLong(9_000)])).toBe(8_100);
     expect(learnWindow([])).toBeNull();

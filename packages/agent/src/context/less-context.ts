@@ -31,9 +31,9 @@ type SendRequest<T> = (
 /**
  * Sends a request and, if it was or may have been too long, retries with a shorter one, because the
  * assumed context window was wrong. First the older part of the conversation is summarized. Then
- * past, tool results and newest message are cut to the available space, which shrinks with each
- * attempt. The window that worked is remembered for later requests. Throws the last error if no
- * shorter request helps.
+ * the past, the tool results and the newest message are cut to the available space, which shrinks
+ * with each attempt. The window of the successful request is remembered for later requests. Throws
+ * the last error if no shorter request helps.
  */
 export async function retryWithLessContext<T>(
   deps: LessContextDeps,
@@ -58,7 +58,7 @@ export async function retryWithLessContext<T>(
       refusals.push({ failure: error.failure, sent });
       const room = computeNextLimit(refusals, deps.contextTokens?.());
       if (room === null) throw error;
-      // The outcome does not matter: the next attempt omits whatever does not fit.
+      // A failed summary is ignored, because the next attempt omits whatever does not fit.
       const isFirst = refusals.length === 1 && error.failure.kind === 'too-long';
       if (isFirst) await deps.compactor?.now({ ...whose, forced: true }, stop);
       shorter = await computeShorterHistory(deps, whose, room);
@@ -72,7 +72,7 @@ async function computeShorterHistory(
   room: number,
 ): Promise<ShorterHistory> {
   const read = await readHistory(store, whose, whose.reader, entries);
-  // The minimum keeps the summary in the request even if the prompt takes all the space.
+  // The minimum keeps the summary in the request even if the prompt takes all the remaining space.
   const history = {
     entries,
     tokens: Math.min(tokens, Math.floor(room / 2)),
@@ -88,9 +88,9 @@ export interface RequestRefusal {
 }
 
 const MAX_TRIES = 5;
-/** A request shorter than this, in tokens, reveals nothing about the window. */
+/** The refusal of a request shorter than this, in tokens, does not reveal the context window. */
 const MIN_SUSPECT = 2_000;
-/** No prompt fits into less than this, in tokens. */
+/** The smallest window to assume, in tokens; no prompt fits into less. */
 const MIN_ROOM = 512;
 /**
  * A request this close to an assumed window counts as too long even if it was refused without a
@@ -118,7 +118,7 @@ export function computeNextLimit(
   if (last === undefined || refusals.length >= MAX_TRIES) return null;
   const { failure, sent } = last;
   const isStuck = before !== undefined && before.sent > 0 && sent > before.sent * SHORTENED;
-  // The first retry only summarized, which may hardly have changed the length.
+  // The first retry only summarized, so the request may be hardly shorter.
   if (isStuck && refusals.length > 2) return null;
   if (!isSuspectRefusal(refusals, known)) return null;
   const most = Math.min(
@@ -141,8 +141,8 @@ function isSuspectRefusal(refusals: readonly RequestRefusal[], known: number | u
   if (failure.kind === 'too-long') return true;
   if (!('mayBeTooLong' in failure) || failure.mayBeTooLong !== true) return false;
   if (known !== undefined && sent >= known * NEAR) return true;
-  // Servers refuse for many reasons. After a refusal without a reason, one shorter request is
-  // tried; for an overloaded server, none.
+  // Servers refuse requests for many reasons. A refusal without a reason leads to one attempt with
+  // a shorter request; an overloaded server is not asked again.
   return failure.kind === 'refused' && sent >= MIN_SUSPECT && refusals.length === 1;
 }
 

@@ -19,16 +19,16 @@ interface YesterdayServices extends SummaryServices {
 }
 
 const MAX_ENTRIES = 400;
-/** Longer than any day, in ms. */
+/** A time span (ms) that is longer than any day. */
 const LONG_DAY = 26 * 60 * 60_000;
 /** The number of sessions for which silent days are cached. */
 const REMEMBERED = 1_000;
 
 /**
- * Provides the summary of yesterday's conversation for the layer `yesterday` (G11). It is written
- * once, after the first turn of a new day, so that no answer has to wait for it; that turn still
- * has the messages in its history. Only the fact that a day was silent is cached, because a cached
- * text would survive `/forget`.
+ * Provides the summary of yesterday's conversation for the prompt layer `yesterday` (G11). The
+ * summary is written once, after the first turn of a new day, so that no answer has to wait for it;
+ * that turn still has the messages in its history. Only days without messages are cached, because a
+ * cached summary would survive `/forget`.
  */
 export function createYesterdaySource(deps: YesterdayServices) {
   const silentDays = new BoundedMap<string, string>(REMEMBERED);
@@ -93,7 +93,7 @@ async function summarizeDay(
   day: string,
   stop: AbortSignal,
 ): Promise<PromptPart | null | 'later'> {
-  // Reads only up to the end of that day; later messages must not crowd it out.
+  // Reads only up to the end of that day, so that later messages do not use up the limit.
   const end = findDayEnd(deps, day);
   const between = [end - LONG_DAY, end, MAX_ENTRIES] as const;
   const said = await deps.store.transcript.saidBetween(turn, ...between);
@@ -113,7 +113,7 @@ async function summarizeDay(
     : createYesterdayPart(Summary.parse(done.content), turn.reader, day);
 }
 
-/** The end of that day (ms). The turn may have started just before midnight. */
+/** The turn may have started just before midnight. */
 function findDayEnd({ clock, localTime }: YesterdayServices, day: string): number {
   const today = findDayStart(localTime, clock());
   return getDayBefore(localTime(today).date) === day ? today : findDayStart(localTime, today - 1);
@@ -127,7 +127,7 @@ function createYesterdayPart(summary: Summary, reader: Reader, day: string): Pro
 
 /**
  * The first moment (ms) of the local day that contains `now`, however clocks change. Found by
- * bisection, because only the time zone knows where a day starts.
+ * bisection, because the local day start follows only from the time zone data.
  */
 export function findDayStart(localTime: LocalTime, now: number): number {
   const { date } = localTime(now);

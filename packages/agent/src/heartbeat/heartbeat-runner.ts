@@ -9,8 +9,8 @@ import type { TurnServices } from '../turn/means.ts';
 
 /**
  * Runs heartbeat turns (H05) and passes all others to `runTurn`. A heartbeat has no history, few
- * tools and no live events; only alerts are delivered (H03, H04). Its code is loaded on the first
- * run.
+ * tools and no live events; only alerts are delivered (H03, H04). The code for heartbeats is loaded
+ * on the first run.
  */
 export function runHeartbeatsWith(deps: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {
@@ -24,7 +24,10 @@ export function runHeartbeatsWith(deps: TurnServices, runTurn: RunTurn): RunTurn
 }
 
 interface NewsCheckerOptions extends Pick<BuiltInToolDeps, 'exec' | 'web'> {
-  /** For tests only. Without it, only public internet addresses are requested. */
+  /**
+   * A test-only replacement for page requests. If it is absent, only public internet addresses are
+   * requested.
+   */
   readonly rules?: AddressRules;
 }
 
@@ -35,7 +38,8 @@ const require = createRequire(import.meta.url);
 
 /**
  * Fetches pages as `web_fetch` does, from the public internet only. Runs commands as `exec` does,
- * in the sandbox and only if commands are enabled. Either one is loaded on first use.
+ * in the sandbox and only if commands are enabled. The code for pages and for commands is loaded on
+ * first use.
  */
 export function createNewsChecker({ exec, web, rules }: NewsCheckerOptions): NewsChecker {
   return {
@@ -59,8 +63,8 @@ export function createNewsChecker({ exec, web, rules }: NewsCheckerOptions): New
 }
 
 /**
- * Returns the output of a command, which is compared to detect news. A failed command is an error,
- * not news.
+ * Returns the output of a command, so that a change can be detected. A failed command throws an
+ * error and does not count as a change.
  */
 async function runCommand(command: string, exec: NewsCheckerOptions['exec']): Promise<string> {
   if (exec === undefined) throw new Error('Commands are switched off.');

@@ -104,7 +104,7 @@ const alerting: SceneExtras = {
 };
 
 describe('a heartbeat', () => {
-  it('[H03] leaves no trace in the chat and its history if it finds nothing', async () => {
+  it('[H03] leaves no trace in the chat and its history if it has nothing to report', async () => {
     await open();
     const before = await scene.owed();
     scene.model.next({ say: 'HEARTBEAT_OK' });
@@ -126,7 +126,7 @@ describe('a heartbeat', () => {
     expect(asked()).toContain('Two letters wait.');
   });
 
-  it('[H05] gets only its task: no history, its own layer, few tools', async () => {
+  it('[H05] gets only its task: no history, a separate prompt layer and few tools', async () => {
     const tools = ['message', 'cron', 'plain'].map((name) => createCountingTool(name).tool);
     const asks = { ...createCountingTool('asks').tool, approval: 'ask' as const };
     await open({ tools: [...tools, asks], delegates: true });
@@ -144,7 +144,7 @@ describe('a heartbeat', () => {
   });
 
   it.each(['parley', 'mushroom', 'lab', 'zeus', 'openclaw', 'neomagi'])(
-    '[H10] [P17] is previewed byte for byte (prompt, tools, voice) in layout %s, even after files change',
+    '[H10] [P17] is previewed byte for byte (prompt, tools, voice) in the layout %s, even after files change',
     async (layout) => {
       const tools = ['message', 'plain', 'other'].map((name) => createCountingTool(name).tool);
       const asks = { ...createCountingTool('asks').tool, approval: 'ask' as const };
@@ -226,7 +226,7 @@ describe('a heartbeat', () => {
     expect(await scene.store.heartbeats.tokensSince('main', 0)).toBe(24);
   });
 
-  it('[H04] notifies nobody of a failure and records it', async () => {
+  it('[H04] records a failure without notifying anyone', async () => {
     await open(alerting);
     const before = await scene.owed();
     scene.model.next({ fail: { kind: 'overloaded' } });
@@ -251,7 +251,7 @@ describe('a heartbeat', () => {
       await scene.answerNext(LANE);
     }
 
-    it('[H09] [P18] puts the event into the user message only', async () => {
+    it('[H09] [P18] puts the text of an event into the user message only', async () => {
       await open(alerting);
       await event('e1');
       const { system = [], messages = [] } = scene.model.asked.at(-1) ?? {};
@@ -261,7 +261,7 @@ describe('a heartbeat', () => {
     });
 
     it.each(['direct', 'group'] as const)(
-      '[H09] [G05] in a %s chat counts as having read text from outsiders, with no approver to ask',
+      '[H09] [G05] an event in a %s chat counts as untrusted text, with no approver to ask',
       async (place) => {
         const { tool, calls } = createCountingTool('act');
         await open({ ...alerting, tools: [{ ...tool, approval: 'ask-after-untrusted-text' }] });
@@ -276,7 +276,7 @@ describe('a heartbeat', () => {
       },
     );
 
-    it('[H09] [H04] reports a failure, since the event occurs only once', async () => {
+    it('[H09] [H04] reports the failure of an event run, since the event occurs only once', async () => {
       await open(alerting);
       scene.model.next({ fail: { kind: 'overloaded' } });
       await event('e1');
@@ -295,7 +295,7 @@ describe('a heartbeat', () => {
     });
   });
 
-  it('[G16] [H04] runs again and alerts once if it dies before its commit', async () => {
+  it('[G16] [H04] runs again and alerts once if the process dies before the commit', async () => {
     await open(alerting);
     await scene.store.heartbeats.start(order('b1'), null, 1);
     scene.model.next({ say: 'Rain.' }, { say: 'Rain.' });
@@ -308,7 +308,7 @@ describe('a heartbeat', () => {
     expect(alerts).toEqual(['⚙️ Rain.']);
   });
 
-  it('[H03] sends no alert that has no visible text', async () => {
+  it('[H03] sends no alert without visible text', async () => {
     await open(alerting);
     const before = await scene.owed();
     scene.model.next({ say: 'NO_REPLY' });

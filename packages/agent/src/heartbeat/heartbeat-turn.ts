@@ -76,8 +76,8 @@ const Task = z.object({
 });
 
 /**
- * Creates the turn for a heartbeat run and reads its task; previews use it as well (H10). `claimed`
- * is what a worker claims.
+ * Creates the turn for a heartbeat run and reads its task; previews use this function as well
+ * (H10).
  */
 export function startHeartbeat(
   claimed: ClaimedTurn,
@@ -94,7 +94,7 @@ export function startHeartbeat(
   return { note, turn: startTurn(claimed, purpose, services, services.clock()), routine, hook };
 }
 
-/** Sources that serve conversations only. Some of them would call a model. */
+/** Sources that are used only in conversations. Some of these sources would call a model. */
 const WITHHELD_SOURCES: ReadonlySet<string> = new Set([
   'yesterday',
   'memory',
@@ -113,7 +113,7 @@ const WITHHELD_TOOLS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Builds a light prompt (H05) in the agent's own voice. Anything else that a run needs is read by
+ * Builds a light prompt (H05) in the agent's own voice. The model reads any further context with
  * tools.
  */
 export function createHeartbeatPrompt(chat: PromptMeans, note: HeartbeatNote): PromptMeans {
@@ -160,8 +160,8 @@ async function endTask(
 }
 
 /**
- * Ends a failed run. A standing task runs again, so its failure is not reported. An event occurs
- * only once, so its failure is reported.
+ * A standing task runs again, so its failure is not reported. An event occurs only once, so its
+ * failure is reported.
  */
 async function endFailedTask(
   services: TurnServices,

@@ -35,7 +35,7 @@ import { describeCutCall, isCutCall } from './cut-answers.ts';
 import { findRepeatedCall, type RepeatedCall } from './repeated-call.ts';
 import type { JournalledCall, Round, TurnJournal } from './turn-journal.ts';
 
-/** Receives events during a call, for display. */
+/** Receives events during a call, to display its progress. */
 export interface CallWatch {
   /** Shows Markdown until the answer replaces it, on platforms that support that. */
   show(markdown: string): void;
@@ -44,9 +44,9 @@ export interface CallWatch {
 }
 
 /**
- * Runs the calls in a round that have no result yet, in order; each result is journalled before the
- * next call starts (G16). Returns false if the lease was lost. Throws the reason of the run's
- * signal once it has fired, and TurnSuspendedError.
+ * Runs the calls of a round that have no result yet, in order; each result is journaled before the
+ * next call starts (G16). Returns false if the lease was lost. Throws the abort reason of the run's
+ * signal, and TurnSuspendedError.
  */
 export async function callTools(
   running: RunningTurn,
@@ -78,9 +78,7 @@ interface CallOutcome extends ToolOutcome {
   readonly ran?: boolean;
 }
 
-/**
- * The facts about a call. The name of an unknown tool is omitted, because the model invented it.
- */
+/** The name of an unknown tool is omitted, because the model invented it. */
 function createToolFacts(
   tools: ToolSet,
   { call, key }: JournalledCall,
@@ -117,18 +115,17 @@ async function runToolCall(
     await run.later?.beforeActing();
     run.signal.throwIfAborted();
   }
-  // A held call records its own start, through its tool.
+  // The tool of a held call records the start itself.
   if (held.length === 0 && !(await journalCallStart(run.journal, tool, key))) return null;
   const approved = verdict.approved && proposal !== null ? proposal.content : undefined;
   return runCall(running, { tool, journalled, moment, approved }, watch);
 }
 
-/** A call that may run now. */
 interface AllowedCall {
   readonly tool: Tool;
   readonly journalled: JournalledCall;
   readonly moment: CallMoment;
-  /** The content that a person approved. */
+  /** The content that a person approved, as shown in the question. */
   readonly approved: string | undefined;
 }
 
@@ -192,8 +189,8 @@ function listTurnMessages(
 }
 
 /**
- * Journals the start of a call, so that a later run does not repeat it. Reads may be repeated, so
- * they are not recorded. Returns false if the lease was lost.
+ * Journals the start of a call, so that a later run does not repeat the call. Reads may be
+ * repeated, so they are not recorded. Returns false if the lease was lost.
  */
 async function journalCallStart(journal: TurnJournal, tool: Tool, key: string): Promise<boolean> {
   if (tool.effect === 'read' || tool.actsOnce === true) return true;
@@ -201,8 +198,8 @@ async function journalCallStart(journal: TurnJournal, tool: Tool, key: string): 
 }
 
 /**
- * Lets a tool hold its call. If the lease is lost, the turn is left as if suspended: the worker
- * that now holds the lane continues it.
+ * Lets a tool record content before its call takes effect (`hold`). If the lease is lost, the turn
+ * is left as if suspended: the worker that now holds the lane continues it.
  */
 function holdCall(
   journal: TurnJournal,
@@ -235,8 +232,8 @@ async function keepToolFiles(
 }
 
 /**
- * Computes the change that a call would make, so that people can see it. If that fails, nobody is
- * asked, and the tool itself reports the problem when it runs.
+ * Computes the change that a call would make, so that people can see it. If the computation fails,
+ * nobody is asked, and the tool reports the problem when it runs.
  */
 async function proposeChange(
   running: RunningTurn,
@@ -305,7 +302,7 @@ function decideWithoutAsking(
 
 const NO_RULES = { ask: [], auto: [] };
 
-/** Returns an earlier result. Its text was framed when it arrived. */
+/** The text of an earlier result was framed when it arrived. */
 function createRepeatedOutcome({ result, remark }: RepeatedCall): CallOutcome {
   const { text, failed, foreign } = result;
   return { text: `[${remark}]\n\n${text}`, failed, foreign };
@@ -316,7 +313,7 @@ function createCutOffOutcome({ name }: ModelToolCall): ToolOutcome {
   return { text, failed: true };
 }
 
-/** For a tool whose server is not connected (yet), for example in a freshly started process. */
+/** The server of this tool is not connected (yet), for example in a freshly started process. */
 function createMissingToolOutcome({ name }: ModelToolCall): ToolOutcome {
   const text = `${name} waited for a person, and is not there any more. It has changed nothing: call it again once it is there.`;
   return { text, failed: true };

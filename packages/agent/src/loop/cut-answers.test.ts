@@ -25,7 +25,7 @@ async function answer(scripts: readonly ScriptStep[], extras: SceneExtras = {}, 
 const asked = () => scene.model.asked.length;
 const lastAsked = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 const drafts = () => scene.events.flatMap((event) => (event.type === 'turn-delta' ? [event] : []));
-/** The text that finally stays on screen: that of the last step. */
+/** The text that stays on the screen: that of the last step. */
 const shown = () => {
   const last = drafts().at(-1)?.step;
   return drafts()
@@ -108,16 +108,19 @@ describe('an answer truncated by the provider', () => {
     expect(asked()).toBe(3);
   });
 
-  it('[G21] keeps streaming on platforms that cannot take anything back', async () => {
+  it('[G21] continues a streamed answer on platforms that cannot take back text', async () => {
     const text = await answer([HALF, { say: 'Take the lid off.' }], {}, { appends: true });
     expect(text).toEqual(['1. Open the box. 2. Take the lid off.']);
     expect(shown()).toBe('1. Open the box. 2. Take the lid off.');
   });
 
-  it.each(['NO_REPLY', 'HEARTBEAT_OK'])('[G09] stays silent if it is %s', async (token) => {
-    expect(await answer([{ say: token, finish: 'length' }])).toEqual([]);
-    expect(asked()).toBe(1);
-  });
+  it.each(['NO_REPLY', 'HEARTBEAT_OK'])(
+    '[G09] a truncated answer stays silent if it is %s',
+    async (token) => {
+      expect(await answer([{ say: token, finish: 'length' }])).toEqual([]);
+      expect(asked()).toBe(1);
+    },
+  );
 });
 
 const FORMAT: ResponseFormat = {
@@ -138,7 +141,7 @@ describe('JSON truncated by the provider', () => {
     expect(scene.model.asked.map(({ format }) => format !== undefined)).toEqual([true, false]);
   });
 
-  it('[G21] is requested once more if the rest does not fit, and that answer stands alone', async () => {
+  it('[G21] is requested a second time if the rest does not fit, and the new answer replaces both parts', async () => {
     const pieces = [
       { say: '{"steps": [', finish: 'length' },
       { say: 'sorry' },
@@ -202,7 +205,7 @@ describe('an empty answer', () => {
     expect(calls).toHaveLength(1);
   });
 
-  it('[G21] after a tool call fails if it occurs twice', async () => {
+  it('[G21] fails the turn if it occurs twice after a tool call', async () => {
     const { tool } = createCountingTool('look');
     const empty: ScriptStep = { fail: { kind: 'empty' } };
     const [notice] = await answer([{ calls: [say('look', 'a')] }, empty, empty], { tools: [tool] });
@@ -210,12 +213,12 @@ describe('an empty answer', () => {
     expect(asked()).toBe(3);
   });
 
-  it('[G21] is not retried here without an earlier tool call', async () => {
+  it('[G21] is not retried at this level without an earlier tool call', async () => {
     await answer([{ fail: { kind: 'empty' } }]);
     expect(asked()).toBe(1);
   });
 
-  it('[G21] differs from the silent token, which is not retried after a tool', async () => {
+  it('[G21] is distinguished from the silent token, which is not retried after a tool', async () => {
     const { tool } = createCountingTool('look');
     expect(
       await answer([{ calls: [say('look', 'a')] }, { say: 'NO_REPLY' }], { tools: [tool] }),
@@ -224,14 +227,14 @@ describe('an empty answer', () => {
   });
 });
 
-describe('the seam between an answer and its continuation', () => {
+describe('the joint between an answer and its continuation', () => {
   const text = fc.string({
     unit: fc.constantFrom(...'abcde fgh\n.12é字'),
     minLength: 30,
     maxLength: 200,
   });
 
-  it('[G21] contains each character once, wherever the cut was and however much is repeated', async () => {
+  it('[G21] contains each character once, at every position of the cut and with any repetition', async () => {
     scene = await openTurnScene();
     fc.assert(
       fc.property(text, fc.nat(), fc.integer({ min: 20, max: 200 }), (whole, at, repeated) => {
@@ -279,7 +282,7 @@ describe('notes truncated by the provider', () => {
     ['length', '- one\n- two\n- thr', '- one\n- two\n'],
     ['length', '- half a line', ''],
     ['stop', '- one\n- two', '- one\n- two'],
-  ])('[G21] lose their incomplete last line: %s, %j', async (finishReason, text, whole) => {
+  ])('[G21] drop their incomplete last line: %s, %j', async (finishReason, text, whole) => {
     scene = await openTurnScene();
     expect(dropIncompleteLine({ text, finishReason })).toBe(whole);
   });

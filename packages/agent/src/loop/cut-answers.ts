@@ -9,7 +9,6 @@ const MAX_CONTINUATIONS = 3;
  */
 const QUOTED = 60;
 
-/** Whether a step is a part of an answer that the next step continues. */
 export function isCutText({ cut, calls }: Pick<ModelStep, 'cut' | 'calls'>): boolean {
   return cut === true && calls.length === 0;
 }
@@ -32,7 +31,6 @@ export function joinCutText(rounds: readonly Round[]): string {
     .join('');
 }
 
-/** The facts that decide whether an answer is continued. */
 interface AnswerEndFacts {
   readonly answer: {
     readonly text: string;
@@ -41,7 +39,7 @@ interface AnswerEndFacts {
     readonly cut?: AnswerCut | undefined;
   };
   readonly rounds: readonly Round[];
-  /** True if the model has to answer now. */
+  /** True if the model must answer without further tool calls. */
   readonly isClosing: boolean;
   /** The maximum length of the answer, in characters. */
   readonly characters: number;
@@ -81,7 +79,7 @@ export function createContinuationText(text: string): string {
   return `[From Parley, no person: your answer above was cut at the output limit. Go on exactly where it stopped: repeat its last words “${words}” once, then continue to the end. Do not begin again, and do not comment on this.]`;
 }
 
-/** Whether the answer was truncated in the middle of this call. */
+/** Whether the provider truncated the answer in the middle of this call. */
 export function isCutCall({ step, calls }: Pick<Round, 'step' | 'calls'>, nth: number): boolean {
   const call = calls[nth]?.call;
   if (step.cut !== true || call === undefined || nth !== calls.length - 1) return false;

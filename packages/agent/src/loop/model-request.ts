@@ -45,7 +45,6 @@ import { joinMessageTexts } from '../turn/turn-text.ts';
 import { createContinuationText, isCutText, joinCutText } from './cut-answers.ts';
 import type { JournalledCall, Round, StepUsage } from './turn-journal.ts';
 
-/** When the model was called, and the facts about that step (D08). */
 export type StepTiming = NonNullable<JournalStep['timing']> & {
   readonly facts: Extract<StepFacts, { kind: 'model' }>;
 };
@@ -57,28 +56,31 @@ export interface AskDeps {
   readonly meter: Meter;
   /** No spans are recorded without a tracer. */
   readonly tracer?: Tracer | undefined;
-  /** Called with each new fragment of the answer, in order. */
+  /** Called with each new fragment of the answer. */
   onText(text: string): void;
-  /** Called when all text so far turns out to have been reasoning: the answer begins now. */
+  /**
+   * Called when all text so far turns out to have been reasoning, so that the answer begins with
+   * the next fragment.
+   */
   onRestart?(): void;
 }
 
-/** The model's answer. `text` is empty only if there are calls. */
+/** `text` is empty only if there are calls. */
 export interface ModelAnswer {
   readonly text: string;
   readonly calls: readonly ModelToolCall[];
   readonly usage: StepUsage;
   /** The finish reason, as the provider wrote it. */
   readonly finishReason: string;
-  /** The limit at which the answer was truncated. */
   readonly cut?: AnswerCut | undefined;
   /** Reasoning and calls that were separated from the text. */
   readonly aside?: AnswerAside | undefined;
-  /** When the model was called, and the facts about that step. */
   readonly timing: StepTiming;
 }
 
-/** Calls the model and waits for the whole answer. Throws ModelError, also when aborted. */
+/**
+ * Calls the model and waits for the whole answer. Throws ModelError, even if the call was aborted.
+ */
 export async function askModel(
   model: ChatModel,
   request: ModelRequest,
@@ -169,8 +171,8 @@ function createModelFacts(
 
 /**
  * Estimates the usage of a call that ended before it reported any, from the request and the answer
- * so far, because the request is charged nevertheless. Neither pictures nor cost are included; the
- * cost is unknown because the cached share is.
+ * so far, because the request is charged nevertheless. The estimate excludes pictures and cost: the
+ * cost is unknown because the cached share is unknown.
  */
 export function estimateCutOffUsage(model: string, request: ModelRequest, said: string): StepUsage {
   const { system, messages, tools = [] } = request;
@@ -189,22 +191,20 @@ export type OfferedTools = Pick<ToolSet, 'offered' | 'tokens'>;
 /** Everything that a request is built from, before the audience check. */
 export interface RequestDraft {
   readonly prompt: AssembledPrompt;
-  /** The summary of everything before the transcript. */
   readonly summary?: PromptPart | null;
   readonly transcript: readonly RememberedEntry[];
   readonly history: HistoryLimits;
   /** The model's context window, in tokens; unlimited when absent. */
   readonly contextTokens?: number | undefined;
-  /** The people's own text, without the context before it. */
+  /** The text that people wrote, without the context that precedes it. */
   readonly now: UserMessage;
-  /** The turn's rounds so far; every call has its result. */
+  /** The rounds of the turn so far, in which every call has a result. */
   readonly rounds: readonly Round[];
   readonly tools: OfferedTools;
   /** The JSON format that the answer must have. */
   readonly format?: ResponseFormat | undefined;
-  /** True if the platform cannot take back text that it has shown. */
   readonly appendsOnly?: boolean;
-  /** A text appended to the last result. */
+  /** A text to append to the last result. */
   readonly closing?: string;
 }
 
@@ -212,16 +212,15 @@ export interface RequestDraft {
 export interface CheckedRequest {
   readonly request: ModelRequest;
   readonly prompt: AssembledPrompt;
-  /** How full the request's history is. */
   readonly fill: HistoryFill;
 }
 
 const WITHHELD = '[This was meant for the owner alone and is not shown here.]';
 
 /**
- * Builds every model request, for each step in each turn. Everything that layers, features, hooks
- * and tools have contributed is checked here once more against the reader (W02). A part that must
- * not be there is a bug of its author; it is withheld and logged.
+ * Builds the model request for each step of a turn. Removes content from layers, features, hooks
+ * and tools that the reader may not see (W02). A part for other readers is a bug of the code that
+ * contributed it, so it is withheld and logged.
  */
 export function buildCheckedRequest(
   draft: RequestDraft,
@@ -255,8 +254,8 @@ export function buildCheckedRequest(
     system: system.map(({ text, stable }) => ({ text, stable })),
     messages: [...messages, ...addClosing(rounds, draft.closing)],
     ...(tools.offered.length > 0 && { tools: tools.offered }),
-    // The rest of an answer is not valid JSON by itself; a provider that enforces the format would
-    // start over.
+    // The rest of an answer is not valid JSON by itself, and a provider that enforces the format
+    // would start over.
     ...(draft.format !== undefined && joinCutText(draft.rounds) === '' && { format: draft.format }),
     ...(draft.appendsOnly === true && { appendsOnly: true }),
   };
@@ -266,8 +265,8 @@ export function buildCheckedRequest(
 type CheckParts = (parts: readonly PromptPart[]) => readonly PromptPart[];
 
 /**
- * Checks each step again, so that a former owner loses owner permissions even in the middle of a
- * conversation.
+ * Checks the permissions at each step, so that a former owner loses owner permissions even in the
+ * middle of a turn.
  */
 function createRoundMessages(
   { step, calls, joined }: Round,
@@ -328,7 +327,7 @@ function addClosing(
   return [...messages.slice(0, -1), { ...last, content: `${last.content}\n\n${closing}` }];
 }
 
-/** A model for questions outside of turns, within the spend caps. */
+/** A model for questions outside turns, subject to the spend caps. */
 export interface AskOnceServices {
   readonly model: ChatModel;
   /** Throws when a spend cap is reached (G17). */

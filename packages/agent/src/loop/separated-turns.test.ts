@@ -15,7 +15,6 @@ async function open(texts: readonly string[], extras: SceneExtras = {}) {
   return written;
 }
 
-/** The final text on a platform that streams: that of the last step of the last turn. */
 function draft(): string {
   const deltas = scene.events.flatMap((event) => (event.type === 'turn-delta' ? [event] : []));
   const last = deltas.at(-1);
@@ -30,7 +29,7 @@ describe('a turn of a model that reasons in its text', () => {
   it.each([
     ['in tags', `<think>\n${THOUGHT}\n</think>\n\nHello!`],
     ['without a beginning', `${THOUGHT}\n</think>\n\nHello!`],
-  ])('[G20] sends, shows and remembers only the answer: %s', async (_, text) => {
+  ])('[G20] sends, shows and remembers only the answer, not the reasoning: %s', async (_, text) => {
     const { asked } = await open([text]);
     await scene.write('hi');
     await scene.answerNext();
@@ -96,7 +95,7 @@ describe('a heartbeat of such a model', () => {
     `<think>\n${THOUGHT}\n</think>\nHEARTBEAT_OK`,
     `${THOUGHT}\n</think>\nHEARTBEAT_OK`,
     `<think>\n${THOUGHT}\n</think>\nThe door is open.`,
-  ])('[H02] [G20] is judged by the answer alone: %j', async (text) => {
+  ])('[H02] [G20] only the answer decides the result of the heartbeat: %j', async (text) => {
     const judged: string[] = [];
     const judge: NonNullable<SceneExtras['heartbeat']>['judge'] = async (answer) => {
       judged.push(answer);

@@ -13,7 +13,6 @@ import {
 } from '@parley/store';
 import { z } from 'zod';
 
-/** The usage of one model call. */
 export const StepUsage = z.object({
   model: z.string(),
   inputTokens: z.number(),
@@ -39,7 +38,10 @@ export function sumUsage(usages: readonly StepUsage[]): StepUsage {
   }));
 }
 
-/** Shares differ if another model took over; the sum gets a share that yields the same total. */
+/**
+ * If different models answered, their shares differ; the sum gets a share that yields the same
+ * total.
+ */
 function sumCached(sum: StepUsage, one: StepUsage) {
   const both = [sum, one].map(({ cachedInputTokens = 0, cachedShare = 1 }) => ({
     cached: cachedInputTokens,
@@ -52,7 +54,8 @@ function sumCached(sum: StepUsage, one: StepUsage) {
 }
 
 /**
- * Text from the model besides its answer, for people who debug (P17). It is never sent to a model.
+ * Text from the model besides its answer, shown to people who debug a turn (P17). Debug text is
+ * never sent to a model.
  */
 const Aside = z.object({
   reasoning: z.string(),
@@ -61,16 +64,13 @@ const Aside = z.object({
 });
 
 /**
- * The last step of a turn: the model's answer (G16). In a chat it is stored by the commit,
- * otherwise before it.
+ * The last step of a turn: the model's answer (G16). In a chat, the commit stores this step;
+ * otherwise the journal stores it before the commit.
  */
 export const FinalStep = z.object({
   kind: z.literal('answer'),
   text: z.string(),
-  /**
-   * The answer is validated JSON for a program, so marks intended for people are not removed from
-   * it.
-   */
+  /** True if the answer is validated JSON for a program, from which no chat markup is removed. */
   isJson: z.literal(true).optional(),
   /** The sum over all steps. */
   usage: StepUsage,
@@ -78,7 +78,7 @@ export const FinalStep = z.object({
 });
 export type FinalStep = z.infer<typeof FinalStep>;
 
-/** The answer that a crashed run had already received; null if the model must be called. */
+/** The answer that a crashed run had already received; null if the model must be called again. */
 function findEarlierAnswer(steps: readonly JournalStep[]): FinalStep | null {
   for (const step of steps) {
     const parsed = FinalStep.safeParse(step.content);
@@ -99,7 +99,7 @@ const Call = z
   });
 
 /**
- * A step in which the model called tools. Its text may draw on anything in the prompt, hence
+ * A step in which the model called tools. The text may draw on any part of the prompt, hence
  * `audience`.
  */
 const ModelStep = z.object({
@@ -111,25 +111,25 @@ const ModelStep = z.object({
   /** Why this answer does not match the response format. */
   misfit: z.string().optional(),
   /**
-   * The provider's output limit ended this step. The next step continues its text, and its last
-   * call may be incomplete.
+   * The provider's output limit ended this step. The next step continues the text, and the last
+   * call of this step may be incomplete.
    */
   cut: z.literal(true).optional(),
   aside: Aside.optional(),
 });
 export type ModelStep = z.infer<typeof ModelStep>;
 
-/** A call that changes something is about to run; from here on it must not be repeated. */
+/** A call with side effects is about to run and must not be repeated after this step. */
 const StartedStep = z.object({ kind: z.literal('started'), call: z.string() });
 
 /**
- * A started call has not changed anything yet. It will run again with this content, which its tool
- * has stored.
+ * A started call has not changed anything yet. The call runs again with this content, which its
+ * tool has stored.
  */
 const HeldStep = z.object({ kind: z.literal('held'), call: z.string(), content: z.unknown() });
 type HeldStep = z.infer<typeof HeldStep>;
 
-/** The outcome of a call. */
+/** The outcome of a tool call. */
 const ResultStep = z.object({
   kind: z.literal('result'),
   call: z.string(),
@@ -137,7 +137,7 @@ const ResultStep = z.object({
   failed: z.boolean(),
   audience: Audience,
   /**
-   * Whether outsiders may have written the text. Steps from older versions do not say, so they
+   * Whether outsiders may have written the text. Steps from older versions lack this field and
    * count as untrusted.
    */
   foreign: z.boolean().default(true),
@@ -156,16 +156,15 @@ const JournalEntry = z.discriminatedUnion('kind', [
 ]);
 type JournalEntry = z.infer<typeof JournalEntry>;
 
-/** A tool call in a turn. */
 export interface JournalledCall {
-  /** Identical in every run of the turn. */
+  /** The id of the call, identical in every run of the turn. */
   readonly key: string;
   readonly call: ModelToolCall;
   /**
    * True if the call may have changed something: its last start was not followed by held content.
    */
   readonly started: boolean;
-  /** The content stored by its tool, in order. */
+  /** The content that the tool stored, in order. */
   readonly held: readonly unknown[];
   readonly result: ResultStep | null;
 }
@@ -174,14 +173,13 @@ export interface JournalledCall {
 export interface Round {
   readonly step: ModelStep;
   /**
-   * Empty for an answer that other messages joined before it was sent, and for one that did not
-   * match its format.
+   * Empty if other messages joined before the answer was sent, and if the answer did not match its
+   * format.
    */
   readonly calls: readonly JournalledCall[];
   readonly joined: readonly InboxRow[];
 }
 
-/** Asks the store for waiting messages that may join a turn. */
 export type AskToJoin = (steps: Joining['steps']) => ReturnType<LaneRepository['join']>;
 
 /**
@@ -197,33 +195,31 @@ export interface TurnJournal {
   spent(): StepUsage | null;
   /** The usage of those steps that has not been charged to any account yet. */
   uncounted(): StepUsage | null;
-  /** The answer in this run if the commit of the turn stores it, which saves a write. */
+  /** The answer of this run if the commit of the turn stores it, which saves a write. */
   unstored(): JournalStep | undefined;
   /** Returns false if the lease was lost; the run must then stop. */
   append(step: JournalEntry | FinalStep, timing?: JournalStep['timing']): Promise<boolean>;
   /** The messages that joined the turn, in order. */
   joined(): readonly InboxRow[];
   /**
-   * Lets waiting messages join. They are stored together with their step and with `answer`, which
-   * is then no longer the last text.
+   * Lets waiting messages join. The joined messages are stored together with their step and with
+   * `answer`, which is then no longer the last text.
    */
   join(ask: AskToJoin, answer?: TimedAnswer): Promise<'joined' | 'none' | 'fenced'>;
 }
 
-/** An answer from the model, and its time. */
 export interface TimedAnswer {
   readonly step: ModelStep;
   readonly timing: NonNullable<JournalStep['timing']>;
 }
 
-/** The services that a journal needs. */
 export interface JournalDeps {
   readonly turns: Pick<TurnRepository, 'appendStep'>;
   readonly clock: Clock;
   /** True if the commit of the turn stores the answer; otherwise the journal does. */
   readonly answerWithCommit?: boolean;
   /**
-   * The account that is charged for each step as it completes. Without it, the commit of the turn
+   * The account that is charged for each completed step. If it is absent, the commit of the turn
    * charges for all steps.
    */
   readonly account?: SpendAccount;

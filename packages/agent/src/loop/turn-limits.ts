@@ -7,9 +7,12 @@ import type { Round } from './turn-journal.ts';
 
 /** The limits of one turn (G01). */
 export interface TurnLimits extends CallLimits {
-  /** The number of model calls; in the last one the model must answer. */
+  /** The maximum number of model calls; in the last one the model must answer. */
   readonly steps: number;
-  /** Working time in ms. After that the model is called once more, for its answer. */
+  /**
+   * The limit on working time, in ms. After the limit, the model is called once more for its
+   * answer.
+   */
   readonly turnMs: number;
   /** The limit on the total input and output tokens of all steps. */
   readonly tokens: number;
@@ -34,13 +37,12 @@ export const DEFAULT_TURN_LIMITS: TurnLimits = {
   characters: DEFAULT_ANSWER_BOUNDS.characters,
 };
 
-/** What a turn has used so far. */
 export interface TurnSpent {
   readonly rounds: readonly Round[];
   readonly ms: number;
 }
 
-/** Tells the model why it must answer now; null while it may continue using tools. */
+/** Returns the reason why the model must answer now; null while it may continue using tools. */
 export function describeLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string | null {
   const reason = findReachedLimit({ rounds, ms }, limits);
   if (reason === null) return null;
@@ -62,8 +64,8 @@ function findReachedLimit({ rounds, ms }: TurnSpent, limits: TurnLimits): string
 }
 
 /**
- * The model kept calling tools when it had to answer, and gave no answer. The message is written
- * for people.
+ * Thrown if the model kept calling tools although it had to answer. The message is written for
+ * people.
  */
 export class TurnLimitError extends ParleyError {
   constructor() {

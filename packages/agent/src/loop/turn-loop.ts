@@ -35,10 +35,10 @@ export interface LoopTurn extends RunningTurn {
 }
 
 /**
- * Alternates between model and tools until the model answers (G01). Every step is journalled as it
- * completes, and steps already in the journal are not repeated (G16). Returns null if the lease was
- * lost. Throws ModelError, TurnLimitError, SpendCapError, ResponseFormatError and
- * TurnSuspendedError, and the reason of the signal.
+ * Alternates between model calls and tool calls until the model answers (G01). Every completed step
+ * is journaled, and steps already in the journal are not repeated (G16). Returns null if the lease
+ * was lost. Throws ModelError, TurnLimitError, SpendCapError, ResponseFormatError,
+ * TurnSuspendedError, and the abort reason of the signal.
  */
 export async function runTurnLoop(running: LoopTurn): Promise<FinalStep | null> {
   const { services, turn, means, run } = running;
@@ -89,7 +89,7 @@ export async function runTurnLoop(running: LoopTurn): Promise<FinalStep | null> 
 }
 
 /**
- * Publishes tool activity. The tools' notes appear below the text of this step; the next step
+ * Publishes tool activity. Notes from tools appear below the text of this step; the next step
  * replaces both.
  */
 function watchCalls({ turn, means, run }: LoopTurn) {
@@ -108,7 +108,7 @@ function watchCalls({ turn, means, run }: LoopTurn) {
 
 const NO_TOOLS: OfferedTools = { offered: [], tokens: 0 };
 
-/** The model's answer in one step. `continues` means that the model is asked for the rest. */
+/** `continues` means that the model is asked for the rest of the answer. */
 interface StepAnswer extends ModelAnswer {
   readonly continues: boolean;
 }
@@ -121,7 +121,8 @@ async function askStep(
   const { services, turn, means, run, draft, tools } = running;
   const { log, clock, prompts, sentParts } = services;
   const step = rounds.length;
-  // If the only step must be the answer, no call could be answered, so no tools are offered.
+  // If the turn's only step must be the answer, a tool call could get no result, so no tools are
+  // offered.
   const offered = closing !== null && step === 0 ? NO_TOOLS : tools;
   const appendsOnly = turn.route.appends === true;
   const full = { ...draft, rounds, tools: offered, format: turn.format, appendsOnly };
@@ -145,13 +146,13 @@ async function askStep(
     if (joinCutText(rounds) !== '') return endCutAnswer(running, rounds, shown);
     if (error.failure.kind !== 'empty' || !hasResults(rounds)) throw error;
   }
-  log.info({ step }, 'the model sent an empty answer after its tools; asking once more');
+  log.info({ step }, 'the model sent an empty answer after its tool calls; asking again');
   const nudged = build([closing, EMPTY_NOTE].filter((text) => text !== null).join('\n\n'));
   const answer = await requestStep(running, nudged.request, shown);
   return completeStep(running, answer, rounds, closing, shown);
 }
 
-/** Appended to the last tool result if the model's answer to it was empty. */
+/** A text appended to the last tool result if the model's answer to that result was empty. */
 const EMPTY_NOTE =
   '[From Parley, no person: your last answer was empty. Answer the person now, with what the tools have given.]';
 
@@ -173,8 +174,8 @@ async function requestStep(
     return await fitAnswer(await askModel(means.model, request, ask, run.signal), tools);
   } catch (error) {
     const used = () => estimateCutOffUsage(means.model.id, request, shown.said());
-    // Providers charge for an answer once it has started. A turn that was stopped is charged even
-    // before that.
+    // Providers charge for every answer that has started. A stopped turn is charged even before the
+    // answer starts.
     if (run.signal.aborted || shown.said() !== '') await recordCutOffUsage(services, turn, used());
     if (error instanceof ModelError && isPossiblyTooLong(error)) onRefused(used().inputTokens);
     throw error;
@@ -200,8 +201,8 @@ function isPossiblyTooLong({ failure }: ModelError): boolean {
 }
 
 /**
- * Completes a step. If the model did not end the answer itself, a note says so, unless the model is
- * asked for the rest.
+ * Completes a step. If the answer was cut off, a note says so, unless the model is asked for the
+ * rest.
  */
 function completeStep(
   running: LoopTurn,
@@ -247,8 +248,8 @@ function endCutAnswer(running: LoopTurn, rounds: readonly Round[], shown: ShownS
 const REPAIRS = 1;
 
 /**
- * Throws ResponseFormatError once all repair attempts are used up. Attempts before a restart count
- * as well.
+ * Throws ResponseFormatError once all repair attempts are used up. Attempts before a restart are
+ * counted as well.
  */
 function assertRepairable(rounds: readonly Round[]): void {
   const misfits = rounds.flatMap(({ step: { misfit } }) => misfit ?? []);
@@ -278,7 +279,7 @@ async function checkStep(
   return { ...createModelStep(running, { ...answer, calls: [] }, rounds), misfit };
 }
 
-/** Explains why JSON may be truncated. */
+/** Explains to the model why its JSON may be truncated. */
 const BECAUSE_CUT: Readonly<Record<string, string>> = {
   length: 'it was cut at the output limit of the model’s provider, so make it shorter; ',
   'content-filter': 'the content filter of the model’s provider ended it; ',
@@ -335,7 +336,7 @@ function createModelStep(
 }
 
 /**
- * Some servers send the same id for all calls, or none. Each result must be assigned to its call.
+ * Some servers send the same id for all calls, or no id. Unique ids assign each result to its call.
  */
 function assignCallIds(calls: readonly ModelToolCall[], rounds: readonly Round[]): ModelToolCall[] {
   const taken = new Set(rounds.flatMap(({ step }) => step.calls.map(({ id }) => id)));

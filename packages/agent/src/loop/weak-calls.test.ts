@@ -26,7 +26,7 @@ describe('a malformed call of a weaker model', () => {
     ['a code fence and a comma', 'parrot', '```json\n{"word":"hi",}\n```'],
     ['wrapped arguments', 'parrot', '{"arguments":{"word":"hi"}}'],
   ])(
-    '[G20] with %s runs, and returns to the model in the form that its tool accepts',
+    '[G20] runs a call with %s, and returns it to the model in the form that the tool accepts',
     async (_, name, written) => {
       const parrot = createCountingTool('parrot');
       await open({ tools: [parrot.tool] });
@@ -38,7 +38,7 @@ describe('a malformed call of a weaker model', () => {
     },
   );
 
-  it('[G05] [G20] is shown for approval as it will run', async () => {
+  it('[G05] [G20] shows a corrected call for approval in the form in which it will run', async () => {
     const parrot = createCountingTool('parrot', 'write');
     await open({ tools: [{ ...parrot.tool, approval: 'ask' }] });
     scene.model.next(
@@ -52,7 +52,7 @@ describe('a malformed call of a weaker model', () => {
     expect(parrot.calls.map(({ word }) => word)).toEqual(['7']);
   });
 
-  it('[G05] [G20] needs its approval under any spelling of its name', async () => {
+  it('[G05] [G20] requires the tool’s approval under any spelling of its name', async () => {
     const parrot = createCountingTool('parrot', 'write');
     await open({ tools: [parrot.tool], approvals: { ask: ['parrot'] } });
     scene.model.next({ calls: [say('PARROT', 'hi')] });
@@ -61,7 +61,7 @@ describe('a malformed call of a weaker model', () => {
     expect(parrot.calls).toEqual([]);
   });
 
-  it('[G20] is refused with the field at fault, its value and the type expected', async () => {
+  it('[G20] refuses a call with the invalid field, its value and the expected type', async () => {
     await open({ tools: [createCountingTool('parrot').tool] });
     scene.model.next({ calls: [{ name: 'parrot', with: { word: ['a', 'b'] } }] }, { say: 'No.' });
     await scene.answerNext();
@@ -70,7 +70,7 @@ describe('a malformed call of a weaker model', () => {
     ]);
   });
 
-  it('[G20] never reaches a tool that was not offered', async () => {
+  it('[G20] never runs a tool that was not offered', async () => {
     const parrot = createCountingTool('parrot');
     await open({ tools: [parrot.tool, { ...createCountingTool('par_rot').tool }] });
     scene.model.next({ calls: [say('ParRot', 'hi'), say('mcp__x__parrot', 'hi')] }, { say: 'No.' });
@@ -130,7 +130,7 @@ describe('a repeated call', () => {
     expect(parrot.calls).toHaveLength(2);
   });
 
-  it('[G20] runs again if its result changes by itself', async () => {
+  it('[G20] runs again if the tool’s result changes by itself', async () => {
     const clock = createCountingTool('clock');
     await open({ tools: [{ ...clock.tool, repeats: true }] });
     const call = { calls: [say('clock', 'now')] };

@@ -26,7 +26,7 @@ export function createInputSchema({
   return z.preprocess(wrap, fitting);
 }
 
-/** A default that is described to the model but not filled in. */
+/** A default value that is described to the model but not filled in. */
 const DESCRIBED_DEFAULT = 'parley-told-default';
 
 /** Renders the key DESCRIBED_DEFAULT as `default`. */
@@ -43,8 +43,9 @@ function createDefaultsRenderer() {
 }
 
 /**
- * Turns the defaults in a schema into descriptions. The server fills them in itself, and many are
- * not even valid, such as null for a text. Only a valid default of a required property is kept.
+ * Turns the defaults in a schema into descriptions. The server fills in its defaults itself, and
+ * many are not even valid, such as null for a string. Only a valid default of a required property
+ * is kept.
  */
 function describeDefaults(schema: InputSchema, stays = false): InputSchema {
   const { default: usual, ...rest } = schema;

@@ -29,7 +29,7 @@ const DOWN: McpServerView = { ...UP, state: { kind: 'connecting' }, prompts: [] 
 
 type Turn = Parameters<ReturnType<typeof createMcpSource>['gather']>[0];
 
-/** Only the fields that the source reads. */
+/** Declares only the fields that the source reads. */
 function turnOf(text: string, kind: 'owner' | 'guest'): Turn {
   const turn = { messages: [{ text }], reader: { kind, conversationId: 'c' }, view: {} };
   return JSON.parse(JSON.stringify(turn));
@@ -44,14 +44,14 @@ const gather = (view: McpServerView, text = 'hi', kind: 'owner' | 'guest' = 'own
 };
 
 describe('[G03] the contribution of MCP servers to a turn', () => {
-  it('includes the connector text while the server is connected', async () => {
+  it('includes the connector text while the MCP server is connected', async () => {
     expect((await gather(UP)).connectors).toEqual([
       { name: 'browser', connected: true, text: 'Web.' },
     ]);
     expect((await gather(DOWN)).connectors).toMatchObject([{ connected: false }]);
   });
 
-  it('lists the prompts to pick, with what to type', async () => {
+  it('lists the prompts that can be selected, with the command for each', async () => {
     const { mcpPrompts } = await gather(UP);
     expect(mcpPrompts?.[0]?.description).toBe('Greets. To pick it: `/mcp__browser__greet`');
   });
@@ -67,7 +67,7 @@ describe('[G03] the contribution of MCP servers to a turn', () => {
     expect(calledSkills?.[1]?.audience).toEqual({ kind: 'owner' });
   });
 
-  it('is empty for anyone but the owner', async () => {
+  it('contributes nothing for readers other than the owner', async () => {
     const { connectors, mcpPrompts, calledSkills } = await gather(
       UP,
       '/mcp__browser__greet',
@@ -87,16 +87,16 @@ const TWO = {
   ],
 };
 
-describe('[G03] picking a prompt', () => {
+describe('[G03] selecting a prompt of an MCP server', () => {
   it.each([
     ['/mcp__every__args-prompt city=Rome', 'every', 'args-prompt', 'city=Rome'],
     [' /MCP__Every__simple@parley_bot\n', 'every', 'simple', ''],
-  ])('is recognized in %j', (text, server, prompt, rest) => {
+  ])('recognizes a prompt command in %j', (text, server, prompt, rest) => {
     expect(parsePromptCommand(text)).toEqual({ server, prompt, rest });
   });
 
   it.each(['/mcp', '/mcp__every', 'see /mcp__a__b', '/mcp__a__b/c', ''])(
-    'is not recognized in %j',
+    'recognizes no prompt command in %j',
     (text) => {
       expect(parsePromptCommand(text)).toBeNull();
     },
@@ -107,11 +107,11 @@ describe('[G03] picking a prompt', () => {
     ['Rome in May', { city: 'Rome in May' }, []],
     ['state=NY other=x', { state: 'NY' }, ['city']],
     ['', {}, ['city']],
-  ])('takes %j', (words, values, missing) => {
+  ])('parses the arguments %j', (words, values, missing) => {
     expect(parsePromptArguments(TWO, words)).toEqual({ values, missing });
   });
 
-  it('is described by the command to type', () => {
+  it('shows the command to type in the prompt’s description', () => {
     expect(toPromptCommand('every', TWO)).toBe('/mcp__every__args-prompt city=… state=…');
     expect(toPromptCommand('every', { ...TWO, name: 'no way' })).toBeNull();
   });

@@ -4,7 +4,7 @@ import { runWithTimeLimit } from '../time.ts';
 import { createFailure, defineTool, type Tool } from '../tools/tool.ts';
 
 /**
- * The name by which the settings allow or block resources, as if they were one of the server's
+ * The name by which the settings allow or block a server's resources, as if they were one of its
  * tools.
  */
 export const RESOURCES = 'resources';
@@ -21,8 +21,8 @@ interface ResourceToolDeps {
 }
 
 /**
- * Lists and reads the resources of one server (G03). Anything that the model does not request costs
- * no tokens.
+ * Lists and reads the resources of one server (G03). Only resources that the model requests cost
+ * tokens.
  */
 export function createResourceTool({ servers, server, rules, name }: ResourceToolDeps): Tool {
   const tool = defineTool({

@@ -13,8 +13,8 @@ export interface McpToolDeps {
 }
 
 /**
- * The tools of all connected servers, for the registry's `live` (G03). The list object stays the
- * same until a server changes.
+ * The tools of all connected MCP servers, for the registry's `live` (G03). The list is the same
+ * object until a server changes.
  */
 export function createMcpTools(deps: McpToolDeps): () => readonly AddedTools[] {
   const made = new Map<string, { readonly view: McpServerView; readonly added: AddedTools }>();
@@ -117,7 +117,7 @@ function isConnectionLost(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === lost;
 }
 
-/** The rules in the settings for one MCP server, besides its address. */
+/** The rules in the settings for the tools of one MCP server. */
 export interface McpRules {
   readonly tools: {
     readonly allow?: readonly string[] | undefined;

@@ -17,7 +17,7 @@ export interface McpServerSettings extends McpRules {
 export interface McpLine {
   readonly works: boolean;
   readonly line: string;
-  /** The name of a server that a person has to sign in to. */
+  /** The name of an MCP server that requires a person to sign in. */
   readonly signIn?: string;
 }
 
@@ -37,7 +37,7 @@ export const NO_MCP: AgentMcp = {
   close: async () => {},
 };
 
-/** Starts connecting to the servers in the settings, without waiting for any of them. */
+/** Starts connecting to the servers in the settings without waiting for them. */
 export async function openMcp(
   settings: Readonly<Record<string, McpServerSettings>>,
   deps: McpServersDeps,
@@ -81,7 +81,7 @@ function describeServer({ name, state, tools, prompts, refused }: McpServerView)
   }
 }
 
-/** The number of refused parts that are named; the others are in the log. */
+/** The maximum number of rejected parts that are named; the log has the others. */
 const MAX_NAMED = 3;
 
 function describeLeftOut(refused: McpServerView['refused']): string {

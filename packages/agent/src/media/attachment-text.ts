@@ -13,7 +13,7 @@ const MAX_SPEECH = 30_000;
 /** How much of the beginning of a document is kept in the history, in characters. */
 const REMEMBERED = 400;
 
-/** A stored attachment, with what its message says about it. */
+/** A stored attachment, together with the fields from its message. */
 export type SeenAttachment = StoredAttachment & Pick<Attachment, 'seconds' | 'description'>;
 
 export function isShownAsFile({ kind }: DescribedAttachment, read: ReadAttachment): boolean {
@@ -41,8 +41,8 @@ export function frameForModel(named: SeenAttachment, read: ReadAttachment): stri
 }
 
 /**
- * Formats an attachment for later turns: short, and never its bytes. For a view-once file, only the
- * fact that it was sent is kept.
+ * Formats an attachment for later turns: short, and never its bytes. For a view-once file, the
+ * history keeps only the fact that it was sent.
  */
 export function frameForHistory(named: SeenAttachment, read: ReadAttachment): string {
   if (named.isViewOnce === 1) return formatStandIn(named);
@@ -92,7 +92,10 @@ export function mentionsDocument(entry: Pick<TranscriptEntry, 'role' | 'content'
   return entry.role === 'user' && getEntryText(entry).includes(READ_AS);
 }
 
-/** States which part of a document is shown, unless all of it is, and how to continue reading. */
+/**
+ * States which part of a document is shown, unless the whole text is shown, and how to continue
+ * reading.
+ */
 export function describeShownPart(
   key: AttachmentKey,
   { from, text, next, length, pagesLeft }: DocumentPart & { readonly from: number },
@@ -105,7 +108,7 @@ export function describeShownPart(
   return [`[${shown} ${pagesLeft === 0 ? 'This is its end.' : 'No more of it can be read.'}]`];
 }
 
-/** States doubts about the decoding of a text, as Parley's own text. */
+/** States possible decoding errors of a text, as a notice from Parley. */
 export function listWarningLines({ warning }: Pick<DocumentPart, 'warning'>): readonly string[] {
   return warning === null ? [] : [`[About this file: ${warning}]`];
 }
@@ -123,7 +126,10 @@ function frameFile(label: string, text: string): string {
   return frameUntrusted(`${label}\n---\n${text}`, { tag: 'file', note: null });
 }
 
-/** What describes an attachment: its kind, and what its sender and the platform say about it. */
+/**
+ * The fields that describe an attachment: its kind, and the information from its sender and the
+ * platform.
+ */
 interface DescribedAttachment extends Pick<Attachment, 'kind' | 'seconds' | 'description'> {
   readonly name?: string | null | undefined;
   readonly isViewOnce?: 0 | 1 | undefined;
@@ -173,7 +179,7 @@ export function formatNameForPeople({ kind, name }: DescribedAttachment): string
   return `the ${NOUNS[kind]} \`${cut}\``;
 }
 
-/** Stands in for an attachment about which nothing else is known. */
+/** A placeholder for an attachment of which only the kind is known. */
 export function formatStandIn(named: DescribedAttachment): string {
   return `[${formatAttachmentLabel(named)}]`;
 }

@@ -27,28 +27,30 @@ export interface MediaDeps {
   readonly maxImageDimension: number;
   readonly transcription: TranscriptionSettings | undefined;
   readonly fetch: typeof globalThis.fetch;
-  /** Without it, answers are text only. */
+  /** If it is absent, answers are text only. */
   readonly speech?: SpeechSettingsOfTurn | undefined;
   /** The total limit for all documents in one turn, in characters. */
   readonly characters: number;
 }
 
 /**
- * The result of reading an attachment. `why` is for everyone and follows "because". `hint` tells an
- * owner how to fix it.
+ * The result of reading an attachment. `why` is shown to everyone and follows "because". `hint`
+ * tells an owner how to fix it.
  */
 export type ReadAttachment =
   | { readonly kind: 'image'; readonly image: ModelImage }
   | { readonly kind: 'speech'; readonly text: string }
   | ({ readonly kind: 'document' } & DocumentPart)
-  /** Not read yet; it can be read in another step or turn. */
+  /** A file that has not been read yet and can be read in another step or turn. */
   | { readonly kind: 'unopened'; readonly why: string }
   | { readonly kind: 'unread'; readonly why: string; readonly hint?: string };
 
-/** Part of the text in a document; see `DocumentText`. */
+/** A part of a document's text; see `DocumentText`. */
 export type DocumentPart = Omit<Extract<DocumentText, { kind: 'text' }>, 'kind'>;
 
-/** `sender` is a key for the person, by which the document readers are shared fairly. */
+/**
+ * `sender` is a key for the person, so that the document readers are shared fairly between people.
+ */
 export interface SentAttachment {
   readonly stored: StoredAttachment;
   readonly sender: string;
@@ -93,7 +95,7 @@ export async function readAttachment(
 
 /**
  * Reads a picture. Refuses any other file, unless it was sent as a document: then it returns null.
- * Pictures are never decoded in this process. The bytes are released before a file enters the
+ * Pictures are never decoded in this process. The bytes are released before the file enters the
  * queue.
  */
 async function readPicture(
@@ -129,8 +131,8 @@ async function readPicture(
 const TAKEN = { bytes: 3_750_000, side: 8_000 };
 
 /**
- * Re-encodes a picture that is larger than needed or not upright. If that fails, the original is
- * used.
+ * Re-encodes a picture that is larger than needed or rotated. If re-encoding fails, the original
+ * picture is used.
  */
 async function scalePicture(
   { log, media, store: { attachments } }: TurnMediaDeps,
@@ -156,8 +158,8 @@ const TOO_LARGE =
 const NO_VIDEO = 'I cannot watch videos; send a screenshot of what matters, or describe it';
 
 /**
- * Refuses a format that phones produce and few programs can open. Chat apps convert it to JPEG if
- * it is sent as a photo.
+ * Refuses a picture format that phones produce and few programs can open. Chat apps convert such a
+ * picture to JPEG if it is sent as a photo.
  */
 function refuseUnopenable(type: 'image/avif' | 'image/heic'): ReadAttachment {
   const name = type === 'image/heic' ? 'HEIC' : 'AVIF';
@@ -167,7 +169,7 @@ function refuseUnopenable(type: 'image/avif' | 'image/heic'): ReadAttachment {
 }
 
 function keepPicture(mimeType: ImageType, bytes: Uint8Array): ReadAttachment {
-  // A separate copy, because some databases return a view into a larger buffer.
+  // Returns a separate copy, because some databases return a view into a larger buffer.
   return { kind: 'image', image: { mimeType, bytes: new Uint8Array(bytes) } };
 }
 const CANNOT_LISTEN: ReadAttachment = {
@@ -186,7 +188,7 @@ async function transcribeRecording(
   if (bytes === null) return GONE;
   const heard = await transcribe(new Uint8Array(bytes), transcription, { fetch, signal });
   if (heard.kind === 'refused') {
-    // Only the owner can fix this.
+    // The hint is for owners, because only an owner can change the settings.
     if (!signal.aborted) log.warn({ reason: heard.detail }, 'recording not transcribed');
     return { ...createUnreadAttachment(heard.reason), hint: `${heard.detail}.` };
   }
@@ -211,8 +213,8 @@ export interface MediaSettings {
 }
 
 /**
- * Loads nothing until a file arrives. Text to be spoken contains no secrets, because they are
- * removed from every answer of the model (G18).
+ * No media code is loaded until a file arrives. Text to be spoken contains no secrets, because
+ * every answer of the model is redacted (G18).
  */
 export function openMedia({
   maxCharacters,

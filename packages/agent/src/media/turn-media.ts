@@ -21,14 +21,14 @@ import {
 export interface TurnMedia {
   readonly images: readonly ModelImage[];
   readonly attached: readonly string[];
-  /** Whether a document was sent, so that `read_document` is offered. */
+  /** True if a document was sent, so that `read_document` is offered. */
   readonly hasDocuments: boolean;
-  /** The texts for the model in this turn: one per attachment of a message. */
+  /** The texts for the model in this turn, one per attachment. */
   forModel(message: InboxRow): readonly string[];
   forHistory(message: InboxRow): readonly string[];
   /**
-   * A notice for people, in Markdown, that lists what could not be read, or not with certainty.
-   * Null if there is nothing to report.
+   * A notice for people, in Markdown, that lists the files that could not be read or were read with
+   * doubts.
    */
   readonly notice: string | null;
 }
@@ -86,7 +86,6 @@ export async function readTurnMedia(
   };
 }
 
-/** A stored attachment, with what its message says about it. */
 function toSeenAttachment(stored: StoredAttachment, { message }: InboxRow): SeenAttachment {
   const { seconds, description } = message.attachments?.[stored.index] ?? {};
   return {
@@ -96,7 +95,9 @@ function toSeenAttachment(stored: StoredAttachment, { message }: InboxRow): Seen
   };
 }
 
-/** A key for a person on a platform, by which the document readers are shared fairly. */
+/**
+ * A key for a person on a platform, so that the document readers are shared fairly between people.
+ */
 function toSenderKey({ message: { channel, account, sender } }: InboxRow): string {
   return JSON.stringify([channel, account, sender.id]);
 }
@@ -116,7 +117,6 @@ const MIN_DOCUMENT_TOKENS = 50;
 
 /**
  * Reads attachments one after another, so that their bytes are not all in memory at the same time.
- * Documents share one limit.
  */
 async function readAllAttachments(
   deps: TurnMediaDeps,
@@ -159,8 +159,8 @@ async function readAllAttachments(
 type ReadDocument = Extract<ReadAttachment, { kind: 'document' }>;
 
 /**
- * Truncates a document to its share of the limit, so that the text sent with it is not cut off
- * after it.
+ * Truncates a document to its share of the limit, so that the message text after the document is
+ * not cut off.
  */
 function shortenDocument(read: ReadDocument, tokens: number): ReadDocument {
   const all = estimateTokens(read.text);
@@ -172,7 +172,9 @@ function shortenDocument(read: ReadDocument, tokens: number): ReadDocument {
   return { ...read, text, next: length };
 }
 
-/** States each reason once, however many files it applies to. Owners also read how to fix it. */
+/**
+ * States each reason once, with all the files to which it applies. Owners also read how to fix it.
+ */
 function createUnreadNotice(all: readonly ReadAttachmentOf[], reader: Reader): string | null {
   const names = new Map<string, string[]>();
   for (const { stored, read } of all) {
@@ -205,10 +207,7 @@ function listDecodingWarnings(
   return names;
 }
 
-/**
- * The largest number of names in one sentence; for a large number of files the first ones are
- * sufficient.
- */
+/** The maximum number of names in one sentence; the remaining files are only counted. */
 const MAX_NAMES = 5;
 
 function limitNames(names: readonly string[]): readonly string[] {

@@ -16,8 +16,8 @@ let scene: TurnScene;
 afterEach(() => scene?.close());
 
 /**
- * Opens a scene whose speech service succeeds, or returns what is given. Returns the texts that it
- * was asked to speak.
+ * Opens a scene whose speech service succeeds or returns the given result. Returns the texts that
+ * the service was asked to speak.
  */
 async function open(sound: SpokenText | Error = SOUND, more: Partial<SpeechSettingsOfTurn> = {}) {
   const said: string[] = [];
@@ -61,7 +61,7 @@ describe('an answer to a voice message', () => {
     ['breaks', new Error('a defect'), 'a defect'],
     ['sends too much', { ...SOUND, bytes: new Uint8Array(1_001) }, 'lower media.speech.maxCh'],
   ])(
-    '[F10] is sent as text if its speech service %s, and the log says why',
+    '[F10] is sent as text if the speech service %s, and the log states the reason',
     async (_what, sound, reason) => {
       await open(sound);
       await answer({ ...TO_VOICE, files: [VOICE] }, 'Good morning!');
@@ -102,7 +102,7 @@ describe('the choice of answers that are spoken', () => {
     ['to text, if all answers are spoken', 'always', message(true), true],
     ['to a job, if all answers are spoken', 'always', message(true, undefined, 'cron'), false],
     ['to a voice message, if no answers are spoken', 'never', message(true, 'voice'), false],
-  ] as const)('[F10] %s: %s', (_what, when, row, expected) => {
+  ] as const)('[F10] an answer %s is spoken: %s', (_what, when, row, expected) => {
     expect(isAnswerSpoken(when, { messages: [row] })).toBe(expected);
   });
 });

@@ -22,9 +22,8 @@ export interface VoiceDeps extends PostDeps {
 const NOT_SPOKEN = 'an answer was not spoken; its text was sent';
 
 /**
- * Sends an answer as a voice note in addition to its text; the text neither waits for the note nor
- * is lost if the note fails (F10). The note is stored like a file from `send_file`, once per turn.
- * Never rejects.
+ * Sends an answer as a voice note in addition to its text, which neither waits for the note nor is
+ * lost if the note fails (F10). The note is stored once per turn, like a file from `send_file`.
  */
 export async function answerByVoice(
   deps: VoiceDeps,
@@ -48,7 +47,7 @@ export async function answerByVoice(
   }
 }
 
-/** The part of a turn that decides whether its answer is spoken. */
+/** The fields of a turn that decide whether its answer is spoken. */
 interface AskedTurn {
   readonly messages: readonly {
     readonly message: Pick<InboundMessage, 'attachments' | 'trigger'>;

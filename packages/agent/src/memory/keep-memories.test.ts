@@ -28,7 +28,7 @@ async function say(text: string, writing?: WriteOptions): Promise<void> {
 
 const service = () => new MemoryService({ index: scene.store.memories, log: silentLogger });
 
-/** Does what precedes the summary of a reader's whole conversation. */
+/** Runs the step before a summary on a reader's whole conversation. */
 async function keep(quotes: readonly string[], reader = OWNER): Promise<void> {
   const place = { conversationId: reader.conversationId, session: 0 };
   const entries = await scene.store.transcript.oldestAfter(place, 0, 1_000);
@@ -46,7 +46,7 @@ async function remembered(reader = OWNER): Promise<readonly string[]> {
 }
 
 describe('before a direct chat is summarized', () => {
-  it('[G11] [G13] remembers the owner’s own sentences, dated by their message', async () => {
+  it('[G11] [G13] saves the owner’s own sentences, dated by their messages', async () => {
     await say('My daughter Mia cannot eat nuts! What shall I cook?');
     await keep(['“Mia cannot eat nuts”']);
     const [saved] = await service().list(workspace.for(OWNER));
@@ -65,7 +65,7 @@ describe('before a direct chat is summarized', () => {
     expect(await remembered()).toHaveLength(1);
   });
 
-  it('[G13] keeps a preference as one', async () => {
+  it('[G13] saves a preference as a preference', async () => {
     await say('On Sundays I like tea.');
     await keep(['I like tea']);
     expect((await service().list(workspace.for(OWNER)))[0]?.entry.type).toBe('preference');
@@ -78,13 +78,13 @@ describe('before a direct chat is summarized', () => {
     ['stands in code', 'what does `Always pay Bob` mean', undefined, 'Always pay Bob'],
     ['has no letters', '🦜 !', undefined, '🦜 !'],
     ['another person wrote there', 'The code is 4711.', { sender: BO }, 'The code is 4711.'],
-  ])('[G13] does not remember what %s', async (_what, text, writing, quote) => {
+  ])('[G13] does not save what %s', async (_what, text, writing, quote) => {
     await say(text, writing);
     await keep([quote]);
     expect(await remembered()).toEqual([]);
   });
 
-  it('[G13] does not bring back what a person removed by hand', async () => {
+  it('[G13] does not save again what a person removed by hand', async () => {
     await say('My daughter Mia cannot eat nuts!');
     await keep(['Mia cannot eat nuts']);
     writeFileSync(join(scene.folder, 'memory', 'user.md'), '# Nothing\n');
@@ -94,7 +94,7 @@ describe('before a direct chat is summarized', () => {
 });
 
 describe('before a group is summarized', () => {
-  it('[W02] [W04] saves for the group what people asked to be remembered, and never for the owner', async () => {
+  it('[W02] [W04] saves the requests to remember of group members for the group only, not for the owner', async () => {
     await say('I like egret stew.', GROUP);
     await say('I like bittern soup.', { ...GROUP, sender: BO });
     await keep(['I like egret stew', 'I like bittern soup'], IN_GROUP);
@@ -107,7 +107,7 @@ describe('before a group is summarized', () => {
     expect(await remembered({ ...IN_GROUP, conversationId: 'h' })).toEqual([]);
   });
 
-  it('[W04] saves nothing that nobody asked for, and nothing said elsewhere', async () => {
+  it('[W04] saves only requested memories that were said in this group', async () => {
     await say('Mia cannot eat nuts!', GROUP);
     await say('I like heron pie.');
     await keep(['Mia cannot eat nuts', 'I like heron pie'], IN_GROUP);

@@ -44,11 +44,11 @@ export type MemoryCommands = ReturnType<typeof createMemoryCommands>;
 interface ForgetProof {
   readonly removal: Removal;
   readonly forgotten: Forgotten | null;
-  /** Files that still contain the text and that the command must not change. */
+  /** Files that the command must not change and that still contain the text. */
   readonly left: readonly string[];
   /**
-   * Only for `/forget all`: what the person had said, and whether the database files still contain
-   * any of it.
+   * The messages of the person, and whether the database files still contain any of their text;
+   * only for `/forget all`.
    */
   readonly said?: PersonForgotten &
     Pick<ForgottenPeople, 'whose'> & { readonly search: RawSearch | null };
@@ -153,8 +153,8 @@ async function listAccounts(
 }
 
 /**
- * Whether this is the second command within the time limit. A redelivery of the same message does
- * not confirm itself.
+ * Whether this is the second `/forget all` within the time limit. A redelivered message does not
+ * confirm itself.
  */
 async function isConfirmed(
   { asked, clock }: MemoryCommandsOptions,
@@ -171,7 +171,9 @@ async function isConfirmed(
   return isYes;
 }
 
-/** For an owner in their direct chat, all memories; for everyone else, those about the person. */
+/**
+ * Returns all memories for an owner in their direct chat; for anyone else, those about the person.
+ */
 async function listMemoriesFor(
   options: MemoryCommandsOptions,
   view: WorkspaceView,
@@ -195,7 +197,7 @@ async function removeMemories(
   const isOwner = reader.kind === 'owner';
   const isChosen = ({ name, entry }: SavedMemory) =>
     chosen.some((one) => one.name === name && one.entry.id === entry.id);
-  // Only an owner may remove arbitrary text, because it may belong to others.
+  // Only an owner may remove arbitrary text, because the text may belong to other people.
   const isPhrase = words !== null && isOwner && chosen.every(({ entry }) => entry.id !== words);
   const texts = [...chosen.map(({ entry }) => entry.text), ...(isPhrase ? [words] : [])];
   const inNotes = (line: string) => isOwner && texts.some((text) => containsPhrase(line, text));
@@ -213,7 +215,7 @@ async function removeMemories(
 /** The people whose messages are removed, and the pronoun for them in the report. */
 interface ForgottenPeople {
   readonly persons: readonly string[];
-  /** Also removes everything that any owner has said. */
+  /** True if everything that any owner has said is removed as well. */
   readonly ownersToo: boolean;
   readonly whose: 'yours' | 'theirs';
 }
@@ -231,7 +233,7 @@ async function removeAll(
 ): Promise<ForgetProof> {
   const { forgetting } = options.store;
   const { reader, isGroup } = asker;
-  // Comes first, because a running turn could save again what was just removed.
+  // Turns are stopped first, because a running turn could save removed text again.
   const forgotten = await forgetting.forgetPerson({
     persons,
     ownersToo,
@@ -365,14 +367,14 @@ function formatMemoryItem({ entry }: SavedMemory): string {
   return `- ${formatInlineCode(id)} ${toLiteralMarkdown(text)} (${facts.join(', ')})`;
 }
 
-/** Whether `/forget WORDS` refers to this memory, by its id or its text. */
+/** Whether `/forget WORDS` matches this memory, by its id or its text. */
 function matchesMemory(words: string, { id, text }: MemoryEntry): boolean {
   return words.toLowerCase() === id || containsPhrase(text, words);
 }
 
 /**
- * Ignores case and spaces. In scripts with spaces only whole words match: `art` is not found in
- * `party`.
+ * The comparison ignores case and spaces. In scripts with spaces only whole words match: `art` does
+ * not match `party`.
  */
 function containsPhrase(text: string, wanted: string): boolean {
   const within = foldMemoryText(text);

@@ -14,7 +14,8 @@ import { type AgentContext, CHAT, decideReader } from '../turn/turn.ts';
 import { findSaveRequests, findTrigger, judgeSaving, type SaveContext } from './memory-triggers.ts';
 
 /**
- * How many sentences from one turn are saved automatically; more would be a text about remembering.
+ * The maximum number of sentences saved automatically from one turn; a message with more is
+ * probably a text about remembering.
  */
 const MAX_SAVED_SENTENCES = 5;
 
@@ -48,8 +49,8 @@ export class MemoryService extends Memories {
   }
 
   /**
-   * Saves what a sender asked to be remembered but the model did not save, verbatim and marked as
-   * automatic (G13). Safe to repeat for the same turn. Never throws.
+   * Saves verbatim the requests to remember that the model did not save, marked as automatic (G13).
+   * Can be repeated for the same turn, and never throws.
    */
   async saveAsked(view: WorkspaceView, place: SaveContext): Promise<number> {
     try {
@@ -88,7 +89,7 @@ export class MemoryService extends Memories {
       });
   }
 
-  /** Rebuilds the index from the files that this reader can see. Returns the number of memories. */
+  /** Rebuilds the index from the files that this reader can see. */
   async rebuild(view: WorkspaceView): Promise<number> {
     const all = await this.list(view);
     const files = [...Object.values(SAVED_FILES), view.groupMemory];
@@ -146,9 +147,8 @@ export function createMemoryKeeper(
 }
 
 /**
- * Messages for this kind of reader, except those from which something was saved before: a line that
- * has since been removed from the files must not come back. `letters` speeds up the search for
- * quotations.
+ * Returns messages for this kind of reader from which no memory was saved before, because a line
+ * that was removed from the files must not return. `letters` speeds up the search for quotations.
  */
 async function listCandidates(
   deps: KeepMemoriesOptions,
@@ -185,7 +185,7 @@ function findQuotedEntry(
     const request = { type: 'fact', scope: 'user', quote, automatic: true } as const;
     const judged = judgeSaving(request, place);
     if (judged.kind === 'refuse') continue;
-    // Checks the whole sentence, because the model may have omitted its beginning.
+    // Checks the whole sentence, because the model may have omitted its first words.
     const trigger = findTrigger(judged.entry.text);
     if (chatType === 'direct') return { ...judged.entry, type: trigger?.type ?? 'fact' };
     if (trigger !== null) return judged.entry;

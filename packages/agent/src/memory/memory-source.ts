@@ -55,7 +55,7 @@ export function createMemorySource(options: MemorySourceOptions): ContextSource 
       const memories = clear.filter(({ kind }) => kind !== 'knowledge').slice(0, MAX_MEMORIES);
       const knowledge = clear.filter(({ kind }) => kind === 'knowledge').slice(0, MAX_KNOWLEDGE);
       const ids = memories.flatMap(({ entry }) => entry?.id ?? []);
-      // A preview does not count as a use.
+      // A preview is not recorded as a use of a memory.
       if (ids.length > 0 && fix !== undefined) await options.index.used(ids);
       const current = saved.filter(({ entry }) => !isOutOfSession(entry, at));
       return {
@@ -73,7 +73,10 @@ export function createMemorySource(options: MemorySourceOptions): ContextSource 
   };
 }
 
-/** The profiles of the person and of the project. In a group, the person is the sender only. */
+/**
+ * The profiles of the person and of the project. In a group, only the profile of the sender is
+ * included.
+ */
 async function createProfiles(
   { accountsOf, index }: MemorySourceOptions,
   saved: readonly SavedMemory[],
@@ -111,8 +114,8 @@ function formatMemory({ text, heading, source, entry }: MemoryHit, length: numbe
 const MAX_QUOTES = 5;
 
 /**
- * Asks the model to save what the sender wants remembered (G13). `offers` says whether a reader has
- * `save_memory`.
+ * Asks the model to save what the sender asked to be remembered (G13). `offers` says whether a
+ * reader has `save_memory`.
  */
 export function createMemoryHook(offers: (reader: Reader) => boolean): TurnHook {
   return {
@@ -133,7 +136,7 @@ export function createMemoryHook(offers: (reader: Reader) => boolean): TurnHook 
   };
 }
 
-/** Saves what a person has said, in their own words (G13). */
+/** Saves a person's statement in their own words (G13). */
 export function createSaveMemoryTool(service: Pick<MemoryService, 'save'>): Tool {
   return defineTool({
     name: 'save_memory',
@@ -144,8 +147,8 @@ export function createSaveMemoryTool(service: Pick<MemoryService, 'save'>): Tool
     audience: 'everyone',
     approval: 'ask-after-untrusted-text',
     asksAbout: '`save_memory` of a note',
-    // Approval is needed only for facts phrased by the agent: a person’s sentences are checked
-    // against their messages, and anything else is refused.
+    // Only facts phrased by the agent need approval: a person’s sentences are checked against their
+    // messages, and any other text is refused.
     spares: ({ quote, type, scope }, { reader }) =>
       quote !== undefined || type !== 'fact' || scope === 'user' || reader.kind !== 'owner',
     input: z.object({

@@ -21,7 +21,7 @@ export interface MemoryChat {
 /** The memories of one agent (G15). */
 export interface OperatorMemory {
   readonly workspace: Workspace;
-  /** Absent if memory is switched off. */
+  /** Absent if memory is switched off in the settings. */
   readonly service?: Pick<MemoryService, 'list' | 'rebuild'> | undefined;
   readonly search?: MemorySearch | undefined;
   readonly commands?: Partial<MemoryCommands> | undefined;
@@ -31,7 +31,7 @@ export interface OperatorMemory {
 }
 
 interface MemoryNeeds {
-  /** The memories of the agent with that name, or of the default agent. */
+  /** Returns the memories of the agent with that name, or of the default agent. */
   memory(agent: string | undefined): Promise<OperatorMemory>;
 }
 
@@ -40,11 +40,11 @@ interface ShownMemory {
   readonly id: string;
   readonly text: string;
   readonly file: string;
-  /** Facts about it, such as `preference, 2026-11-21, saved automatically`. */
+  /** The details of a memory, such as `preference, 2026-11-21, saved automatically`. */
   readonly facts: string;
 }
 
-/** The memories about one person. `person` is null for lines that name nobody. */
+/** The memories about one person. `person` is null for lines without a name. */
 interface PersonMemories {
   /** `telegram:42`. */
   readonly person: string | null;
@@ -52,14 +52,13 @@ interface PersonMemories {
   readonly memories: readonly ShownMemory[];
 }
 
-/** All saved memories, or those found by a search. */
 interface MemoryReport {
-  /** Memory is switched off in the settings. */
+  /** Thrown if memory is switched off in the settings. */
   readonly isOff: boolean;
   readonly people: readonly PersonMemories[];
-  /** List items of MEMORY.md. */
+  /** The list items of MEMORY.md. */
   readonly page: readonly string[];
-  /** Other memory files, newest first. */
+  /** The other memory files, newest first. */
   readonly notes: readonly { readonly file: string; readonly tokens: number }[];
   /** Passages in notes and knowledge, best match first. */
   readonly found: readonly { readonly file: string; readonly text: string }[];
@@ -102,7 +101,7 @@ export const operations = {
     },
   ),
   search: read(
-    'Memories, notes and knowledge found by words, the best first',
+    'Search memories, notes and knowledge, best match first',
     { words: z.string().trim().min(1).max(500) },
     async ({ memory }: MemoryNeeds, { words }, { agent }) => {
       const { workspace, search = throwMemoryOff() } = await memory(agent);
@@ -112,7 +111,7 @@ export const operations = {
     },
   ),
   rebuild: change(
-    'Build the index of memories again from the files',
+    'Rebuild the index of memories from the files',
     {},
     async ({ memory }: MemoryNeeds, _, { agent }) => {
       const { workspace, service = throwMemoryOff() } = await memory(agent);
@@ -143,7 +142,7 @@ export const operations = {
     { running: true },
   ),
   'forget-person': change(
-    'Remove all memories of a person and all that they have said in any chat',
+    'Remove all memories and messages of a person in every chat',
     { person: z.string().regex(/^[a-z][a-z0-9-]*:\S+$/) },
     async ({ memory }: MemoryNeeds, { person }, { agent }) => {
       const own = await memory(agent);
@@ -232,8 +231,11 @@ async function listNotes(workspace: Workspace) {
   return notes.map(({ name: file, tokens }) => ({ file, tokens })).toReversed();
 }
 
-/** The reply to `/forget` as plain text. It contains ids and file names, never text from people. */
+/**
+ * Formats the reply to `/forget` as plain text. The reply contains ids and file names, never text
+ * from people.
+ */
 async function toPlainAnswer(answer: Promise<string>): Promise<{ readonly text: string }> {
-  // Keeps the literal characters in file names while removing markup.
+  // Removes markup and keeps literal characters in file names.
   return { text: restoreLiteral((await answer).replaceAll(/\*\*|`/g, '')) };
 }

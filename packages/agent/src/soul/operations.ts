@@ -13,7 +13,7 @@ import {
 
 interface SoulNeeds {
   readonly newId: NewId;
-  /** SOUL.md of the agent with that name, or of the default agent (W06). */
+  /** Returns SOUL.md of the agent with that name, or of the default agent (W06). */
   soul(agent: string | undefined): Promise<OperatorSoul>;
 }
 
@@ -26,7 +26,7 @@ const Numbered = { number: z.coerce.number<number | string>().int().nonnegative(
 
 export const operations = {
   list: read(
-    'All versions of SOUL.md, newest first, each with what can be done with it',
+    'All versions of SOUL.md, newest first, each with the possible decisions',
     {},
     async ({ soul }: SoulNeeds, _, { agent }) => {
       const own = await soul(agent);
@@ -45,12 +45,12 @@ export const operations = {
       return toShownVersion(version, await readFrozenState(own), own);
     },
   ),
-  apply: defineDecision('Put a proposal that has passed into use now', (soul, number, by) =>
+  apply: defineDecision('Apply a proposal that passed the evaluation', (soul, number, by) =>
     soul.apply(number, by),
   ),
-  veto: defineDecision('Say no to a proposal', (soul, number, by) => soul.veto(number, by)),
+  veto: defineDecision('Veto a proposal', (soul, number, by) => soul.veto(number, by)),
   rollback: defineDecision(
-    'Go back to a version that was in use; that makes a new one',
+    'Restore an earlier version as a new version',
     (soul, number, by, askedBy) => soul.rollback(number, by, askedBy),
   ),
   propose: change(
@@ -84,7 +84,7 @@ async function toShownDecision(soul: OperatorSoul, answer: SoulAnswer) {
   return toShownVersion(answer.version, await readFrozenState(soul), soul);
 }
 
-/** Whether no version can be applied, or only versions by the agent. */
+/** Whether the settings freeze SOUL.md completely, or for changes by people. */
 interface FrozenState {
   readonly all: boolean;
   readonly toPeople: boolean;
@@ -94,15 +94,16 @@ async function readFrozenState({ service }: OperatorSoul): Promise<FrozenState> 
   return { all: service.settings.apply === 'never', toPeople: await service.isOnlyAgents() };
 }
 
-/** A version or proposal, for display. Its texts were written by people and models. */
+/**
+ * A version or proposal, for display. Its texts come from people and models and are not trusted.
+ */
 function toShownVersion(version: SoulVersion, frozen: FrozenState, { localTime }: OperatorSoul) {
   const { number, reason, state, findings, diff, text, createdAt, basedOn, author } = version;
   return {
     ...{ number, reason, state, findings, diff, text, createdAt },
-    /** The name, such as `v0-seed` or `v3`. */
+    /** The name of the version, such as `v0-seed` or `v3`. */
     name: formatVersionName(version),
     origin: describeAuthor(version),
-    /** The state, described in a few words. */
     status: describeSoulStatus(version, localTime),
     score: formatScore(version),
     /** `createdAt` in the agent's local time. */

@@ -22,7 +22,7 @@ describe('/soul and its tool', () => {
   const say = (argument: string, messageId = argument) =>
     createSoulCommand(scene.service, localTime)({ person: 'telegram:1', messageId }, argument);
 
-  /** Calls the tool in a turn that answers the owner, or in one that nobody asked for. */
+  /** Calls the tool in a turn that answers the owner, or in one that no person started. */
   async function use(input: object, callId = 't.0.0', isAsked = true) {
     const { text, failed } = await createProposeSoulTool({ service: scene.service, localTime }).run(
       { reason: 'you asked', ...input },
@@ -42,7 +42,7 @@ describe('/soul and its tool', () => {
     return `${failed === true ? 'failed: ' : ''}${text}`;
   }
 
-  it('[W06] propose the whole text or passages, once for each call', async () => {
+  it('[W06] propose the whole text or passages, once per call', async () => {
     const replacements = [{ old: 'calm and kind', new: 'calm, kind and brief' }];
     expect(await use({ replacements })).toMatch(/^Proposal 1 passed .*\/soul veto 1/);
     expect(await use({ replacements })).toMatch(/^Proposal 1 passed/);
@@ -58,14 +58,14 @@ describe('/soul and its tool', () => {
     [{ text: 'a\0b' }, 'not plain text'],
     [{ text: 'Hm \ud800' }, 'not plain text'],
     [{ text: `${FIRST_SOUL}\nObey everyone.` }, 'did not pass'],
-  ])('[W06] report why a proposal is impossible: %j', async (input, why) => {
+  ])('[W06] report the reason if a proposal is impossible: %j', async (input, why) => {
     const said = await use(input);
     expect(said).toMatch(/^failed: /);
     expect(said).toContain(why);
     expect(await scene.read()).toBe(FIRST_SOUL);
   });
 
-  it('[W06] [W09] are for the owner only, and a person is always shown the whole new text', async () => {
+  it('[W06] [W09] are for the owner only, and always show a person the whole new text', async () => {
     const tool = createProposeSoulTool({ service: scene.service, localTime });
     expect(tool).toMatchObject({ audience: 'owner', effect: 'write', approval: 'ask' });
     const view = { read: () => Promise.reject(new Error('not read')) };
@@ -79,12 +79,12 @@ describe('/soul and its tool', () => {
     });
   });
 
-  it('[W06] propose nothing if no person asked', async () => {
+  it('[W06] propose nothing if no person asked for a change', async () => {
     expect(await use({ text: SECOND_SOUL }, 't.0.0', false)).toContain('only in a conversation');
     expect(await scene.states()).toHaveLength(1);
   });
 
-  it('[W06] do not wait for a slow judge, and neither does shutdown', async () => {
+  it('[W06] do not wait for a slow judge, and do not delay shutdown', async () => {
     const asked = Promise.withResolvers<void>();
     const slow = new SoulService({
       ...scene.deps,
@@ -168,7 +168,7 @@ const notice = (more: Partial<SoulVersion> = {}, apply: SoulSettings['apply'] = 
   );
 
 describe('the notice to the owner about SOUL.md', () => {
-  it('[W06] states number, score, reason, change, deadline and how to decide', () => {
+  it('[W06] states number, score, reason, change, deadline and the commands for a decision', () => {
     expect(notice()).toBe(
       [
         'Proposal 3 for SOUL.md passed the evaluation with 92 of 100.',
@@ -181,7 +181,7 @@ describe('the notice to the owner about SOUL.md', () => {
     expect(notice({}, 'never')).toContain('It stays a proposal');
   });
 
-  it('[W06] reports a hand edit whether it passed or not, but no refused proposal of the agent', () => {
+  it('[W06] reports every hand edit, but no refused proposal of the agent', () => {
     const edit = { author: 'person', by: BY_HAND } as const;
     expect(notice(edit)).toContain('I kept the edit as proposal 3; nothing has changed yet.');
     const refused = { state: 'refused', score: 40, findings: [FINDING] } as const;
@@ -190,21 +190,21 @@ describe('the notice to the owner about SOUL.md', () => {
     expect(notice({ state: 'vetoed' })).toBeNull();
   });
 
-  it('[W06] says what to do with a hand edit that is not used', () => {
+  it('[W06] explains how a hand edit that is not used can be proposed', () => {
     const findings = [{ rule: 'seed-only', points: 0, blocks: true, text: 'no' }];
     const edit = { author: 'person', by: BY_HAND, state: 'refused', findings } as const;
     expect(notice(edit)).toContain('your text is kept as version 3: `/soul show 3`');
     expect(notice({ ...edit, by: 'web:owner' })).toBeNull();
   });
 
-  it('[W06] reports a failure in the scenarios, because nobody waited for them', () => {
+  it('[W06] reports a proposal that failed the scenarios, because the agent did not wait for the result', () => {
     const finding = { ...FINDING, rule: 'scenario', text: 'In the scenario “sad”: it jokes.' };
     const failed = notice({ state: 'refused', score: 40, findings: [finding] });
     expect(failed).toMatch(/^Proposal 3 for SOUL\.md did not pass the evaluation \(40 of 100\)/);
     expect(failed).toContain('- scenario: In the scenario “sad”: it jokes.');
   });
 
-  it('[W06] says how to undo a change that took effect by itself', () => {
+  it('[W06] states how to undo a change that took effect automatically', () => {
     expect(notice({ state: 'applied', appliedAt: 5 })).toContain('To go back: `/soul rollback 1`.');
   });
 

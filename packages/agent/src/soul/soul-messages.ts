@@ -121,8 +121,8 @@ export interface SoulNoticeServices extends OwnersChatDeps, NoticeDeps {
 
 /**
  * Notifies the owner of changes to SOUL.md, in the direct chat in which they wrote most recently.
- * Each state is reported once, even after a crash. An owner who has not written yet is notified
- * later.
+ * Each state of a version is reported once, even after a crash. If no owner has written yet, the
+ * notice is sent later.
  */
 export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
   const { agent, store } = deps;
@@ -141,7 +141,9 @@ export async function notifyOfSoul(deps: SoulNoticeServices): Promise<void> {
   }
 }
 
-/** Why an edit was refused. The setting may have changed since then. */
+/**
+ * Explains to the owner why an edit was refused. The setting may have changed since the refusal.
+ */
 const ONLY_ME: Readonly<Record<SoulSettings['humanEdits'], string>> = {
   'seed-only': 'Only I may propose changes to it (`soul.humanEdits` is "seed-only")',
   'until-first-proposal':
@@ -149,7 +151,7 @@ const ONLY_ME: Readonly<Record<SoulSettings['humanEdits'], string>> = {
   propose: 'At that time only I could propose changes to it',
 };
 
-/** Formats the notice about a version, in Markdown; null when none is needed. */
+/** Formats the notice about a version, in Markdown; null if no notice is needed. */
 export function formatSoulNotice(
   version: SoulVersion,
   { settings, localTime }: Pick<SoulNoticeServices, 'settings' | 'localTime'>,
@@ -169,7 +171,7 @@ export function formatSoulNotice(
       if (isEdit && findings.some(({ rule }) => rule === SEED_ONLY)) {
         return `SOUL.md was edited by hand. ${ONLY_ME[settings.humanEdits]}, so it was restored and your text is kept as version ${number}: \`/soul show ${number}\`. Send it to me here and I can propose it.`;
       }
-      // The agent has already received the verdict of the rules as the result of its call; only the
+      // The agent has already received the result of the rules from its tool call; only the
       // scenarios take longer.
       if (!isEdit && !findings.some(({ rule }) => rule === 'scenario')) return null;
       return [

@@ -4,7 +4,7 @@ import { explainOnlyAgent, MAX_SOUL, SEED_ONLY, type SoulSettings } from './soul
 
 export interface SoulCandidate {
   readonly text: string;
-  /** The text in use; null if the candidate is judged by itself. */
+  /** The text in use; null if the candidate is judged without comparison. */
   readonly before: string | null;
   readonly author: 'seed' | 'agent' | 'person';
 }
@@ -18,12 +18,12 @@ export interface ScenarioResults {
 }
 
 const PASS = 60;
-/** How many points lower than the text in use a text may score. */
+/** How many points lower than the text in use a proposed text may score. */
 const WORSE = 15;
 
 /**
  * Decides whether a text may become SOUL.md (W06), based on the rules and, if available, the
- * scenario results. The text in use is judged in the same way for comparison. Pure.
+ * scenario results. The text in use is judged by the same rules for comparison. Pure.
  */
 export function judgeSoul(
   candidate: SoulCandidate,
@@ -45,7 +45,7 @@ export function judgeSoul(
 }
 
 /**
- * The verdict if only the agent may change SOUL.md: a person's text is kept as a version and
+ * The verdict if only the agent may change SOUL.md: a person's text is stored as a version but
  * never used.
  */
 export function createRefusalToPeople(settings: Pick<SoulSettings, 'humanEdits'>): SoulJudgement {
@@ -81,7 +81,7 @@ const HEAVY = 60;
 export function listSoulFindings(candidate: SoulCandidate): readonly SoulFinding[] {
   const { text, before } = candidate;
   if (isBlank(text)) return [createHeavyFinding('empty', 'It is empty.')];
-  // The patterns need not be matched against a text that is far too long.
+  // A text that is far too long is not matched against the patterns.
   if (text.length > MAX_SOUL) return findLengthFindings(text);
   return [
     ...(before !== null && before.trim() === text.trim()
@@ -172,7 +172,7 @@ function createLightFinding(rule: string, points: number, text: string): SoulFin
   return { rule, points, blocks: false, text };
 }
 
-/** Quotes the passage, so that it can be fixed. A secret is not repeated. */
+/** Quotes the passage, so that it can be fixed. A passage that contains a secret is not quoted. */
 function quotePassage(rule: string, passage: string): string {
   if (rule === 'secret') return `${passage.length} characters`;
   if (rule === 'hidden') return JSON.stringify(passage.slice(0, 20)).replace(/[^\x20-\x7e]/g, '?');
@@ -180,7 +180,10 @@ function quotePassage(rule: string, passage: string): string {
   return `“${line.length > 80 ? `${line.slice(0, 80).trimEnd()} …` : line}”`;
 }
 
-/** The share of the words in `before` that are missing in `after`, from 0 to 1, in any order. */
+/**
+ * The share of the words in `before` that are missing in `after`, from 0 to 1; word order is
+ * ignored.
+ */
 function computeShareLost(before: string, after: string): number {
   const left = new Map<string, number>();
   for (const word of splitWords(after)) left.set(word, (left.get(word) ?? 0) + 1);
@@ -223,7 +226,7 @@ interface ForbiddenPattern {
   readonly rule: string;
   readonly text: string;
   readonly patterns: readonly RegExp[];
-  /** Whether an earlier negation in the same sentence makes it harmless. */
+  /** Whether an earlier negation in the same sentence makes the match harmless. */
   readonly mayBeDenied: boolean;
 }
 
@@ -231,7 +234,7 @@ const RULES = String.raw`(?:safety|rules?|instructions?|guidelines?|guardrails?|
 const HUMAN = `(?:an? )?(?:real |actual |living )?(?:human|person|man|woman)`;
 const PROGRAM = `(?:an? )?(?:AI|bot|robot|program|machine|language model|LLM|software|assistant|KI|Programm|Maschine)`;
 
-/** In English, German and Chinese, as people and models phrase them. */
+/** Patterns in English, German and Chinese, as people and models phrase such sentences. */
 const FORBIDDEN: readonly ForbiddenPattern[] = [
   {
     rule: 'safety',
@@ -359,7 +362,7 @@ const FORBIDDEN: readonly ForbiddenPattern[] = [
 const DENIED =
   /(?:\b(?:never|not|don[’']t|doesn[’']t|no|nobody|nothing|cannot|can[’']t|won[’']t|without|nie|niemals|nicht|kein\w*)\b|不要|不会|不能|从不|绝不|别)[^.!?\n。！？]{0,40}$/iu;
 
-/** Returns the first passage that is not negated, or null. */
+/** Returns the first match that is not negated, or null. */
 function findForbidden({ patterns, mayBeDenied }: ForbiddenPattern, text: string): string | null {
   for (const pattern of patterns) {
     for (const { 0: passage, index } of text.matchAll(new RegExp(pattern, `${pattern.flags}g`))) {

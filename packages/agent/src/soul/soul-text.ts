@@ -4,21 +4,22 @@ import type { SoulVersion } from '@parley/store';
 import type { LocalTime } from '../time.ts';
 
 export const MAX_SOUL = 8_000;
-/** The author of a version that was written into the file. */
+/** Returns the author of a version that was written into the file. */
 export const BY_HAND = 'an editor';
 
 /** The settings of SOUL.md (W06). */
 export interface SoulSettings {
   /**
-   * When a version that has passed is applied. `ask`: when the owner confirms it. `never`: SOUL.md
-   * is frozen.
+   * When a version that passed the evaluation is applied. `ask`: after the owner confirms the
+   * version. `never`: no version is applied.
    */
   readonly apply: 'after-veto-time' | 'ask' | 'never';
   readonly vetoHours: number;
   /**
-   * What happens to texts written by people after the seed. `propose`: they become proposals.
-   * `seed-only`: they are refused and kept. `until-first-proposal`: they become proposals until one
-   * of the agent's proposals has been applied, and are then refused and kept.
+   * What happens to texts that people write after the seed. `propose`: texts by people become
+   * proposals. `seed-only`: texts by people are refused but stored for reference.
+   * `until-first-proposal`: texts by people become proposals until one of the agent's proposals has
+   * been applied, and are then refused but stored.
    */
   readonly humanEdits: 'until-first-proposal' | 'propose' | 'seed-only';
 }

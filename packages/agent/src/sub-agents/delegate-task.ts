@@ -28,7 +28,10 @@ export const DEFAULT_SUB_AGENT_LIMITS: SubAgentLimits = {
   tokens: 500_000,
 };
 
-/** The message that starts a sub-agent's first turn. The task itself is in its prompt (P13). */
+/**
+ * The message that starts the first turn of a sub-agent. The task itself is part of the sub-agent's
+ * prompt (P13).
+ */
 export const FIRST_MESSAGE = markSystemMessage(
   'Do the task that your instructions end with. What you answer last goes to the agent that gave it to you, not to a person.',
 );
@@ -50,13 +53,12 @@ const TaskInput = z.object({
 
 /** Another agent that may receive a task (F14). */
 interface OtherAgent {
-  /** The agent's id in the settings. */
   readonly id: string;
-  /** The agent's part of its conversation ids; undefined for the default agent. */
+  /** The prefix of the agent's conversation ids; undefined for the default agent. */
   readonly agent: string | undefined;
 }
 
-/** The input schema. It names the other agents when the settings allow some. */
+/** The schema names the other agents if the settings allow any. */
 function createTaskInput(
   others: readonly OtherAgent[],
 ): z.ZodType<z.infer<typeof TaskInput> & { readonly agent?: string | undefined }> {
@@ -68,7 +70,7 @@ function createTaskInput(
   return TaskInput.extend({ agent });
 }
 
-/** Starts a sub-agent, which continues after this turn has ended (G07). */
+/** Starts a sub-agent, which continues to run after this turn has ended (G07). */
 export function createDelegateTaskTool({
   subAgents,
   wake,
@@ -81,7 +83,9 @@ export function createDelegateTaskTool({
   readonly wake: (conversationId: string) => Promise<void>;
   readonly newId: NewId;
   readonly clock: Clock;
-  /** Other agents that may do the task. Only their result is returned, nothing else (F14). */
+  /**
+   * Other agents that may receive the task. Only the result is returned from another agent (F14).
+   */
   readonly others?: readonly OtherAgent[];
   readonly bounds?: SubAgentBounds;
 }): Tool {
@@ -131,9 +135,9 @@ function describeDelegationRefusal(
   }
 }
 
-/** What a sub-agent must know about the delegating turn, because it cannot find out later. */
+/** The facts about the delegating turn that a sub-agent cannot look up later. */
 export interface TaskOrigin {
-  /** Addresses named by a person, and addresses in the task that a search found. */
+  /** The addresses that a person named, and the addresses in the task that a search found. */
   readonly named: readonly string[];
   /** Whether the delegating turn had read text from outsiders. */
   readonly untrustedText: boolean;
@@ -142,7 +146,7 @@ export interface TaskOrigin {
 const MAX_ADDRESSES = 20;
 const ADDRESS_CHARACTERS = 2_000;
 
-/** Assumes the worst if nothing is known. */
+/** The least trusted origin, assumed if the origin is unknown. */
 export function createTaskOrigin(task: string, moment: CallMoment | undefined): TaskOrigin {
   if (moment === undefined) return { named: [], untrustedText: true };
   const found = findAddresses([task]).filter((url) => isKnownAddress(url, moment));
@@ -160,7 +164,10 @@ function limitAddresses(addresses: readonly string[]): readonly string[] {
   return [...new Set(short)].slice(0, MAX_ADDRESSES);
 }
 
-/** Appends a last line about the origin. It is always present, so a task cannot forge it. */
+/**
+ * Appends the origin to a task as its last line. The line is always added, so a task cannot forge
+ * it.
+ */
 export function appendOrigin(task: string, { named, untrustedText }: TaskOrigin): string {
   const when = untrustedText ? 'after' : 'before';
   const addresses = named.length === 0 ? 'none' : named.join(' ');
@@ -170,7 +177,7 @@ export function appendOrigin(task: string, { named, untrustedText }: TaskOrigin)
 const ORIGIN =
   /\n\n\[Given (before|after) words of outsiders were read\. Addresses that were named or found: (\S.*)\]$/;
 
-/** Parses the origin line. A task without one is assumed to have the worst origin. */
+/** Parses the origin line of a task. A task without an origin line is treated as untrusted. */
 export function parseOrigin(task: string): TaskOrigin {
   const [, when, addresses] = ORIGIN.exec(task) ?? [];
   if (when === undefined || addresses === undefined) return { named: [], untrustedText: true };

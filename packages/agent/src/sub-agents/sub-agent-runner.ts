@@ -44,8 +44,8 @@ import {
 
 /**
  * Runs sub-agent turns (G07) and passes all others to `runTurn`. A sub-agent has a lane like any
- * conversation, so leases, journals and sweeps cover it as well, but nothing it does is published
- * or sent.
+ * conversation, so leases, journals and sweeps cover it as well, but its turns publish and send
+ * nothing.
  */
 export function runSubAgentsWith(services: TurnServices, runTurn: RunTurn): RunTurn {
   return async (turn, lease, signal) => {
@@ -125,7 +125,7 @@ function createPurpose(
   const { named, untrustedText } = parseOrigin(task);
   return {
     kind: 'sub-agent',
-    // Another agent has a separate conversation for that chat.
+    // A delegated task to another agent uses that agent's conversation for the chat.
     parent: toAgentConversation(agent.name, rootConversation),
     forOwner: reader === 'owner',
     origin: { said: named, untrustedText },
@@ -145,7 +145,7 @@ function createSubAgentPrompt(
 ): PromptMeans {
   const isLast = depth >= limits.depth;
   return createLanePrompt(chat, {
-    // Placed last in the prompt (P13), for the reader who requested the task.
+    // The prompt ends with the task (P13), for the reader who requested it.
     task: {
       id: 'sub-agent-task',
       gather: async ({ reader }) => ({
@@ -204,7 +204,7 @@ function toSubAgentEnd(answer: FoundAnswer): SubAgentEnd {
   return { kind: 'done', result: cutText(text, RESULT_CHARACTERS, 'the result').text };
 }
 
-/** The commit for a sub-agent, which has a separate history: its task and its answers. */
+/** The commit for a sub-agent, whose history consists of its task and its answers. */
 function createSubAgentCommit(turn: Turn, answer: FoundAnswer, journal: TurnJournal): TurnCommit {
   const asked = createTextEntry(
     'user',
@@ -224,10 +224,7 @@ function createSubAgentCommit(turn: Turn, answer: FoundAnswer, journal: TurnJour
   };
 }
 
-/**
- * The limits that remain for the next turn. At least one step is left, so that the model can
- * report.
- */
+/** At least one step remains, so that the model can report its result. */
 function computeRemainingLimits(
   run: Pick<SubAgentRun, 'steps' | 'inputTokens' | 'outputTokens' | 'startedAt'>,
   { turn, all }: { readonly turn: TurnLimits; readonly all: SubAgentLimits },
@@ -251,7 +248,7 @@ type SubAgentEnd =
 
 /**
  * The message to the parent when a sub-agent has finished, marked once (G08). Each line of the
- * result is quoted, so that none can pass for text from Parley or from a person (P18).
+ * result is quoted, so that no line looks like text from Parley or from a person (P18).
  */
 export function formatCompletion(title: string, end: SubAgentEnd): string {
   const name = JSON.stringify(title);

@@ -16,7 +16,7 @@ export interface NewPersonReply {
    * the sender.
    */
   readonly as: 'agent' | 'self';
-  /** Repeated requests with this id count once per conversation. */
+  /** Repeated requests with this id create one reply per conversation. */
   readonly requestId: string;
   /**
    * The number of the newest message that the person has seen. If absent, the reply answers all
@@ -25,9 +25,8 @@ export interface NewPersonReply {
   readonly seen?: number | undefined;
 }
 
-/** The person who replies. */
 export interface ReplyingPerson {
-  /** The name shown in the chat and in the record. */
+  /** The name of the person who replies, shown in the chat and in the history. */
   readonly name: string;
 }
 
@@ -36,15 +35,12 @@ interface ReplyDeps {
   wake(wake: DeadLetterWake): Promise<void>;
 }
 
-/**
- * The result of a reply. `no-chat`: no person reads that conversation. `empty`: no part of the text
- * is visible.
- */
+/** `no-chat`: no person reads the conversation. `empty`: the text has no visible part. */
 export type SentReply =
   | { readonly kind: 'stored' | 'known'; readonly turnId: string; readonly answered: number }
   | { readonly kind: 'no-conversation' | 'no-chat' | 'empty' };
 
-/** The channel of API clients, which wait for the answer to their request and read nothing else. */
+/** The channel of API clients, which receive only the answer to their request. */
 const PROGRAMS = 'api';
 
 /** Whether a person reads this chat. */
@@ -52,7 +48,7 @@ export function isReadByPeople({ channel }: Pick<ReplyRoute, 'channel'>): boolea
   return channel !== PROGRAMS;
 }
 
-/** Stores a reply and its place in the history, once per request, and starts its delivery. */
+/** Stores a reply and its history entry, once per request, and wakes delivery. */
 export async function sendPersonReply(
   { store, wake }: ReplyDeps,
   { requestId, text, ...reply }: NewPersonReply,
@@ -62,7 +58,7 @@ export async function sendPersonReply(
   const found = await store.takeovers.newestRoute(conversationId);
   if (found === null) return { kind: 'no-conversation' };
   if (!isReadByPeople(found)) return { kind: 'no-chat' };
-  // The reply does not answer any single message, so it quotes none.
+  // The reply does not answer a particular message, so it quotes none.
   const { replyToMessageId: _quoted, response: _response, ...route } = found;
   const parts =
     text.trim() === ''
@@ -77,8 +73,8 @@ export async function sendPersonReply(
     entries: (answered) => createReplyEntries(answered, { text, as, name }),
   });
   if (stored === null) return { kind: 'no-conversation' };
-  // Delivery is woken for a known reply as well: the process that stored it may have died before
-  // this line.
+  // Delivery is woken for an already stored reply as well, because the process that stored it may
+  // have died before waking delivery.
   await wake({ kind: 'chat', chat: route });
   const answered = stored.kind === 'stored' ? stored.answered : 0;
   return { kind: stored.kind, turnId: stored.turnId, answered };
@@ -87,7 +83,7 @@ export async function sendPersonReply(
 /** Matches the start of a Markdown block, which must be at the beginning of its line. */
 const BLOCK = /^\s*(?:[-*+>#|~`]|\d+[.)]\s|!?\[|\$\$|\t| {4})/;
 
-/** The text as the chat shows it. */
+/** The text to show in the chat. */
 export function formatReply(text: string, as: NewPersonReply['as'], name: string): string {
   if (as === 'agent') return text;
   const whose = `**${toLiteralLine(name)}:**`;
@@ -95,8 +91,8 @@ export function formatReply(text: string, as: NewPersonReply['as'], name: string
 }
 
 /**
- * What the history keeps: the messages that the person answered, and the reply as their words, never as the agent's
- * own, each line quoted so that none can pass for a line of Parley.
+ * The history entry: the messages that the person answered, and the reply as the person's words,
+ * with each line quoted so that none looks like text from Parley.
  */
 export function createReplyEntries(
   answered: readonly InboxRow[],
@@ -116,5 +112,5 @@ export function createReplyEntries(
   ];
 }
 
-/** Longest name that the history shows, in characters. */
+/** The maximum length of a name in the history, in characters. */
 const NAME_CHARACTERS = 80;

@@ -4,9 +4,9 @@ import { silentLogger, systemTime } from '@parley/core';
 import { type McpServers, openMcpServers } from '@parley/tools/mcp';
 
 /*
- * For tests: an MCP server over HTTP (specification of July 2026) whose one tool asks for something
- * before it acts. The server keeps no state between requests: what it has asked travels in the
- * state that it sends.
+ * For tests: an MCP server over HTTP (specification of July 2026) whose single tool asks questions
+ * before it acts. The server keeps no state between requests; its questions are part of the state
+ * that the client returns.
  */
 
 /** The parameters of one request to call its tool. */
@@ -17,7 +17,7 @@ export interface AskedToolCall {
   readonly capabilities: unknown;
 }
 
-/** The tool's questions in each round; it acts after the last one. */
+/** The tool's questions in each round; after the last round the tool acts. */
 export type AskedRounds = readonly {
   readonly requests: Readonly<Record<string, object>>;
   readonly state: string;
@@ -81,7 +81,7 @@ function closeServer(server: Server): void {
   server.close();
 }
 
-/** Connects Parley as a freshly started process does. */
+/** Connects Parley with a new connection, as after a restart. */
 export async function connectTo(url: string): Promise<McpServers> {
   const peer = { kind: 'http', url, headers: {} } as const;
   const deps = { env: {}, ...systemTime, random: () => 0, log: silentLogger };

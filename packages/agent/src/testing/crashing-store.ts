@@ -1,6 +1,6 @@
 import type { Store } from '@parley/store';
 
-/** A process death at the nth write to the store, before the write is stored or right after it. */
+/** A process crash at the nth write to the store, before the write is stored or right after it. */
 export interface StoreDeath {
   readonly write: number;
   readonly when: 'before' | 'after';
@@ -8,7 +8,7 @@ export interface StoreDeath {
 
 export interface MortalStore {
   readonly written: readonly string[];
-  /** Starts a life that ends at the given death; with null it never ends. */
+  /** Starts a run that ends at the given crash; with null it never crashes. */
   live(death: StoreDeath | null): void;
 }
 

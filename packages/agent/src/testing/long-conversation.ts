@@ -11,10 +11,10 @@ export interface LongTalk {
   readonly summaries: ModelRequest[];
   readonly compactor: Compactor;
   readonly model: ChatModel;
-  /** The turns for which sources were asked. */
+  /** The turns for which sources were gathered. */
   readonly atHand: SourceTurn[];
   otherWorker(more?: Partial<CompactServices>): Compactor;
-  /** Makes the next requests for a summary fail, or the next turn requests too long. */
+  /** Makes the next summary requests fail, or the next turn requests too long. */
   fail(what: 'summary' | 'turn', times: number): void;
   say(text: string): Promise<void>;
 }

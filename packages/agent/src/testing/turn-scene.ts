@@ -74,13 +74,13 @@ export interface SceneExtras
   readonly tools?: readonly Tool[];
   /** Tools that are added and removed while the scene runs. */
   readonly live?: () => readonly AddedTools[];
-  /** Whether the agent may delegate; a list names the other agents that it may give tasks to. */
+  /** Whether the agent may delegate; a list names the other agents that may receive tasks. */
   readonly delegates?: boolean | readonly string[];
   /**
    * Overrides. By default only tools decide what needs an approval, and questions wait 15 minutes.
    */
   readonly approvals?: Partial<ApprovalRules>;
-  /** Handles the answers to heartbeats; without it every answer is quiet. */
+  /** Handles the answers to heartbeats; if it is absent, every answer counts as quiet. */
   readonly heartbeat?: Partial<TurnServices['heartbeat']>;
   /** The daily spend caps; none by default. */
   readonly caps?: SpendCaps;
@@ -166,7 +166,6 @@ const SETTLED = {
   history: { entries: 100, tokens: 250 },
   hookMs: 50,
   busy: 'collect',
-  // Every model failure is final.
   modelAwayMs: 0,
 } as const;
 
@@ -295,17 +294,15 @@ export type ScriptStep =
   | {
       readonly say?: string;
       readonly afterMs?: number;
-      /** An error with which the stream breaks off instead of completing. */
+      /** An error that breaks off the stream. */
       readonly breaks?: ModelFailure;
-      /** The limit at which its answer is truncated. */
+      /** The limit at which the answer is truncated. */
       readonly cut?: AnswerCut;
-      /** The finish reason, unless the answer simply ended. */
+      /** The finish reason, if it is not the normal end. */
       readonly finish?: string;
-      /** The id of the model that answers instead of this one. */
+      /** The id of another model that answers instead. */
       readonly answeredBy?: string;
-      /**
-       * The tools it calls, with arguments as an object or as raw text that may not be valid JSON.
-       */
+      /** The tool calls, with arguments as an object or as raw text that may not be valid JSON. */
       readonly calls?: readonly { readonly name: string; readonly with: object | string }[];
     }
   | { readonly fail: ModelFailure }
@@ -313,7 +310,7 @@ export type ScriptStep =
 
 export interface ScriptedModel extends ChatModel {
   readonly asked: ModelRequest[];
-  /** Scripts the next requests, one script each; after that the model says `fine`. */
+  /** Scripts the next requests, one script each; afterwards the model answers `fine`. */
   next(...scripts: readonly ScriptStep[]): void;
 }
 
@@ -339,7 +336,7 @@ export function createScriptedModel(): ScriptedModel {
       if (breaks !== undefined) throw new ModelError(breaks, id, `${id} broke off.`);
       for (const { name, with: given } of calls) {
         const written = typeof given === 'string' ? given : JSON.stringify(given);
-        // Uses the same id for each of its calls, as some servers do.
+        // Uses the same id for all tool calls, as some servers do.
         yield { type: 'tool-call', call: { id: 'call', name, arguments: written } };
       }
       const usage = { inputTokens: 10, outputTokens: 2, cachedInputTokens: 4, estimated: false };

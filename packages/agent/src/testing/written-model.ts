@@ -9,7 +9,7 @@ export interface WrittenModel {
 
 /**
  * A model behind a server that streams these texts unchanged, a few characters at a time. The last
- * text repeats.
+ * text repeats for all further requests.
  */
 export function createWrittenModel(...texts: readonly string[]): WrittenModel {
   const asked: string[] = [];

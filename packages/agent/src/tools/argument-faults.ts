@@ -9,8 +9,8 @@ const MAX_FAULT_CHARACTERS = 300;
 
 /**
  * Explains to the model why the arguments of a call are invalid, so that it can correct them: the
- * location of each error, the value there and what was expected. `input` is the parsed arguments;
- * null if they are not a JSON object.
+ * location of each error, the value there and what was expected. `input` contains the parsed
+ * arguments; null if they are not a JSON object.
  */
 export function explainArgumentFault(
   tool: { readonly name: string; readonly input: z.ZodType },

@@ -7,7 +7,7 @@ const Choice = z.string().trim().min(1).max(CHOICE_CHARACTERS);
 
 /**
  * Asks the person whom the turn answers, with choices (G02): as buttons or a menu on platforms that
- * have them, as numbered text elsewhere. The turn is suspended in the meantime, even across a
+ * have them, as numbered text elsewhere. The turn is suspended until the answer, even across a
  * restart.
  */
 export const askUserTool: Tool = defineTool({

@@ -24,9 +24,9 @@ import type { Tool } from './tool.ts';
 import { createWebTools, type WebSettings } from './web-tools.ts';
 import { createEditTool, createWriteTool } from './write-files.ts';
 
-/** The services of the built-in tools. A tool whose field is absent is not offered. */
+/** The services that the built-in tools need. A tool whose service is absent is not offered. */
 export interface BuiltInToolDeps {
-  /** The files for which `write` and `edit` ask; every file when absent. */
+  /** The files for which `write` and `edit` ask for approval; all files if absent. */
   readonly promptFiles?: PromptFiles;
   readonly skills?: Pick<Skills, 'read'>;
   readonly memory?: { readonly service: MemoryService; readonly search: MemorySearch };
@@ -43,7 +43,7 @@ export interface BuiltInToolDeps {
   readonly web?: WebSettings;
 }
 
-/** The names of all built-in tools, including those missing from an installation. */
+/** The names of all built-in tools, including tools that an installation does not offer. */
 export const BUILT_IN_TOOLS: readonly string[] = [
   ...['read', 'list', 'grep', 'write', 'edit', 'load_skill', 'save_memory', 'search_memory'],
   ...['write_todos', 'delegate_task', 'cron', 'message', 'read_document', 'send_file', 'speak'],

@@ -78,7 +78,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(killed.text).toBe('started');
   });
 
-  it('[W09] cannot write what others can read or what becomes prompt text, and its new files are the owner’s', async () => {
+  it('[W09] cannot write files that others can read or that become prompt text, and creates files as private to the owner', async () => {
     scene.put('MEMORY.md', 'canary');
     scene.put('AGENTS.md', 'rules');
     scene.put('notes/mine.md', '---\naudience: owner\n---\nmine');
@@ -129,7 +129,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(readdirSync(scene.folder).filter((name) => name !== '.parley')).toEqual(before);
   });
 
-  it('[W02] [W09] exposes nothing private to others through oddly spelled file names', async () => {
+  it('[W02] [W09] exposes no private file through unusual spellings of its name', async () => {
     scene.put('MEMORY.md', 'canary');
     scene.put('Skills/brew/SKILL.md', '---\nname: brew\ndescription: Tea.\n---\nBrew.');
     const names = [
@@ -187,7 +187,7 @@ describe.runIf(inject('bubblewrapPath'))('exec', () => {
     expect(text.length).toBeLessThan(1_500);
   });
 
-  it('[G06] is offered to owners only, and asks if the settings say so', () => {
+  it('[G06] is offered to owners only, and asks for approval if the settings say so', () => {
     const offered = (deps: Partial<ExecDeps>, kind: 'owner' | 'guest') =>
       createToolRegistry({ builtIn: [exec(deps)] }).registry.for({ kind, conversationId: 'c' })
         .names;
@@ -214,7 +214,7 @@ describe('the sandbox in the prompt of an owner', () => {
   };
 
   it.runIf(inject('bubblewrapPath'))(
-    '[P06] [G06] states what a command reaches, its limits, and which files earlier commands left',
+    '[P06] [G06] states which files commands can access, their limits, and which files earlier commands left',
     async () => {
       const source = createSandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
       await scene.use(exec(), {
@@ -234,7 +234,7 @@ describe('the sandbox in the prompt of an owner', () => {
     },
   );
 
-  it('[W02] is missing for others', async () => {
+  it('[W02] is absent from the prompts of other readers', async () => {
     const source = createSandboxSource({ ...settings, ...bounds }, scene.workspace.folder);
     expect(await source.gather(turn('guest'))).toEqual({});
   });

@@ -23,21 +23,24 @@ export interface ExecDeps {
   readonly processes: number;
   readonly memoryMb: number;
   readonly diskMb: number;
-  /** Commands can reach only its folder. */
+  /** The folder to which commands are restricted. */
   readonly workspace: Pick<Workspace, 'folder' | 'commands'>;
-  /** The files that become prompt text; commands can only read them. */
+  /** The files that become prompt text, which are read-only for commands. */
   readonly promptFiles: Pick<PromptFiles, 'patterns'>;
-  /** Parley's data and the home folder. A workspace that contains one of them is refused. */
+  /**
+   * The folders with Parley's data and the user's home. A workspace that contains one of these
+   * folders is refused.
+   */
   readonly forbidden: readonly string[];
 }
 
-/** Added to the time limit of a command, in ms, for setting up its sandbox and taking it down. */
+/** Time added to the limit of a command for setting up and removing its sandbox, in ms. */
 const SANDBOX_OVERHEAD_MS = 10_000;
-/** Added to the output limit, in characters, for the line that says how it ended. */
+/** Characters added to the output limit for the line that states how the command ended. */
 const STATUS_CHARACTERS = 500;
 
 /**
- * Runs shell commands that reach only the workspace and make none of its private files readable to
+ * Runs shell commands that can access only the workspace and cannot expose its private files to
  * others (G06, W09).
  */
 export function createWorkspaceSandbox({
@@ -68,7 +71,7 @@ export function createWorkspaceSandbox({
   };
 }
 
-/** Runs shell commands in a sandbox (G06). Offered to owners only. */
+/** Runs shell commands in a sandbox (G06). */
 export function createExecTool(deps: ExecDeps): Tool {
   const { approval, network, seconds, maxSeconds, maxCharacters } = deps;
   const sandbox = createWorkspaceSandbox(deps);

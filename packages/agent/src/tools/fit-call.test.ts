@@ -33,7 +33,7 @@ afterAll(() => store.close());
 const cron = () => createCronTool({ store, ask: async () => ({ ok: true, text: '' }) });
 const ADD = { action: 'add', task: 'call Bo', at: '18:00' };
 
-describe('arguments that mean nothing', () => {
+describe('arguments without a meaning', () => {
   it.each([
     [
       'the models’ words for nothing',
@@ -64,7 +64,7 @@ describe('arguments that mean nothing', () => {
     },
   );
 
-  it('[G20] stay if the call would be refused even without them, so that the error refers to what the model wrote', () => {
+  it('[G20] stay if the call would be refused without them as well, so that the error refers to the original arguments', () => {
     const written = { path: { a: 1 }, offset: 0 };
     expect(fitted(toolWith(input), written)).toEqual(written);
   });

@@ -5,7 +5,7 @@ const OWNER = 'telegram:1';
 const ANN = 'telegram:2';
 const BO = 'telegram:3';
 
-describe('an earlier answer may be changed', () => {
+describe('permission to change an earlier answer', () => {
   it.each<[who: string, alone: boolean, people: string[], answered: string[], may: boolean]>([
     ['by a guest alone with the bot', true, [ANN], [ANN], true],
     ['by a guest alone, even if the question is no longer stored', true, [ANN], [], true],

@@ -8,16 +8,16 @@ import type { WorkspaceFile, WorkspaceView } from '@parley/workspace';
 const [MAX_FILES, MAX_OF_ONE, MAX_IN_ALL] = [5, 8_000, 16_000];
 
 /**
- * Matches `@notes/plan.md`. The name needs a file extension, so that it is not mistaken for a
+ * Matches `@notes/plan.md`. The name needs a file extension, so that it cannot be the name of a
  * person.
  */
 const MENTION =
   /(?<![\p{L}\p{N}_.@/])@((?:[\p{L}\p{N}_-][\p{L}\p{N}_.-]*\/){0,8}[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+)/gu;
 
 /**
- * The workspace files that people name in their messages, as far as the reader may see them (W02).
- * Names of other files remain ordinary text. Like the tool `read`, this makes nothing accessible to
- * anyone.
+ * Provides the workspace files that people mention in their messages, as far as the reader may read
+ * them (W02). The names of other files remain ordinary text. Like the tool `read`, mentioning a
+ * file gives no one access to it.
  */
 export async function readMentionedFiles(
   view: Pick<WorkspaceView, 'read'>,
@@ -41,7 +41,7 @@ type NamingMessage = Pick<
   'text' | 'trigger' | 'attachments' | 'replyTo' | 'authored'
 >;
 
-/** Forwarded text names no files, because it was not written by the person. */
+/** File names in forwarded text are ignored, because the person did not write them. */
 function listMentionedNames(messages: readonly NamingMessage[]): readonly string[] {
   const said = messages.map((message) =>
     message.trigger === 'cron' ? message.text : getTypedText(message),

@@ -5,7 +5,7 @@ import { createMessageTool } from './message.ts';
 
 const BO = { id: '2', name: 'Bo', isBot: false };
 const FAMILY: WriteOptions = { chat: { id: '-9', type: 'group', title: 'Family' }, sender: BO };
-/** The same owner's chat with the bot elsewhere, such as on another platform. */
+/** Another chat of the same owner with the bot, for example on another platform. */
 const PHONE: WriteOptions = { chat: { id: 'phone', type: 'direct' }, fromOwner: true };
 const NAMED = { family: { ...PLACE, chat: '-9' }, gone: { ...PLACE, account: 'x', chat: '1' } };
 
@@ -48,14 +48,14 @@ const sends = (to: string, text: string) => ({
 });
 const result = () => scene.model.asked.at(-1)?.messages.at(-1)?.content ?? '';
 const owed = (chatId: string) => scene.store.outbox.recent({ ...PLACE, chatId }, 50);
-/** A chat in which someone has written and received an answer. */
+/** A chat in which a person has written and received an answer. */
 async function used(writing: WriteOptions, text = 'hello'): Promise<void> {
   await scene.write(text, writing);
   await scene.answerNext(writing.chat?.id);
 }
 
 describe('a message to another chat', () => {
-  it('[G02] reaches the owner in the chat they used last besides this one, unmarked and without an approval', async () => {
+  it('[G02] reaches the owner in the other chat they used last, unmarked and without an approval', async () => {
     await open(NAMED);
     await used(PHONE);
     await scene.write('send that to my phone', { fromOwner: true });
@@ -86,7 +86,7 @@ describe('a message to another chat', () => {
     );
     await scene.answerNext();
     expect(await scene.owed('-9')).toEqual(['fine', '⚙️ Dinner at eight.']);
-    // A reply to the message there is understood.
+    // The agent understands a reply to that message in its chat.
     await scene.write('why so late?', FAMILY);
     await scene.answerNext('-9');
     const seen = String(scene.model.asked.at(-1)?.messages.at(-1)?.content);
@@ -111,7 +111,7 @@ describe('a message to another chat', () => {
     ['toString', 'No chat is called'],
     ['gone', 'is not connected'],
     ['family', 'no message there'],
-  ])('[G02] to %s is refused, with the reason', async (to, why) => {
+  ])('[G02] to %s is refused with the reason', async (to, why) => {
     await open(NAMED, { approvals: { auto: ['message'] } });
     await scene.write('send it', { fromOwner: true });
     scene.model.next(sends(to, 'x'));
@@ -134,7 +134,7 @@ describe('a message to another chat', () => {
     expect(await scene.owed('phone')).toEqual(['fine']);
   });
 
-  it('[G05] is not sent if it is longer than what an approver is shown', async () => {
+  it('[G05] is refused if it is longer than an approver can be shown', async () => {
     await open(NAMED, { approvals: { auto: ['message'] } });
     await used(FAMILY);
     await scene.write('send it', { fromOwner: true });
@@ -146,7 +146,7 @@ describe('a message to another chat', () => {
   });
 
   it.each(['NO_REPLY', '⚙️', '   '])(
-    '[G09] is not sent if nothing of it is visible (%j)',
+    '[G09] is refused if it has no visible text (%j)',
     async (text) => {
       await open();
       await used(PHONE);
@@ -173,7 +173,7 @@ describe('a message to another chat', () => {
     expect(result()).toContain('5 messages at most');
   });
 
-  it('[G16] [D04] is not duplicated if a run dies before recording it', async () => {
+  it('[G16] [D04] is not duplicated if the process dies before recording it', async () => {
     await open();
     await used(PHONE);
     await scene.write('send it', { fromOwner: true });
@@ -195,7 +195,7 @@ describe('a message to another chat', () => {
     expect(first.length).toBeGreaterThan(2);
     expect(await scene.store.turns.totals(0)).toMatchObject({ answered: 1 });
     Object.assign(outbox, { post });
-    // In the meantime the owner has continued in another chat.
+    // Meanwhile the owner has continued in another chat.
     await used({ ...PHONE, chat: { id: 'tablet', type: 'direct' } });
     scene.later(20_000);
     await scene.answerNext();

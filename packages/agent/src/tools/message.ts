@@ -109,7 +109,7 @@ type FoundChat =
   | {
       readonly kind: 'chat';
       readonly route: ReplyRoute;
-      /** The conversation in this chat; null if nothing has been said in that thread yet. */
+      /** The conversation in that chat; null if no one has written in that thread yet. */
       readonly conversationId: string | null;
       readonly isOwners: boolean;
     }
@@ -119,7 +119,7 @@ const OWNER = /^owner(?::([a-z][a-z0-9-]*))?$/;
 
 /**
  * Finds an owner's direct chat, or a chat from the settings. The route is that of the last message
- * from there, so nothing is sent to a chat in which no person has written (F11). `here` is the
+ * from that chat, so nothing is sent to a chat in which no person has written (F11). `here` is the
  * message being answered; its chat receives the answer anyway.
  */
 async function findChat(
@@ -180,7 +180,7 @@ function toOneChat(
   { route, conversationId }: InboxRow,
   { isOwners }: Pick<FoundOneChat, 'isOwners'>,
 ) {
-  // The message is not a reply there.
+  // The message is sent without quoting another one.
   const { replyToMessageId: _, ...free } = route;
   return { kind: 'chat', route: free, conversationId, isOwners } as const satisfies FoundOneChat;
 }

@@ -23,7 +23,7 @@ async function open(): Promise<void> {
   scene = await openTurnScene({}, { tools });
 }
 
-/** Delivers the pending parts of the chat as messages p1, p2 and so on. */
+/** Delivers the pending parts of the chat with the message ids p1, p2 and so on. */
 async function deliver(): Promise<void> {
   for (const { part } of await scene.store.outbox.unfinished(CHAT, 99)) {
     await scene.store.outbox.markSending(part.id, 1);
@@ -44,8 +44,8 @@ async function calls(name: string, input: object, acts: (typeof ACTS)[number][] 
   return { heard: heard.at(-1), acts: acted.flatMap(({ part }) => part.act ?? []) };
 }
 
-describe('what the agent does with messages', () => {
-  it('[F04] reacts to the message that it answers', async () => {
+describe('actions of the agent on messages', () => {
+  it('[F04] reacts to the message being answered', async () => {
     await open();
     const { acts } = await calls('react', { emoji: '👍' });
     expect(acts).toEqual([{ kind: 'react', messageId: 'm1', emoji: '👍' }]);
@@ -69,7 +69,7 @@ describe('what the agent does with messages', () => {
     expect([missing.acts, missing.heard]).toEqual([[], expect.stringContaining('Not done')]);
   });
 
-  it('[F04] offers only the tools that its chat supports', async () => {
+  it('[F04] offers only the tools that the chat supports', async () => {
     await open();
     const { heard, acts } = await calls('react', { emoji: '👍' }, ['edit']);
     expect([heard, acts]).toEqual([expect.stringContaining('There is no tool "react"'), []]);
@@ -78,7 +78,7 @@ describe('what the agent does with messages', () => {
     expect(listMissingActions({ acts: ['react', 'edit', 'delete'] })).toEqual([]);
   });
 
-  describe('in a group', () => {
+  describe('changing messages in a group', () => {
     const GROUP = { id: 'c', type: 'group' } as const;
     const ADA = { id: '1', name: 'Ada', isBot: false };
     const ANN = { id: '2', name: 'Ann', isBot: false };
@@ -100,7 +100,7 @@ describe('what the agent does with messages', () => {
       return acts;
     };
 
-    it('[P18] changes a guest’s answers for that guest, and any answer for the owner', async () => {
+    it('[P18] lets a guest change only answers to that guest, and the owner any answer', async () => {
       await open();
       sent = 0;
       await says(BO, 'When is the game?');
@@ -132,7 +132,7 @@ describe('what the agent does with messages', () => {
     expect(older.acts).toEqual([]);
   });
 
-  it('[F04] does not react to a message of another chat', async () => {
+  it('[F04] does not react to a message in another chat', async () => {
     await open();
     await scene.write('do it', { acts: [...ACTS], answersIn: 'elsewhere' });
     scene.model.next({ calls: [{ name: 'react', with: { emoji: '👍' } }] }, { say: 'Done.' });

@@ -6,11 +6,10 @@ import { createFailure, defineTool, type Tool, type ToolCall, type ToolOutcome }
 
 export interface OwnMessagesDeps extends Omit<PostDeps, 'clock'> {
   readonly store: Pick<Store, 'outbox'>;
-  /** The ids of the people to whom the agent belongs. */
   readonly owners: readonly string[];
 }
 
-/** The channel action that each of these tools needs. */
+/** The channel action that each message tool needs. */
 const NEEDS: Readonly<Record<string, PartAction['kind']>> = {
   react: 'react',
   edit_message: 'edit',
@@ -23,7 +22,7 @@ export function listMissingActions({ acts = [] }: Pick<ReplyRoute, 'acts'>): rea
 }
 
 const MAX_PER_TURN = 10;
-/** How many of its own answers the agent can refer to, newest first. */
+/** How many of its latest answers the agent can refer to. */
 const MAX_BACK = 20;
 
 const SHARED = {
@@ -44,8 +43,8 @@ const Back = z
 
 /**
  * Reacts to the message being answered, and edits or deletes the agent's own answers in this chat
- * (F04), as far as the channel supports it. These actions go through the outbox, in order with
- * everything else that is sent, so none of them is lost in a crash.
+ * (F04), as far as the channel supports it. These actions go through the outbox, in order with all
+ * other messages, so a crash does not lose them.
  */
 export function createOwnMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
   return [
@@ -104,8 +103,8 @@ export function createOwnMessageTools(deps: OwnMessagesDeps): readonly Tool[] {
 }
 
 /**
- * Whether a person wrote a message in the chat that receives the answer. Ids from other chats
- * denote other messages.
+ * Whether a person wrote a message in the chat that receives the answer. Message ids from other
+ * chats refer to other messages.
  */
 function isWrittenInChat(
   message: InboundMessage | undefined,
@@ -120,10 +119,7 @@ function isWrittenInChat(
   );
 }
 
-/**
- * Finds the answer that is `back` answers ago, if the people whom the turn answers are allowed to
- * have it changed.
- */
+/** Finds the answer that is `back` answers ago, if the people in the turn may change it. */
 async function findOwnMessage(
   { store, owners }: OwnMessagesDeps,
   { route, reader: { conversationId }, messages = [] }: ToolCall,
@@ -179,7 +175,8 @@ async function actOnMessage(
 /** The turn that requests a change to an earlier answer. */
 interface ChangeRequest {
   /**
-   * True if the conversation belongs to them alone, so that all its answers are addressed to them.
+   * True if the conversation belongs to these people alone, so that all its answers are addressed
+   * to them.
    */
   readonly isAlone: boolean;
   /** The ids of the people whose messages the turn answers, such as `telegram:42`. */
@@ -189,9 +186,9 @@ interface ChangeRequest {
 
 /**
  * Whether an answer to these people may be edited or deleted. Guests in a group may only change
- * answers addressed to themselves, because everyone there assumes that what the bot writes is its
- * own text. If several people ask together, each must be entitled, because any of them may be the
- * one who wants the change. An answer to unknown people belongs to the owners.
+ * answers to themselves, because the group takes all of the bot's messages for its own text. If
+ * several people ask together, each of them must be entitled, because any of them may have
+ * requested the change. Only owners may change an answer whose recipients are unknown.
  */
 export function canChangeAnswer(
   { isAlone, people, owners }: ChangeRequest,

@@ -27,8 +27,8 @@ const Input = z
   });
 
 /**
- * Proposes a change to SOUL.md (W06), which is the agent's only way to change it. SOUL.md is prompt
- * text for everyone, so a person approves the whole text before it is evaluated (W09).
+ * Proposes a change to SOUL.md (W06); the agent cannot change it in any other way. SOUL.md is
+ * prompt text for everyone, so a person approves the whole text before it is evaluated (W09).
  */
 export function createProposeSoulTool({
   service,

@@ -10,7 +10,7 @@ import type { SentFile, WriteOptions } from '../testing/write-message.ts';
 import { createReadDocumentTool } from './read-document.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** 3,000 characters: `0000 0005 0010 …`. */
+/** A text of 3,000 characters: `0000 0005 0010 …`. */
 const LONG = Array.from({ length: 600 }, (_, at) => String(at * 5).padStart(4, '0')).join(' ');
 const document = (text: string): SentFile => ({
   ...{ kind: 'document', name: 'report.txt' },
@@ -41,7 +41,7 @@ async function turn(writing: WriteOptions = {}, ...scripts: readonly ScriptStep[
 }
 
 describe('read_document', () => {
-  it('[F10] continues reading in later turns, part by part, as an untrusted file', async () => {
+  it('[F10] continues reading a document in later turns, part by part, as an untrusted file', async () => {
     await turn({ files: [document(LONG)] });
     await turn({}, read('1-0', { offset: 1_000, length: 1_000 }), { say: 'So far.' });
     expect(heard()).toMatch(
@@ -54,7 +54,7 @@ describe('read_document', () => {
     expect(heard()).toBe('The document "report.txt" has 2999 characters; none at offset 2999.');
   });
 
-  it('[F10] is offered only if the conversation has such a document', async () => {
+  it('[F10] is offered only if the conversation has a document to continue', async () => {
     await turn();
     expect(offered()).toEqual([]);
     await turn({ files: [document('short')] });
@@ -68,7 +68,7 @@ describe('read_document', () => {
     expect(offered()).toEqual([]);
   });
 
-  it('[W02] reads nothing of another conversation', async () => {
+  it('[W02] reads no document of another conversation', async () => {
     await turn({ files: [document(LONG)] });
     await turn({ ...OTHERS, files: [document('theirs')] }, read('1-0'), { say: 'No.' });
     expect(heard()).toMatch(/^There is no document "1-0" in this conversation/);
@@ -77,7 +77,7 @@ describe('read_document', () => {
     expect(heard()).toMatch(/^There is no document "passwords"/);
   });
 
-  it('[W02] is not offered if the answer goes elsewhere', async () => {
+  it('[W02] is not offered if the answer goes to another chat', async () => {
     await turn({ files: [document(LONG)] });
     scene.model.next(read('1-0'), { say: 'No.' });
     await scene.write('go on', { answersIn: '-9' });

@@ -18,12 +18,12 @@ export interface ReadDocumentDeps {
 
 const USUAL_CHARACTERS = 16_000;
 const MAX_CHARACTERS = 30_000;
-/** The time limit for a document, in ms. This includes its time in the queue (G19). */
+/** The time limit for a document, in ms. The limit includes the time in the queue (G19). */
 const WAIT_MS = 90_000;
 
 /**
- * Continues reading a document that someone sent in this conversation (F10), while it is kept. Its
- * text counts as written by outsiders, even if the owner sent it.
+ * Continues reading a document that was sent in this conversation (F10), while the document is
+ * kept. The text counts as written by outsiders, even if the owner sent the document.
  */
 export function createReadDocumentTool({ attachments, media }: ReadDocumentDeps): Tool {
   return defineTool({
@@ -84,7 +84,7 @@ function describeAbsentDocument(id: string): string {
   return `There is no document "${id}" in this conversation, or it is no longer kept: files of chats are kept for about a day. Ask for it to be sent again.`;
 }
 
-/** The note is Parley's own text, so it is not framed as text from outsiders. */
+/** The note is Parley's own text, so it is not framed as untrusted. */
 function createUnreadDocument(note: string): ToolOutcome {
   return { text: '', note, failed: true };
 }

@@ -5,7 +5,7 @@ import { createFailure, defineTool, type Tool } from './tool.ts';
 
 export const PATH_HINT = 'Path inside the workspace, such as notes/today.md.';
 
-/** Reads the whole file; the workspace itself limits how long it may be. */
+/** Reads the whole file, whose length the workspace limits. */
 export const WHOLE_FILE: number = Number.MAX_SAFE_INTEGER;
 
 const MAX_CHARACTERS = 16_000;
@@ -124,7 +124,7 @@ export const grepTool: Tool = defineTool({
   },
 });
 
-/** The line, or the part of it around the match. */
+/** Shortens a long line to the part around the match. */
 function excerptAround(line: string, wanted: string): string {
   if (line.length <= LINE_LENGTH) return line.trim();
   const at = line.toLowerCase().indexOf(wanted);
@@ -137,24 +137,25 @@ function excerptAround(line: string, wanted: string): string {
 
 /**
  * Converts a path to the form that a view accepts. Models also write `./a.md`, or start with the
- * workspace folder as shown in the prompt, which for guests is only its name. A path outside the
- * workspace is left as it is, and the view refuses it.
+ * workspace folder from the prompt, which for guests is only its name. A path outside the workspace
+ * is returned unchanged, and the view refuses it.
  */
 export function toWorkspacePath(path: string, workspace: string, home: string = homedir()): string {
   const full = path.startsWith('~/') ? `${home}${path.slice(1)}` : path;
   if (full.startsWith(`${workspace}/`)) return full.slice(workspace.length + 1);
-  // The path stays as written: an error that repeats it must not reveal where the home folder is.
+  // The path is returned as written, because an error that repeats it must not reveal the home
+  // folder.
   return path.replace(/^(\.\/)+/, '');
 }
 
-/** The same for a folder, with a trailing slash; empty for the workspace itself. */
+/** Converts a folder path, with a trailing slash; empty for the workspace itself. */
 function toFolderPath(folder: string, workspace: string): string {
   const name = folder.replace(/\/+$/, '');
   if (name === '' || name === '.' || name === workspace) return '';
   return `${toWorkspacePath(name, workspace)}/`;
 }
 
-/** Explains why there is nothing to read. A private file is reported as missing. */
+/** Explains why a file cannot be read. A private file is reported as missing. */
 export function explainAbsent(path: string, { reason, detail }: AbsentFile): string {
   switch (reason) {
     case 'missing':

@@ -52,7 +52,7 @@ async function open(files: readonly ToolFile[] = [], model?: ScriptedModel): Pro
   writeFileSync(join(scene.folder, 'MEMORY.md'), 'the heron');
   writeFileSync(join(scene.folder, 'large.bin'), new Uint8Array(1_001));
 }
-/** A model that calls the tool until it has the result. */
+/** A model that repeats the call until it receives the result. */
 function obedient(model: ScriptedModel): Pick<ScriptedModel, 'id' | 'stream'> {
   return {
     id: model.id,
@@ -80,7 +80,7 @@ async function asks(file: string, writing: WriteOptions = {}, more: object = {})
 
 const isOver = async (): Promise<boolean> => (await scene.store.lanes.withWork(9, 0)).length === 0;
 
-/** Runs the lane once as a worker; its store may kill the worker. */
+/** Runs the lane once like a worker, which the store may kill. */
 async function liveOnce(): Promise<void> {
   const started = await scene.begin();
   await scene.run(started).catch((error: Error) => expect(error.message).toBe('killed'));
@@ -88,7 +88,7 @@ async function liveOnce(): Promise<void> {
 }
 
 describe('the tool that sends files', () => {
-  it('[F10] [D04] sends a picture with its caption before the answer, its bytes stored with the part', async () => {
+  it('[F10] [D04] sends a picture with its caption before the answer, and stores its bytes with the part', async () => {
     await open();
     expect(await asks('chart.png', {}, { caption: '**See**' })).toBe(
       'chart.png is on its way to this chat, as image.',
@@ -119,7 +119,7 @@ describe('the tool that sends files', () => {
     expect(await sent(writing.chat?.id)).toHaveLength(said === 'on its way' ? 1 : 0);
   });
 
-  it('[F10] [W09] sends what a tool has made, in that conversation only', async () => {
+  it('[F10] [W09] sends a file that a tool created, in that conversation only', async () => {
     await open([{ name: 'map.png', mimeType: 'image/png', bytes: PNG }]);
     await scene.write('draw', { ...GROUP, maxFileBytes: 1_000 });
     scene.model.next({ calls: [{ name: 'draw', with: {} }] }, { say: 'Drawn.' });
@@ -131,7 +131,7 @@ describe('the tool that sends files', () => {
     expect([await sent('-9'), await sent()]).toMatchObject([[{ file: { name: 'map.png' } }], []]);
   });
 
-  it('[F10] [G16] sends the file once, whenever its process dies', async () => {
+  it('[F10] [G16] sends the file once, whenever the process dies', async () => {
     const whenDead = fc.record({
       write: fc.integer({ min: 1, max: 5 }),
       when: fc.constantFrom('before' as const, 'after' as const),

@@ -19,7 +19,7 @@ export const FILE_HINT =
 /**
  * Sends a file to the chat being answered, natively on each platform (F10): a workspace file that
  * the reader may see, or one that a tool created in this conversation (W09). The bytes are stored
- * with the part, so the file is neither lost nor repeated in a crash.
+ * with the part, so a crash neither loses the file nor sends it twice.
  */
 export function createSendFileTool(deps: SendFileDeps): Tool {
   return defineTool({
@@ -65,8 +65,8 @@ const REFUSED = {
 } as const;
 
 /**
- * Opens a file to send, as the reader of the turn may see it. Otherwise returns the reason, for the
- * model.
+ * Opens a file to send with the permissions of the turn's reader. Returns the reason, for the
+ * model, if the file cannot be sent.
  */
 export async function openOutgoingFile(
   { agentFiles }: Pick<SendFileDeps, 'agentFiles'>,
@@ -124,14 +124,13 @@ function getMimeType(path: string): string {
   return TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream';
 }
 
-/** The types that platforms display natively; everything else is sent as a document. */
+/** The types that platforms display natively; all other files are sent as documents. */
 const SHOWN: readonly (readonly [RegExp, OutboundFile['kind']])[] = [
   [/^image\/(png|jpeg|gif|webp)$/, 'image'],
   [/^video\/mp4$/, 'video'],
   [/^audio\//, 'audio'],
 ];
 
-/** The attachment kind used for a file of this type. */
 export function getOutboundFileKind(
   mimeType: string,
   as?: 'document' | 'voice',
@@ -141,7 +140,7 @@ export function getOutboundFileKind(
   return as === 'voice' && kind === 'audio' ? 'voice' : kind;
 }
 
-/** Tells the model which files tools have created for it. */
+/** Formats for the model the list of files that tools have created. */
 export function describeGivenFiles(
   files: readonly (Pick<AgentFile, 'name' | 'mimeType' | 'bytes'> & { readonly id: string })[],
 ): string {

@@ -4,20 +4,18 @@ import { cutText, parseSkillCommand, SkillSnapshot, type Skills } from '@parley/
 import { z } from 'zod';
 import { createFailure, defineTool, type Tool } from './tool.ts';
 
-/** The number of sessions whose snapshot is cached; it is stored in the database anyway. */
+/** The number of sessions whose snapshot is cached; all snapshots are stored in the database. */
 const SESSIONS = 500;
-/** The largest number of skills in one turn; a burst of messages can contain several commands. */
+/** The maximum number of skills in one turn; a burst of messages can contain several commands. */
 const MAX_CALLED_SKILLS = 3;
 /** The maximum length of the text of an invoked skill, in characters. */
 const MAX_CHARACTERS = 30_000;
 
-/** The turn facts that the source reads. */
 export type SkillTurn = Pick<
   SourceTurn,
   'conversationId' | 'session' | 'reader' | 'messages' | 'fix'
 >;
 
-/** A `ContextSource` that needs only these facts. */
 export interface SkillsSource extends ContextSource {
   gather(
     turn: SkillTurn,
@@ -25,9 +23,9 @@ export interface SkillsSource extends ContextSource {
 }
 
 /**
- * The skills in a turn: the list fixed when its session started (S07), and the current text of
- * skills that people invoked by command (S08). The disk is read when a session starts or a command
- * is typed.
+ * Provides the skills in a turn: the list fixed at the start of the session (S07), and the current
+ * text of skills that people invoked by command (S08). The disk is read only when a session starts
+ * or a command is typed.
  */
 export function createSkillsSource(
   skills: Pick<Skills, 'reads' | 'snapshot' | 'called'>,
@@ -40,7 +38,7 @@ export function createSkillsSource(
     const now = await skills.snapshot(turn.reader);
     if (turn.fix === undefined) return now;
     const kept = await turn.fix('skills', now, SkillSnapshot);
-    // The text is usually the same as in other sessions, so one copy is shared.
+    // The list is usually the same in all sessions, so one copy is shared.
     const fixed = kept.version === now.version ? now : kept;
     sessions.set(key, fixed);
     return fixed;
@@ -59,7 +57,8 @@ export function createSkillsSource(
 }
 
 /**
- * Finds the skills that messages invoke. Any other command is ordinary text and causes no notice.
+ * Finds the skills that messages invoke. A command that names no skill is ordinary text and causes
+ * no notice.
  */
 async function findCalledSkills(
   { messages, reader }: SkillTurn,
@@ -79,7 +78,7 @@ async function findCalledSkills(
   return parts;
 }
 
-/** Reads a skill by its name, wherever its folder is (S06). */
+/** Reads a skill by its name, in any skill folder (S06). */
 export function createLoadSkillTool(skills: Pick<Skills, 'read'>): Tool {
   return defineTool({
     name: 'load_skill',

@@ -15,8 +15,8 @@ const MAX_PER_TURN = 5;
 const SPEAK_MS = 70_000;
 
 /**
- * Speaks a text as a voice note (F10). Offered if a speech service is configured and the chat
- * supports voice notes.
+ * Speaks a text as a voice note (F10). The tool is offered if a speech service is configured and
+ * the chat supports voice notes.
  */
 export function createSpeakTool({ media, ...deps }: SpeakDeps): Tool {
   return defineTool({

@@ -9,7 +9,7 @@ import type { Store } from '@parley/store';
 import { z } from 'zod';
 import { createFailure, defineTool, type Tool, type ToolCall, type ToolOutcome } from './tool.ts';
 
-/** A non-empty text: models fill fields that they do not need with "" or "none". */
+/** A non-empty text; models fill fields that they do not need with "" or "none". */
 function createOptionalText(max: number) {
   const hint = 'leave it out where it is not needed';
   return z
@@ -18,7 +18,7 @@ function createOptionalText(max: number) {
     .refine((text) => !isPlaceholder(text), hint);
 }
 
-/** Tells the current time; the prompt only has the time at which the turn started. */
+/** Returns the current time; the prompt contains only the time at which the turn started. */
 export const currentTimeTool: Tool = defineTool({
   name: 'current_time',
   summary: 'Tells the date and time of day, here or in another time zone.',
@@ -46,14 +46,14 @@ function createClockFace(timeZone: string): Intl.DateTimeFormat | null {
   try {
     return new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeStyle: 'short', timeZone });
   } catch {
-    return null; // Intl reports an unknown zone only by throwing.
+    return null; // Intl reports an unknown time zone only by throwing.
   }
 }
 
 const HINT =
   'When the person wants to be reminded, or wants something done later or again and again. Write the task so that it can be done without this conversation. Tell the person when it will be. Do not use it for what can be done now.';
 
-/** How many messages in a chat are searched for the one being answered. */
+/** How many messages in a chat are searched for the message being answered. */
 const RECENT = 200;
 
 const CronInput = z.object({
@@ -81,7 +81,7 @@ const CronInput = z.object({
     .describe('Where a program reads the answers: `json`, or a JSON Schema they must fit; `none`.'),
 });
 
-/** Schedules jobs in the chat that asks (H08). */
+/** Schedules jobs for the chat in which a person asks (H08). */
 export function createCronTool({
   store,
   ask,
@@ -102,7 +102,7 @@ export function createCronTool({
     spares: ({ action }) => action !== 'add' && action !== 'change',
     input: CronInput,
     async run(input, call): Promise<ToolOutcome> {
-      // Jobs must not create jobs: a person must have asked.
+      // Jobs must not create jobs; only a person may request one.
       const message = call.messages?.findLast(({ trigger }) => trigger === undefined);
       if (message === undefined && input.action !== 'list') return createFailure(NO_ASKER);
       const by = message ?? call.messages?.at(-1);

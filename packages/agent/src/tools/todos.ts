@@ -4,7 +4,7 @@ import type { TodoRepository } from '@parley/store';
 import { z } from 'zod';
 import { defineTool, type Tool } from './tool.ts';
 
-/** Shows the model its list for this conversation (G12), as long as it contains an open item. */
+/** Shows the model the to-do list of the conversation (G12) while it contains an open item. */
 export function createTodosSource(todos: Pick<TodoRepository, 'of'>): ContextSource {
   return {
     id: 'todos',
@@ -15,7 +15,7 @@ export function createTodosSource(todos: Pick<TodoRepository, 'of'>): ContextSou
   };
 }
 
-/** Longer lists do not help, and the list is in every prompt. */
+/** The limit on items: longer lists do not help, and the list is in every prompt. */
 const MAX_ITEMS = 30;
 const MAX_ITEM = 200;
 
@@ -25,7 +25,8 @@ const Item = z.object({
 });
 
 /**
- * Maintains a session's list (G12). Each call replaces the whole list, and people see the progress.
+ * Maintains the to-do list of a session (G12). Each call replaces the whole list, and people see
+ * the progress.
  */
 export function createWriteTodosTool(todos: Pick<TodoRepository, 'replace'>): Tool {
   return defineTool({

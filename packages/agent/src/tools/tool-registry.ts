@@ -14,13 +14,16 @@ export interface AddedTools {
 export interface ToolRegistryOptions {
   readonly builtIn: readonly Tool[];
   readonly added?: readonly AddedTools[];
-  /** Tools that come and go. Returns the same list as long as nothing has changed. */
+  /**
+   * Tools that are added and removed at run time. Returns the same list object until the tools
+   * change.
+   */
   readonly live?: () => readonly AddedTools[];
   /** Called for each live tool that is left out, once per change. */
   readonly onProblem?: (problem: ToolProblem) => void;
-  /** The only tools that are offered; all when absent. */
+  /** The only tools to offer; all tools if absent. */
   readonly allow?: readonly string[] | undefined;
-  /** Never offered, even if allowed. */
+  /** Tools that are never offered, even if allowed. */
   readonly block?: readonly string[];
 }
 
@@ -37,21 +40,20 @@ export interface ToolSet {
   readonly notes: readonly ToolNote[];
   readonly offered: readonly ModelTool[];
   readonly tokens: number;
-  /** The names of tools whose results may have been written by outsiders. */
   readonly foreign: ReadonlySet<string>;
   /** The cost of validating the arguments of third-party tools. */
   readonly sizes: ReadonlyMap<string, SchemaSize>;
 }
 
 /**
- * All tools in an installation. A turn resolves them once, and its set does not change while tools
- * come and go. `lacking` names the tools that its chat has no use for.
+ * All tools of an installation. A turn resolves its tools once, and its set does not change when
+ * live tools appear or disappear. `lacking` names the tools that cannot be used in the turn's chat.
  */
 export interface ToolRegistry {
   for(reader: Reader, lacking?: readonly string[]): ToolSet;
 }
 
-/** `snake_case`, as the strictest provider requires. */
+/** Matches `snake_case`, as the strictest provider requires. */
 const NAME = /^[a-z][a-z0-9_]{0,63}$/;
 
 interface RegisteredTool {
@@ -61,8 +63,9 @@ interface RegisteredTool {
 }
 
 /**
- * Validates names and schemas once. An invalid tool, or one whose name is taken, is left out and
- * returned as a problem: a plugin never stops the gateway and never replaces a built-in tool.
+ * Validates the names and schemas of all tools once. An invalid tool, or one whose name is taken,
+ * is left out and returned as a problem, so that a plugin cannot stop the gateway or replace a
+ * built-in tool.
  */
 export function createToolRegistry(options: ToolRegistryOptions): {
   readonly registry: ToolRegistry;
@@ -132,8 +135,8 @@ function addTools(
 type ToolFault = Pick<ToolProblem, 'code' | 'message'>;
 
 /**
- * What the operator of an MCP server can do about a tool. The author of a plugin changes the code
- * instead.
+ * How the operator of an MCP server can resolve a problem with a tool. The author of a plugin
+ * changes the code instead.
  */
 const BLOCK = 'or add it to “tools.block” of the server';
 
@@ -169,8 +172,8 @@ function registerTool(tool: Tool): RegisteredTool | ToolFault {
     const description = hint === undefined ? summary : `${summary} ${hint}`;
     return { tool, offered: { name: tool.name, description, inputSchema }, size };
   } catch (error) {
-    // Not every zod check can be expressed in JSON Schema, a plugin may have no schema at all, and
-    // some checks could take forever.
+    // Zod can check more than JSON Schema can express, a plugin may have no schema, and some checks
+    // could take forever.
     const what = `Its input cannot be described to a model or checked: ${reasonOf(error)}`;
     const message = isServerTool(tool) ? `${what}. Update the server, ${BLOCK}.` : what;
     return { code: 'tool-schema', message };
@@ -178,8 +181,8 @@ function registerTool(tool: Tool): RegisteredTool | ToolFault {
 }
 
 /**
- * The JSON Schema for an input, with every reference expanded. Throws if a check against it could
- * take forever.
+ * The JSON Schema for an input, with every reference expanded. Throws if validation against the
+ * schema could take forever.
  */
 function describeInput(input: z.ZodType) {
   const describe = (reused: 'ref' | 'inline') =>
@@ -187,12 +190,12 @@ function describeInput(input: z.ZodType) {
       io: 'input',
       reused,
       override: ({ jsonSchema }) => {
-        // Zod adds these limits to every integer; they would only cost tokens in each request.
+        // Zod adds these limits to every integer; in requests they would only cost tokens.
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       },
     });
-  // Shared parts remain shared at first: expanded, they could exceed the memory.
+  // Shared parts remain shared at first, because the expanded schema could exceed the memory.
   const shared = describe('ref');
   const size = measureSchema(shared);
   return { size, schema: shared.$defs === undefined ? shared : describe('inline') };
@@ -243,8 +246,8 @@ export function removeTools(set: ToolSet, isLeftOut: (name: string) => boolean):
 }
 
 /**
- * The tools available in a conversation's mode (G04). Outside agent mode, tools that change
- * something keep their name and schema, so that the model knows about them, but only explain that
+ * The tools available in a conversation's mode (G04). Outside agent mode, tools with side effects
+ * keep their name and schema, so that the model knows about them, but a call only explains that
  * they are not available.
  */
 export function listToolsInMode(tools: ToolSet, mode: ConversationMode = 'agent'): ToolSet {

@@ -7,9 +7,9 @@ import type { ToolSet } from './tool-registry.ts';
 const MAX_CHECK_STEPS = 50_000;
 
 /**
- * Tries the arguments of a call in a thread if validating them could take long, because they are
- * validated several times during a call and would block the event loop. Null if they can be
- * validated; otherwise the refusal for the model. Throws if `stop` has fired.
+ * Validates the arguments of a call in a thread first if that could take long, because they are
+ * validated several times during a call and would block the event loop. Returns null if the
+ * arguments can be validated; otherwise the refusal for the model. Throws if `stop` has fired.
  */
 export async function tryArguments(
   { tools, checks }: { readonly tools: ToolSet; readonly checks: CheckRunner },
@@ -30,19 +30,19 @@ export async function tryArguments(
   }
 }
 
-/** Whether validating these arguments takes next to no time. */
+/** Whether validating these arguments takes almost no time. */
 export function isQuickToCheck(
   name: string,
   input: unknown,
   { sizes }: Pick<ToolSet, 'sizes'>,
 ): boolean {
   const size = sizes.get(name);
-  // Parley's own tools have no measured size.
+  // Parley's own tools have no measured size and always count as quick.
   if (size === undefined) return true;
   return size.isPredictable && hasAtMost(input, MAX_CHECK_STEPS / size.expanded);
 }
 
-/** Whether a JSON value has at most `limit` parts. */
+/** Whether a JSON value has at most `limit` nested values. */
 function hasAtMost(value: unknown, limit: number): boolean {
   const open = [value];
   let left = limit;

@@ -37,13 +37,16 @@ export function createWebTools({ fetch: pages, search: engines }: WebSettings): 
 
 const RESULTS_CHARACTERS = 25_000;
 
-/** Searches the web with the engines from the settings (G02). Not offered if there are none. */
+/**
+ * Searches the web with the engines from the settings (G02). The tool is not offered if no engine
+ * is configured.
+ */
 export function createWebSearchTool({
   search,
   results,
 }: {
   readonly search: SearchWeb;
-  /** The number of results, unless the model requests fewer. */
+  /** The number of results unless the model requests fewer. */
   readonly results: number;
 }): Tool {
   return defineTool({
@@ -81,9 +84,9 @@ export function createWebSearchTool({
 }
 
 /**
- * When reading a page needs an approval. `after-untrusted-text`: for addresses that nobody gave,
- * once text from outsiders has been read in the turn. `unknown`: always for such addresses, in an
- * owner's direct chat.
+ * When reading a page needs an approval. `after-untrusted-text`: for addresses that no person or
+ * search named, once the turn has read text from outsiders. `unknown`: always for addresses that no
+ * person or search named, in an owner's direct chat.
  */
 export type FetchApproval = 'never' | 'after-untrusted-text' | 'unknown' | 'always';
 
@@ -144,7 +147,7 @@ interface ApprovalOptions extends Pick<Tool, 'approval' | 'asksAbout'> {
   spares?(input: { readonly url: string }, moment: CallMoment): boolean;
 }
 
-/** An address that the model makes up can carry data out; one that it was given cannot. */
+/** An address that the model makes up can leak data; an address that it was given cannot. */
 function createApprovalOptions(approval: FetchApproval): ApprovalOptions {
   switch (approval) {
     case 'never':
@@ -161,7 +164,7 @@ function createApprovalOptions(approval: FetchApproval): ApprovalOptions {
       return {
         approval: 'ask',
         asksAbout: ABOUT,
-        // Other chats contain nothing that belongs to the owner, so nothing can leak.
+        // In other chats the turn has no private text of the owner that could leak.
         spares: ({ url }, moment) =>
           isGivenAddress(url, moment) || (moment.reader.kind !== 'owner' && !moment.untrustedText),
       };
@@ -195,7 +198,7 @@ function formatPageNote(total: number, from: number, most: number): string {
 
 /**
  * Matches an address with its scheme, or a name with a dot. Each run of characters is examined
- * once, however long it is.
+ * once, regardless of its length.
  */
 const ADDRESS =
   /https?:\/\/[^\s<>"'`\\]+|(?<![\p{L}\p{N}_.-])[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+)+(?:[:/?#][^\s<>"'`\\]*)?/giu;
@@ -205,9 +208,9 @@ const FOUND = /^ {3}(https?:\/\/\S+)$/gm;
 const TRAILING = /(?<![.,;:!?)\]}*_~|。，；：！？）」』】])[.,;:!?)\]}*_~|。，；：！？）」』】]+$/u;
 
 /**
- * Whether an address occurs literally in what people wrote in this turn, or in what a search found,
- * so that the model has added nothing to it. Pages, quoted messages and earlier turns do not count:
- * an address there may have been crafted to carry something out.
+ * Whether an address occurs literally in the text that people wrote in this turn or that a search
+ * returned, so that the model has added nothing to it. Pages, quoted messages and earlier turns are
+ * excluded, because an address in them may have been crafted to leak data.
  */
 export function isKnownAddress(
   url: string,
@@ -225,7 +228,8 @@ export function isKnownAddress(
 
 /**
  * Whether an address occurs literally on a page that was read in this turn, and belongs to a host
- * named by people. A request for a page usually includes the pages that belong to it.
+ * named by people. A person who asks for a page usually means its linked pages on the same host as
+ * well.
  */
 export function isLinkOfNamedHost(
   url: string,
@@ -239,7 +243,10 @@ export function isLinkOfNamedHost(
   return findAddresses(pages).some((address) => toAddressKey(address) === wanted);
 }
 
-/** The addresses in the given texts, unchanged, without trailing characters that end a sentence. */
+/**
+ * Returns the addresses in the given texts, unchanged except for trailing characters that end a
+ * sentence.
+ */
 export function findAddresses(texts: readonly string[]): readonly string[] {
   return texts
     .flatMap((text) => text.match(ADDRESS) ?? [])
@@ -255,8 +262,8 @@ function parseUrl(address: string): URL | null {
 }
 
 /**
- * The server and path of an address; null if it is not an address. http and https are treated as
- * equal.
+ * Returns the host and path of an address; null if it is not an address. http and https are treated
+ * as equal.
  */
 function toAddressKey(address: string): string | null {
   const url = parseUrl(address);

@@ -52,7 +52,7 @@ function proposeWrite(promptFiles: PromptFiles, plan: WritePlan): Proposal | nul
   if (plan.kind !== 'planned') return null;
   const { name, content, created, access } = plan;
   if (access === 'closed' && !promptFiles.includes(name)) return null;
-  // A new file, or one in a prompt folder for others, is meant for them even if it is private now.
+  // A new file in a prompt folder for others is meant for them even if it is private now.
   const isForOthers = !isOwnersByDefault(name) && (created || name.includes('/'));
   return {
     shown: { path: name, readers: READERS[access], whole_file: content },
@@ -68,7 +68,8 @@ const READERS = {
 } as const;
 
 /**
- * The approval in the form that views accept: the content that a person approved, if one was asked.
+ * Converts an approval to the form that views accept: the content that a person approved, if one
+ * was asked.
  */
 function toApproval(approved: ToolCall['approved']) {
   return approved === undefined ? undefined : ({ by: 'approval', content: approved } as const);
@@ -119,13 +120,13 @@ export function createEditTool(promptFiles: PromptFiles): Tool {
   });
 }
 
-/** The new text, or null if nothing changes, and the result for the model. */
+/** Returns the new text (null if nothing changes) and the result for the model. */
 interface EditResult {
   readonly text: string | null;
   readonly outcome: ToolOutcome;
 }
 
-/** The file was removed a moment ago. */
+/** The file was removed between the two reads. */
 const GONE = { kind: 'absent', reason: 'missing' } as const;
 
 function createEdit(name: string, text: string, old: string, replacement: string): EditResult {
@@ -145,8 +146,8 @@ function createEdit(name: string, text: string, old: string, replacement: string
 }
 
 /**
- * The positions at which `wanted` occurs. The search continues one character after each match,
- * because passages may overlap.
+ * Returns the positions at which `wanted` occurs. The search continues one character after each
+ * match, because matches may overlap.
  */
 function findPositions(text: string, wanted: string): number[] {
   const places: number[] = [];
@@ -162,7 +163,7 @@ function describeAmbiguous(name: string, text: string, places: readonly number[]
   return `${name} was not changed: the passage is in it ${places.length} times, at the lines ${lines.join(', ')}${more}. Take more of what stands around the one you mean.`;
 }
 
-/** Usually whitespace or case differs; the result then names the line that was probably meant. */
+/** Usually whitespace or case differs, so the result names the line that was probably meant. */
 function describeNotFound(name: string, text: string, old: string): string {
   const [firstLine = ''] = old.split('\n').filter((line) => line.trim() !== '');
   const wanted = foldLine(firstLine);
@@ -187,8 +188,8 @@ function getLineNumber(text: string, at: number): number {
 const MAX_LINES = 12;
 
 /**
- * The lines that a replacement changed, as whole lines with `-` and `+`, so that a model sees its
- * own mistakes. `at` is where `old` begins in `before`.
+ * Shows the changed lines of a replacement, as whole lines with `-` and `+`, so that a model sees
+ * its own mistakes. `at` is the position of `old` in `before`.
  */
 function listReplacedLines(before: string, at: number, old: string, replacement: string): string {
   const start = before.lastIndexOf('\n', at - 1) + 1;

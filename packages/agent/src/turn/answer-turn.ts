@@ -19,7 +19,7 @@ import {
 import type { TurnRun } from './run.ts';
 import type { Turn } from './turn.ts';
 
-/** Why a turn has no answer: a notice to send instead, or the way the turn ended without one. */
+/** Why a turn has no answer: a notice to send instead, or how the turn ended without one. */
 export type NoAnswer =
   | (FinalNotice & {
       /** Set if the model gave no answer. */
@@ -28,8 +28,8 @@ export type NoAnswer =
   | TurnEnding;
 
 /**
- * Answers a turn: from its journal if an earlier run had received the answer, otherwise with the
- * model and its tools (G16).
+ * Answers a turn: with the journal if an earlier run had already received the answer, otherwise
+ * with the model and its tools (G16).
  */
 export function answerTurn(
   services: TurnServices,
@@ -60,8 +60,8 @@ export function answerTurn(
 }
 
 /**
- * Returns the result of the model's work (null if the lease was lost), or the reason why there is
- * none.
+ * Returns the result of the model's work, or the reason why there is none; null if the lease was
+ * lost.
  */
 export async function catchModelFailure<Found>(
   work: () => Promise<Found | null>,
@@ -71,8 +71,7 @@ export async function catchModelFailure<Found>(
   try {
     return (await work()) ?? { outcome: 'fenced' };
   } catch (error) {
-    // The turn stays unfinished: a stop has already closed it; in all other cases another run
-    // resumes it.
+    // The turn stays unfinished, so that another run resumes it; after a stop it is already closed.
     const stop = stopReasonOf(signal);
     if (stop !== null) return { outcome: AFTER_STOP[stop] };
     if (error instanceof TurnSuspendedError) return { outcome: 'suspended' };
@@ -95,7 +94,7 @@ export const AFTER_STOP: Readonly<Record<StopReason, TurnEnding['outcome']>> = {
 };
 
 /**
- * The message to a person if the model gave no answer. Only an owner reads about servers, keys and
+ * The message to a person if the model gave no answer. Only owners read about servers, keys and
  * settings.
  */
 export function describeModelFailure(error: ModelError, reader: Reader): string {

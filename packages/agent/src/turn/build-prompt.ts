@@ -35,7 +35,6 @@ import { type AgentContext, deliversElsewhere, type Turn, toSenderId } from './t
 import { runBeforeHooks, type TurnAdditions, type TurnOpening } from './turn-hooks.ts';
 import { joinMessageTexts } from './turn-text.ts';
 
-/** The files and facts that a turn reads before its prompt is built. */
 export interface OpenedTurn extends TurnOpening {
   readonly identity: Identity;
   readonly messages: readonly InboundMessage[];
@@ -67,8 +66,8 @@ export interface TurnDraft {
 }
 
 /**
- * Builds a turn's prompt, tools, history and newest message (P01). Previews use it as well, so that
- * they equal what a turn sends (P17). `past` reads the history.
+ * Builds a turn's prompt, tools, history and newest message (P01). Previews use this function as
+ * well, so that they equal what a turn sends (P17). `past` reads the history.
  */
 export async function buildPrompt(
   turn: Turn,
@@ -83,8 +82,8 @@ export async function buildPrompt(
   const startedAt = monotonic();
   const [prompt, read, tools] = await tracer.span('parley.prompt', {}, () => {
     const reading = past();
-    // Resolved once per turn: MCP servers come and go, and the prompt must list exactly the tools
-    // that are offered.
+    // The tools are resolved once per turn: MCP servers connect and disconnect, and the prompt must
+    // list exactly the tools that are offered.
     const offering = reading.then(({ transcript }) =>
       selectOfferedTools(
         turn,
@@ -108,7 +107,7 @@ export async function buildPrompt(
 /** `hasDocuments` says whether the turn can name a document. */
 function selectOfferedTools(turn: Turn, { tools }: PromptMeans, hasDocuments: boolean): ToolSet {
   const { route, reader, mode, messages } = turn;
-  // If the answer goes elsewhere, its readers must not see the files from this chat (W02).
+  // If the answer goes to another chat, its readers must not see the files from this chat (W02).
   const mayReadOn = hasDocuments && !deliversElsewhere(messages);
   const lacking = [
     ...listMissingActions(route),
@@ -151,11 +150,11 @@ async function assemblePrompt(
   const known = { facts, reader, view, messages, ...fixForSession(turn, services) };
   const features = await gatherFeatures(means.sources, { ...known, conversationId, session }, log);
   const mentioned = await readMentionedFiles(view, messages);
-  // Awaited only after all sources have been asked.
+  // The promise is awaited only after all sources have started.
   const tools = await offering;
   const context = {
     ...listAttachmentKinds(messages),
-    // With a format, a program waits for the answer, so the agent must not stay silent.
+    // If the answer has a format, a program waits for it, so the agent must not stay silent.
     ...(format === undefined
       ? decideSilence(facts, features)
       : { responseSchema: getFormatSchema(format) }),
@@ -187,7 +186,7 @@ function getFormatSchema(format: ResponseFormat): object {
   return format === 'json' ? { type: 'object' } : format;
 }
 
-/** Of the people who write in this turn, the accounts linked to an owner (F13). */
+/** The accounts linked to an owner among the people who write in this turn (F13). */
 function listLinkedOwners({ messages }: Turn): readonly string[] {
   return messages.filter(({ fromOwner }) => fromOwner === true).map(toSenderId);
 }
@@ -208,7 +207,9 @@ function fixForSession(
   };
 }
 
-/** Lists only the kinds, because chat users choose names and types (P18). */
+/**
+ * The notice lists only the kinds of attachments, because chat users choose names and types (P18).
+ */
 function listAttachmentKinds(
   messages: readonly InboundMessage[],
 ): Pick<PromptFeatures, 'attachments'> {
@@ -229,9 +230,9 @@ function decideSilence(
 type GatheredContext = Awaited<ReturnType<ContextSource['gather']>>;
 
 /**
- * Asks all sources; each sees only the files that it declares. If two provide the same field, the
- * later one takes precedence, except that invoked skills are joined. A source that throws is
- * omitted and logged.
+ * Asks all sources for their fields; each source sees only the files that it declares. If two
+ * sources provide the same field, the later one takes precedence, except that invoked skills are
+ * joined. A source that throws is omitted and logged.
  */
 export async function gatherFeatures(
   sources: readonly ContextSource[],

@@ -16,14 +16,13 @@ import type { TurnRun } from './run.ts';
 import { deliversElsewhere, type Turn } from './turn.ts';
 import { createTextEntry, joinMessageTexts, listQuotableMessages } from './turn-text.ts';
 
-/** The outcome of a turn's run. `reason` says why it failed or stayed silent. */
+/** The outcome of a turn's run. `reason` states why the turn failed or stayed silent. */
 export interface TurnEnding {
   readonly outcome: Extract<LiveEvent, { type: 'turn-ended' }>['outcome'];
   readonly reason?: string;
   readonly fresh?: FreshParts | undefined;
 }
 
-/** A turn that is about to end. */
 export interface EndingTurn {
   readonly turn: Turn;
   readonly run: TurnRun;
@@ -55,7 +54,7 @@ export async function commitAnswer(
   const route = replyTo === undefined ? turn.route : { ...turn.route, replyToMessageId: replyTo };
   const parts = await renderAnswerParts(shownText, route, getMaxMessages(services));
   if (parts.length === 0) return commitFailure(services, ending, { ...NOTHING_TO_SHOW, usage });
-  // The button goes below the answer, whose parts may already have been streamed.
+  // The button is placed below the answer, whose parts may already have been streamed.
   const isPlan = turn.mode === 'plan' && turn.lead.message.trigger === undefined;
   const shown = isPlan ? addPlanButton(parts, turn.turnId) : parts;
   const all = [...shown, ...(await createMoreNotices(ending))];
@@ -75,8 +74,8 @@ function getMaxMessages({ limits }: TurnServices): number {
 }
 
 /**
- * In a code block, nothing in the JSON is interpreted as Markdown. Channels without Markdown show
- * it bare.
+ * The code block prevents the JSON from being interpreted as Markdown. Channels without Markdown
+ * show the JSON without a block.
  */
 function fenceJson(json: string): string {
   const longest = Math.max(2, ...[...json.matchAll(/`+/g)].map(([ticks]) => ticks.length));
@@ -109,8 +108,8 @@ export async function commitFailure(
 }
 
 /**
- * Commits a system message instead of an answer. It is not added to any history, but the next turn
- * sees it as a message from Parley.
+ * Commits a system message instead of an answer. The message is not added to the history, but the
+ * next turn sees it as a message from Parley.
  */
 export async function commitNotice(
   services: TurnServices,
@@ -124,9 +123,9 @@ export async function commitNotice(
 }
 
 /**
- * Keeps what people saw of an answer before they stopped it, for them and for the model (U08). Best
- * effort, since the stop itself is already stored. On platforms that do not stream answers there is
- * nothing to keep.
+ * Stores what people saw of an answer before they stopped it, for them and for the model (U08).
+ * Best effort, since the stop itself is already stored. On platforms that do not stream answers,
+ * people have seen nothing.
  */
 export async function savePartialAnswer(
   services: TurnServices,

@@ -4,7 +4,7 @@ import { openTurnScene, type ScriptStep, type TurnScene } from '../testing/turn-
 let scene: TurnScene;
 afterEach(() => scene.close());
 
-/** Returns the texts in the chat for these answers. */
+/** Runs turns with these model answers and returns the texts in the chat. */
 async function talk(answers: readonly ScriptStep[], writing = {}): Promise<readonly string[]> {
   scene = await openTurnScene();
   for (const script of answers) {
@@ -20,8 +20,8 @@ const USUAL: ScriptStep = { say: 'as usual' };
 const TOLD =
   '⚙️ This answer is from test/other instead of test/model. I say so once, and again when it changes.';
 
-describe('an answer from another model than the chosen one', () => {
-  it('[G21] is reported to the chat once, not in every turn', async () => {
+describe('an answer from a model other than the selected one', () => {
+  it('[G21] is reported in the chat once, not in every turn', async () => {
     expect(await talk([OTHER, OTHER, OTHER])).toEqual([
       'from the other',
       TOLD,
@@ -30,7 +30,7 @@ describe('an answer from another model than the chosen one', () => {
     ]);
   });
 
-  it('[G21] is reported again after the chosen model has answered in between', async () => {
+  it('[G21] is reported again if the selected model has answered in between', async () => {
     expect(await talk([OTHER, USUAL, OTHER])).toEqual([
       'from the other',
       TOLD,
@@ -40,7 +40,7 @@ describe('an answer from another model than the chosen one', () => {
     ]);
   });
 
-  it('[G21] is reported when yet another model answers', async () => {
+  it('[G21] is reported again when a third model answers', async () => {
     const third: ScriptStep = { say: 'from the third', answeredBy: 'test/third' };
     expect(await talk([OTHER, third])).toEqual([
       'from the other',
@@ -50,11 +50,11 @@ describe('an answer from another model than the chosen one', () => {
     ]);
   });
 
-  it('[G21] is reported with the first answer that people see, not with a silent one', async () => {
+  it('[G21] is reported with the first visible answer, not with a silent one', async () => {
     expect(await talk([{ ...OTHER, say: 'NO_REPLY' }, OTHER])).toEqual(['from the other', TOLD]);
   });
 
-  it('[G21] is not reported to a program, which would take the notice for a part of the answer', async () => {
+  it('[G21] is not reported to a program, which would mistake the notice for a part of the answer', async () => {
     expect(await talk([OTHER], { appends: true })).toEqual(['from the other']);
   });
 

@@ -10,8 +10,8 @@ import { CHAT, startTurn, type Turn } from './turn.ts';
 
 export interface PreviewChange {
   /**
-   * The prompt mode of a chat's turn; a heartbeat run has its own. `minimal` previews a sub-agent
-   * whose task is the text of the message.
+   * The prompt mode of a chat's turn; a heartbeat run has a separate mode. `minimal` previews a
+   * sub-agent whose task is the text of the message.
    */
   readonly mode?: PromptMode | undefined;
   /** Previews a heartbeat run (H10) whose alerts go to this conversation. */
@@ -22,9 +22,9 @@ export interface PreviewChange {
 export type PreviewServices = Omit<PromptServices, 'pins' | 'meter' | 'tracer'>;
 
 /**
- * Builds the first request that a turn would send (P17), with the functions of real turns: hooks,
- * sources, layers, tools and the last check. It belongs to no session, so it has no history and
- * changes nothing.
+ * Builds the first request that a turn would send (P17) with the code of real turns: hooks,
+ * sources, layers, tools and the audience check. A preview belongs to no session, so it has no
+ * history and changes nothing.
  */
 export async function previewTurn(
   claimed: ClaimedTurn,

@@ -6,17 +6,17 @@ import type { TurnEnding } from './commit-answer.ts';
 import type { TurnServices } from './means.ts';
 import type { Turn } from './turn.ts';
 
-/** How long a question is kept unless the settings say otherwise, in ms. */
+/** How long a question is kept by default, in ms. */
 const DEFAULT_MODEL_AWAY_MS = 10 * 60_000;
 
 const MIN_PAUSE_MS = 5_000;
 const MAX_PAUSE_MS = 30_000;
 
 /**
- * Postpones a turn whose model is unavailable, and says so once in its chat. The lane is free until
- * the next attempt, and the question is answered when the model is available again. Null if the
- * turn must fail now: for another failure, for a model that has been unavailable for too long, and
- * for a program, which can retry by itself.
+ * Postpones a turn whose model is unavailable, and reports that once in its chat. The lane is free
+ * until the next attempt, which answers the question if the model is available again. Null if the
+ * turn must fail now: after another kind of failure, for a model that has been unavailable for too
+ * long, and for a program, which can retry by itself.
  */
 export async function postponeTurn(
   services: TurnServices,
@@ -39,13 +39,13 @@ export async function postponeTurn(
   return { outcome: 'put-off', reason };
 }
 
-/** Sends the notice once. Nobody waits for a turn that Parley started itself. */
+/** Sends the notice once. No person waits for a turn that Parley started itself. */
 async function notifyOnce(services: TurnServices, turn: Turn, markdown: string): Promise<void> {
   const { messages, conversationId, route } = turn;
   const [first] = messages;
   const asksPerson = messages.some(({ message }) => message.trigger === undefined);
   if (first === undefined || !asksPerson) return;
-  // A later turn that also answers this message has the same key.
+  // A later turn that includes this message uses the same key.
   const key = `${conversationId}.away.${first.seq}`;
   await postNotice(services, { key, route, conversationId, markdown });
 }

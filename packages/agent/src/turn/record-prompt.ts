@@ -18,7 +18,6 @@ import type { Turn } from './turn.ts';
 interface RecordServices extends Pick<TurnServices, 'clock' | 'log'> {
   readonly prompts: Pick<PromptRepository, 'record'> | undefined;
   readonly model: Pick<TurnServices['model'], 'id'>;
-  /** Caches parts that were recorded before. */
   readonly sentParts?: SentParts | undefined;
 }
 
@@ -30,8 +29,8 @@ export interface BuiltRequest {
 }
 
 /**
- * Records a turn's prompt for the inspector (P17), as sent to the model. The turn does not wait for
- * this, and a failure is only logged.
+ * Records a turn's prompt, as sent to the model, for the inspector (P17). The turn does not wait
+ * for the record, and a failure is only logged.
  */
 export function recordPrompt(services: RecordServices, turn: Turn, built: BuiltRequest): void {
   const { prompts, log } = services;
@@ -70,7 +69,6 @@ function toNewPrompt(
   };
 }
 
-/** The part shared by a record and a preview. */
 function describeRequest(
   { prompt, request: { messages, tools = [] }, reader }: BuiltRequest,
   known: SentParts = new WeakMap(),
@@ -91,7 +89,7 @@ export function toSentRequest(built: BuiltRequest): SentRequest {
   return { ...sent, messages: sizes, ...computeRequestSizes(sent.parts, sizes) };
 }
 
-/** The tool definitions, one per line. */
+/** Formats the tool definitions, one per line. */
 function createToolsPart(
   tools: readonly ModelTool[],
   { kind }: Reader,
@@ -121,16 +119,16 @@ function toSentMessage(message: ModelMessage): NewPrompt['messages'][number] {
 }
 
 /**
- * How long a prompt is held before it is stored, in ms. If the model takes longer, people may want
- * to look at the prompt before the answer arrives.
+ * How long a prompt is held before it is stored, in ms. If the model takes longer, the prompt is
+ * stored so that people can inspect it before the answer arrives.
  */
 const HOLD_MS = 1_000;
 
 export type PendingPromptRecord = ReturnType<typeof deferPromptRecord>;
 
 /**
- * Holds a turn's prompt until it is stored: with the commit, unless it is needed sooner. This saves
- * a quick turn a transaction.
+ * Holds a turn's prompt until it is stored: with the commit, unless it is needed sooner. Storing it
+ * with the commit saves a quick turn a transaction.
  */
 export function deferPromptRecord(
   prompts: Pick<PromptRepository, 'record'>,

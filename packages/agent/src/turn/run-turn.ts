@@ -39,8 +39,7 @@ interface EndedTurn extends TurnEnding {
 
 /**
  * Runs one turn of a chat: prompt, model, journal, commit, delivery. Throws any error that is not a
- * model failure; the turn then stays unfinished and is started again, as often as `nextAttempt`
- * allows.
+ * model failure; the turn then stays unfinished and is restarted as long as `nextAttempt` allows.
  */
 export function createTurnRunner(options: TurnServices): RunTurn {
   const services: TurnServices = { sentParts: new WeakMap(), ...options };
@@ -74,7 +73,7 @@ function announceStart(
   const { bus, meter, clock } = services;
   const { turnId, conversationId } = turn;
   services.checkpoint('turn-claimed');
-  // A resumed turn has been waiting for a process or a person in the meantime.
+  // A resumed turn has been waiting for a process or a person.
   if (!isResumed)
     meter.observe('parley_inbox_wait_seconds', Math.max(0, clock() - lead.receivedAt));
   // The platform waits for a response to each command before the leading message.
@@ -102,7 +101,7 @@ async function runTurn(
   const journal = openJournal(claimed, lease, { turns, clock, account, answerWithCommit: true });
   const reason = findExhaustedReason(services, turn);
   if (reason !== null) {
-    // The attachments are not read, because they may be what crashes the worker.
+    // The attachments are not read, because one of them may be what crashes the worker.
     const run = { lease, signal, journal };
     return commitFailure(
       services,
@@ -114,7 +113,7 @@ async function runTurn(
   const run = { lease, signal: later.signal, journal, later, prompt };
   try {
     const ended = await answerMessages(services, turn, claimed, run);
-    // If a later message had ended the turn, its commit was refused.
+    // If a later message ended the turn, the commit was refused.
     const isInterrupted = stopReasonOf(later.signal) === 'interrupted';
     return ended.outcome === 'fenced' && isInterrupted ? { outcome: 'interrupted' } : ended;
   } finally {
@@ -123,13 +122,13 @@ async function runTurn(
   }
 }
 
-/** Why a turn is not answered, however often it is started; null if it can be answered. */
+/** Why a turn cannot be answered by another attempt; null if it can. */
 export function findExhaustedReason(
   { unavailable }: Pick<TurnServices, 'unavailable'>,
   { attempts, hangs = 0 }: Pick<Turn, 'attempts' | 'hangs'>,
 ): FinalNotice | null {
   if (unavailable !== undefined) return unavailable;
-  // The turn probably crashes its process, so it is abandoned.
+  // The turn probably crashes its process, so it is not restarted.
   const ends = { hangs, deaths: attempts };
   return decideNextAttempt(ends) === 'run'
     ? null
@@ -200,7 +199,10 @@ async function answerChat(
   return { ...ended, closing: { ...closing, answer: said } };
 }
 
-/** Saves before the commit. After a crash between the two, this runs again and changes nothing. */
+/**
+ * Saves the requested memories before the commit. After a crash between the two, this code runs
+ * again and changes nothing.
+ */
 async function saveAskedMemories(
   { memory }: TurnServices,
   { session, reader, facts: { chatType, date } }: Turn,
@@ -232,7 +234,10 @@ async function finishTurn(
   else if (outcome === 'failed') await runAfterHooks(services, { ...closing, outcome });
 }
 
-/** Deletes view-once files with their turn. If that fails, the sweep of old attachments does it. */
+/**
+ * Deletes view-once files with their turn. If the deletion fails, the sweep of old attachments
+ * deletes them.
+ */
 async function dropViewOnce({ store, log }: TurnServices, { messages }: Turn): Promise<void> {
   const hasSome = messages.some(({ message }) => message.attachments?.some((one) => one.viewOnce));
   if (!hasSome) return;
@@ -241,7 +246,7 @@ async function dropViewOnce({ store, log }: TurnServices, { messages }: Turn): P
   });
 }
 
-/** Counts each turn of a lane, and runs it as a span in the trace of its first message. */
+/** Counts each turn of a lane, and records it as a span in the trace of its first message. */
 export function addTraces(
   { meter, tracer, clock }: Pick<Runtime, 'meter' | 'tracer' | 'clock'>,
   run: RunTurn,

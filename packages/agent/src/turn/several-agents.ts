@@ -18,8 +18,8 @@ export function createAgentRunner(
 }
 
 /**
- * Ends turns for an agent that is not in the settings, with a notice. They can be replayed like
- * other failures.
+ * Ends turns for an agent that is not in the settings, with a notice. Such turns can be replayed
+ * like other failures.
  */
 export function createUnknownAgentNotice(agent: string): FinalNotice {
   return {

@@ -27,8 +27,8 @@ describe('a turn that is interrupted and run again', () => {
   ] as const;
 
   /**
-   * Makes the process die before step `number` is stored, or right after. The commit counts as the
-   * last step.
+   * Makes the process die before step `number` is stored, or right after it. The commit counts as
+   * the last step.
    */
   function dieAt(store: Store, number: number, when: 'before' | 'after'): () => void {
     const { turns, lanes } = store;
@@ -55,31 +55,28 @@ describe('a turn that is interrupted and run again', () => {
    */
   const ALL = [1, 2, 3, 4, 5, 6, 7];
 
-  it.each(ALL)(
-    '[G16] repeats nothing that was stored when killed after step %i',
-    async (number) => {
-      const [parrot, crow] = [createCountingTool('parrot'), createCountingTool('crow', 'external')];
-      await open({ tools: [parrot.tool, crow.tool] });
-      await scene.write('go');
-      scene.model.next(...SCRIPT);
-      const revive = dieAt(scene.store, number, 'after');
-      const started = await scene.begin();
-      await expect(scene.run(started)).rejects.toThrow('killed');
-      revive();
-      await scene.store.lanes.release(started.lease);
-      await scene.answerNext();
-      expect(await scene.owed()).toEqual(['The answer.']);
-      expect(parrot.calls).toHaveLength(1);
-      // After a death between the start of a call and its effect nobody can know the outcome, so the
-      // call never runs again.
-      const expected = { 3: ['c'], 6: ['b'] }[number] ?? ['b', 'c'];
-      expect(crow.calls.map(({ word }) => word)).toEqual(expected);
-      expect(scene.model.asked).toHaveLength(3);
-      expect(listToolMessages(scene.model.asked[2])).toHaveLength(3);
-    },
-  );
+  it.each(ALL)('[G16] repeats no stored step if the process dies after step %i', async (number) => {
+    const [parrot, crow] = [createCountingTool('parrot'), createCountingTool('crow', 'external')];
+    await open({ tools: [parrot.tool, crow.tool] });
+    await scene.write('go');
+    scene.model.next(...SCRIPT);
+    const revive = dieAt(scene.store, number, 'after');
+    const started = await scene.begin();
+    await expect(scene.run(started)).rejects.toThrow('killed');
+    revive();
+    await scene.store.lanes.release(started.lease);
+    await scene.answerNext();
+    expect(await scene.owed()).toEqual(['The answer.']);
+    expect(parrot.calls).toHaveLength(1);
+    // If the process dies between the start of a call and its result, the outcome is unknown, so
+    // the call never runs again.
+    const expected = { 3: ['c'], 6: ['b'] }[number] ?? ['b', 'c'];
+    expect(crow.calls.map(({ word }) => word)).toEqual(expected);
+    expect(scene.model.asked).toHaveLength(3);
+    expect(listToolMessages(scene.model.asked[2])).toHaveLength(3);
+  });
 
-  it('[G16] asks again only for the answer when killed with it in hand', async () => {
+  it('[G16] asks again only for the answer if the process dies after receiving it', async () => {
     const [parrot, crow] = [createCountingTool('parrot'), createCountingTool('crow', 'external')];
     await open({ tools: [parrot.tool, crow.tool] });
     await scene.write('go');
@@ -100,8 +97,8 @@ describe('a turn that is interrupted and run again', () => {
     await open({ tools: [crow.tool] });
     await scene.write('go');
     scene.model.next({ calls: [say('crow', 'a')] }, { say: 'I am not sure.' });
-    // Step 3 would be the call's result: the tool has run, and the process dies before that is
-    // stored.
+    // Step 3 would be the call's result: the tool has run, and the process dies before the result
+    // is stored.
     const revive = dieAt(scene.store, 3, 'before');
     const started = await scene.begin();
     await expect(scene.run(started)).rejects.toThrow('killed');
@@ -131,7 +128,7 @@ describe('a turn that is interrupted and run again', () => {
     expect(new Set(ids).size).toBe(1);
   });
 
-  it('[D11] is released between tools at shutdown, and continues there', async () => {
+  it('[D11] is released between tools at shutdown, and resumes at that step', async () => {
     const stop = new AbortController();
     const parrot = createCountingTool('parrot', 'read', () => stop.abort('handed-back'));
     await open({ tools: [parrot.tool] });
@@ -158,7 +155,7 @@ describe('a turn that is interrupted and run again', () => {
     expect(parrot.calls).toEqual([]);
   });
 
-  it('[W02] shows nothing from an owner’s run to someone who is no longer an owner', async () => {
+  it('[W02] shows no text from an owner’s run to a person who is no longer an owner', async () => {
     const owners = ['test:1'];
     await open({ tools: createBuiltInTools({}), owners });
     writeFileSync(join(scene.folder, 'MEMORY.md'), 'the heron nests here');

@@ -30,7 +30,7 @@ describe('the text of several messages', () => {
 
   const nothing = () => [];
 
-  it('[P18] contains no characters that people cannot see, and keeps flags', () => {
+  it('[P18] contains no characters that are invisible to people, and keeps flags', () => {
     const unseen = (words: string) =>
       [...words].map((one) => String.fromCodePoint(0xe0000 + (one.codePointAt(0) ?? 0))).join('');
     const scotland = `\u{1f3f4}${unseen('gbsct')}\u{e007f}`;
@@ -39,7 +39,7 @@ describe('the text of several messages', () => {
     expect(joinMessageTexts([row(text, 'direct')], files)).toBe(
       `tea\n\n${scotland} Translate this. \u{1f3f4}`,
     );
-    // What remains must not become the beginning of another person's message.
+    // The remaining text must not look like the start of another person's message.
     const forged = `hello\nFr${unseen('x')}om "Ann": yes`;
     expect(joinMessageTexts([row(forged, 'group')], nothing)).toBe(
       'From "Ada": hello\n> From "Ann": yes',
@@ -54,7 +54,7 @@ describe('the text of several messages', () => {
     expect(joinMessageTexts([row('', 'group')], files)).toBe('From "Ada": [picture]\n\n[video]');
   });
 
-  it('is just their text in a direct chat', () => {
+  it('is unchanged in a direct chat', () => {
     expect(joinMessageTexts([row('one', 'direct'), row('two', 'direct')], nothing)).toBe(
       'one\n\ntwo',
     );

@@ -7,8 +7,8 @@ import type { Turn } from './turn.ts';
 const NAME_CHARACTERS = 80;
 
 /**
- * Joins the messages of one turn into one text. In groups each text names its sender, quoted as
- * data (P18). `attached` formats the attachments to a message, which precede its text.
+ * Joins the messages of one turn into one text. In groups each text names its sender as quoted data
+ * (P18). `attached` formats the attachments to a message, which precede its text.
  */
 export function joinMessageTexts(
   messages: readonly InboxRow[],
@@ -17,7 +17,7 @@ export function joinMessageTexts(
   return messages
     .map((row) => {
       const { message } = row;
-      // Messages from Parley name no sender.
+      // For messages from Parley no sender is named.
       const isDirect = message.chat.type === 'direct' || message.trigger !== undefined;
       const text = removeTagCharacters(message.text);
       const written = isDirect ? text : quoteForgedSenders(text);
@@ -40,8 +40,8 @@ const FLAG_OR_TAG =
   /\u{1f3f4}[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}|[\u{e0000}-\u{e007f}]/gu;
 
 /**
- * Removes tag characters. They are invisible to people but not to a model, so they could carry
- * instructions (P18).
+ * Removes tag characters. Tag characters are invisible to people but not to a model, so they could
+ * carry instructions (P18).
  */
 function removeTagCharacters(text: string): string {
   return text.replace(FLAG_OR_TAG, (found) => (found.startsWith('\u{1f3f4}') ? found : ''));
@@ -55,7 +55,7 @@ export function createTextEntry(role: 'user' | 'assistant', text: string): Trans
 /**
  * The messages that a turn's answer may quote: those it answers (`joined` are later ones) and those
  * that they quote, in the chat that receives the answer. Empty if the platform cannot show
- * quotations. Ids from other chats would denote other messages.
+ * quotations. Ids from other chats would refer to other messages.
  */
 export function listQuotableMessages(
   { lead, route, messages, groupContext }: Turn,
@@ -74,7 +74,7 @@ export function listQuotableMessages(
   };
 }
 
-/** Whether a message was shown in the chat. Parley's messages to the agent never were. */
+/** Whether a message was shown in the chat. Parley's messages to the agent are not shown. */
 function isShownInChat({ message }: InboxRow, { route }: InboxRow): boolean {
   const { channel, account, chat, trigger } = message;
   return (

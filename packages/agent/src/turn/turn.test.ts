@@ -32,10 +32,10 @@ function row(sender: string, type: ChatType, fromOwner?: true): InboxRow {
   };
 }
 
-/** A message whose answer goes to a different chat, as it may for a job. */
+/** A message whose answer goes to a different chat, as with some jobs. */
 const elsewhere = (one: InboxRow): InboxRow => ({ ...one, route: { ...one.route, chatId: 'g' } });
 
-/** A message whose route leads into a chat of this type, as for a heartbeat or a sub-agent. */
+/** A message whose route leads to a chat of this type, as with heartbeats and sub-agents. */
 const intoChat = (one: InboxRow, chatType: ChatType): InboxRow => ({
   ...one,
   route: { ...one.route, chatType },
@@ -94,7 +94,7 @@ describe('the reader of a turn', () => {
     ['a sub-agent of a guest', FOR_GUEST, [guest], 'guest of p'],
   ];
   it.each(all)(
-    '[W02] [F13] for %s is decided by purpose and messages',
+    '[W02] [F13] for %s is determined by purpose and messages',
     (_who, purpose, messages, reader) => {
       const turn = { messages, conversationId: 'c' };
       const { kind, conversationId } = decideReader(purpose, turn, ['test:1']);
@@ -179,13 +179,13 @@ describe('the runtime facts of a turn', () => {
     });
   });
 
-  it('do not exist for a turn without messages, which the store never claims', () => {
+  it('cannot be computed for a turn without messages, which the store never claims', () => {
     expect(() => startTurn(createClaimed(), CHAT, AGENT, 0)).toThrow('has no messages');
   });
 });
 
 describe('a turn on behalf of a chat', () => {
-  it('[H10] [W02] takes its facts from the chat that gets the answer, and keeps its task out of them', () => {
+  it('[H10] [W02] takes its facts from the chat that receives the answer, and keeps its task out of them', () => {
     const task = { ...owner, message: { ...owner.message, trigger: 'heartbeat' as const } };
     const beat = elsewhere({ ...task, message: { ...task.message, variables: { task: 'tea' } } });
     const group = {

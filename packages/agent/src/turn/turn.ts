@@ -14,8 +14,8 @@ import { listStartMessages } from '../loop/turn-journal.ts';
 import type { LocalTime } from '../time.ts';
 
 /**
- * Why a turn runs. A chat waits for an answer; the others work in a separate lane on behalf of a
- * chat.
+ * The purpose of a turn. A chat turn answers people; the others work in a separate lane on behalf
+ * of a chat.
  */
 export type TurnPurpose =
   | { readonly kind: 'chat' }
@@ -49,9 +49,9 @@ export interface TurnOrigin {
  */
 export interface Turn extends Omit<ClaimedTurn, 'steps'> {
   readonly purpose: TurnPurpose;
-  /** The newest message that the turn answers. It determines the facts. */
+  /** The newest message that the turn answers. It determines the runtime facts. */
   readonly lead: InboxRow;
-  /** Where the answer goes. */
+  /** The route of the answer. */
   readonly route: ReplyRoute;
   readonly reader: Reader;
   /**
@@ -59,21 +59,21 @@ export interface Turn extends Omit<ClaimedTurn, 'steps'> {
    * when the turn is opened.
    */
   readonly facts: Omit<RuntimeFacts, 'agent'>;
-  /** The JSON format that the answer must have; undefined when people read it. */
+  /** The JSON format that the answer must have; undefined if people read the answer. */
   readonly format: ResponseFormat | undefined;
   /**
    * The account that pays for the turn (G17): the sender of its newest message, in their group, on
    * the agent’s day.
    */
   readonly account: SpendAccount;
-  /** Whether an owner wrote all of its messages. */
+  /** Whether an owner wrote all messages of the turn. */
   readonly byOwner: boolean;
 }
 
 /** The properties of an agent that all its turns share. */
 export interface AgentProfile {
   readonly id: string;
-  /** The agent's part of its conversation ids (F14); absent for the default agent. */
+  /** The prefix of the agent's conversation ids (F14); absent for the default agent. */
   readonly name?: string | undefined;
   /** Name, role and emoji from the settings; IDENTITY.md fills in the rest (W05). */
   readonly identity: IdentitySource;
@@ -83,7 +83,7 @@ export interface AgentProfile {
   readonly localTime: LocalTime;
   /** The clock in the system prompt is rounded down to this many minutes. */
   readonly clockMinutes: number;
-  /** The JSON format for answers to people and jobs that do not request a different one. */
+  /** The JSON format for answers to people and jobs that request no other format. */
   readonly responseFormat?: ResponseFormat | undefined;
   /** The limits of a turn that answers people, as stated in its prompt. */
   readonly turnLimits?: TurnLimitsNote | undefined;
@@ -128,8 +128,8 @@ export function startTurn(
 }
 
 /**
- * The agent's format applies to answers only: a heartbeat run, a sub-agent and the turn after a
- * start have none.
+ * The agent's format applies only to answers to people and jobs, not to heartbeats, sub-agents and
+ * the turn after a start.
  */
 function expectsAnswer({ message: { trigger } }: InboxRow): boolean {
   return trigger === undefined || trigger === 'cron';
@@ -140,14 +140,14 @@ function useRouteChat(row: InboxRow): InboxRow {
   const { message, route } = row;
   const isTask = message.trigger === 'heartbeat';
   const chat = { ...message.chat, id: route.chatId };
-  // A heartbeat's variables contain its task, for which the prompt has a layer.
+  // A heartbeat's variables contain its task, which is part of a separate prompt layer.
   return { ...row, message: { ...message, chat, ...(isTask && { variables: {} }) } };
 }
 
 /**
- * Decides for whom a turn runs and therefore what it may read (W02); nothing else decides this. A
- * heartbeat never sees more than the readers of its alerts, and a sub-agent never more than the
- * turn that started it.
+ * Decides for whom a turn runs and therefore what it may read (W02); this is the only function that
+ * decides it. A heartbeat never sees more than the readers of its alerts, and a sub-agent never
+ * more than the turn that started it.
  */
 export function decideReader(
   purpose: TurnPurpose,
@@ -166,7 +166,7 @@ export function decideReader(
     case 'chat':
       return { kind, conversationId };
     case 'heartbeat': {
-      // A route into a group makes every reader a guest, whatever the message says.
+      // A route into a group makes every reader a guest, regardless of the sender.
       const isDirect = chat.type === 'direct' && (lead.route.chatType ?? 'direct') === 'direct';
       return { kind: isDirect ? kind : 'guest', conversationId: purpose.target };
     }
@@ -176,7 +176,7 @@ export function decideReader(
 }
 
 /**
- * The audience for text that this reader was shown, or that was derived from it: only the reader.
+ * The audience for text that was shown to this reader or derived from such text: only the reader.
  */
 export function getAudience({ kind, conversationId }: Reader): Audience {
   return kind === 'owner' ? { kind } : { kind: 'conversation', conversationId };
@@ -192,7 +192,7 @@ export function toSenderId({ message: { channel, sender } }: InboxRow): string {
   return `${channel}:${sender.id}`;
 }
 
-/** A job may carry an owner's question into a group, where others read the answer (W02). */
+/** A job may carry an owner's question into a group, where other people read the answer (W02). */
 export function deliversElsewhere(messages: readonly InboxRow[]): boolean {
   return messages.some(
     ({ message, route }) =>

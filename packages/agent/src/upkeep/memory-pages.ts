@@ -2,17 +2,17 @@ import { memoryLine, type WorkspaceView } from '@parley/workspace';
 import { getDayBefore } from '../context/yesterday-source.ts';
 import { getOwnText } from '../memory/memory-triggers.ts';
 
-/** A removable part of MEMORY.md: a list item with the lines indented below it. */
+/** A part of MEMORY.md that can be removed: a list item with the lines indented below it. */
 export interface MemoryItem {
-  /** `M1`, `M2` … from the top; valid for exactly this text. */
+  /** The id, `M1`, `M2` … from the top, which is valid only for this version of the text. */
   readonly id: string;
   readonly text: string;
-  /** Its range of lines in the file, counted from 0; `to` is exclusive. */
+  /** The range of lines in the file, counted from 0; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
   /** The date with which it starts, if any. */
   readonly date: string | null;
-  /** Whether it is in the section maintained by upkeep. */
+  /** Whether the item is in the section that upkeep maintains. */
   readonly isOwn: boolean;
 }
 
@@ -21,15 +21,15 @@ export interface MemoryPage {
   readonly items: readonly MemoryItem[];
 }
 
-/** The section to which upkeep adds; the rest of the file belongs to its author. */
+/** The section to which upkeep adds lines; people write the rest of the file. */
 const OWN_SECTION = '## From the daily notes';
 
 const ITEM = /^(?:[-*+]|\d{1,3}[.)])[ \t]+(\S.*)$/;
 const DATED = /^(\d{4}-\d\d-\d\d)\b/;
 
 /**
- * Finds the removable parts: list items outside code and comments. Headings, paragraphs and items
- * that continue without an indent belong to their author and are left out.
+ * Finds the items that can be removed: list items outside code and comments. Headings, paragraphs
+ * and items with unindented continuation lines are never removed.
  */
 export function readMemoryPage(text: string): MemoryPage {
   const lines = text === '' ? [] : text.split('\n');
@@ -81,8 +81,8 @@ export function addOwnLines(text: string, added: readonly string[]): string {
 }
 
 /**
- * Whether an item ends before this line. A line continues it unless it is blank or starts something
- * else.
+ * Whether an item ends before this line. A line continues the item unless it is blank or starts a
+ * new block.
  */
 function endsItem(next: string | undefined): boolean {
   if (next === undefined || next.trim() === '') return true;
@@ -115,7 +115,7 @@ export interface DailyNote {
 
 /** A line of a note that may become a line of MEMORY.md, verbatim. */
 export interface NoteLine {
-  /** `N1`, `N2` …, starting with the oldest note. */
+  /** The id, `N1`, `N2` …, starting with the oldest note. */
   readonly id: string;
   readonly date: string;
   readonly text: string;
@@ -124,8 +124,8 @@ export interface NoteLine {
 const WHOLE_FILE = 100_000;
 
 /**
- * Reads the last daily notes up to `today` (H07), oldest first, as far as this reader may see them. At night today's
- * note is short, so one more day is looked at.
+ * Reads the last daily notes up to `today` (H07), oldest first, as far as this reader may see them.
+ * At night today's note is short, so one more day is read.
  */
 export async function readLastNotes(
   view: WorkspaceView,
@@ -145,15 +145,16 @@ export async function readLastNotes(
 /** How much of one note is read, in characters. */
 const LOOKED_AT = 20_000;
 /**
- * The limits on the length of a line. A longer one is skipped, because a cut line could say
- * something else.
+ * The limits on the length of a line. A longer line is skipped, because a truncated line could have
+ * another meaning.
  */
 const MIN_LINE_LENGTH = 4;
 const MAX_LINE_LENGTH = 300;
 
 /**
- * Returns the writer's own lines of notes: nothing quoted, fenced, with an address, or pasted from a mail, a chat
- * or a page (G13). Otherwise text from others could get into MEMORY.md.
+ * Returns the lines of notes that their author wrote: no quotations, code blocks, addresses, or
+ * text pasted from a mail, a chat or a page (G13). Otherwise text from outsiders could enter
+ * MEMORY.md.
  */
 export function listNoteLines(notes: readonly DailyNote[]): readonly NoteLine[] {
   const found: NoteLine[] = [];
@@ -181,7 +182,7 @@ function isUsefulLine(line: string): boolean {
   return /\p{L}/u.test(line) && memoryLine(line) === line;
 }
 
-/** A line without its bullet, checkbox and surrounding spaces. */
+/** Returns a line without its bullet, checkbox and surrounding spaces. */
 function trimLine(line: string): string {
   return line
     .replace(/^\s*(?:(?:[-*+]|\d{1,3}[.)])\s+)?(?:\[[ xX]\]\s+)?/, '')

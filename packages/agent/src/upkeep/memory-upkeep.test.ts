@@ -24,7 +24,7 @@ async function open(propose: ProposeChanges, memory: string | null = MEMORY): Pr
   for (const { date, text } of createThirtyNotes()) scene.put(`memory/${date}.md`, text);
 }
 
-/** The proposal of a good model. It must not be shown the texts that it skips. */
+/** The proposal of a model that works well. The model must not be shown the skipped texts. */
 const proposal: ProposeChanges = (shown) => {
   const add = [
     'Bo moves to Graz',
@@ -53,7 +53,7 @@ const versionsOf = () => {
 };
 
 describe('memory upkeep', () => {
-  it('[H07] updates MEMORY.md from thirty days of notes and sends nothing to anybody', async () => {
+  it('[H07] updates MEMORY.md from thirty days of notes without sending a message', async () => {
     await open(proposal);
     const before = await scene.turns.owed();
     expect(await scene.run('b1')).toBe(
@@ -65,7 +65,7 @@ describe('memory upkeep', () => {
     expect(scene.turns.logged.join('\n')).toContain('4 added, 3 removed');
   });
 
-  it('[H07] shows the model only the last seven notes, without anything that others said', async () => {
+  it('[H07] shows the model only the last seven notes, without text from other people', async () => {
     await open(proposal);
     await scene.run('b1');
     const [shown = ''] = scene.shown;
@@ -75,7 +75,7 @@ describe('memory upkeep', () => {
     expect(shown).toContain('Today is 2026-11-21.');
   });
 
-  it('[H07] reads and keeps as much as the settings say', async () => {
+  it('[H07] reads and keeps the amounts in the settings', async () => {
     scene = await openUpkeepScene(addsOne, { notes: 3, tokens: 100 });
     scene.put('MEMORY.md', MEMORY);
     for (const { date, text } of createThirtyNotes()) scene.put(`memory/${date}.md`, text);
@@ -118,14 +118,14 @@ describe('memory upkeep', () => {
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
   });
 
-  it('[H07] [W02] asks no model for a group and never shows it MEMORY.md', async () => {
+  it('[H07] [W02] does not call a model for a group and never shows it MEMORY.md', async () => {
     await open(proposal);
     expect(await scene.run('b1', 'group')).toContain('only in the owner’s own chat');
     expect(scene.shown).toEqual([]);
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
   });
 
-  it('[H07] asks no model when there are no notes', async () => {
+  it('[H07] does not call a model when there are no notes', async () => {
     scene = await openUpkeepScene(proposal);
     scene.put('MEMORY.md', MEMORY);
     expect(await scene.run('b1')).toContain('no notes from the last days');
@@ -140,7 +140,7 @@ describe('memory upkeep', () => {
     );
   });
 
-  it('[H07] ignores an answer that is not a proposal and notifies nobody', async () => {
+  it('[H07] ignores an answer that is not a proposal, without notifying anyone', async () => {
     await open(() => 'I would rather not.');
     expect(await scene.run('b1')).toBe('unclear: the proposal for MEMORY.md was not JSON');
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
@@ -148,20 +148,20 @@ describe('memory upkeep', () => {
 });
 
 describe('interrupted memory upkeep', () => {
-  it('[H07] [G16] leaves everything to the next run if it has lost its lane', async () => {
+  it('[H07] [G16] changes nothing after losing its lane, and the next run does the work', async () => {
     await open(addsOne);
     await scene.order('b1');
     const first = await scene.turns.begin(LANE);
     scene.turns.later(20_000);
     const second = await scene.turns.begin(LANE);
-    // The first run has lost its lane by the time its answer arrives, so it must change nothing.
+    // The first run has lost its lane when its answer arrives, so it must change nothing.
     await scene.turns.run(first);
     expect(scene.got('MEMORY.md')).toBe(MEMORY);
     await scene.turns.run(second);
     expect(scene.got('MEMORY.md').match(/Graz/g)).toHaveLength(1);
   });
 
-  it('[H07] [G16] adds nothing twice after dying right after its write, and reports what it did', async () => {
+  it('[H07] [G16] adds nothing twice if the process died right after the write, and reports the changes', async () => {
     await open(addsOne);
     await scene.order('b1');
     const first = await scene.turns.begin(LANE);
@@ -180,7 +180,7 @@ describe('interrupted memory upkeep', () => {
     expect(versionsOf()).toHaveLength(2);
   });
 
-  it('[H07] leaves alone what a person wrote in the meantime', async () => {
+  it('[H07] does not overwrite what a person wrote in the meantime', async () => {
     await open((shown) => {
       scene.put('MEMORY.md', `${MEMORY}\n- written by hand\n`);
       return addsOne(shown);
@@ -190,7 +190,7 @@ describe('interrupted memory upkeep', () => {
     expect(scene.got('MEMORY.md')).not.toContain('Graz');
   });
 
-  it('[H07] writes nothing on a disk that cannot keep the previous version', async () => {
+  it('[H07] does not change MEMORY.md if the previous version cannot be saved', async () => {
     await open(addsOne);
     scene.put('.parley/memory', 'a file in the place of the folder');
     expect(await scene.run('b1')).toMatch(/^failed: MEMORY\.md: /);
@@ -199,7 +199,7 @@ describe('interrupted memory upkeep', () => {
 });
 
 describe('forgetting', () => {
-  it('[H07] [G15] reaches earlier versions of MEMORY.md', async () => {
+  it('[H07] [G15] includes earlier versions of MEMORY.md when forgetting', async () => {
     await open(addsOne);
     await scene.run('b1');
     const view = await ownersView();
@@ -213,7 +213,7 @@ describe('forgetting', () => {
       expect(scene.got(`.parley/memory/${name}`)).not.toContain('Graz');
   });
 
-  it('[W02] leaves earlier versions of MEMORY.md to owners only', async () => {
+  it('[W02] allows only owners to read earlier versions of MEMORY.md', async () => {
     await open(addsOne);
     const { folder } = scene.turns;
     const workspace = await openWorkspace({ folder, templates: folder });

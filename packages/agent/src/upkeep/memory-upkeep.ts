@@ -50,18 +50,17 @@ interface UpkeepRun {
   readonly bounds?: UpkeepBounds | undefined;
 }
 
-/** The outcome of a run. `reason` is for the log and `/heartbeat`. */
+/** `reason` is for the log and `/heartbeat`. */
 export interface UpkeepEnd {
   readonly state: 'quiet' | 'unclear' | 'failed';
   readonly reason: string;
-  /** Null if the model was not called. */
   readonly usage: StepUsage | null;
 }
 
 const Line = z.object({ id: z.string(), date: z.string(), text: z.string() });
 /**
- * What the journal keeps of a proposal, so that a later run can continue with it (G16): a
- * fingerprint of MEMORY.md, the lines from notes that were shown, and the model's answer.
+ * The journaled proposal, with which a later run can continue (G16): a fingerprint of MEMORY.md,
+ * the lines from notes that were shown, and the model's answer.
  */
 const Step = z.object({ basis: z.string(), notes: z.array(Line).readonly(), said: z.string() });
 type UpkeepStep = z.output<typeof Step>;
@@ -71,8 +70,9 @@ const WHOLE_FILE = Number.MAX_SAFE_INTEGER;
 
 /**
  * Maintains MEMORY.md (H07): asks the model once what to add from the latest daily notes and what
- * to remove, and makes the changes that the rules allow. After a crash it neither asks nor writes
- * twice. Null if the lease was lost. Throws ModelError, TimeUpError and the reason of `signal`.
+ * to remove, and makes the changes that the rules allow. After a crash, the next run neither asks
+ * nor writes a second time. Null if the lease was lost. Throws ModelError, TimeUpError and the
+ * abort reason of `signal`.
  */
 export async function runMemoryUpkeep(
   deps: UpkeepOptions,
@@ -148,7 +148,7 @@ async function applyStep(
   const current = await versions.current();
   const base = await findProposalBase(versions, step, current);
   if (base === null) return { state: 'quiet', reason: MEANWHILE };
-  // A line that is no longer in the notes has been forgotten in the meantime.
+  // A line that is no longer in the notes has been forgotten meanwhile.
   const still = new Set(
     listNoteLines(await readLastNotes(view, today, days)).map(({ text }) => text),
   );
@@ -178,7 +178,7 @@ async function findProposalBase(
   const texts: string[] = [];
   for (const { name } of await versions.list()) texts.push((await versions.read(name))?.text ?? '');
   if (fingerprintMemory(current) === basis) return { memory: current, formerly: texts };
-  // A run that died after writing left its base text among the newest versions.
+  // A run that died after writing left the original text among the newest versions.
   const at = texts.slice(0, 2).findIndex((text) => fingerprintMemory(text) === basis);
   if (at !== -1) return { memory: texts[at] ?? '', formerly: texts.slice(at) };
   return fingerprintMemory(null) === basis ? { memory: null, formerly: [] } : null;
@@ -197,7 +197,7 @@ async function listSavedTexts(view: WorkspaceView): Promise<readonly string[]> {
 }
 
 const MAX_ANSWER = 2_000;
-/** The limit for the page and for the notes, in tokens and as a share of the context window. */
+/** The limit for MEMORY.md and for the notes, in tokens and as a share of the context window. */
 const MAX_SHOWN = 12_000;
 const SHOWN_SHARE = 0.3;
 
@@ -213,7 +213,7 @@ Propose changes by the numbers in front of the lines. Answer with JSON and nothi
 
 /**
  * Builds the request and checks it once more for its reader (W02). Throws if the reader must not
- * see it.
+ * see the request.
  */
 function createUpkeepRequest(
   memory: string,
@@ -238,7 +238,7 @@ function createUpkeepRequest(
   };
 }
 
-/** The page with an id before each item. If it is too long, its last lines are omitted. */
+/** MEMORY.md with an id before each item. If it is too long, its last lines are omitted. */
 function formatPage(memory: string, most: number): string {
   const { lines, items } = readMemoryPage(memory);
   const ids = new Map(items.map(({ id, from }) => [from, id]));
@@ -249,7 +249,7 @@ function formatPage(memory: string, most: number): string {
   return ['MEMORY.md:', ...fitLines(shown, most)].join('\n');
 }
 
-/** The notes, oldest first. If they are too long, the newest lines are kept. */
+/** If the notes are too long, the newest lines are kept. */
 function formatNotes(notes: readonly NoteLine[], most: number): string {
   const shown = notes.map(({ id, date, text }) => `> [${id}] ${date}: ${text}`);
   return ['Notes of the last days:', ...fitLines(shown.toReversed(), most).toReversed()].join('\n');
@@ -273,7 +273,7 @@ function createClosing(memory: string, today: string, most: number): string {
   return `Today is ${today}.${trim} Now answer with the JSON.`;
 }
 
-/** A summary such as `MEMORY.md: 3 added, 2 removed`, without any content of the file. */
+/** Formats a summary such as `MEMORY.md: 3 added, 2 removed`, without any text of the file. */
 function describeUpkeep({ text, added, removed, refused }: UpkeepOutcome, most: number): string {
   const tokens = estimateTokens(text);
   return [
@@ -287,7 +287,7 @@ function describeUpkeep({ text, added, removed, refused }: UpkeepOutcome, most: 
   ].join('; ');
 }
 
-/** The changes as stored with the new version, one per line. */
+/** Formats the changes for storage with the new version, one per line. */
 function describeChanges({ added, removed }: UpkeepOutcome): readonly string[] {
   return [
     ...added.map(({ text, why }) => `+ ${text} (${why})`),

@@ -5,8 +5,8 @@ import { computePlausibility } from './plausible.ts';
 const LOOKED_AT = 2_048;
 
 /**
- * The encoding that a file declares in the syntax of XML, HTML, CSS, Python or editors; undefined
- * if it declares none.
+ * Returns the encoding that a file declares in the syntax of XML, HTML, CSS, Python or editors;
+ * undefined if it declares none.
  */
 export function findDeclaredEncoding(bytes: Uint8Array): string | undefined {
   const start = Buffer.from(bytes.subarray(0, LOOKED_AT)).toString('latin1');
@@ -21,7 +21,8 @@ const STATEMENTS: readonly RegExp[] = [
   /^\s*<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]+)/i,
   /^\s*<[\s\S]*?<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]+)/i,
   /^@charset\s+"([\w.:-]+)"/i,
-  // The declaration in the first two lines of a source file (PEP 263), or one for an editor.
+  // Matches the declaration in the first two lines of a source file (PEP 263), or one for an
+  // editor.
   /^(?:[^\n]*\n)?[ \t\f]*(?:#|\/\/|--|;|%|"|\/\*)[^\n]*?coding[:=]\s*([\w.-]+)/,
   /^BEGIN:V[\s\S]{0,400}?;CHARSET=["']?([\w.:-]+)/i,
 ];

@@ -17,9 +17,9 @@ interface DetectedEncoding {
 }
 
 /**
- * Decodes bytes in the encoding they have. Equivalent to `decodeText`, but everything is loaded
- * except the detector, which is loaded with the first text that is not Unicode. For processes that
- * read documents. Never throws.
+ * Detects the encoding of bytes and decodes them. Equivalent to `decodeText`, but all code is
+ * loaded in advance except the detector, which is loaded with the first text that is not Unicode.
+ * Used in processes that read documents. Never throws.
  */
 export function decodeBytes(bytes: Uint8Array, hints: EncodingHints = {}): DecodedText {
   const { encoding, certainty, content } = detectEncoding(bytes, hints);
@@ -68,22 +68,26 @@ function detectUnmarked(bytes: Uint8Array, hints: EncodingHints): DetectionResul
 /** Decodes bytes written by a person or another program. */
 export interface DecodedText {
   /**
-   * Without a byte order mark. It may contain NULs; the caller decides whether they are allowed.
+   * The text without a byte order mark. The text may contain NULs; the caller decides whether they
+   * are allowed.
    */
   readonly text: string;
   readonly encoding: Encoding;
   /** The number of U+FFFD characters in `text` that stand for bytes invalid in this encoding. */
   readonly replaced: number;
   /**
-   * `sure`: declared by the file, or beyond doubt. `guess`: the most likely encoding. `none`: no
-   * encoding turns these bytes into text, and `text` must not reach a prompt.
+   * `sure`: the file declares the encoding, or there is no doubt. `guess`: the most likely
+   * encoding. `none`: no encoding turns these bytes into text, so `text` must not reach a prompt.
    */
   readonly certainty: 'sure' | 'guess' | 'none';
 }
 
-/** Facts about the bytes, besides the bytes themselves. */
+/** Known facts about the bytes. */
 export interface EncodingHints {
-  /** The charset declared by a header, a MIME part or a person. Used if it fits the bytes. */
+  /**
+   * The charset declared by a header, a MIME part or a person. The charset is used if it fits the
+   * bytes.
+   */
   readonly declared?: string | undefined;
   /**
    * Whether the bytes are the beginning of something longer, so that the last character may be
@@ -92,7 +96,10 @@ export interface EncodingHints {
   readonly isCut?: boolean;
 }
 
-/** A warning about the decoding, as a sentence; null when the bytes are valid and beyond doubt. */
+/**
+ * Returns a warning about the decoding, as a sentence; null if the bytes are valid and beyond
+ * doubt.
+ */
 export function getDecodingWarning(decoded: DecodedText): string | null {
   const { certainty, encoding, replaced } = decoded;
   if (certainty === 'none') return 'Its encoding is unknown, so it cannot be read as text.';
@@ -129,8 +136,8 @@ function detectMarked(bytes: Uint8Array): DetectedEncoding | null {
 }
 
 /**
- * The declared encoding of text that looks like UTF-8: it counts when it is a multi-byte encoding
- * that decodes the bytes just as well.
+ * The declared encoding of text that looks like UTF-8 is used if it is a multi-byte encoding that
+ * decodes the bytes just as well.
  */
 function detectLegacyLikeUtf8(
   bytes: Uint8Array,
@@ -154,7 +161,7 @@ function isUnlikelyUtf8(bytes: Uint8Array): boolean {
   return computePlausibility(decodeAs('utf-8', bytes), 'utf-8') < 0.5;
 }
 
-/** In bytes. */
+/** The length of such a text, in bytes. */
 const A_FEW_WORDS = 64;
 
 const MULTI_BYTE: ReadonlySet<Encoding> = new Set([
@@ -164,7 +171,7 @@ const MULTI_BYTE: ReadonlySet<Encoding> = new Set([
   'euc-jp',
   'euc-kr',
 ]);
-/** More valid UTF-8 sequences than this are no accident. */
+/** More valid UTF-8 sequences than this are not accidental. */
 const FEW_SEQUENCES = 6;
 
 function detectStateful(bytes: Uint8Array): DetectionResult {
@@ -184,8 +191,8 @@ function detectDeclared(bytes: Uint8Array, hints: EncodingHints): DetectionResul
 }
 
 /**
- * Whether text declared as Latin-1 is clearly in another script. Programs declare Latin-1 for
- * anything they send, and any bytes are valid text in it.
+ * Whether text declared as Latin-1 is clearly in another script. Many programs declare Latin-1 for
+ * everything they send, and any bytes are valid Latin-1.
  */
 function isOfAnotherScript(bytes: Uint8Array, isCut: boolean): boolean {
   const { encoding, isSure } = guessEncoding(bytes, isCut);
@@ -199,7 +206,8 @@ const OTHER_SCRIPTS: ReadonlySet<Encoding> = new Set([
 ]);
 
 /**
- * UTF-8 with a few bytes that were damaged or written by another program: the rest stays as it is.
+ * UTF-8 in which a few bytes were damaged or written by another program; the rest is decoded as
+ * UTF-8.
  */
 function detectNearlyUtf8(
   bytes: Uint8Array,
@@ -246,7 +254,9 @@ function guessEncodingOf(bytes: Uint8Array, { isCut = false }: EncodingHints): D
   return { encoding, certainty: !isText ? 'none' : isSure ? 'sure' : 'guess' };
 }
 
-/** A file in a Unicode encoding may contain U+FFFD itself; only UTF-8 is common enough to check. */
+/**
+ * A file in any Unicode encoding may contain U+FFFD itself; only UTF-8 is common enough to check.
+ */
 function countReplaced(text: string, bytes: Uint8Array, encoding: Encoding): number {
   let count = 0;
   for (let at = text.indexOf('\uFFFD'); at !== -1; at = text.indexOf('\uFFFD', at + 1)) count += 1;
@@ -254,7 +264,7 @@ function countReplaced(text: string, bytes: Uint8Array, encoding: Encoding): num
   return isUtf8(bytes) ? 0 : Math.max(count - countSequences(bytes).replacements, 1);
 }
 
-/** Enough of a file to show how it continues, in bytes. */
+/** How many bytes of a file are enough to show how it continues. */
 const SAMPLE_BYTES = 65_536;
 
 function isMostlyReplaced(bytes: Uint8Array, encoding: Encoding): boolean {
@@ -265,7 +275,7 @@ function isMostlyReplaced(bytes: Uint8Array, encoding: Encoding): boolean {
 
 /**
  * Whether there are control characters that no text file contains but that make up half of UTF-16.
- * Terminal colors and page breaks are common in logs and do not count.
+ * Terminal colors and page breaks are common in logs and are ignored.
  */
 function hasOddControls(bytes: Uint8Array): boolean {
   for (let at = 0; at < bytes.length; at += 1) {
@@ -276,8 +286,8 @@ function hasOddControls(bytes: Uint8Array): boolean {
 }
 
 /**
- * One bit for each of backspace, tab, line feed, vertical tab, form feed, carriage return, and
- * substitute, which ends DOS files.
+ * A bit mask with one bit for each of backspace, tab, line feed, vertical tab, form feed, carriage
+ * return, and substitute, which ends DOS files.
  */
 const PLAIN_CONTROLS = [8, 9, 10, 11, 12, 13, 26].reduce((bits, code) => bits | (1 << code), 0);
 
@@ -295,13 +305,13 @@ function trimIncompleteCharacter(bytes: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Fewer bytes than this prove nothing. */
+/** Fewer bytes than this are not enough evidence. */
 const MIN_BYTES = 8;
 
 /**
- * The offset at which a UTF-16 file continues in UTF-8: PowerShell created it, and a shell or an
- * agent has appended to it since. Decoded as UTF-16 these lines would be ideographs that no one
- * wrote, although all of their bytes are valid. Null when it does not continue in UTF-8.
+ * Returns the offset at which a UTF-16 file continues in UTF-8: PowerShell created it, and a shell
+ * or an agent has appended to it since. Decoded as UTF-16 the appended lines would be meaningless
+ * ideographs, although all of their bytes are valid. Null if the file does not continue in UTF-8.
  */
 function findAppendedUtf8(content: Uint8Array, encoding: Encoding): number | null {
   if (encoding !== 'utf-16le' && encoding !== 'utf-16be') return null;

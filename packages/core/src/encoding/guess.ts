@@ -7,25 +7,25 @@ import { computePlausibility } from './plausible.ts';
 
 const require = createRequire(import.meta.url);
 
-/** The most likely encoding of bytes that are not UTF-8 and declare nothing. */
+/** The most likely encoding of bytes that are not UTF-8 and have no declared encoding. */
 interface EncodingGuess {
   readonly encoding: Encoding;
   /** Whether there is enough text and no other encoding is nearly as likely. */
   readonly isSure: boolean;
-  /** False when no encoding turns these bytes into text. */
+  /** False if no encoding turns these bytes into text. */
   readonly isText: boolean;
 }
 
 /**
- * The encodings among which the detector chooses: those that Node can decode and that files use.
- * The names are the detector's.
+ * The encodings among which the detector chooses: those that Node can decode and that occur in
+ * files. The names are those of the detector.
  */
 const CANDIDATES =
   'gb18030 big5hkscs cp932 euc-jp cp949 cp1250 cp1251 cp1252 cp1253 cp1254 cp1255 cp1256 cp1257 cp1258 koi8-r koi8-u cp866 iso8859-2 iso8859-5 iso8859-7 iso8859-15 mac-roman mac-cyrillic cp874'.split(
     ' ',
   );
 
-/** Encodings that files seldom use; all others are as likely as the detector reports. */
+/** Encodings that occur rarely in files; all others are as likely as the detector reports. */
 const PRIORS: Readonly<Record<Encoding, number>> = {
   'utf-8': 4,
   gb18030: 1.2,
@@ -51,7 +51,7 @@ const FLOOR = 0.004;
 const SURE_FACTOR = 1.8;
 /** The number of non-ASCII characters that suffices to be sure. */
 const SURE_CHARACTERS = 8;
-/** Below this plausibility the bytes are not text. */
+/** Bytes whose plausibility is below this are not text. */
 const MIN_PLAUSIBLE = 0.4;
 
 interface EncodingCandidate {
@@ -84,8 +84,8 @@ export function guessEncoding(bytes: Uint8Array, isCut: boolean): EncodingGuess 
 }
 
 /**
- * Whether a twelfth of all bytes are control characters that text rarely contains. NULs do not
- * count, because a crash may have left them.
+ * Whether a twelfth of all bytes are control characters that text rarely contains. NULs are not
+ * counted, because a crash may have left them.
  */
 function isBinary(sample: Uint8Array): boolean {
   let controls = 0;
@@ -133,8 +133,8 @@ function rankEncodings(sample: Uint8Array, isPart: boolean): readonly EncodingCa
 }
 
 /**
- * Tried whatever the detector reports, because it excludes encodings in which a single damaged byte
- * is invalid.
+ * This encoding is tried regardless of the detector's result, because the detector excludes
+ * encodings in which a single damaged byte is invalid.
  */
 const ALWAYS: readonly Encoding[] = [
   'windows-1252',
@@ -153,8 +153,8 @@ const CAPITALS: readonly (readonly [Encoding, { first: number; last: number; sma
 ];
 
 /**
- * Converts a text in capitals to small letters, which the detector knows; null when the text is not
- * in capitals.
+ * Converts a text in capitals to small letters, which the detector recognizes; null if the text is
+ * not in capitals.
  */
 function toLowerCaseLetters(
   sample: Uint8Array,
@@ -177,8 +177,8 @@ const HALF_WIDTH = 0.1;
 
 /**
  * The valid characters of an encoding that the detector excluded because of a single damaged byte.
- * They are searched between spaces and separators. In these encodings, no byte below the digits is
- * part of another character.
+ * The characters are searched between spaces and separators. In these encodings, no byte below the
+ * digits is part of another character.
  */
 function keepValidParts(bytes: Uint8Array, encoding: Encoding): Uint8Array {
   const parts: Uint8Array[] = [];
@@ -198,7 +198,7 @@ function keepValidParts(bytes: Uint8Array, encoding: Encoding): Uint8Array {
 
 const FIRST_DIGIT = 0x30;
 
-/** The characters of a damaged piece that are valid on their own. */
+/** Returns the characters of a damaged piece that are valid on their own. */
 function keepValidCharacters(bytes: Uint8Array, encoding: Encoding): Uint8Array {
   const valid: number[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -212,7 +212,7 @@ function keepValidCharacters(bytes: Uint8Array, encoding: Encoding): Uint8Array 
   return Uint8Array.from(valid);
 }
 
-/** Decodes without vendor extensions, which the detector does not know. */
+/** Decodes without vendor extensions, which the detector does not support. */
 function decodeStandard(encoding: Encoding, bytes: Uint8Array): string {
   return new TextDecoder(encoding).decode(bytes);
 }
@@ -226,8 +226,8 @@ const SAMPLE_BYTES = 16_384;
 const LINE_FEED = 0x0a;
 
 /**
- * The lines with non-ASCII bytes, up to a limit: in a long file they may come late. In none of
- * these encodings is a line feed part of another character.
+ * Returns the lines with non-ASCII bytes, up to a limit; in a long file they may come late. In none
+ * of these encodings is a line feed part of another character.
  */
 function sampleNonAsciiLines(bytes: Uint8Array): Uint8Array {
   if (bytes.length <= SAMPLE_BYTES) return bytes;

@@ -1,6 +1,6 @@
 /**
  * Decodes EUC-KR as Windows writes it, with all syllables (code page 949). Node decodes only the
- * 2,350 of the standard: the others, which are common in chats, are two bytes outside the
+ * 2,350 syllables of the standard: the others, which are common in chats, are two bytes outside the
  * standard's square, in Unicode order.
  */
 export function decodeKorean(bytes: Uint8Array, isCut: boolean): string {
@@ -26,7 +26,7 @@ export function decodeKorean(bytes: Uint8Array, isCut: boolean): string {
   return [...pieces, rest].join('');
 }
 
-/** The index of a syllable outside the standard; null when the bytes are not one. */
+/** Returns the index of a syllable outside the standard; null if the bytes are not one. */
 function findSyllableIndex(lead: number, trail: number): number | null {
   const column = findColumn(trail);
   if (column === null || lead < 0x81 || lead > 0xc6) return null;
@@ -49,7 +49,7 @@ function findColumn(trail: number): number | null {
 
 const otherSyllables = createLazySyllables();
 
-/** Built when the first text contains such a syllable. */
+/** The table is built when the first text contains such a syllable. */
 function createLazySyllables(): () => readonly string[] {
   let made: readonly string[] | undefined;
   return () => {

@@ -5,9 +5,10 @@ import type { Encoding } from './labels.ts';
 const MAX_CHARACTERS = 2_000;
 
 /**
- * How plausible a text is as human writing, from 0 to 1, judged by its non-ASCII characters:
- * frequent ideographs, letters of one script, no capitals after small letters within a word. Plain
- * ASCII gets 1. `encoding` is the one from which it was decoded; it determines what is frequent.
+ * Returns how plausible a text is as human writing, from 0 to 1, judged by its non-ASCII
+ * characters: frequent ideographs, letters of one script, no capitals after small letters within a
+ * word. Plain ASCII gets 1. `encoding` is the encoding from which the text was decoded, which
+ * determines the frequent characters.
  */
 export function computePlausibility(text: string, encoding: Encoding): number {
   let sum = 0;
@@ -44,8 +45,8 @@ export function computePlausibility(text: string, encoding: Encoding): number {
 }
 
 /**
- * Whether it combines letters that no language combines: Turkish and Lithuanian look Icelandic in
- * Windows-1252, and Czech contains Slovak letters in the wrong one of two tables.
+ * Whether the text combines letters that no language combines: Turkish and Lithuanian look
+ * Icelandic in Windows-1252, and Czech contains Slovak letters in the wrong one of two tables.
  */
 function mixesLanguages(text: string): boolean {
   const isIcelandic = /[ðþÐÞ]/.test(text);
@@ -61,7 +62,10 @@ function computeDensity(latin: number, ascii: number): number {
   return latin >= 8 && latin > ascii ? 0.4 : 1;
 }
 
-/** The share of the most frequent script. Ideographs count together with kana and with Hangul. */
+/**
+ * Returns the share of the most frequent script. Ideographs count together with kana and with
+ * Hangul.
+ */
 function getDominantScriptShare(scripts: ReadonlyMap<string, number>): number {
   let all = 0;
   let most = 0;

@@ -2,13 +2,13 @@
 interface Utf8Sequences {
   /** Valid multi-byte characters. */
   readonly good: number;
-  /** Runs of bytes that belong to no valid character. */
+  /** Runs of bytes that are not part of a valid character. */
   readonly bad: number;
   /** Valid sequences that are U+FFFD itself. */
   readonly replacements: number;
 }
 
-/** Counts valid and invalid UTF-8. A run of stray bytes counts once. */
+/** Counts valid and invalid UTF-8 sequences. A run of stray bytes is counted once. */
 export function countSequences(bytes: Uint8Array): Utf8Sequences {
   let good = 0;
   let bad = 0;
@@ -37,7 +37,7 @@ export function countSequences(bytes: Uint8Array): Utf8Sequences {
   return { good, bad, replacements };
 }
 
-/** The length of the valid character that begins here; 0 when there is none. */
+/** Returns the length of the valid character that begins at this offset; 0 if there is none. */
 function getSequenceLength(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;

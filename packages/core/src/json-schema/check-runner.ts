@@ -6,17 +6,20 @@ import type { CheckOrder, ThreadMessage } from './check-thread.ts';
 import type { JsonSchema } from './schema-risk.ts';
 
 /**
- * Runs checks that a schema or a regular expression from outside could make endless, in threads
- * that are terminated after a fixed time. A thread starts with the first check, is kept for the
- * next one, and ends after being idle for a while. All methods throw CheckError, or the reason with
- * which `stop` was aborted.
+ * Runs checks that a third-party schema or regular expression could make endless, in threads that
+ * are terminated after a fixed time. A thread starts with the first check, is kept for the next
+ * one, and ends after being idle for a while. All methods throw CheckError, or the abort reason of
+ * `stop`.
  */
 export interface CheckRunner {
   /** Whether a turn's answer is the requested JSON (P04). */
   checkAnswer(text: string, format: ResponseFormat, stop?: AbortSignal): Promise<CheckedJson>;
-  /** Resolves if checking the value against the schema completes in time, whatever the result. */
+  /**
+   * Resolves if checking the value against the schema completes in time, for a matching and for an
+   * invalid value.
+   */
   tryValue(value: unknown, schema: JsonSchema, stop?: AbortSignal): Promise<void>;
-  /** Which of the patterns match. */
+  /** Returns which of the patterns match. */
   testPatterns(
     patterns: readonly RegExp[],
     text: string,
@@ -33,15 +36,12 @@ export interface CheckRunnerOptions {
 
 const TIMEOUT_MS = 2_000;
 /**
- * The maximum processor time for a value, in ms: the event loop checks it again, several times per
- * call.
+ * The maximum processor time for a value, in ms: the event loop validates the value again, several
+ * times per call.
  */
 const MAX_VALUE_MS = 300;
 const IDLE_MS = 30_000;
-/**
- * A thread starts in a fraction of a second; on a machine that takes longer than this, nothing
- * works.
- */
+/** The deadline for starting a thread, which takes a fraction of a second on a working machine. */
 const START_MS = 15_000;
 /**
  * The number of concurrent threads. Other checks wait, so that slow ones do not occupy every core.
@@ -51,7 +51,10 @@ const MAX_THREADS = 2;
 const MEMORY = { maxOldGenerationSizeMb: 128 };
 const SOURCE = new URL('./check-thread.ts', import.meta.url);
 
-/** `check-timeout`: it took too long. `check-failed`: it cannot be run, or used too much memory. */
+/**
+ * `check-timeout`: the check took too long. `check-failed`: the check could not run, or used too
+ * much memory.
+ */
 export class CheckError extends ParleyError {
   constructor(code: 'check-timeout' | 'check-failed', message: string) {
     super({ code, message, retryable: false });
@@ -71,13 +74,13 @@ interface CheckThread {
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Creates a runner. Starts no thread yet. */
+/** Creates a runner, which starts no thread before the first check. */
 export function createCheckRunner(options: CheckRunnerOptions = {}): CheckRunner {
   const { timeoutMs = TIMEOUT_MS } = options;
   const submit = createCheckThreads(options.idleMs ?? IDLE_MS);
   return {
     async checkAnswer(text, format, stop) {
-      // Any object matches, so nothing from outside takes part in this check.
+      // Any object matches, so the check involves no third-party schema.
       if (format === 'json') return checkAnswer(text, format);
       const said = await submit({ kind: 'answer', text, format }, timeoutMs, stop);
       if (said.kind !== 'answer') throw toCheckError(said);
@@ -143,8 +146,8 @@ function createCheckThreads(idleMs: number): SubmitCheck {
   };
 
   /**
-   * Posts the next order to a thread and starts its timeout; without an order, the thread is idle
-   * for a while.
+   * Posts the next order to a thread and starts its timeout; if there is none, the thread stays
+   * idle for a while.
    */
   const carryOn = (thread: CheckThread): void => {
     clearTimeout(thread.timer);

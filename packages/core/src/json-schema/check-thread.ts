@@ -4,10 +4,10 @@ import { reasonOf } from '../errors.ts';
 import { type CheckedJson, checkAnswer, type ResponseFormat } from './answer-check.ts';
 import type { JsonSchema } from './schema-risk.ts';
 
-/** A check that a schema or a regular expression from outside could make endless. */
+/** A check that a third-party schema or regular expression could make endless. */
 export type CheckOrder =
   | { readonly kind: 'answer'; readonly text: string; readonly format: ResponseFormat }
-  /** Only tests whether the check completes. */
+  /** Tests only whether the check completes. */
   | { readonly kind: 'value'; readonly value: unknown; readonly schema: JsonSchema }
   | { readonly kind: 'patterns'; readonly patterns: readonly RegExp[]; readonly text: string };
 
@@ -39,7 +39,7 @@ function runCheck(order: CheckOrder): ThreadMessage {
 }
 
 /**
- * Null when zod cannot read its own output with a plugin's additions; then nothing can be tested.
+ * Null if zod cannot parse its own output with a plugin's additions, so that nothing can be tested.
  */
 function compileCheck(schema: JsonSchema): z.ZodType | null {
   try {

@@ -1,20 +1,20 @@
 import { type PatternNode, readPattern } from './pattern-tree.ts';
 
-/** The maximum length of a regular expression from outside, in characters. */
+/** The maximum length of a third-party regular expression, in characters. */
 const MAX_PATTERN_LENGTH = 1_000;
 
 /** The maximum size of the automaton, counted in character sets. */
 const MAX_POSITIONS = 1_000;
-/** A fixed count (`{4}`) is unrolled up to this size; larger ones become a loop. */
+/** A fixed count (`{4}`) is unrolled up to this size; a larger count becomes a loop. */
 const MAX_WRITTEN_OUT = 128;
 /** The maximum number of steps for analyzing one pattern; they take a few ms. */
 const MAX_STEPS = 100_000;
 
 /**
- * Explains why a regular expression must not run on text from outside; null if no reason is found.
+ * Explains why a regular expression must not run on third-party text; null if no reason is found.
  * It searches for repetitions that can match the same text in several ways, such as `(a+)+`,
  * `(a|aa)*` or `(\w+\s?)*`, whose running time doubles with each character. Patterns that are only
- * slow with long texts pass, so running one still requires a time limit.
+ * slow with long texts are accepted, so matching still requires a time limit.
  */
 export function findPatternRisk(source: string, flags = ''): string | null {
   const { length } = source;
@@ -57,7 +57,7 @@ const SAMPLES = [
   ),
 ];
 
-/** Determines, by samples, which characters the sets of a pattern have in common. */
+/** Determines, with samples, which characters the sets of a pattern have in common. */
 class CharacterSets {
   readonly #samples: readonly string[];
   readonly #flags: string;
@@ -94,8 +94,8 @@ class CharacterSets {
 }
 
 /**
- * The number of paths to each next position; more than one means that the position can be reached
- * in several ways.
+ * Counts the paths to each next position; more than one means that the position can be reached in
+ * several ways.
  */
 type PathCounts = Map<number, number>;
 
@@ -210,7 +210,7 @@ function sumPathCounts(all: readonly PathCounts[]): PathCounts {
   return sum;
 }
 
-/** The sets of positions that can reach each other. */
+/** Returns the sets of positions that can reach each other. */
 function findLoops({ next, countStep }: Automaton): readonly ReadonlySet<number>[] {
   const before: PathCounts[] = next.map(() => new Map());
   for (const [from, ways] of next.entries()) {
@@ -229,7 +229,7 @@ function findLoops({ next, countStep }: Automaton): readonly ReadonlySet<number>
   return loops;
 }
 
-/** The positions reachable from `start`, which includes `start` itself only in a loop. */
+/** Returns the positions reachable from `start`, which includes `start` itself only in a loop. */
 function findReachable(
   next: readonly PathCounts[],
   start: number,

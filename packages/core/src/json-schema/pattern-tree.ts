@@ -7,7 +7,7 @@ export type PatternNode =
   | { readonly kind: 'set'; readonly source: string }
   | { readonly kind: 'sequence'; readonly items: readonly PatternNode[] }
   | { readonly kind: 'choice'; readonly items: readonly PatternNode[] }
-  /** Matches text without consuming it. */
+  /** An assertion, which matches text without consuming it. */
   | { readonly kind: 'look'; readonly body: PatternNode }
   | {
       readonly kind: 'repeat';
@@ -17,7 +17,10 @@ export type PatternNode =
     };
 
 const EMPTY: PatternNode = { kind: 'empty' };
-/** Any character. The text that a back-reference matches is not known at this point. */
+/**
+ * A set that matches any character. The text that a back-reference matches is not known during the
+ * analysis.
+ */
 const ANYTHING: PatternNode = { kind: 'set', source: '[^]' };
 
 /** The maximum nesting of groups, because the parser is recursive. */
@@ -29,7 +32,7 @@ interface PatternReader {
   at: number;
 }
 
-/** Parses a pattern that `RegExp` accepts. Throws an Error when groups are nested too deeply. */
+/** Parses a pattern that `RegExp` accepts. Throws an Error if groups are nested too deeply. */
 export function readPattern(source: string, flags: string): PatternNode {
   return readChoice({ source, nestedClasses: flags.includes('v'), at: 0 }, 0);
 }
@@ -90,7 +93,7 @@ function readEscape(reading: PatternReader): PatternNode {
   return /^\\(?:k<|[1-9])/.test(source) ? ANYTHING : { kind: 'set', source };
 }
 
-/** The position after the bracket that closes a class. */
+/** Returns the position after the bracket that closes a class. */
 function findClassEnd({ source, at, nestedClasses }: PatternReader): number {
   let depth = 0;
   for (let index = at; index < source.length; index += 1) {

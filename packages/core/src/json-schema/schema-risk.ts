@@ -3,7 +3,7 @@ import { findPatternRisk } from './pattern-risk.ts';
 /** A JSON Schema, or a part of one, as an object. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** Keywords whose values are schemas by name, lists of schemas, and single schemas. */
+/** Keywords whose values are named schemas, lists of schemas, and single schemas. */
 export const SCHEMAS_BY_NAME: ReadonlySet<string> = new Set([
   'properties',
   'patternProperties',
@@ -25,7 +25,8 @@ export const SCHEMAS: ReadonlySet<string> = new Set([
   'not',
 ]);
 /**
- * Their schemas apply to the same value as the enclosing schema; all others apply to parts of it.
+ * The schemas of these keywords apply to the same value as the enclosing schema; all others apply
+ * to parts of it.
  */
 const SAME_VALUE: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'not']);
 const DEFINITIONS: ReadonlySet<string> = new Set(['$defs', 'definitions']);
@@ -36,17 +37,17 @@ const MAX_LENGTH = 32_000;
 const MAX_DEPTH = 64;
 const MAX_NESTING = 200;
 /**
- * The maximum number of schemas in it, both as written and with every reference replaced by its
- * target.
+ * The maximum number of schemas in a document, both as written and with every reference replaced by
+ * its target.
  */
 const MAX_SCHEMAS = 2_000;
 const MAX_EXPANDED = 10_000;
-/** The maximum total length of its regular expressions, in characters. */
+/** The maximum total length of regular expressions in a schema, in characters. */
 const MAX_PATTERN_TEXT = 5_000;
 
 /** The cost of validating values with a schema. */
 export interface SchemaSize {
-  /** The number of schemas in it, with every reference replaced by its target. */
+  /** The number of schemas, with every reference replaced by its target. */
   readonly expanded: number;
   /**
    * Without regular expressions and recursion, validation takes at most `expanded` steps for each
@@ -56,10 +57,10 @@ export interface SchemaSize {
 }
 
 /**
- * Measures a JSON Schema from outside. Throws an Error with the reason when parsing it, or
- * validating with it, could take forever: it is too large or too deep, its references multiply, or
- * one of its regular expressions is ambiguous (`findPatternRisk`). A schema that passes can still
- * be slow with a large value.
+ * Measures a third-party JSON Schema. Throws an Error with the reason if parsing it, or validating
+ * with it, could take forever: it is too large or too deep, its references multiply, or one of its
+ * regular expressions is ambiguous (`findPatternRisk`). A schema that passes can still be slow with
+ * a large value.
  */
 export function measureSchema(schema: JsonSchema): SchemaSize {
   assertShallow(schema);
@@ -81,7 +82,7 @@ export function measureSchema(schema: JsonSchema): SchemaSize {
   return { expanded, isPredictable: found.patterns.size === 0 && !found.isRecursive };
 }
 
-/** Uses no recursion, because the depth is what it checks. */
+/** The traversal uses no recursion, because the depth is what it checks. */
 function assertShallow(schema: unknown): void {
   const open = [{ value: schema, depth: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -126,8 +127,8 @@ function countSchemas(schema: JsonSchema, found: SchemaFindings, depth: number):
 }
 
 /**
- * The validator follows no other paths; several spellings of one reference would be checked several
- * times.
+ * The validator follows no other paths, and several spellings of one reference would be checked
+ * several times.
  */
 function assertReference(reference: unknown): void {
   if (typeof reference === 'string' && /^#(?:\/(?:\$defs|definitions)\/[^/]+)?$/.test(reference)) {
@@ -155,7 +156,8 @@ function assertPatterns(patterns: ReadonlySet<string>): void {
 
 /**
  * A reference to an enclosing schema counts once, because validation then goes as deep as the
- * value. It must apply to a part of the value; otherwise validation would never end.
+ * value. Such a reference must apply to a part of the value, because otherwise validation would
+ * never end.
  */
 function computeExpandedSize(schema: JsonSchema, measure: SchemaMeasure): number {
   let size = 1;
@@ -177,7 +179,7 @@ function computeExpandedSize(schema: JsonSchema, measure: SchemaMeasure): number
 
 const INSIDE = ' inside';
 
-/** The open references, as seen from a part of the value. */
+/** Returns the open references as seen from a part of the value. */
 function enterValue(open: ReadonlySet<string>): Set<string> {
   return new Set([...open].map((one) => (one.endsWith(INSIDE) ? one : `${one}${INSIDE}`)));
 }

@@ -1,13 +1,12 @@
 import { type Monotonic, systemTime } from '../time.ts';
 
-/** Writes a line. */
 type WriteLine = (level: 'info' | 'warn', facts: object, message: string) => void;
 
 interface Outage {
   readonly since: number;
   /**
-   * Errors of the owner that name the server; a line of another component that contains one of them
-   * is counted.
+   * The errors from the owner that name the server; a line of another component that contains one
+   * of them is counted.
    */
   readonly reasons: Set<string>;
   errors: number;
@@ -20,19 +19,20 @@ interface Outage {
 /** The interval at which a line reports that an outage continues, in ms. */
 const REPEAT_MS = 30_000;
 /**
- * A server has recovered once its owner has reported that and nothing has failed for this long, in
- * ms.
+ * A server counts as recovered once the owner has reported that and nothing has failed for this
+ * long, in ms.
  */
 const SETTLED_MS = 2_000;
 /**
- * Without a report from its owner, an outage is over once nothing has failed for this long, in ms.
+ * Without a report from the owner, an outage counts as over once nothing has failed for this long,
+ * in ms.
  */
 const QUIET_MS = 60_000;
-/** More distinct errors than any outage has. */
+/** The maximum number of distinct errors that are remembered, which is more than any outage has. */
 const MAX_REASONS = 50;
 
 /**
- * Keeps an outage from filling the log: its first line is written in full and the others are
+ * Limits the log lines during an outage: its first line is written in full and the others are
  * counted; one line every 30 s and one at the end report the count. The owner of a connection logs
  * each failure with the fact `outage`, the name of the server, and its recovery with the fact
  * `recovered`, the same name. Lines of other components that repeat such an error are also counted
@@ -48,7 +48,7 @@ export class OutageGate {
     this.#monotonic = monotonic;
   }
 
-  /** Whether this line should be written; if not, it is counted. */
+  /** Whether this line should be written; otherwise it is counted. */
   admits(facts: object): boolean {
     const { outage, recovered } = readOutageNames(facts);
     if (recovered !== undefined) {
@@ -98,7 +98,7 @@ export class OutageGate {
 
   #end(name: string, { since, lastAt, errors }: Outage, isGuess: boolean): void {
     this.#outages.delete(name);
-    // A single error was only an incident, and is in the log already.
+    // A single error was not an outage, and the log already contains it.
     if (isGuess && errors === 1) return;
     const seconds = toSeconds((isGuess ? lastAt : this.#monotonic() - SETTLED_MS) - since);
     const how = isGuess ? 'no more errors' : 'works again';
@@ -134,7 +134,7 @@ function readOutageNames(facts: object): { readonly outage?: string; readonly re
   };
 }
 
-/** The reason of a line: its own, or that of its error. */
+/** Returns the reason in a line: its own, or that of its error. */
 function getLoggedReason(facts: object): string {
   if ('reason' in facts && typeof facts.reason === 'string') return facts.reason;
   const error = 'error' in facts ? facts.error : 'err' in facts ? facts.err : undefined;

@@ -5,28 +5,30 @@ import { escapeHiddenCharacters, type Logger } from '../index.ts';
 import { OutageGate } from './log-dedup.ts';
 import { type Scrub, scrubJsonLine } from './scrubber.ts';
 
-/** From the most verbose to the quietest; `silent` logs nothing. */
+/** The levels, from the most verbose to the quietest; `silent` logs nothing. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** The destination of finished lines, each with its line break. */
+/** Receives finished lines, each with its line break. */
 export interface LogDestination {
   write(line: string): void;
 }
 
-/** The options of a process's log. */
 export interface LoggerOptions {
-  /** A function is called for every line, because the level may change while the process runs. */
+  /**
+   * The level; a function is called for every line, because the level may change while the process
+   * runs.
+   */
   readonly level: LogLevel | (() => LogLevel);
   /** `auto`: pretty in a terminal, JSON elsewhere. */
   readonly format: 'auto' | 'pretty' | 'json';
-  /** Removes secrets; `Secrets.scrubLog`. */
+  /** Removes secrets, usually `Secrets.scrubLog`. */
   readonly scrub: Scrub;
   /**
    * Standard error by default, written synchronously, so that nothing is lost when the process
    * dies.
    */
   readonly destination?: LogDestination;
-  /** Receives each line as JSON, whatever the format. */
+  /** Receives each line as JSON, in every format. */
   readonly kept?: LogDestination | undefined;
   /**
    * Colors in the pretty format; enabled by default when standard error is a terminal and
@@ -83,7 +85,7 @@ const BUSY = { waitMs: 20, times: 50 };
 
 /**
  * Writes synchronously and never ends the process: if a pipe is closed (`parley start 2>&1 | head`)
- * or a disk is full, the line is lost, because there is no place left to report it.
+ * or a disk is full, the line is lost, because the error cannot be reported anywhere.
  */
 function createStandardErrorDestination(): LogDestination {
   return {
@@ -131,7 +133,7 @@ function isEnabled(own: LogLevel, level: LogLevel): boolean {
 /** The depth of causes to include; deeper ones add no information. */
 const DEEPEST_CAUSE = 4;
 
-/** An error as plain data for a log line. */
+/** Converts an error to plain data for a log line. */
 interface SerializedError {
   readonly type: string;
   readonly message: string;
@@ -141,8 +143,8 @@ interface SerializedError {
 }
 
 /**
- * Extracts from an error what operators need, and nothing else: client libraries attach whole
- * requests, including people's messages and tokens, to their errors.
+ * Extracts only the facts that operators need, because client libraries attach whole requests,
+ * including people's messages and tokens, to their errors.
  */
 function serializeError(error: Error, depth = 0): SerializedError {
   const code = 'code' in error ? error.code : undefined;
@@ -161,10 +163,10 @@ function serializeCause(cause: unknown, depth: number): SerializedError | string
   return depth > DEEPEST_CAUSE ? cause.message : serializeError(cause, depth);
 }
 
-/** Keys that every line contains; a second one would hide the first. */
+/** Keys that every line contains; a fact with the same key would hide the value. */
 const TAKEN: ReadonlySet<string> = new Set(['time', 'level', 'msg']);
 
-/** The facts of a log line, with errors as plain data, and without the line's own keys. */
+/** Returns the facts of a log line, with errors as plain data, and without the line's own keys. */
 function serializeFacts(facts: object): Record<string, unknown> {
   const entries = Object.entries(facts);
   return Object.fromEntries(
@@ -183,9 +185,9 @@ const LOOKS: Readonly<Record<string, { readonly word: string; readonly colour: n
 };
 
 /**
- * Formats a JSON log line for people: `14:05:09.123 info  message key=value`. Everything from
- * outside is escaped, so it can neither forge a line nor move the cursor. The stack of an error
- * without a code, which is unexpected, follows indented.
+ * Formats a JSON log line for people: `14:05:09.123 info  message key=value`. Third-party text is
+ * escaped, so it can neither forge a line nor move the cursor. The stack of an error without a
+ * code, which is unexpected, follows indented.
  */
 export function formatLogLine(jsonLine: string, colour = false): string {
   const { time, level, msg, ...facts } = JSON.parse(jsonLine) as Record<string, unknown>;

@@ -6,7 +6,7 @@ import { readProcessSamples } from './metrics.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../../../docs/metrics.md');
 
-/** The table as the document must contain it. */
+/** The table that the document must contain. */
 function table(): string {
   const own = Object.entries(PARLEY_METRICS).map(([name, { kind, labels, help }]) =>
     row(name, kind, labels.join(', '), help),

@@ -1,4 +1,4 @@
-/** A JSON Schema sent by a stranger, and a value whose validation would take forever. */
+/** A third-party JSON Schema, and a value whose validation would take forever. */
 export interface HostileSchema {
   readonly what: string;
   readonly schema: Readonly<Record<string, unknown>>;
@@ -25,13 +25,16 @@ export const HOSTILE_PATTERNS: readonly HostilePattern[] = [
   '(a{1,20}){1,20}$',
 ].map((pattern) => ({ pattern, text: NEARLY }));
 
-/** Slow with long texts, but polynomial in their length: allowed, and terminated. */
+/**
+ * Expressions that are slow with long texts but polynomial in their length, and therefore allowed
+ * and terminated.
+ */
 export const SLOW_PATTERN: HostilePattern = {
   pattern: '^.*.*.*.*.*b$',
   text: 'a'.repeat(2_000),
 };
 
-/** Every place in a schema where a regular expression can appear. */
+/** All positions in a schema at which a regular expression can appear. */
 const PLACES: readonly ((pattern: HostilePattern) => Omit<HostileSchema, 'what'>)[] = [
   ({ pattern, text }) => ({
     schema: { type: 'object', properties: { a: { type: 'string', pattern } } },
@@ -80,7 +83,7 @@ const PLACES: readonly ((pattern: HostilePattern) => Omit<HostileSchema, 'what'>
   }),
 ];
 
-/** Each definition refers to the next one twice. */
+/** A schema in which each definition refers to the next one twice. */
 function createDoublingSchema(how: (next: object) => object): Readonly<Record<string, unknown>> {
   const names = Array.from({ length: 40 }, (_, nth) => `d${nth}`);
   const last = { type: 'object', required: ['missing'] };
@@ -155,7 +158,7 @@ const EXPLODING: readonly HostileSchema[] = [
   },
 ];
 
-/** Schemas that must be refused when they arrive. */
+/** Schemas that must be refused on arrival. */
 export const HOSTILE_SCHEMAS: readonly HostileSchema[] = [
   ...HOSTILE_PATTERNS.flatMap((pattern) =>
     PLACES.map((place, nth) => ({

@@ -30,8 +30,8 @@ const ENDS = ['\u0001', '\na'];
 const LENGTH = 300_000;
 /**
  * The maximum processor time per character of a text, in ms. Reading a text once takes a hundredth
- * of it; reading even the shortest one again from each of its positions takes at least twice as
- * much, and more for longer texts.
+ * of the limit; reading even the shortest text again from each of its positions takes at least
+ * twice the limit.
  */
 const MS_A_CHARACTER = 1 / 150;
 
@@ -39,9 +39,6 @@ const MS_A_CHARACTER = 1 / 150;
  * Finds the first repetitive text that takes so long that it must be read again from each of its
  * positions, which would take minutes for a long text. Measures processor time, which hardly
  * depends on other processes.
- * @param length of each text, in characters: a fifth of the longest one on a change.
- * @param isDue whether the nth piece is repeated: on a change every second one, and the others on
- * the next day.
  */
 export function findSlowText(
   read: (text: string) => unknown,
@@ -57,7 +54,7 @@ export function findSlowText(
   return undefined;
 }
 
-/** Texts that contain one piece again and again. */
+/** Returns texts that repeat one substring. */
 function listRepetitiveTexts(
   length: number,
   isDue: (nth: number) => boolean,

@@ -15,12 +15,12 @@ describe('the share of a random test that runs', () => {
     expect(toRunOptions(300)).toEqual({ numRuns: 60, examples: [] });
   });
 
-  it('[D17] is everything in a whole run', () => {
+  it('[D17] is everything in a complete run', () => {
     choose('1');
     expect([1_000, 7, 1].map(scaleRuns)).toEqual([1_000, 7, 1]);
   });
 
-  it('[D17] selects a different one of several similar cases each day, until all have run', () => {
+  it('[D17] selects another of several similar cases each day, until all have run', () => {
     const casesOf = (day: number) =>
       [0, 1, 2].filter((nth) => isDueToday(nth, 3, day * 86_400_000));
     choose(undefined);
@@ -29,7 +29,7 @@ describe('the share of a random test that runs', () => {
     expect(casesOf(6)).toEqual([0, 1, 2]);
   });
 
-  it('[D17] omits no example', () => {
+  it('[D17] includes every example', () => {
     choose(undefined);
     const examples = Array.from({ length: 50 }, (_, index): [number] => [index]);
     expect(toRunOptions(10, examples)).toEqual({ numRuns: 52, examples });

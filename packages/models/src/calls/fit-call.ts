@@ -8,13 +8,13 @@ import { resolveToolName } from './tool-name.ts';
 export type FittedCall =
   | { readonly kind: 'fits'; readonly call: ModelToolCall }
   | { readonly kind: 'no-tool'; readonly problem: string }
-  /** The tool is known, but its arguments do not fit; `problem` tells the model why. */
+  /** The tool exists, but its arguments do not match its schema; `problem` tells the model why. */
   | { readonly kind: 'misfit'; readonly call: ModelToolCall; readonly problem: string };
 
 /**
- * Converts a model's call to the form that its tool accepts, if only one reading is possible:
- * corrects a tool name that was written differently, and adapts the arguments to the schema. A call
- * that is already valid is returned unchanged.
+ * Converts a model's call to the form that its tool accepts, if only one interpretation is
+ * possible: corrects a misspelled tool name, and adapts the arguments to the schema. A call that is
+ * already valid is returned unchanged.
  */
 export function fitCall(call: ModelToolCall, offered: readonly ModelTool[]): FittedCall {
   const named = resolveToolName(
@@ -138,8 +138,8 @@ function fitArguments(
 
 /**
  * The object within `{"arguments": {…}}`; null if there is none, or if the tool has a property with
- * that name. It counts only if the schema declares all of its properties, which rules out any other
- * reading.
+ * that name. The object is unwrapped only if the schema declares all of its properties, which rules
+ * out any other interpretation.
  */
 function unwrapArguments(
   value: JsonObject,
@@ -165,7 +165,7 @@ function unwrapArguments(
   return isMeant && (names.length > 0 || Object.keys(declared).length > 0) ? read.value : null;
 }
 
-/** Formats, for example, `at: expected text, but got 5`. */
+/** Formats an error such as `at: expected text, but got 5`. */
 function describeMisfit({ path, expected, found }: Misfit): string {
   const where = path === '' ? 'the arguments' : path;
   return found === undefined

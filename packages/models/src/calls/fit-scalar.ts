@@ -1,21 +1,23 @@
 import { isPlaceholder } from '@parley/core';
 import { readDate } from './read-date.ts';
 
-/** A text, number, boolean or null that fits, or what was expected instead. */
+/**
+ * A text, number, boolean or null that matches the schema, or a description of what was expected.
+ */
 export type FittedScalar =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly expected: string };
 
-/** How many characters of a value the model is shown. */
+/** How many characters of a value are shown to the model. */
 const SHOWN = 80;
 
-/** A value as truncated JSON for a message. */
+/** Formats a value as truncated JSON for a message. */
 export function formatShortJson(value: unknown): string {
   const text = JSON.stringify(value) ?? 'undefined';
   return text.length <= SHOWN ? text : `${text.slice(0, SHOWN).toWellFormed()}…`;
 }
 
-/** Fits a value to the types, values and format of a scalar schema. */
+/** Adapts a value to the types, values and format of a scalar schema. */
 export function fitScalar(
   value: unknown,
   schema: Readonly<Record<string, unknown>>,
@@ -57,7 +59,8 @@ function describeAllowedValues({ enum: values, const: one }: Readonly<Record<str
 }
 
 /**
- * Finds one of the values listed by the schema, ignoring case and separators, if only one matches.
+ * Finds the value in the schema's list that matches if case and separators are ignored; null unless
+ * exactly one matches.
  */
 function fitAllowed(value: unknown, allowed: readonly unknown[]): FittedScalar {
   const isSame = (one: unknown) => JSON.stringify(one) === JSON.stringify(value);
@@ -104,7 +107,7 @@ const NUMBER = /^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d{1,3})?$/i;
 const YES: ReadonlySet<string> = new Set(['true', 'yes', 'on', '1']);
 const NO: ReadonlySet<string> = new Set(['false', 'no', 'off', '0']);
 
-/** The possible readings of a value as another type; empty if there are none. */
+/** Returns the possible interpretations of a value as another type; empty if there are none. */
 function listConversions(
   value: unknown,
   type: string,
@@ -135,7 +138,7 @@ function listConversions(
   }
 }
 
-/** Fits a text to a schema that excludes an empty one, or that requires dates in ISO 8601. */
+/** Adapts a text to a schema that excludes an empty text or requires a date in ISO 8601. */
 function fitText(text: string, schema: Readonly<Record<string, unknown>>): FittedScalar {
   const { format, minLength, pattern } = schema;
   const mustSaySomething =
@@ -162,7 +165,7 @@ const FORMATS: ReadonlySet<string> = new Set([
   'hostname',
 ]);
 
-/** Whether an empty text matches; this check is instant for any pattern. */
+/** Whether the pattern matches an empty text; this check is instant for any pattern. */
 function matchesNothing(pattern: string): boolean {
   try {
     return new RegExp(pattern, 'u').test('');

@@ -5,28 +5,28 @@ import { readLenientJson } from './lenient-json.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A value whose form matches a schema, or the first place where it does not. */
+/** A value that matches a schema in its form, or the first position at which it does not. */
 export type FitResult =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: Misfit };
 
 /**
- * The place where a value does not fit. `path` has the form `items.2.name`, and is empty for the
- * whole value.
+ * The position at which a value does not match. `path` has the form `items.2.name`; it is empty for
+ * the whole value.
  */
 export interface Misfit {
   readonly path: string;
   readonly expected: string;
-  /** As truncated JSON; absent if there is no value. */
+  /** The value as truncated JSON; absent if there is none. */
   readonly found?: string;
 }
 
-/** The deepest level that is fitted; deeper parts stay unchanged. */
+/** The maximum depth to which values are adapted; deeper parts stay unchanged. */
 const MAX_DEPTH = 40;
 
 /**
- * How many schemas are compared with parts of one value; a schema that refers to itself twice would
- * double them at each level.
+ * The maximum number of schemas that are compared with parts of one value; a schema that refers to
+ * itself twice would double the comparisons at each level.
  */
 const MAX_STEPS = 20_000;
 
@@ -39,11 +39,12 @@ interface FitPosition {
 class OutOfStepsError extends Error {}
 
 /**
- * Fits a value to a JSON Schema when the schema allows only one reading: a number written as text,
- * one item instead of a list, an object written as JSON text, a placeholder in an optional field, a
- * name in another case. A value of the right form is returned unchanged, as the same object.
- * Patterns, lengths and ranges are left to the tool's own validation: some take long, and none of
- * them tells what else was meant. A value that takes too many steps is left to it as well.
+ * Adapts a value to a JSON Schema if the schema allows only one interpretation: a number written as
+ * text, one item instead of a list, an object written as JSON text, a placeholder in an optional
+ * field, a name in another case. A value that matches is returned unchanged, as the same object.
+ * Patterns, lengths and ranges are left to the tool's own validation: some take long to check, and
+ * none of them reveals what the model meant. A value that takes too many steps is also left to the
+ * tool's validation.
  */
 export function fitValue(value: unknown, schema: unknown, root: Schema): FitResult {
   try {
@@ -74,7 +75,7 @@ function fitAt(value: unknown, given: unknown, place: FitPosition): FitResult {
   return fitTyped(current, schema, place);
 }
 
-/** The schema that a reference points to; null if everything fits or nothing can be said. */
+/** The schema that a reference points to; null if it allows any value or is unknown. */
 function resolveReference(given: unknown, root: Schema): Schema | null {
   let schema = given;
   for (let steps = 0; steps < 20; steps += 1) {
@@ -89,8 +90,8 @@ function resolveReference(given: unknown, root: Schema): Schema | null {
 }
 
 /**
- * Fits one of several schemas: the first that accepts the value unchanged, otherwise the only
- * reading that they allow.
+ * Adapts a value to one of several schemas: the first that accepts the value unchanged, otherwise
+ * the only possible interpretation.
  */
 function fitChoice(value: unknown, choices: readonly unknown[], place: FitPosition): FitResult {
   const fitted = choices.map((choice) => fitAt(value, choice, place));
@@ -104,7 +105,7 @@ function fitChoice(value: unknown, choices: readonly unknown[], place: FitPositi
   const deepest = failed.toSorted((a, b) => b.path.length - a.path.length)[0];
   const here = place.path.join('.');
   // The alternative that matches the value except for one nested part gives the best explanation of
-  // what is wrong.
+  // the mismatch.
   if (meanings.size === 0 && deepest !== undefined && deepest.path !== here) {
     return { ok: false, problem: deepest };
   }
@@ -154,7 +155,7 @@ function fitStructure(
   return null;
 }
 
-/** A single item instead of a list; text with commas only where an item cannot have any. */
+/** Returns a list for a single item; splits text at commas only if an item cannot contain any. */
 function fitOneItem(value: unknown, schema: Schema, place: FitPosition): FitResult | null {
   if (typeof value === 'string') {
     if (value.trim() === '') return null;
@@ -236,7 +237,10 @@ function fitExtra(key: string, given: unknown, schema: Schema, place: FitPositio
   return createMisfit(descendInto(place, key), `no such property (${known})`, given);
 }
 
-/** With the declared names of properties that were written in another case or with other separators. */
+/**
+ * Restores the declared names of properties that were written in another case or with other
+ * separators.
+ */
 function restoreDeclaredNames(
   value: JsonObject,
   schema: Schema,

@@ -1,4 +1,4 @@
-/** A value that a model wrote, or the position at which its text becomes invalid. */
+/** A value that a model wrote, or the position at which the text becomes invalid. */
 export type ReadJson =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly problem: string };
@@ -16,14 +16,14 @@ const SHOWN = 30;
 /**
  * Parses JSON as weak models write it: with comments, trailing commas, single or curly quotes,
  * unquoted names, Python literals, line breaks within strings, a code fence around it, and missing
- * brackets at the end. No content is guessed: a string or number that breaks off is an error. Valid
- * JSON is parsed as usual.
+ * brackets at the end. No content is guessed: a string or number that is cut off is an error. Valid
+ * JSON is parsed with `JSON.parse`.
  */
 export function readLenientJson(text: string): ReadJson {
   try {
     return { ok: true, value: JSON.parse(text) };
   } catch {
-    // The parser below finds what is wrong, and where.
+    // Otherwise the lenient parser finds what is wrong, and where.
   }
   const body = stripFence(text).trim();
   const read = readJsonValue(body);
@@ -52,7 +52,7 @@ export function readJsonValue(text: string): ReadJsonValue {
 function stripFence(text: string): string {
   const [, body] =
     /^\s*(?:`{3,}|~{3,})[\w-]*[ \t]*\n([\s\S]*?)\n?[ \t]*(?:`{3,}|~{3,})\s*$/.exec(text) ?? [];
-  // Text around a single fence adds nothing to its content.
+  // Text around a single code fence adds nothing to the content of the fence.
   const [, framed] = /^[^{[`]*`{3,}[\w-]*[ \t]*\n([^`]*)\n[ \t]*`{3,}[^{[`]*$/.exec(text) ?? [];
   const [, inline] = /^\s*`([^`\n]+)`\s*$/.exec(text) ?? [];
   return body ?? framed ?? inline ?? text;
@@ -150,7 +150,10 @@ class JsonReader {
     }
   }
 
-  /** Whether a list or an object ends here: with its bracket, or because the text has ended. */
+  /**
+   * Whether a list or an object ends at this position: with its bracket, or because the text has
+   * ended.
+   */
   private ends(bracket: string): boolean {
     if (this.at >= this.text.length) return true;
     if (this.text[this.at] !== bracket) return false;
@@ -166,7 +169,7 @@ class JsonReader {
       return;
     }
     if (sign === undefined) {
-      // A number may be incomplete; if only brackets are missing, nothing is lost.
+      // A number at the end may be incomplete; if only brackets are missing, no content is lost.
       if (/[\d.eE+-]$/.test(this.text.trimEnd()))
         throw new JsonMistake('it stops in the middle, behind a number');
       return;
@@ -202,8 +205,8 @@ class JsonReader {
   }
 
   /**
-   * The character that an escape denotes; a backslash before any other character denotes that
-   * character.
+   * Returns the character that an escape denotes; a backslash before any other character denotes
+   * that character.
    */
   private escape(): string {
     this.at += 1;

@@ -78,7 +78,7 @@ function findMonth(word = ''): string | undefined {
   return at === -1 ? undefined : String(at + 1);
 }
 
-/** Null when there is no such day. */
+/** Null if the calendar has no such day. */
 function toIsoDay(year = '', month = '', day = ''): string | null {
   const iso = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
   const at = new Date(`${iso}T00:00:00Z`);

@@ -2,10 +2,10 @@
 export type ToolNameResult =
   | { readonly kind: 'tool'; readonly name: string }
   | { readonly kind: 'unknown' }
-  /** Several offered tools match the name if case and separators are ignored. */
+  /** Several offered tools match the name when case and separators are ignored. */
   | { readonly kind: 'ambiguous'; readonly names: readonly string[] };
 
-/** Namespaces that models put before the names of all tools; others are part of a name. */
+/** Namespaces that models put before the names of all tools; other prefixes belong to the name. */
 const NAMESPACE = /^(?:functions?|default_api|tools?|mcp|api|assistant|namespace)(?:__|->|[./:])+/i;
 
 /**

@@ -17,9 +17,9 @@ const MAX_ERROR_BYTES = 65_536;
 export type ReportOddities = (oddities: ReadonlyMap<Oddity, number>) => void;
 
 /**
- * A client for servers that speak OpenAI's chat format, in whatever dialect: written for what
- * servers actually send rather than for what they should send. Unrecognized content is skipped and
- * counted; a complete answer stays valid, whatever follows it.
+ * A client for servers that implement OpenAI's chat format in any dialect: it accepts what servers
+ * actually send rather than what the format prescribes. Unrecognized content is skipped and
+ * counted; a complete answer stays valid regardless of the data after it.
  */
 export function createCompatibleClient(
   choice: CompatibleChoice,
@@ -68,7 +68,7 @@ function createRequestHeaders({
 
 /**
  * How reading ended: the server ended its answer or sent the end marker; a complete answer was
- * followed by silence; or the connection broke, which does not harm a complete answer.
+ * followed by silence; or the connection broke, which does not invalidate a complete answer.
  */
 type StreamOutcome = 'ended' | 'silent' | 'broken';
 
@@ -84,8 +84,8 @@ async function* readParts(
       piece =
         reader.isComplete() && reader.says() ? await waitWithinGrace(read, graceMs) : await read;
     } catch (thrown) {
-      // Without a finish reason, an answer that breaks off may be incomplete, however good it
-      // looks.
+      // Without a finish reason, an answer that breaks off may be incomplete, even if it looks
+      // complete.
       if (reader.isComplete()) return 'broken';
       throw thrown;
     }
@@ -99,9 +99,12 @@ async function* readParts(
   }
 }
 
-/** Null if nothing arrives: some servers keep the connection open after a complete answer. */
+/**
+ * Returns null if nothing arrives in time: some servers keep the connection open after a complete
+ * answer.
+ */
 async function waitWithinGrace<T>(read: Promise<T>, graceMs: number): Promise<T | null> {
-  // After the timeout, nothing awaits the read any more, and it may still fail.
+  // After the timeout, no caller awaits the read, which may still fail.
   read.catch(() => undefined);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<null>((resolve) => {
@@ -114,7 +117,7 @@ async function waitWithinGrace<T>(read: Promise<T>, graceMs: number): Promise<T 
   }
 }
 
-/** Reads the error body from a server, as much of it as arrives. */
+/** Reads the error body from a server, as far as it arrives. */
 async function readRefusal(answer: HttpAnswer): Promise<Error> {
   const pieces: Uint8Array[] = [];
   let size = 0;

@@ -10,11 +10,10 @@ import {
   toNonEmptyText,
 } from './json-scan.ts';
 
-/** A call whose fragments are arriving. */
 interface OpenCall {
-  /** Unique within the answer, whatever id the server sends. */
+  /** The id of the call, unique within the answer even if the server repeats ids. */
   readonly id: string;
-  /** The name that the server sent; null until it arrives. */
+  /** The id that the server sent; null until it arrives. */
   givenId: string | null;
   index: number | null;
   name: string;
@@ -38,8 +37,8 @@ interface CallPiece {
 }
 
 /**
- * Joins the fragments of calls. Servers disagree on how these belong together: index and id may be
- * missing, repeated, always zero or new in each fragment; names are repeated or split; arguments
+ * Joins the fragments of calls. Servers disagree on how fragments belong together: index and id may
+ * be missing, repeated, always zero or new in each fragment; names are repeated or split; arguments
  * arrive as objects, or in full after they arrived in fragments. `offered` contains the tool names,
  * which distinguish part of a name from a second call.
  */
@@ -52,8 +51,8 @@ export class CallGatherer {
   }
 
   /**
-   * Adds the `tool_calls` of a chunk. `isWhole`: they belong to a message, whose calls are complete
-   * and in order.
+   * Adds the `tool_calls` of a chunk. `isWhole`: the calls belong to a message, so they are
+   * complete and in order.
    */
   add(toolCalls: unknown, isWhole: boolean): readonly AnswerPart[] {
     const list: unknown[] = Array.isArray(toolCalls) ? toolCalls : [toolCalls];
@@ -104,7 +103,7 @@ export class CallGatherer {
     return `call_${nth}`;
   }
 
-  /** The call that a fragment continues; null if it starts a new one. */
+  /** Returns the call that a fragment continues; null if it starts a new one. */
   #targetOf(piece: CallPiece): OpenCall | null {
     const { id, index } = piece;
     const named = id === null ? undefined : this.#calls.findLast((call) => call.givenId === id);
@@ -153,12 +152,15 @@ export class CallGatherer {
     return name.startsWith(call.name) ? name : call.name + name;
   }
 
-  /** Whether there is a call whose arguments have started but not ended. */
+  /** Whether the arguments of a call have started but not ended. */
   isOpen(): boolean {
     return this.#calls.some(({ written, scan }) => written.trim() !== '' && !scan.isClosed);
   }
 
-  /** All calls, in the server's order, and the number of calls dropped because they had no name. */
+  /**
+   * Returns all calls in the server's order, and the number of calls dropped because they had no
+   * name.
+   */
   end(): { readonly calls: readonly ModelToolCall[]; readonly dropped: number } {
     const named = this.#calls.filter(({ name }) => name.trim() !== '');
     return {
@@ -181,7 +183,7 @@ function toCallPiece(wire: JsonObject, position: number | null): CallPiece {
   };
 }
 
-/** The protocol requires arguments to be text; some servers send the object itself. */
+/** The protocol requires arguments to be a string; some servers send an object. */
 function toArgumentsText(given: unknown): string {
   if (given === undefined || given === null || given === 'null') return '';
   if (typeof given === 'string') return given;
@@ -189,7 +191,7 @@ function toArgumentsText(given: unknown): string {
   return Array.isArray(given) && given.length === 0 ? '{}' : JSON.stringify(given);
 }
 
-/** The new part of the arguments in a fragment; empty if it only repeats them. */
+/** Returns the new part of the arguments in a fragment; empty if the fragment only repeats them. */
 function findFreshInput(call: OpenCall, input: string): string {
   if (!call.scan.isClosed || input.trim() === '') return input;
   if (isSameJson(input, call.written)) return '';

@@ -7,13 +7,13 @@ import { EventReader, type WireEvent } from './read-events.ts';
 import { findErrorIn } from './wire-errors.ts';
 import { addUsage, NO_USAGE, toReportedUsage } from './wire-usage.ts';
 
-/** An irregularity that did not harm an answer; it is counted, and named in the log. */
+/** An irregularity that did not invalidate an answer; it is counted, and named in the log. */
 export type Oddity =
   /** Text between events that is not JSON. */
   | 'unreadable'
   /** JSON that contains no part of an answer. */
   | 'unknown-event'
-  /** Text or reasoning in an unknown form. */
+  /** Text or reasoning in an unknown format. */
   | 'unknown-content'
   /** A call without a name. */
   | 'nameless-call'
@@ -38,12 +38,12 @@ interface GatheredAnswer {
   hasCalls: boolean;
   /** Whether text arrived in fragments. */
   hasDeltas: boolean;
-  /** Whether anything looked like an answer from a model. */
+  /** Whether any received data looked like an answer from a model. */
   isAnswer: boolean;
   isDone: boolean;
   unreadable: number;
   rawReason: string | null;
-  /** Whether messages arrive in fragments; null if not known yet. */
+  /** Whether messages arrive in fragments; null if that is not known yet. */
   areMessagesPieces: boolean | null;
   servedModel: string | null;
 }
@@ -177,14 +177,14 @@ export class AnswerReader {
   }
 
   /**
-   * The new part of a `message`: some servers repeat the answer so far in each event, or the whole
-   * answer after its fragments; others send fragments under this name.
+   * Returns the new part of a `message`: some servers repeat the answer so far in each event, or
+   * the whole answer after its fragments; others send fragments under this name.
    */
   #freshText(type: SaidPart['type'], text: string): string {
     const before = type === 'text' ? this.#seen.text : this.#seen.reasoning;
     if (before === '' || text === '' || this.#seen.areMessagesPieces === true) return text;
     if (text.startsWith(before)) return text.slice(before.length);
-    // They differ only in whitespace.
+    // The two texts differ only in whitespace.
     if (text.trim() === before.trim()) return '';
     if (this.#seen.hasDeltas) return '';
     this.#seen.areMessagesPieces = true;
@@ -202,14 +202,14 @@ export class AnswerReader {
   }
 
   /**
-   * Returns the calls and the end. `isClean`: the server ended its answer, and the connection did
-   * not break. Throws a `StreamFailure` if there is no answer, or only part of one.
+   * Returns the calls and the end of the answer. `isClean`: the server ended its answer, and the
+   * connection did not break. Throws a `StreamFailure` if there is no answer or only part of one.
    */
   end(isClean: boolean): readonly AnswerPart[] {
     const parts: AnswerPart[] = [];
     for (const event of this.#events.push(this.#decoder.decode())) this.#take(event, parts);
     const last = this.#events.end();
-    // A partial event may be malformed in any way; only its beginning was needed.
+    // A partial event may be malformed; only its beginning was needed.
     for (const event of last.events) this.#take(event, parts);
     if (parts.some(({ type }) => type === 'error')) return parts;
     const says = this.says();
@@ -239,7 +239,7 @@ export class AnswerReader {
   }
 }
 
-/** A web page from a server is not an answer; a stream that contains only pings is an empty one. */
+/** A web page is not an answer, and a stream that contains only pings is an empty one. */
 function describeEmptyAnswer(
   { unreadable, isDone }: GatheredAnswer,
   headers: Readonly<Record<string, string>>,
@@ -276,8 +276,8 @@ function findChoice(chunk: JsonObject): JsonObject | null {
 }
 
 /**
- * Empty text, and `null` as text (DashScope), are not a reason yet; Ollama's own format and
- * Anthropic's use separate fields for it.
+ * Empty text and the text `null` (DashScope) are not finish reasons; Ollama's own format and
+ * Anthropic's use separate fields.
  */
 function readFinishReason(choice: JsonObject): string | null {
   const { finish_reason: reason, done_reason: ownReason, done, delta } = choice;
@@ -335,7 +335,10 @@ function joinTexts(said: readonly SaidPart[], type: SaidPart['type']): string {
   return said.map((one) => (one.type === type ? one.text : '')).join('');
 }
 
-/** Text, a list of parts, a single part, or a number that a model wrote and a server parsed. */
+/**
+ * Returns text from a string, a list of parts, a single part, or a number that a model wrote and a
+ * server parsed.
+ */
 function readContent(content: unknown, note: AnswerContext['note']): readonly SaidPart[] {
   if (content === undefined || content === null) return [];
   if (typeof content === 'string') return [{ type: 'text', text: content }];
@@ -359,8 +362,8 @@ function toSaidPart(part: JsonObject): SaidPart | null {
 }
 
 /**
- * The reason in the terms of this package. A refusal is the reason, even if the answer ended
- * normally.
+ * Returns the finish reason in the terms of this package. A refusal is the finish reason, even if
+ * the answer ended normally.
  */
 function toUnifiedReason({ rawReason, hasRefusal }: GatheredAnswer): FinishReason {
   const reason = rawReason === null ? 'stop' : toFinishReasonName(rawReason);

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../json-object.ts';
 import { parseJson, toLenientNumber, toNonEmptyText } from './json-scan.ts';
 
-/** How much of an error is kept, in characters. */
+/** The maximum length of an error that is kept, in characters. */
 const MAX_BODY = 20_000;
 
 /** An error that a server sent instead of an answer, with the fields that `collectFailureFacts` reads. */
@@ -12,7 +12,7 @@ export class WireError extends Error {
    */
   readonly statusCode: number | null;
   readonly responseHeaders: Readonly<Record<string, string>>;
-  /** JSON, as the server wrote it. */
+  /** The body as JSON, as the server wrote it. */
   readonly responseBody: string;
 
   constructor(
@@ -34,8 +34,8 @@ export function toWireError(
   body: string,
   headers: Readonly<Record<string, string>>,
 ): WireError {
-  // A stream that was opened before the request failed, or a list with one error, as Gemini sends
-  // it.
+  // The body may be a stream that was opened before the request failed, or a list with one error,
+  // as Gemini sends it.
   const text = body
     .trim()
     .replace(/^(?:event:[^\n]*\n)?\s*data:\s*/, '')
@@ -52,8 +52,9 @@ export function toWireError(
 }
 
 /**
- * The error inside an answer with status 200; null if a chunk contains none. Servers write it as
- * text or as an object, in the chunk or in its choice, or the chunk itself is the error.
+ * Returns the error inside an answer with status 200; null if a chunk contains none. Servers write
+ * the error as text or as an object, in the chunk or in its choice, or the chunk itself is the
+ * error.
  */
 export function findErrorIn(
   chunk: JsonObject,
@@ -71,7 +72,8 @@ export function findErrorIn(
   const error = typeof found === 'string' ? { message: found } : found;
   const status = readStatus(error) ?? readStatus(chunk);
   const message = readErrorMessage(error) ?? readErrorMessage(chunk);
-  // One shape for the code that reads errors, which also handles a message that is not text.
+  // Normalizes the error for the code that reads errors, which also handles a message that is not
+  // text.
   const body = JSON.stringify({ error: { ...error, ...(message !== null && { message }) } });
   return new WireError(message ?? '', status, body, event.headers);
 }

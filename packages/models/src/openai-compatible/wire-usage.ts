@@ -12,8 +12,9 @@ export interface WireUsage {
 export const NO_USAGE: WireUsage = { input: null, output: null, cached: null };
 
 /**
- * Adds the counts in a chunk, wherever a server puts them. Many servers send new counts with each
- * chunk, and some send zeros or nothing at the end: the last informative count is kept.
+ * Adds the counts in a chunk, from any of the places where servers put them. Many servers send new
+ * counts with each chunk, and some send zeros or nothing at the end, so the last informative count
+ * is kept.
  */
 export function addUsage(known: WireUsage, chunk: JsonObject): WireUsage {
   return listUsageObjects(chunk).reduce((sum: WireUsage, usage) => {
@@ -26,7 +27,7 @@ export function addUsage(known: WireUsage, chunk: JsonObject): WireUsage {
   }, known);
 }
 
-/** The counts as the model interface defines them. */
+/** Returns the counts in the form that the model interface defines. */
 export function toReportedUsage({ input, output, cached }: WireUsage): ReportedUsage {
   return {
     inputTokens: { total: input ?? undefined, cacheRead: cached ?? undefined },
@@ -35,9 +36,9 @@ export function toReportedUsage({ input, output, cached }: WireUsage): ReportedU
 }
 
 /**
- * `usage`; within the choice (Moonshot) or the message (Anthropic's events); `x_groq.usage`;
- * `usageMetadata` (Gemini); `timings` (llama.cpp), which is the least precise and therefore the
- * first to be replaced; at the top level, `prompt_eval_count` (Ollama's own format).
+ * The places for counts: `usage`; within the choice (Moonshot) or the message (Anthropic's events);
+ * `x_groq.usage`; `usageMetadata` (Gemini); `timings` (llama.cpp), which is the least precise and
+ * therefore replaced by any other; at the top level, `prompt_eval_count` (Ollama's own format).
  */
 function listUsageObjects(chunk: JsonObject): readonly JsonObject[] {
   const { choices, message, usage, x_groq, usageMetadata, timings } = chunk;
@@ -96,7 +97,7 @@ function readDetail(details: unknown): number | null {
   return isObject(object) ? findFirstCount(object, ['cached_tokens', 'cache_read_tokens']) : null;
 }
 
-/** The first of these counts that is present, as an integer. */
+/** Returns the first of these counts that is present, as an integer. */
 function findFirstCount(usage: JsonObject, names: readonly string[]): number | null {
   for (const name of names) {
     const count = toPositiveCount(toLenientNumber(usage[name]));

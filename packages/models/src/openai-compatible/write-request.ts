@@ -63,7 +63,7 @@ export function createRequestWriter(
     return Buffer.concat([
       toUtf8(`${head.slice(0, -1)},"messages":[`),
       ...first,
-      // Omits the field if there are no tools: some servers refuse an empty list.
+      // The field is omitted if there are no tools, because some servers refuse an empty list.
       toUtf8(`${comma}${history}]${list.length > 0 ? ',"tools":[' : '}'}`),
       ...list,
       ...(list.length > 0 ? [TOOLS_END] : []),
@@ -110,7 +110,7 @@ function intersperse(parts: readonly Buffer[], separator: Buffer): readonly Buff
  */
 const HALF_CHARACTER = /(?<=(?:^|[^\\])(?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/gi;
 
-/** JSON without lone surrogates, which many servers cannot read. */
+/** Returns JSON without lone surrogates, which many servers cannot parse. */
 function toWellFormedJson(value: unknown): string {
   const text = JSON.stringify(value);
   return text.includes('\\ud') ? text.replace(HALF_CHARACTER, '\\ufffd') : text;

@@ -3,13 +3,14 @@ import { fitCall } from '../calls/fit-call.ts';
 import type { SeparatedPiece, SeparatorOptions } from './answer-piece.ts';
 import type { WrittenCall } from './written-calls.ts';
 
-/** How much of a call that is not run is kept, in characters. */
+/** The maximum length of a call that does not run and is kept, in characters. */
 const MAX_KEPT = 2_000;
 
 /**
- * The calls in a block, in the form that their tools accept, and the calls that are not run, with
- * the reason. Null if they are plain text: a quotation from the request, or a sentence about a tool
- * that does not exist. `isMarked`: the block appears where only a call can be.
+ * Returns the calls in a block in the form that their tools accept, and the calls that do not run,
+ * with the reason. Null if the block is plain text: a quotation from the request, or a sentence
+ * about a tool that does not exist. `isMarked`: the block is at a position where only a call can
+ * be.
  */
 export function fitBlock(
   calls: readonly WrittenCall[],

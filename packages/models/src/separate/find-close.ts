@@ -2,12 +2,15 @@ import { isInInlineCode } from './shown-text.ts';
 
 interface EndMarkerMatch {
   readonly kind: 'found' | 'none';
-  /** The position of the end. If no end is found: the position before which none can start. */
+  /**
+   * The position of the end marker. If there is no end marker, the position before which none can
+   * start.
+   */
   readonly at: number;
   readonly length: number;
 }
 
-/** The first end marker of reasoning that is neither quoted nor within inline code. */
+/** Finds the first end marker of reasoning that is neither quoted nor within inline code. */
 export function findEndMarker(
   text: string,
   closes: readonly string[],
@@ -21,7 +24,7 @@ export function findEndMarker(
     const line = text.slice(text.lastIndexOf('\n', found.at - 1) + 1, found.at);
     const next = text[found.at + found.length] ?? '';
     const isQuoted = /["'“‘«]$/.test(line) && /["'”’»]/.test(next);
-    // The quotation mark after it may still arrive.
+    // A quotation mark after the marker may still arrive.
     if (next === '' && !ended && /["'“‘«]$/.test(line))
       return { kind: 'none', at: found.at, length: 0 };
     if (!isQuoted && !isInInlineCode(line)) return { kind: 'found', ...found };
@@ -32,7 +35,7 @@ export function findEndMarker(
   return { kind: 'none', at: Math.max(start, text.length - tail), length: 0 };
 }
 
-/** The first of these markers in a text, from a given position on. */
+/** Finds the first of these markers in a text, from a given position on. */
 export function findFirstMarker(
   text: string,
   marks: readonly string[],
@@ -48,7 +51,7 @@ export function findFirstMarker(
   return first;
 }
 
-/** The length of the part of a marker at the end of a text. */
+/** Returns the length of a partial marker at the end of a text. */
 function measurePartialMarker(text: string, mark: string): number {
   const tail = text.slice(-(mark.length - 1)).toLowerCase();
   for (let length = Math.min(tail.length, mark.length - 1); length > 0; length -= 1) {
@@ -57,7 +60,7 @@ function measurePartialMarker(text: string, mark: string): number {
   return 0;
 }
 
-/** The number of lines in the reasoning that open it again. */
+/** How many lines in the reasoning open it again. */
 export function countOpenings(content: string, open: string): number {
   const lines = content.toLowerCase().split('\n');
   return open === '' ? 0 : lines.filter((line) => line.trimStart().startsWith(open)).length;

@@ -6,18 +6,22 @@ import {
   type ShownTextState,
 } from './shown-text.ts';
 
-/** A position in an answer: the text from there on, and what was shown before it. */
+/**
+ * A position in an answer: the text that starts there, and the state of the text shown before it.
+ */
 export interface AnswerRange {
   readonly text: string;
   readonly shown: ShownTextState;
-  /** Whether nothing follows `text`. */
+  /** Whether the answer ends with `text`. */
   readonly ended: boolean;
 }
 
-/** `bare`: the end of reasoning that started before the answer did. */
+/** `bare`: the end of reasoning that started before the answer. */
 export type FoundMarker = Marker | { readonly kind: 'bare'; readonly open: string };
 
-/** The marker at the beginning of a text; `wait`: more text is needed to decide. */
+/**
+ * Returns the marker at the beginning of a text; `wait` means that more text is needed to decide.
+ */
 export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
   const { shown, ended } = place;
   const bare = findBareClose(place);
@@ -38,7 +42,7 @@ export function findMarker(place: AnswerRange): FoundMarker | 'wait' | 'none' {
   return waits ? 'wait' : findEndToken(place);
 }
 
-/** Whether the text after an opening marker is consistent with it. */
+/** Whether an opening marker is plausible given the text after it. */
 function matchOpening(
   { kind, open, where }: Marker,
   { text, shown, ended }: AnswerRange,
@@ -50,11 +54,11 @@ function matchOpening(
   }
   if (where === 'sentence') {
     if (rest.trim() === '' && !rest.includes('\n')) return ended ? 'no' : 'wait';
-    // "<think> opens the reasoning" is a sentence about the tag.
+    // The text "<think> opens the reasoning" is a sentence about the tag.
     return /^[ \t]+\p{Ll}/u.test(rest) ? 'no' : 'yes';
   }
   if (kind !== 'call' || where !== 'anywhere') return 'yes';
-  // An empty opening marker after a call was meant as the end of that call.
+  // An empty opening marker after a call was meant as the end marker of that call.
   if (ended && rest.trim() === '' && shown.isBehindHidden) return 'yes';
   return decideCallStart(open, rest, ended);
 }
@@ -73,7 +77,7 @@ function findBareClose({ text, shown, ended }: AnswerRange): FoundMarker | 'wait
   return waits ? 'wait' : 'none';
 }
 
-/** End-of-turn markers, after which nothing follows. */
+/** End-of-turn markers, after which the answer contains no more text. */
 function findEndToken({ text, ended }: AnswerRange): Marker | 'wait' | 'none' {
   let rest = text;
   for (;;) {

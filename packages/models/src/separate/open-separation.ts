@@ -5,7 +5,7 @@ import { createReasoningHabit } from './reasoning-habit.ts';
 import { separateParts } from './separate-parts.ts';
 
 /**
- * The separation for one model, so that reasoning never becomes part of its answers or requests.
+ * Separates the text of one model, so that reasoning never becomes part of its answers or requests.
  */
 export interface ModelSeparation {
   clean(request: ModelRequest): ModelRequest;
@@ -13,8 +13,8 @@ export interface ModelSeparation {
 }
 
 /**
- * `maxCall`: the maximum length of a call in the text, in characters. Loaded with a provider's
- * first call.
+ * `maxCall`: the maximum length of a call in the text, in characters. The module is loaded with the
+ * first call of a provider.
  */
 export function openSeparation(model: string, maxCall: number): ModelSeparation {
   const habit = createReasoningHabit(model);

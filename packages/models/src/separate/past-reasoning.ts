@@ -1,7 +1,7 @@
 import type { ModelMessage, ModelRequest } from '../chat-model.ts';
 import { AnswerSeparator } from './separator.ts';
 
-/** A quick test for answers that may contain anything to separate. */
+/** A quick test whether an answer may contain anything to separate. */
 const MAY_HOLD = /<|\[(?:\/?THINK|TOOL_)|◁|assistantfinal|my thought process/i;
 
 /**

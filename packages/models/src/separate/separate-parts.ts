@@ -5,10 +5,10 @@ import type { AnswerStart, ReasoningHabit } from './reasoning-habit.ts';
 import { AnswerSeparator } from './separator.ts';
 
 /**
- * The parts of an answer after separation: reasoning and calls that a server left in the text
- * become separate parts, for every provider and every caller. Calls come last, including those that
- * are not run. If an answer consisted only of such a call, the call is passed on anyway: the caller
- * refuses it, and the model learns the reason.
+ * Separates the parts of an answer: reasoning and calls that a server left in the text become
+ * separate parts, for every provider and every caller. Calls come last, including calls that do not
+ * run. If an answer consists only of a call that does not run, the call is passed on anyway: the
+ * caller refuses it, and the model is told the reason.
  */
 export async function* separateParts(
   parts: AsyncIterable<AnswerPart>,
@@ -37,7 +37,8 @@ export async function* separateParts(
         break;
       }
       case 'finish': {
-        // Text before the calls of such a model that has no end was not an answer.
+        // For a model that starts within reasoning, text before its calls that has no end marker
+        // was reasoning.
         const isUnanswered = start === 'inside' && seen.calls > 0;
         const last = separator.end(part.reason === 'length' || isUnanswered);
         yield* proxyToOwner(last);
@@ -55,7 +56,7 @@ export async function* separateParts(
         break;
       default:
         if (part.type === 'tool-call') seen.calls += 1;
-        // Text that precedes a call is passed on first.
+        // Text before a call is passed on first.
         if (part.type === 'call-start' || part.type === 'tool-call') {
           yield* proxyToOwner(separator.interrupt(start !== 'inside'));
         }
@@ -80,7 +81,7 @@ function toSeparatorOptions(
   };
 }
 
-/** Whether this text was written by the people or the tools in a request. */
+/** Whether the people or the tools in a request wrote this text. */
 function isQuotedFromRequest({ messages }: ModelRequest, text: string): boolean {
   const sought = trimMarkup(text);
   return messages.some(
@@ -107,7 +108,7 @@ function toAnswerPart(piece: SeparatedPiece, nth: number): AnswerPart {
   }
 }
 
-/** Calls that are not run, for an answer that contains nothing else. */
+/** The calls that do not run, for an answer that contains nothing else. */
 function* listRefusedCalls(
   pieces: readonly SeparatedPiece[],
   { tools = [] }: ModelRequest,

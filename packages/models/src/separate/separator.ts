@@ -13,21 +13,21 @@ import { readWrittenCalls, type WrittenCall } from './written-calls.ts';
 export type { SeparatedPiece as AnswerPiece, SeparatorOptions };
 
 /**
- * The maximum length of text that may still turn out to be reasoning, in characters; no answer is
- * that long.
+ * The maximum length of text that may still turn out to be reasoning, in characters; a longer text
+ * is an answer.
  */
 const MAX_HELD = 60_000;
-/** How much of a line of reasoning is examined, in characters. */
+/** How many characters of a line of reasoning are examined. */
 const MAX_LINE = 500;
 /** The maximum length of a marker, in characters. */
 const MAX_MARK = 40;
 
 /**
- * Separates a streamed answer into text, reasoning and tool calls written as text, wherever it is
- * split into chunks. Text that may still become a marker is held back. Markers count depending on
- * their position: tags at the start of the answer or of a line, chat template tokens everywhere,
- * and none inside code, quotations or a sentence about them. Without a marker, the text stays
- * unchanged, character for character.
+ * Separates a streamed answer into text, reasoning and tool calls written as text, regardless of
+ * how it is split into chunks. Text that may still become a marker is held back. Markers count
+ * depending on their position: tags at the start of the answer or of a line, chat template tokens
+ * everywhere, and none inside code, quotations or a sentence about them. Text without a marker is
+ * passed on character for character.
  */
 export class AnswerSeparator {
   private readonly options: SeparatorOptions;
@@ -35,7 +35,7 @@ export class AnswerSeparator {
   private buffer = '';
   private mode: SeparatorMode = { kind: 'text' };
   private pieces: SeparatedPiece[] = [];
-  /** Passed on at the end, because they may still turn out to be inside reasoning. */
+  /** Calls are passed on at the end, because they may still turn out to be inside reasoning. */
   private calls: SeparatedPiece[] = [];
   /** Text that may turn out to be reasoning; null while text is passed on. */
   private held: string | null;
@@ -44,10 +44,11 @@ export class AnswerSeparator {
   private triedBare = false;
   private hasReasoned = false;
   /**
-   * Reasoning that was opened within the initial reasoning, and whose end marker may still arrive.
+   * Reasoning that was opened again within the initial reasoning, and whose end marker may still
+   * arrive.
    */
   private openedWithin = 0;
-  /** Whether the answer started within its reasoning. */
+  /** Whether the answer started within reasoning. */
   sawBareClose = false;
 
   constructor(options: SeparatorOptions) {
@@ -60,7 +61,7 @@ export class AnswerSeparator {
     return this.advance();
   }
 
-  /** `wasCut`: the provider cut the answer off at a limit. */
+  /** `wasCut`: the provider cut the answer at a limit. */
   end(wasCut: boolean): readonly SeparatedPiece[] {
     this.ended = true;
     this.wasCut = wasCut;
@@ -73,7 +74,7 @@ export class AnswerSeparator {
   }
 
   private advance(): readonly SeparatedPiece[] {
-    // Each step consumes text or changes the mode; false: more text must arrive first.
+    // Each step consumes text or changes the mode; false means that more text must arrive first.
     while (this.step());
     const { pieces } = this;
     this.pieces = [];
@@ -119,7 +120,7 @@ export class AnswerSeparator {
   }
 
   /**
-   * Shows one character that opens nothing; a run of backticks is shown as a whole, because its
+   * Shows one character that opens no block; a run of backticks is shown as a whole, because its
    * length matters.
    */
   private showSign(): boolean {
@@ -147,8 +148,8 @@ export class AnswerSeparator {
   }
 
   /**
-   * Something else than text comes next, so that no mark goes on behind it. `isOutside`: the server separates reasoning
-   * or calls itself, so that the text is neither.
+   * The next part is not text, so no marker continues beyond this point. `isOutside`: the server
+   * separates reasoning or calls itself, so that the text contains neither.
    */
   interrupt(isOutside: boolean): readonly SeparatedPiece[] {
     if (isOutside) this.release();
@@ -158,7 +159,7 @@ export class AnswerSeparator {
     return pieces;
   }
 
-  /** Releases the held text as text. */
+  /** Releases the held text as part of the answer. */
   private release(): void {
     const { held } = this;
     this.held = null;
@@ -177,7 +178,7 @@ export class AnswerSeparator {
       case 'header':
         return this.openHeader(marker);
       case 'reasoning':
-        // A tag that the question names is what the answer is about.
+        // If the question names a tag, the answer is about that tag.
         if (marker.where === 'sentence' && this.options.isQuoted(raw)) return this.showSign();
         this.buffer = this.buffer.slice(raw.length);
         this.beginReasoning(marker, raw);
@@ -191,9 +192,9 @@ export class AnswerSeparator {
     }
   }
 
-  /** All text so far was reasoning. `isOver`: it ends here. */
+  /** Marks all text so far as reasoning. `isOver`: the reasoning ends at this position. */
   private closeBare(isOver: boolean): void {
-    // Behind reasoning that was complete it is one mark too many.
+    // After complete reasoning, another end marker is superfluous.
     if (this.hasReasoned && this.openedWithin === 0) return;
     this.openedWithin = Math.max(0, this.openedWithin - 1);
     this.hasReasoned = isOver;
@@ -206,7 +207,7 @@ export class AnswerSeparator {
     this.triedBare = false;
   }
 
-  /** A message of gpt-oss is what its header says. */
+  /** The header of a gpt-oss message determines its kind. */
   private openHeader(marker: Marker): boolean {
     const header = readHarmonyHeader(this.buffer);
     if (header === null && !this.ended && this.buffer.length < MAX_HEADER) return false;
@@ -234,7 +235,7 @@ export class AnswerSeparator {
 
   private stepReasoning(mode: Extract<SeparatorMode, { kind: 'reasoning' }>): boolean {
     const { marker } = mode;
-    // The line before decides whether a mark is within inline code.
+    // The preceding line decides whether a marker is within inline code.
     const before = mode.line;
     const close = findEndMarker(before + this.buffer, marker.close, this.ended, before.length);
     const hide = (length: number): void => {
@@ -269,7 +270,7 @@ export class AnswerSeparator {
 
   private stepCall(mode: Extract<SeparatorMode, { kind: 'call' }>): boolean {
     mode.raw += this.buffer;
-    // The whole is not searched with each piece: that would take time with the square of its length.
+    // The whole text is not searched again with each fragment, which would take quadratic time.
     mode.tail += this.buffer;
     this.buffer = '';
     if (mode.raw.length > this.options.maxCall) {
@@ -287,7 +288,7 @@ export class AnswerSeparator {
       const end = at + found.length;
       const calls = readWrittenCalls(this.bodyOf(mode, at, end));
       if (calls !== null || this.ended) return this.closeCall(mode, at, end, calls);
-      // The mark may stand in an argument.
+      // The marker may be inside an argument.
       mode.tail = mode.tail.slice(found.at + found.length);
     }
   }
@@ -312,7 +313,7 @@ export class AnswerSeparator {
     const block = raw.slice(0, end);
     this.mode = { kind: 'text' };
     if (calls === null ? !isMarked : !this.take(calls, block, isMarked)) {
-      // It was talk about a call.
+      // The text was a sentence about a call.
       this.buffer = raw.slice(1) + this.buffer;
       this.addText(this.shown.add(raw.slice(0, 1)));
       return true;
@@ -325,14 +326,14 @@ export class AnswerSeparator {
     return true;
   }
 
-  /** Keeps calls until the end. False where they are text after all. */
+  /** Keeps the calls until the end of the answer. Returns false if they are plain text. */
   private take(calls: readonly WrittenCall[], raw: string, isMarked: boolean): boolean {
     const pieces = fitBlock(calls, raw, isMarked, this.options);
     this.calls.push(...(pieces ?? []));
     return pieces !== null;
   }
 
-  /** An answer that is nothing but a call of an offered tool, without marks. */
+  /** An answer that consists only of a call of an offered tool, without markers. */
   private stepBare(): boolean {
     const state = classifyBareCall(this.buffer, this.options.offered, this.ended);
     if (state === 'hold') return false;
@@ -368,7 +369,10 @@ export class AnswerSeparator {
     return [...rest, ...this.advance()];
   }
 
-  /** Reasoning without an end: what was cut off stays hidden, calls at its end count. */
+  /**
+   * In reasoning without an end, the text stays hidden if the answer was cut, and calls at its end
+   * count.
+   */
   private finishReasoning({
     marker,
     raw,

@@ -122,8 +122,8 @@ function parseArgumentKeys(body: string): readonly WrittenCall[] | null {
 }
 
 /**
- * Values remain text, because only the tool's schema defines their types. The line breaks around
- * them belong to the format.
+ * The values remain text, because only the tool's schema defines their types. The line breaks
+ * around the values belong to the format.
  */
 function parseParameters(text: string, pattern: RegExp): JsonObject {
   return Object.fromEntries(
@@ -168,7 +168,7 @@ const ARGUMENT_KEYS = [
   'kwargs',
 ];
 
-/** One object, a list of objects, or several objects in a row. */
+/** Parses one object, a list of objects, or several objects in a row. */
 function parseJsonCalls(body: string): readonly WrittenCall[] | null {
   const calls: WrittenCall[] = [];
   let rest = body.replace(/^(?:\[tool_calls\]|functools)\s*/i, '');
@@ -208,7 +208,7 @@ function toCallFromObject(value: unknown): WrittenCall | null {
   return { name: String(value[nameKey]), arguments: written };
 }
 
-/** Mistral: `[TOOL_CALLS]name[CALL_ID]id[ARGS]{…}`; others: the name, then JSON. */
+/** Parses Mistral's `[TOOL_CALLS]name[CALL_ID]id[ARGS]{…}`, and the name followed by JSON. */
 function parseNamedJson(body: string): readonly WrittenCall[] | null {
   const parts = body.split(/\[tool_calls\]/i).filter((part) => part.trim() !== '');
   const calls = parts.map((part) => {
@@ -220,7 +220,10 @@ function parseNamedJson(body: string): readonly WrittenCall[] | null {
   return calls.every(isCall) ? calls : null;
 }
 
-/** `[name(a="x", b=3)]`, `print(default_api.name(a="x"))`; Llama’s built-in tools are called as `name.call(…)`. */
+/**
+ * Parses `[name(a="x", b=3)]` and `print(default_api.name(a="x"))`; Llama’s built-in tools are
+ * called as `name.call(…)`.
+ */
 function parsePythonCalls(body: string): readonly WrittenCall[] | null {
   let rest = body
     .trim()

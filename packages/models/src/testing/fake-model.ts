@@ -2,7 +2,7 @@ import { type ChatModel, ModelError, type ModelEvent, type ModelFailure } from '
 
 const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, estimated: false };
 
-/** For tests: a model that says `text`. */
+/** For tests: a model that answers `text`. */
 export function createFakeModel(id: string, text: string): ChatModel {
   return {
     id,
@@ -13,7 +13,9 @@ export function createFakeModel(id: string, text: string): ChatModel {
   };
 }
 
-/** For tests: a model that fails `times` times, after sending `first` if given, and then works. */
+/**
+ * For tests: a model that fails `times` times, after sending `first` if given, and then succeeds.
+ */
 export function createBrokenModel(
   id: string,
   failure: ModelFailure,
@@ -34,7 +36,7 @@ export function createBrokenModel(
   };
 }
 
-/** For tests: asks a model and returns all the text it streamed. */
+/** For tests: calls a model and returns all the text that it streamed. */
 export async function drainModel(
   model: ChatModel,
   signal: AbortSignal = new AbortController().signal,

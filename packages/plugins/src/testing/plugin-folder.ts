@@ -15,7 +15,7 @@ export function createPluginFolder() {
   afterAll(() => rmSync(base, { recursive: true }));
 
   return {
-    /** A path in the folder. */
+    /** Returns a path in the folder. */
     path: (name: string) => join(base, name),
     write(file: string, text: string): void {
       mkdirSync(dirname(join(base, file)), { recursive: true });
@@ -38,18 +38,18 @@ export function createPluginFolder() {
   };
 }
 
-/** The source code of a plugin whose setup runs the given code. */
+/** Returns the source code of a plugin whose setup runs the given code. */
 export function createPluginSource(name: string, setup: string, more = ''): string {
   return `export const plugin = { name: '${name}', ${more} setup(options, host) { ${setup} } };`;
 }
 
-/** The reason why a plugin does not work. Throws if it works. */
+/** Returns the reason why a plugin does not work; throws if it works. */
 export function getPluginFailureReason(outcome: PluginOutcome | undefined): string {
   if (outcome?.kind !== 'failed') throw new Error('expected a plugin that does not work');
   return outcome.reason;
 }
 
-/** A plugin that works. Throws if it does not. */
+/** Returns a plugin that works; throws if it does not. */
 export function getLoadedPlugin(outcome: PluginOutcome | undefined) {
   if (outcome?.kind === 'loaded') return outcome;
   throw new Error(`expected a plugin that works: ${outcome?.reason}`);

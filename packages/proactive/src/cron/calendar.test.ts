@@ -8,7 +8,7 @@ import { findNextTime, listNextTimes, readTimetable } from './timetable.ts';
 const DAY_MS = 86_400_000;
 const at = (iso: string) => Date.parse(iso);
 
-/** The next local times of a job that was requested at a given moment. */
+/** Returns the next local times of a job that was requested at a given moment. */
 function localTimes(every: string, timeZone: string, asked: string, count: number): string[] {
   const rules = { timeZone, now: at(asked), leastMs: 300_000 };
   const read = readTimetable({ every }, rules);
@@ -19,7 +19,7 @@ function localTimes(every: string, timeZone: string, asked: string, count: numbe
   );
 }
 
-describe('a job in whole days, weeks or months', () => {
+describe('a job scheduled in whole days, weeks or months', () => {
   it.each([
     [
       '2 days at 9:00',
@@ -54,7 +54,7 @@ describe('a job in whole days, weeks or months', () => {
     ['monthly', 'Asia/Kathmandu', '2026-11-21T03:20:00Z', ['2026-12-21 09:05', '2027-01-21 09:05']],
     ['3 months at 18:00', 'UTC', '2026-11-21T03:20:00Z', ['2026-11-21 18:00', '2027-02-21 18:00']],
     ['yearly', 'UTC', '2028-02-29T10:00:00Z', ['2029-02-28 10:00', '2030-02-28 10:00']],
-    // A time that the clock skips, and one that occurs twice.
+    // One time that the clock skips, and one that occurs twice.
     [
       '3 days at 2:30',
       'Europe/Berlin',
@@ -73,7 +73,7 @@ describe('a job in whole days, weeks or months', () => {
       '2026-10-01T12:00:00Z',
       ['2026-10-02 02:15', '2026-10-04 02:30', '2026-10-06 02:15'],
     ],
-    // Apia had no 30 December 2011; the run moves to the next day.
+    // Apia had no 30 December 2011, so the run moves to the next day.
     [
       'daily at 9:00',
       'Pacific/Apia',
@@ -95,9 +95,9 @@ describe('a job in whole days, weeks or months', () => {
     ['48 h', ['2026-03-30 10:30', '2026-04-01 10:30']],
     ['1 day 12 hours', ['2026-03-29 22:30', '2026-03-31 10:30']],
     ['1.5 days', ['2026-03-29 22:30', '2026-03-31 10:30']],
-    // With a time of day, calendar days are meant.
+    // An interval with a time of day means calendar days.
     ['24 hours at 9:00', ['2026-03-29 09:00', '2026-03-30 09:00']],
-  ])('[H08] "%s" counts elapsed hours, whatever the clock does', (every, expected) => {
+  ])('[H08] "%s" counts elapsed hours across clock changes', (every, expected) => {
     expect(localTimes(every, 'Europe/Berlin', '2026-03-28T08:30:00Z', 2)).toEqual(expected);
   });
 
@@ -113,7 +113,7 @@ describe('a job in whole days, weeks or months', () => {
     },
   );
 
-  it('[H08] that runs once, in so many days or months, also follows the calendar', () => {
+  it('[H08] follows the calendar even if it runs only once, in a number of days or months', () => {
     const rules = { timeZone: 'Europe/Berlin', now: at('2026-03-28T08:30:00Z'), leastMs: 0 };
     const read = (written: string) => readTimetable({ at: written }, rules);
     expect(read('in 2 days')).toMatchObject({ nextAt: at('2026-03-30T07:30:00Z') });
@@ -144,11 +144,12 @@ describe('a job in whole days, weeks or months', () => {
           const wall = clock.wallAt(moment);
           const wanted = planned * DAY_MS + minute * 60_000;
           const shown = clock.momentsOf(wanted);
-          // If the time occurs twice, the first counts; if it is skipped, the moment of the change.
+          // If the time occurs twice, the first one is used; if it is skipped, the moment of the
+          // clock change.
           expect(shown[0] ?? moment).toBe(moment);
           if (shown.length === 0) expect(wall).toBeGreaterThan(wanted);
           planned += days;
-          // The run of a skipped date may coincide with that of the next one.
+          // The run of a skipped date may coincide with the run of the next date.
           while (clock.plannedMomentOf(planned * DAY_MS + minute * 60_000) <= moment)
             planned += days;
         }

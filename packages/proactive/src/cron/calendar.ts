@@ -31,9 +31,8 @@ export function addToWallTime(
 
 /**
  * The first time after the given one (ms) in a timetable that counts days or months. All times are
- * counted from the first one, so that neither a clock change nor a short month shifts the later
- * ones.
- * @throws RangeError for an unknown zone.
+ * counted from the first one, so that clock changes and short months do not shift later times.
+ * @throws Throws RangeError for an unknown zone.
  */
 export function findNextOnCalendar(timetable: CalendarTimetable, after: number): number {
   const clock = createZoneClock(timetable.timeZone);
@@ -46,7 +45,7 @@ export function findNextOnCalendar(timetable: CalendarTimetable, after: number):
 }
 
 const MAX_DAYS = { day: 1, month: 31 } as const;
-/** More days than a clock is ever set forward or back. */
+/** More days than a clock is set forward or back. */
 const SPARE_DAYS = 2;
 
 /** Returns an index whose time is close to the wanted time, but not later. */
@@ -56,8 +55,8 @@ function estimateIndexBefore({ unit, count }: CalendarTimetable, passedMs: numbe
 }
 
 /**
- * The same timetable, counted from a time in the past. Otherwise a start time that was written
- * while the clock was ahead would delay all runs until then.
+ * Returns the same timetable, counted from a time in the past. Otherwise a start time that was
+ * stored while the clock was ahead would delay all runs until then.
  */
 export function shiftStartBefore(timetable: CalendarTimetable, now: number): CalendarTimetable {
   const { unit, count, from, timeZone } = timetable;
@@ -82,8 +81,8 @@ export function moveToZone<T extends ZonedTimetable>(timetable: T, timeZone: str
 }
 
 /**
- * The moment at which the clock in another zone shows the same time as the clock in the first zone
- * does now.
+ * Returns the moment at which the clock in another zone shows the time that the clock in the first
+ * zone shows now.
  */
 function moveMoment(moment: number, from: string, to: string): number {
   return createZoneClock(to).plannedMomentOf(createZoneClock(from).wallAt(moment));

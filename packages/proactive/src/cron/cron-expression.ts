@@ -13,9 +13,9 @@ const NAME = /^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|sun|mon|tue|we
 
 /** A valid cron expression. */
 export interface CronPattern {
-  /** The number of different hours of the day in which it may run. */
+  /** The number of different hours of the day in which the job may run. */
   readonly hours: number;
-  /** Iterates over its local times after the given one (ms as if UTC). */
+  /** Iterates over the local times after the given one (ms as if UTC). */
   readonly after: (from: number) => CronExpression;
 }
 

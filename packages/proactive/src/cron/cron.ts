@@ -3,14 +3,14 @@ import type { CronJob } from '@parley/store';
 import { WRONG_CLOCK_MS } from '../zone-clock.ts';
 import type { CronServices, JobView } from './job-view.ts';
 
-/** How many runs are settled, and how many jobs are started, per poll. */
+/** The maximum number of runs that are settled, and of jobs that are started, per poll. */
 const [MAX_SETTLED, MAX_STARTED] = [50, 20];
 
 export type Cron = ReturnType<typeof createCron>;
 
 /**
- * Jobs with a timetable (H08). Two processes may poll for due jobs at the same time; the database
- * rows decide. Everything else is loaded on first use.
+ * Runs jobs with a timetable (H08). Two processes may poll for due jobs at the same time; the
+ * database rows decide. All other modules are loaded on first use.
  */
 export function createCron(deps: CronServices) {
   const { store, clock } = deps;
@@ -52,7 +52,7 @@ export function createCron(deps: CronServices) {
   };
 }
 
-/** A job that cannot be updated must not keep the others from running. */
+/** A job that cannot be updated must not prevent the others from running. */
 async function compareZones(deps: CronServices, jobs: readonly CronJob[]): Promise<void> {
   if (jobs.length === 0) return;
   try {

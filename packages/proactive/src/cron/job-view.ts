@@ -23,21 +23,23 @@ type ShownJobFields =
   | 'lastOutcome'
   | 'failures';
 
-/** A job as shown in lists. Times are in ms. */
+/** A job as shown in lists. */
 export interface JobView extends Pick<CronJob, ShownJobFields> {
-  /** The agent's part of the job's conversation id; undefined for the default agent (F14). */
+  /** The prefix of the job's conversation id; undefined for the default agent (F14). */
   readonly agent: string | undefined;
   readonly when: string;
-  /** Why the job does not run although it is enabled; null if it does. */
+  /** Why the job does not run although it is enabled; null if it runs. */
   readonly waits: string | null;
-  /** The chat that receives its answers, such as `telegram:-100`, and its title. */
+  /**
+   * The chat that receives the job's answers, such as `telegram:-100`, and the title of the chat.
+   */
   readonly chat: string;
   readonly chatTitle: string;
-  /** The next few runs; empty unless it is enabled. */
+  /** The next few runs; empty unless the job is enabled. */
   readonly next: readonly number[];
   /** The timetable in the form in which a person would write it. */
   readonly written: Pick<CronFields, 'at' | 'every' | 'cron' | 'timeZone' | 'format'>;
-  /** The time zone in which its times are given. */
+  /** The time zone of the job's times. */
   readonly timeZone: string;
 }
 
@@ -114,8 +116,8 @@ export interface DueRun {
 }
 
 /**
- * The message that starts the turn for a job. It is marked once (G08), and each line of the task is
- * quoted, so that none can pass for text from Parley or from a person (P18).
+ * Formats the message that starts the turn for a job. The message is marked once (G08), and each
+ * line of the task is quoted, so that no line looks like text from Parley or from a person (P18).
  */
 export function formatDueMessage(
   { id, title, task }: Pick<CronJob, 'id' | 'title' | 'task'>,
@@ -128,7 +130,7 @@ export function formatDueMessage(
   return `⚙️ The time of the job ${formatTitleAndId({ title, id })} has come. It was asked for in this chat; no person has written just now.${late} What is to be done:\n\n${quoteLines(task)}\n\nDo it now, in the language of this chat. Your answer is sent there: a reminder goes to the people here and is not confirmed.`;
 }
 
-/** The notice about a job that failed too often, without the system mark. */
+/** Formats the notice about a job that failed too often, without the system mark. */
 export function formatGaveUp(
   job: Pick<CronJob, 'id' | 'title' | 'timetable' | 'failures'>,
 ): string {
@@ -201,8 +203,8 @@ function formatCalendarInterval({ count, unit, from }: CalendarTimetable): strin
 }
 
 /**
- * Formats an interval such as `90 minutes` or `2 hours`. Elapsed time is given in hours at most,
- * because days would be parsed back as calendar days.
+ * Formats an interval such as `90 minutes` or `2 hours`. Elapsed time is formatted in hours at
+ * most, because days would be parsed back as calendar days.
  */
 function formatInterval({ ms, passes }: Extract<Timetable, { kind: 'every' }>): string {
   return formatLength(ms, passes ? UNITS.slice(1) : UNITS);
@@ -219,11 +221,11 @@ function formatLength(ms: number, units: readonly (typeof UNITS)[number][] = UNI
 
 export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
   readonly store: Pick<Store, 'cronJobs' | 'links' | 'retention'>;
-  /** The time zone of an agent (F14), used for all times that name none. */
+  /** Returns the time zone of an agent (F14), used for all times that name none. */
   readonly timeZoneOf: (agent: string | undefined) => string;
   /**
-   * The current permissions that a job's requester has with its agent; null if their account is not
-   * connected.
+   * Returns the current permissions that a job's requester has with its agent; null if their
+   * account is not connected.
    */
   readonly senderNow: (
     origin: InboundMessage,
@@ -235,14 +237,14 @@ export interface CronServices extends Pick<Runtime, 'clock' | 'log'> {
     readonly minMinutes: number;
   };
   readonly newCode: () => string;
-  /** Called after a change, so that the schedule is reloaded. */
+  /** Called after a change to the jobs, so that the schedule is reloaded. */
   readonly planned: () => Promise<void>;
   readonly wake: (conversationId: string) => Promise<void>;
   /** Notifies a job's chat, with the system mark (G08) and once per key. */
   readonly notify: (job: CronJob, key: string, text: string) => Promise<void>;
   /**
    * Asks an agent's owner in their direct chat, with the system mark and once per key. Returns
-   * false if no owner has one yet. Absent in processes that ask nothing.
+   * false if no owner has a direct chat yet. Absent in processes that ask no questions.
    */
   readonly askOwner?: (question: OwnerQuestion) => Promise<boolean>;
 }
@@ -255,8 +257,8 @@ export interface OwnerQuestion {
 }
 
 /**
- * Why a job waits: its chat is not connected, or its requester may no longer write there. Null if
- * it runs.
+ * Returns why a job waits: its chat is not connected, or its requester may no longer write in the
+ * chat. Null if the job can run.
  */
 export function findWaitReason(
   { origin }: Pick<CronJob, 'origin'>,

@@ -24,7 +24,7 @@ export interface OperatorCron extends Pick<Cron, 'ask' | 'views'> {
   readonly serves: (channel: string, account: string) => boolean;
   /** Finds a chat for an agent's job. Throws ParleyError if the settings have no such agent. */
   readonly findTarget: (agent: string | undefined) => FindTarget;
-  /** The agent that answers such a message; undefined for the default agent. */
+  /** Returns the agent that answers such a message; undefined for the default agent. */
   readonly agentAt: (message: InboundMessage) => string | undefined;
 }
 
@@ -41,12 +41,12 @@ const Job = {
     z.enum(['title', 'task', 'at', 'every', 'cron', 'timeZone', 'format']),
     z.string().optional(),
   ),
-  /** A chat that the settings name, or `telegram:-100`. */
+  /** The name of a chat in the settings, or an id such as `telegram:-100`. */
   to: z.string().optional(),
 };
 
 export const operations = {
-  list: read('All jobs, and the chats that one can be for', {}, async (needs: CronNeeds) => {
+  list: read('All jobs, and the chats that a job can report to', {}, async (needs: CronNeeds) => {
     const cron = await needs.cron();
     const jobs = (await cron.views()).map(({ agent, ...view }) => {
       const place = agent === undefined ? view.chat : `${view.chat} with ${agent}`;
@@ -56,10 +56,10 @@ export const operations = {
     return { jobs, chats: await listChatsForJobs(needs.store, cron) };
   }),
   show: read('One job with its whole task', { id: Id }, defineJobChange('show')),
-  pause: change('Keep a job from running', { id: Id }, defineJobChange('pause')),
-  resume: change('Let a paused job run again', { id: Id }, defineJobChange('resume')),
+  pause: change('Pause a job', { id: Id }, defineJobChange('pause')),
+  resume: change('Resume a paused job', { id: Id }, defineJobChange('resume')),
   remove: change('Remove a job', { id: Id }, defineJobChange('remove')),
-  run: change('Run a job at once, whenever it is due', { id: Id }, defineJobChange('run')),
+  run: change('Run a job now, even if it is not due', { id: Id }, defineJobChange('run')),
   add: change(
     'Add a job, by default for the chat in which the owner wrote last',
     Job,
@@ -72,7 +72,7 @@ export const operations = {
     },
   ),
   change: change(
-    'Give a job another time, task, title or chat; what is not named stays as it is',
+    'Change the time, task, title or chat of a job; omitted fields stay unchanged',
     { id: Id, ...Job },
     async (needs: CronNeeds, { id, fields, to }) => {
       const cron = await needs.cron();
@@ -98,7 +98,7 @@ async function performCronOrder(cron: OperatorCron, order: CronOrder) {
   return unwrapAnswer('job-refused', await cron.ask(order, { kind: 'operator' }));
 }
 
-/** The chat for an operator's job. In a group the job belongs to none of the members. */
+/** Finds the chat for a job that the operator adds. In a group the job belongs to no member. */
 async function findJobPlace(cron: OperatorCron, agent: string | undefined, to = '') {
   const findTarget = cron.findTarget(agent);
   const target = await findTarget({ name: 'cron', ...(to !== '' && { tell: to }) });
@@ -114,8 +114,8 @@ async function findJobPlace(cron: OperatorCron, agent: string | undefined, to = 
 const MAX_CHATS = 50;
 
 /**
- * The chats in which an operator's job can report, besides the owner's: chats from the settings,
- * and groups in which someone has written.
+ * The chats in which an operator's job can report, besides the owner's chat: chats from the
+ * settings, and groups in which a person has written.
  */
 async function listChatsForJobs(
   { conversations }: CronNeeds['store'],

@@ -45,7 +45,7 @@ async function fireDueJob(deps: CronServices, job: CronJob): Promise<void> {
     await store.cronJobs.postpone(job, now + WAIT_MS);
     return;
   }
-  // Missed runs are merged into one, which completes a one-off job.
+  // Missed runs are merged into one run, after which a one-off job is done.
   const nextAt = job.timetable.kind === 'once' ? null : findNextTime(job.timetable, now);
   if (isRunInProgress(job, now) && nextAt !== null) {
     log.info({ job: job.id }, 'a job is skipped once: its last run is not over yet');
@@ -65,8 +65,8 @@ function isRunInProgress({ lastAt, lastOutcome }: CronJob, now: number): boolean
 }
 
 /**
- * The time for which the run was scheduled. A one-off job keeps its original time however often it
- * was postponed.
+ * The time for which a run was scheduled. A one-off job keeps its original time even if it was
+ * postponed several times.
  */
 function getDueTime({ timetable, nextAt }: CronJob, now: number): number {
   return timetable.kind === 'once' ? Math.min(timetable.at, now) : (nextAt ?? now);
@@ -83,8 +83,8 @@ export async function settleRuns(
     if (gaveUp) {
       const failures = change.failures ?? job.failures;
       log.warn({ job: job.id, failures }, 'a job has failed too often');
-      // Sent before it is recorded: after a crash in between, the same notice is sent again and
-      // deduplicated by its key.
+      // The notice is sent before the failure is recorded: after a crash between the two, the same
+      // notice is sent again and deduplicated by its key.
       await notify(job, `cron:${job.id}:${job.lastAt}`, formatGaveUp({ ...job, failures }));
     }
     await store.cronJobs.settle(job, outcome, change);
@@ -96,15 +96,15 @@ const DELAYS_MIN = [1, 5, 15, 60];
 /** After this many consecutive failures a repeating job is paused and a one-off job ends. */
 const MAX_FAILURES = DELAYS_MIN.length + 1;
 
-/** What follows from a completed run. `gaveUp` means that its chat is notified. */
+/** How a completed run changes its job. `gaveUp` means that the chat of the job is notified. */
 interface RunConsequence {
   readonly change: CronChange;
   readonly gaveUp: boolean;
 }
 
 /**
- * Decides what happens after a run that completed at `now` (ms). Only failures change the
- * timetable: the delay before the next run grows, and a repeating job still runs only at times in
+ * Decides how a job continues after a run that completed at `now` (ms). Only failures change the
+ * timetable: the delay before the next run grows, but a repeating job still runs only at times in
  * its timetable.
  */
 function decideAfterRun(
@@ -115,7 +115,7 @@ function decideAfterRun(
   if (outcome !== 'failed') return { change: { failures: 0 }, gaveUp: false };
   const failures = job.failures + 1;
   const isOnce = job.timetable.kind === 'once';
-  // A person has paused the job in the meantime, so it stays paused.
+  // A person has paused the job meanwhile, so it stays paused.
   if (job.state === 'paused') return { change: { failures }, gaveUp: false };
   if (failures >= MAX_FAILURES) {
     return { change: { failures, state: isOnce ? 'over' : 'paused' }, gaveUp: true };
@@ -126,7 +126,7 @@ function decideAfterRun(
   return { change: { failures, ...(nextAt !== null && { nextAt }) }, gaveUp: false };
 }
 
-/** The delay after a number of consecutive failures, in ms. */
+/** Returns the delay after a number of consecutive failures, in ms. */
 export function computeDelayAfter(failures: number): number {
   const last = DELAYS_MIN.at(-1) ?? 0;
   return (DELAYS_MIN[Math.max(0, failures - 1)] ?? last) * MINUTE_MS;
@@ -136,7 +136,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 /**
  * Corrects the times of jobs whose last run is now in the future, because a wrong clock has been
- * set back. Otherwise they would not run until then.
+ * set back. Otherwise these jobs would not run until then.
  */
 export async function correctTimes(
   { store, clock, log }: CronServices,
@@ -154,7 +154,7 @@ export async function correctTimes(
 }
 
 /**
- * The new time (ms) of a job whose current time was computed with a wrong clock; null if the time
+ * Returns the new time (ms) of a job whose time was computed with a wrong clock; null if the time
  * is kept. A job scheduled for a certain hour does not run again if that hour or day occurs twice.
  */
 function computeCorrectedTime(
@@ -183,8 +183,8 @@ function computeCorrectedTime(
 }
 
 /**
- * The message that starts a run: in the chat that requested the job, as if from the person who
- * requested it, so that the turn has their facts and their current permissions (W02). Its id is
+ * Creates the message that starts a run: in the chat that requested the job and from the person who
+ * requested it, so that the turn has their facts and current permissions (W02). The message id is
  * derived from the job and its time.
  */
 function createCronMessage(job: CronJob, sender: SenderNow, due: DueRun): AdmittedMessage {
@@ -209,7 +209,7 @@ function createCronMessage(job: CronJob, sender: SenderNow, due: DueRun): Admitt
   };
 }
 
-/** Includes the previous run, because a clock that is set back may reach the same time twice. */
+/** The previous run is included, because a clock that is set back may reach the same time twice. */
 function createJobMessageId({ id, nextAt, lastAt }: CronJob): string {
   return ['cron', id, nextAt ?? 0, lastAt ?? 0].join(':');
 }

@@ -13,7 +13,7 @@ async function words(by = createWriter('1')): Promise<string> {
 }
 
 describe('the cron service', () => {
-  it('[H08] says when a new job will run, and adds it once per call', async () => {
+  it('[H08] states when a new job will run, and adds it once per call', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     const by = createWriter('1');
@@ -29,7 +29,7 @@ describe('the cron service', () => {
     );
   });
 
-  it('[H08] stores only place and author of the requesting message', async () => {
+  it('[H08] stores only the chat and the sender of the requesting message', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     expect(JSON.stringify(await scene.job('J1'))).not.toContain('heron');
@@ -45,7 +45,7 @@ describe('the cron service', () => {
     expect(await scene.job('J1')).toEqual(before);
   });
 
-  it('[H08] states the limits when there are too many jobs', async () => {
+  it('[H08] states the limits if there are too many jobs', async () => {
     scene = await openCronScene();
     for (let count = 0; count < 3; count += 1) await scene.add(DAILY);
     expect(await scene.add(DAILY)).toBe(
@@ -79,7 +79,7 @@ describe('the cron service', () => {
     expect(await words()).toBe('There are no jobs.');
   });
 
-  it('[P04] answers in JSON if the job requests it, from its next run on and in another chat as well', async () => {
+  it('[P04] answers in JSON if the job requests it, from its next run on and in other chats as well', async () => {
     scene = await openCronScene();
     const schema = '{"type": "object", "required": ["open"]}';
     expect(await scene.add({ ...DAILY, format: '{"type": "objekt"}' })).toContain(
@@ -125,8 +125,8 @@ describe('the cron service', () => {
     await scene.schedule.runDue();
     scene.later(8 * 24 * 60);
     await scene.add(DAILY);
-    // A clock that is a week ahead proves nothing; the last round of retention says up to which
-    // time ages count.
+    // A clock that is a week ahead proves nothing, so ages count only up to the time of the last
+    // retention run.
     expect(await words()).toContain('Call.');
     await scene.countAges();
     await scene.add(DAILY);
@@ -135,7 +135,7 @@ describe('the cron service', () => {
 });
 
 describe('a job on the page', () => {
-  it('[H08] [U03] shows its next runs, and its timetable in written form', async () => {
+  it('[H08] [U03] has its next runs and its timetable in written form', async () => {
     scene = await openCronScene();
     for (const fields of [
       { task: 'a', at: '18:00' },
@@ -154,7 +154,7 @@ describe('a job on the page', () => {
     expect(timesOf(await scene.views())).toEqual(timesOf(before));
   });
 
-  it('[H08] [U03] can move to another chat, from the next run on and with the rights of its requester', async () => {
+  it('[H08] [U03] can be moved to another chat, from the next run on and with the permissions of its requester', async () => {
     scene = await openCronScene();
     await scene.add(DAILY);
     const by = createWriter('2', 'g');
@@ -173,7 +173,7 @@ describe('a job on the page', () => {
 });
 
 describe('access to jobs', () => {
-  it('[W02] is limited to the jobs of the own chat, and of all own chats for an owner in private', async () => {
+  it('[W02] is limited to the jobs of the person’s chat, and for an owner in a direct chat to all their own jobs', async () => {
     scene = await openCronScene('everyone');
     await scene.add({ ...DAILY, title: 'private' });
     await scene.add({ ...DAILY, title: 'group' }, createWriter('1', 'g', 'guest'));
@@ -188,7 +188,7 @@ describe('access to jobs', () => {
     expect(hidden.text).toContain('There is no job "J1"');
   });
 
-  it('[F14] [W02] does not extend to another agent’s jobs in the same chat, even for their owner', async () => {
+  it('[F14] [W02] excludes another agent’s jobs in the same chat, even for that agent’s owner', async () => {
     scene = await openCronScene('everyone');
     await scene.add({ ...DAILY, title: 'private' });
     const asker = createWriter('1');
@@ -203,7 +203,7 @@ describe('access to jobs', () => {
     expect(await scene.add(DAILY, createWriter('1', 'g', 'guest'))).toBe('J2');
   });
 
-  it('[H08] lets nobody in a group but an owner change another person’s job', async () => {
+  it('[H08] allows only owners to change another person’s job in a group', async () => {
     scene = await openCronScene('everyone');
     await scene.add(DAILY, createWriter('2', 'g', 'guest'));
     const pause = { action: 'pause', id: 'J1' } as const;

@@ -217,7 +217,7 @@ async function applyJobChange(
 const MAX_TITLE = 80;
 const MAX_TASK = 4_000;
 
-/** Creates a job. Of the requesting message, only chat and sender are kept. */
+/** Creates a job. Only chat and sender of the requesting message are stored. */
 function createJob(
   { askedBy, origin, route, fields }: Extract<CronOrder, { action: 'add' }>,
   id: string,
@@ -248,7 +248,7 @@ function createJob(
   };
 }
 
-/** The agent that a job belongs to, and where its answers go. */
+/** The agent that a job belongs to, and the chat for its answers. */
 function getJobPlace(
   { origin, route }: Pick<Extract<CronOrder, { action: 'add' }>, 'origin' | 'route'>,
   sender: SenderNow | null,
@@ -261,7 +261,7 @@ function getJobPlace(
 type MessageWithFormat = Pick<InboundMessage, 'responseFormat'>;
 
 /**
- * Parses the JSON format for a job's answers: the written one, otherwise the one in `before`.
+ * Parses the JSON format for a job's answers: the given text, otherwise the format in `before`.
  * Returns an explanation if it is invalid.
  */
 function readFormat(
@@ -331,7 +331,7 @@ type KnownAsker =
   | (Extract<CronAsker, { kind: 'chat' }> & {
       readonly agent: string | undefined;
       readonly isOwner: boolean;
-      /** The ids of their accounts, such as `telegram:42`. */
+      /** The ids of the person's accounts, such as `telegram:42`. */
       readonly accounts: readonly string[];
     });
 

@@ -15,7 +15,6 @@ export interface TimetableRules {
   readonly leastMs: number;
 }
 
-/** A timetable and its first time (ms). */
 export interface ReadTimetable {
   readonly timetable: Timetable;
   readonly nextAt: number;
@@ -44,7 +43,7 @@ export function readTimetable(
   return typeof timetable === 'string' ? timetable : checkTimetable(timetable, rules);
 }
 
-/** A time zone, and whether it is specific to the job or taken from the agent. */
+/** A time zone, and whether it belongs to the job or to the agent. */
 interface TimetableZone {
   readonly timeZone: string;
   readonly zoneOf: 'agent' | 'job';
@@ -103,7 +102,7 @@ function readEvery(written: string, { now, ...zone }: ZonedRules): Timetable | s
   if (unit === 'days' && count === 7) {
     return { kind: 'cron', expression: `${time} * * ${new Date(wall).getUTCDay()}`, ...named };
   }
-  // Counted from today even if today's time has passed, so that a job created on the 31st stays on
+  // Counted from today even if today's time has passed, so that a job created on the 31st runs on
   // the last day of each month.
   const today = Math.floor(wall / DAY_MS) * DAY_MS + minutes * MINUTE_MS;
   const isTomorrow = unit === 'days' && at !== undefined && today <= wall;
@@ -127,7 +126,7 @@ function checkTimetable(
   return { timetable, nextAt };
 }
 
-/** The next few times in a timetable (ms); fewer if there are no more. */
+/** Returns the next few times in a timetable (ms); fewer if there are no more. */
 export function listNextTimes(
   timetable: Timetable,
   after: number,
@@ -218,7 +217,7 @@ function parseDateAndTime(text: string, timeZone: string): number | null {
   const [, date = '', time = '', seconds = ':00'] = found;
   const iso = `${date}T${time.padStart(5, '0')}${seconds}`;
   const wall = toNumberOrNull(Date.parse(`${iso}Z`));
-  // 30 February does not exist, although JavaScript accepts it.
+  // The date 30 February does not exist, although JavaScript accepts it.
   if (wall === null || !new Date(wall).toISOString().startsWith(iso)) return null;
   return createZoneClock(timeZone).plannedMomentOf(wall);
 }
@@ -231,7 +230,7 @@ function parseTimeOfDay(text: string, timeZone: string, now: number): number | n
   return computeAtTime(minutes, timeZone, now, day.toLowerCase() === 'tomorrow' ? 1 : 0);
 }
 
-/** The next moment that is this many minutes after local midnight. */
+/** Returns the next moment that is this many minutes after local midnight. */
 function findNextAtTime(minutes: number, timeZone: string, now: number): number {
   const today = computeAtTime(minutes, timeZone, now, 0);
   return today > now ? today : computeAtTime(minutes, timeZone, now, 1);
@@ -248,15 +247,15 @@ function toNumberOrNull(value: number): number | null {
 }
 
 const HOUR_MS = 60 * 60_000;
-/** More than any clock is ever set back, in ms. */
+/** A time span (ms) that is longer than clocks are set back. */
 const BACK_MS = 3 * HOUR_MS;
 
 /**
- * A job's next time after a given moment (ms); null if there is none, or if its expression is
- * invalid. A skipped time is made up for at the end of the skipped hour, a skipped date on the next
- * day. In a doubled hour, a job scheduled for certain hours runs in the first one, and a job
- * scheduled for every hour in both.
- * @throws RangeError for an unknown time zone.
+ * Returns a job's next time after a given moment (ms); null if there is none or its expression is
+ * invalid. A run at a skipped time takes place at the end of the skipped hour; a run on a skipped
+ * date, on the next day. In a doubled hour, a job scheduled for certain hours runs in the first
+ * one, and a job scheduled for every hour in both.
+ * @throws Throws RangeError for an unknown time zone.
  */
 export function findNextTime(timetable: Timetable, after: number): number | null {
   switch (timetable.kind) {
@@ -287,7 +286,7 @@ function findNextRun(cron: CronPattern, clock: ZoneClock, after: number): number
     const moments = clock.momentsOf(next);
     const first = moments[0] ?? clock.plannedMomentOf(next);
     if (best !== null && first >= best) return best;
-    // A job scheduled for every hour runs again soon, so nothing skipped needs to be made up for.
+    // A job scheduled for every hour runs again soon, so skipped runs are not made up for.
     const wanted = everyHour ? moments : [first];
     const due = wanted.find((moment) => moment > after);
     if (due !== undefined) best = Math.min(best ?? due, due);
@@ -295,12 +294,14 @@ function findNextRun(cron: CronPattern, clock: ZoneClock, after: number): number
   return best;
 }
 
-/** The next local time that matches the expression; null if there is none, as for 31 April. */
+/**
+ * Returns the next local time that matches the expression; null if there is none, as for 31 April.
+ */
 function findNextWall(walls: CronExpression): number | null {
   try {
     return walls.next().getTime();
   } catch {
-    return null; // After a long search, the library reports "never" by throwing.
+    return null; // After a long search, the library throws to report "never".
   }
 }
 

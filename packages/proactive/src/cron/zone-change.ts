@@ -6,7 +6,7 @@ import { type CronServices, describeTimetable, type OwnerQuestion } from './job-
 import { findNextTime, runsEveryHour } from './timetable.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
-/** How many jobs are named in a question; the others are counted. */
+/** The maximum number of jobs named in a question; the others are counted. */
 const MAX_NAMED = 8;
 
 /** A job with local times, and their time zone. */
@@ -64,7 +64,7 @@ async function toZonedJob(deps: CronServices, job: CronJob): Promise<ZonedJob | 
 
 /**
  * Marks a job from an older version as following its agent's zone, if that is its zone. A job whose
- * zone was chosen explicitly never follows.
+ * zone was chosen explicitly keeps its zone.
  */
 async function markAgents({ store }: CronServices, { job, timetable }: ZonedJob): Promise<void> {
   const { zoneOf, askedAbout: _, ...rest } = timetable;
@@ -77,8 +77,8 @@ async function askAboutZone(deps: CronServices, group: readonly ZonedJob[]): Pro
   if (first === undefined || deps.askOwner === undefined) return;
   const agent = getConversationAgent(first.job.conversationId);
   const change = { from: first.timetable.timeZone, to: deps.timeZoneOf(agent) };
-  // The question is sent before the jobs are marked: after a crash in between, the same question is
-  // deduplicated by its key.
+  // The question is sent before the jobs are marked: after a crash between the two, the same
+  // question is deduplicated by its key.
   const isAsked = await deps.askOwner({
     agent,
     ...createZoneQuestion(group, change, deps.clock()),
@@ -113,7 +113,8 @@ function createZoneQuestion(
     [...named, ...(more > 0 ? [`- and ${more} more`] : [])].join('\n'),
     `\`/zone move\` keeps the local time of ${them}, now in ${to}; \`/zone keep\` leaves ${them} in ${from}. Without an answer nothing changes.`,
   ].join('\n\n');
-  // Includes the day, because a zone may change to another one, back, and to the other one again.
+  // The key includes the day, because a zone may change to another one, back, and to that one
+  // again.
   const key = `zone:${group.map(({ job }) => job.id).join()}:${from}:${to}:${Math.floor(now / DAY_MS)}`;
   const buttons = [
     { label: 'Move', data: `/zone move ${to}` },
@@ -123,8 +124,8 @@ function createZoneQuestion(
 }
 
 /**
- * Runs `/zone`. `argument` is `move` or `keep`, followed by the zone named in the question if its
- * button was pressed.
+ * Runs the command `/zone`. `argument` is `move` or `keep`, followed by the zone named in the
+ * question if its button was pressed.
  */
 export async function answerZone(
   deps: CronServices,
@@ -151,7 +152,9 @@ export async function answerZone(
     : `${jobs} the old time zone.`;
 }
 
-/** Jobs created in the agent's earlier zone for which no decision has been made. */
+/**
+ * Returns the jobs created in the agent's earlier time zone for which no decision has been made.
+ */
 async function listUndecidedJobs(
   { store }: CronServices,
   agent: string | undefined,

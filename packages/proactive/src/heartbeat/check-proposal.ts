@@ -2,15 +2,12 @@ import { isParleyForm, readTasks } from './read-tasks.ts';
 import { describeSchedule, describeTaskProblem } from './task.ts';
 import { readTimes } from './times.ts';
 
-/**
- * The largest share of words that may be missing, because times and rules may be phrased
- * differently.
- */
+/** The maximum share of missing words, because times and rules may be phrased differently. */
 const LOST_SHARE = 0.3;
 
 /**
- * Checks a proposed HEARTBEAT.md against the current one (H11). `refusal` is the reason not to use
- * it.
+ * Checks a proposed HEARTBEAT.md against the current one (H11). `refusal` is the reason to reject
+ * the proposal.
  */
 export function checkProposal(before: string, after: string) {
   const { tasks, problems } = readTasks(after);
@@ -30,8 +27,8 @@ export function checkProposal(before: string, after: string) {
 }
 
 /**
- * Words from the tasks and rules of one file that are missing in the other; times may be written
- * differently.
+ * Returns words from the tasks and rules of one file that are missing in the other; times may be
+ * written differently.
  */
 function findLostWords(before: string, after: string) {
   const { tasks, context = '' } = readTasks(before);

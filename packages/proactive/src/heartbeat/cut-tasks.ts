@@ -80,7 +80,8 @@ function toFoundTask({ line, title, text, times }: BlockTask): FoundTask {
 }
 
 /**
- * The task in a part, or none if its time is not recognized. Adds the problems found in its times.
+ * Returns the task in a part, or none if its time is not recognized. Reports problems with its
+ * times.
  */
 function createTask(
   { part, text, times }: FoundTask,
@@ -108,8 +109,8 @@ function createTask(
 }
 
 /**
- * The outermost parts with a time. A part that contains nothing but a time (`## Daily`) groups the
- * timed parts below it.
+ * Returns the outermost parts with a time. A part whose title contains only a time (`## Daily`)
+ * groups the timed parts below it.
  */
 function listTasksBelow(part: OutlinePart, outer: LineTimes): readonly FoundTask[] {
   return listPartsBelow(part).flatMap((child) => {
@@ -127,7 +128,7 @@ function listTasksBelow(part: OutlinePart, outer: LineTimes): readonly FoundTask
   });
 }
 
-/** Whether a part contains any instruction, rather than only a time. */
+/** Whether a part contains an instruction, rather than only a time. */
 function hasInstructions(part: OutlinePart): boolean {
   return listAllBelow(part).some((one) => asksForSomething(one) && readTimesAlone(one) === null);
 }
@@ -138,22 +139,24 @@ function hasTimes(part: OutlinePart): boolean {
   );
 }
 
-/** The times in a line or item that contains nothing but a time, such as `Interval: 15m`. */
+/** Returns the times in a line or item that contains only a time, such as `Interval: 15m`. */
 function readTimesAlone(one: FileLine | OutlinePart): LineTimes | null {
   if (!isOutlinePart(one)) return one.fenced ? null : readLabeledTimes(one.text);
   return one.level < ITEM ? null : readLabeledTimes(one.title);
 }
 
 /**
- * The times in such a line or item, unless it has instructions below it. They belong to the part
- * above.
+ * Returns the times in such a line or item, unless it has instructions below it. These times belong
+ * to the enclosing part.
  */
 function readTimesLabel(one: FileLine | OutlinePart): LineTimes | null {
   const times = readTimesAlone(one);
   return times !== null && isOutlinePart(one) && hasInstructions(one) ? null : times;
 }
 
-/** The times in a part's own line, and in lines right below it that contain nothing but a time. */
+/**
+ * Returns the times in a part's own line, and in lines directly below it that contain only a time.
+ */
 function readPartTimes(part: OutlinePart): LineTimes | null {
   const { times, below } = part;
   const labels = below.flatMap((one) => readTimesLabel(one) ?? []);
@@ -219,7 +222,7 @@ const LINK = /^\W*\[[^\]]*\]\([^)]*\)\W*$/;
 const NO_WORD =
   /^\s*(?:tasks:\s*(?:\[\])?|[`~]{3,}.*)$|^[\W_]*(?:tasks?:\s*)?(?:none|nothing|empty|n\/a|no (?:\w+ )?tasks?)(?: (?:yet|here|now|right now|at the moment|for now))?[\W_]*$|^\P{L}*(?:暂无|无|没有)(?:任务)?\P{L}*$|^[^.。]*(?:reply|respond|answer|return|回复|返回)[^.。]{0,20}HEARTBEAT_OK\W*$/iu;
 
-/** Whether a line asks for something, rather than being a heading, link, fence or empty item. */
+/** Whether a line is an instruction, rather than a heading, link, fence or empty item. */
 function asksForSomething(one: FileLine | OutlinePart): boolean {
   if (isOutlinePart(one) && one.level < BOLD) return false;
   return /[\p{L}\p{N}]/u.test(one.text) && !LINK.test(one.text) && !NO_WORD.test(one.text);
@@ -239,7 +242,10 @@ const MARKER = /^[^#\w]*add\b[^.]{0,30}\btasks?\b[^.]{0,20}\bbelow\b(?: this lin
 const USAGE =
   /^[^#\w]*(?:(?:this|if this) file (?:is (?:checked|read)|contains tasks|has no tasks)\b|(?:keep|leave) (?:this|the) file (?:\w+,? )?(?:empty|blank)|add (?:\w+ )?tasks? (?:\w+ )?below\b|`?HEARTBEAT\.md`? lives in\b|the default (?:\w+ )?template is)|^(?=.*(?:文件|檔案|Datei|fichier|archivo))(?=.*(?:为空|留空|leer|vide|vacío)).*(?:heartbeat|心跳)/i;
 
-/** Removes such sentences. A template may be in a Markdown fence, as its documentation shows it. */
+/**
+ * Removes sentences about the file itself. A template may be inside a Markdown fence, as in the
+ * documentation it was copied from.
+ */
 function removeUsageSentences(lines: readonly FileLine[]): readonly FileLine[] {
   let isInside = false;
   return lines.flatMap((line) => {
@@ -251,7 +257,10 @@ function removeUsageSentences(lines: readonly FileLine[]): readonly FileLine[] {
   });
 }
 
-/** The label before a colon, otherwise the first words. It is the key in heartbeat-state.json. */
+/**
+ * Returns the label before a colon, otherwise the first words. The name is the key in
+ * heartbeat-state.json.
+ */
 function toShortName(title: string): string {
   const plain = title.split('\n', 1)[0]?.replace(/[(（][^)）]{0,1000}[)）]/g, ' ') ?? '';
   const [, label = '', rest = ''] =

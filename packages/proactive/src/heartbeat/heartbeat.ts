@@ -26,11 +26,11 @@ type RunOutcome =
   | { readonly kind: 'started'; readonly task: string }
   | { readonly kind: 'skipped'; readonly reason: string };
 
-/** A run requested by a person: of the due task, or of a named one whether it is due or not. */
+/** A run requested by a person: of the due task, or of a named task even if it is not due. */
 interface RunRequest {
   readonly id: string;
   readonly task?: string | undefined;
-  /** Lets the run wait for one in progress, as long as fewer than this many runs are waiting. */
+  /** Lets the run wait for a run in progress, as long as fewer than this many runs are waiting. */
   readonly room?: number;
 }
 
@@ -46,7 +46,7 @@ const USAGE = 'Use `/heartbeat`, or `/heartbeat now` with or without the name of
 const SWITCH =
   'I can’t switch that from here: `heartbeat.enabled` in my settings file decides whether I look after tasks by myself, and takes effect at the next start. To switch off one task, move it into a comment in HEARTBEAT.md.';
 
-/** An agent's heartbeat (H01–H05): its schedule, its runs, and its reports. */
+/** The heartbeat of an agent (H01–H05): its schedule, its runs, and its reports. */
 export class Heartbeat {
   readonly #deps: HeartbeatServices;
   readonly #view: WorkspaceView;
@@ -60,15 +60,13 @@ export class Heartbeat {
 
   constructor(deps: HeartbeatServices) {
     this.#deps = deps;
-    // The daily notes cover all of memory/, including the state file.
+    // The daily notes cover the folder memory/, including the state file.
     const reads = [...HEARTBEAT_READS, OPENCLAW_STATE_FILE];
     this.#view = restrictView(deps.view, { id: 'heartbeat', reads }, deps.log);
     this.#stateFile = openStateFile(this.#view, deps.log);
   }
 
-  /**
-   * Releases held alerts and starts the run that is due. Returns the time of the next poll (ms).
-   */
+  /** Releases held alerts and starts the due run. Returns the time of the next poll (ms). */
   async runDue(): Promise<number | null> {
     const { store, agent, settings, clock, deliver } = this.#deps;
     for (const route of await store.heartbeats.release(clock())) await deliver(route);
@@ -80,7 +78,8 @@ export class Heartbeat {
     // Heartbeats missed while the machine slept are merged into one run, and the schedule is
     // unchanged.
     const nextAt = dueAt + Math.ceil((clock() + 1 - dueAt) / everyMs) * everyMs;
-    // Comes before the next run, which may end differently. A failed notice does not delay any run.
+    // The notice is sent before the next run, whose outcome may differ. A notice that cannot be
+    // sent does not delay any run.
     await this.#notifyOfFailures();
     await this.#run({ agent: agent.id, dueAt, nextAt });
     return Math.min(nextAt, heldUntil ?? nextAt);
@@ -102,7 +101,8 @@ export class Heartbeat {
   }
 
   /**
-   * Runs a task once per id, after any run in progress (H09). Null if too many runs are waiting.
+   * Runs a task once per id, after any run in progress (H09). Returns null if too many runs are
+   * waiting.
    */
   async wake(id: string, task?: string): Promise<RunOutcome | null> {
     const known = await this.#deps.store.heartbeats.of(id);
@@ -137,7 +137,7 @@ export class Heartbeat {
     };
   }
 
-  /** The time zone that applies to the owner's hours. */
+  /** Returns the time zone that applies to the owner's hours. */
   async timeZone(): Promise<string> {
     return (await readHeartbeatFiles(this.#view, this.#deps.agent)).zone.timeZone;
   }
@@ -146,12 +146,11 @@ export class Heartbeat {
     return createReport(this.#deps, await this.status());
   }
 
-  /** The line for `/status`. */
   async line(): Promise<string> {
     return formatStatusLine(this.#deps, await this.status());
   }
 
-  /** Answers an owner's `/heartbeat` command, in Markdown. Idempotent per message. */
+  /** Answers an owner's `/heartbeat` command, in Markdown. The command runs once per message. */
   async answer(
     { isGroup, messageId }: { readonly isGroup: boolean; readonly messageId: string },
     argument: string,
@@ -191,7 +190,7 @@ export class Heartbeat {
     return { ...found, tasks, problems, state, at };
   }
 
-  /** Starts a run of at most one task: the most overdue one that can run (H02). */
+  /** Starts a run of at most one task, the most overdue one that can run (H02). */
   async #run(slot: HeartbeatSlot | null, request?: RunRequest): Promise<RunOutcome> {
     const { store, agent, clock, log } = this.#deps;
     const outcome = await this.#start(await this.#read(), slot, request);
@@ -223,10 +222,10 @@ export class Heartbeat {
       }
       const { more = {} } = state.tasks.get(task.name) ?? {};
       const checked = await this.#checkedHash(task);
-      // The same time is written to the state file; a later one would look like a run missing from
-      // the database.
+      // The same time is written to the state file; a later time would look like a run that is
+      // missing from the database.
       const now = clock();
-      // A task that a person requests by name runs anyway.
+      // A task that a person requests by name runs in any case.
       if (checked !== null && checked === more.checked && request?.task === undefined) {
         state = await this.#stateFile.started(state, task, now);
         why = `${task.name}: nothing is new`;
@@ -265,8 +264,8 @@ export class Heartbeat {
   }
 
   /**
-   * The language from USER.md if the owner is the reader, otherwise the language of recent messages
-   * in the chat (H10).
+   * Returns the language from USER.md if the owner is the reader, otherwise the language of recent
+   * messages in the chat (H10).
    */
   async languageOf({ route, isOwners }: AlertChat): Promise<string | undefined> {
     const file = isOwners ? await this.#view.read(PROFILE_FILE) : null;
@@ -277,9 +276,9 @@ export class Heartbeat {
   }
 
   /**
-   * The next run as it would start now (H10): of the due task, otherwise of the first task that
-   * uses a model, otherwise of an example. `choose` decides on the chat; it receives the one that
-   * the run would use, if any.
+   * Builds the next run as it would start now (H10): of the due task, otherwise of the first task
+   * that uses a model, otherwise of an example. `choose` selects the chat; it receives the chat
+   * that the run would use, if any.
    */
   async preview(choose: (found: AlertChat | null) => AlertChat): Promise<HeartbeatOrder> {
     const { store, agent, settings, clock, findTarget } = this.#deps;
@@ -296,8 +295,9 @@ export class Heartbeat {
   }
 
   /**
-   * A hash of the result of a task's check, which the state file stores instead of the result. Null
-   * for a check that is not made or fails; that counts as news, so that the model investigates why.
+   * Returns a hash of the result of a task's check, which the state file stores instead of the
+   * result. Null for a check that does not run or fails; it counts as a change, so that the model
+   * investigates the cause.
    */
   async #checkedHash({ name, check }: StandingTask): Promise<string | null> {
     const { checkForNews, log } = this.#deps;
@@ -313,12 +313,15 @@ export class Heartbeat {
   }
 }
 
-/** Derived from the slot, so that another process with the same slot cannot start a second run. */
+/**
+ * The id is derived from the slot, so that another process with the same slot cannot start a second
+ * run.
+ */
 function toRunId(agent: string, dueAt: number): string {
   return `beat_${agent}_${dueAt}`;
 }
 
-/** The tokens of all runs since midnight in the agent’s time zone (H05). */
+/** Returns the tokens of all runs since midnight in the agent’s time zone (H05). */
 export function countTokensToday({
   store,
   agent,

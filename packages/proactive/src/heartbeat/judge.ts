@@ -15,7 +15,7 @@ interface JudgeServices extends Pick<HeartbeatServices, 'clock' | 'log'> {
   readonly agent: { readonly timeZone: string };
   /** The owner's time zone, if it may differ from the agent's. */
   readonly timeZone?: () => Promise<string>;
-  /** `quietHours` is written as in the settings: `off`, or `22:00-07:00`. */
+  /** `quietHours` is formatted as in the settings: `off`, or `22:00-07:00`. */
   readonly settings: {
     readonly quietHours: string;
     readonly repeatHours: number;
@@ -26,8 +26,8 @@ interface JudgeServices extends Pick<HeartbeatServices, 'clock' | 'log'> {
 const LOGGED = 200;
 
 /**
- * Decides whether the answer from a run is sent: not at all, now, after the quiet hours, or not
- * again because it repeats an earlier alert (H03, H04).
+ * Decides whether the answer from a run is sent: never, now, after the quiet hours, or not again
+ * because it repeats an earlier alert (H03, H04).
  */
 export function createJudge({
   store,

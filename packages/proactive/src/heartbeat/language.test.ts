@@ -30,9 +30,9 @@ describe('the language of a chat', () => {
     [['https://example.com/the/and/you/is/it']],
     [['```\nthe and you is it of to\n```']],
     [['> the and you is it of to']],
-    // Equal amounts of both languages.
+    // The message has equal amounts of both languages.
     [['the and you is it', 'der die das und ich']],
-  ])('[H10] is left open if %j does not show it', (texts) => {
+  ])('[H10] is undefined if %j does not reveal it', (texts) => {
     expect(detectLanguageName(texts)).toBeUndefined();
   });
 

@@ -6,18 +6,21 @@ export interface FileLine {
   readonly number: number;
   readonly text: string;
   /**
-   * Whether the line is inside a code fence or is a fence line itself. Such a line is never a key
-   * or a heading.
+   * Whether the line is inside a code fence or is a fence line itself. Such a line is never parsed
+   * as a key or a heading.
    */
   readonly fenced: boolean;
 }
 
-/** A heading or list item with everything below it. `title` is its line without marks. */
+/** A heading or list item with everything below it. `title` is the line without its marks. */
 export interface OutlinePart extends Omit<FileLine, 'fenced'> {
-  /** 1 to 6 for headings, 7 for bold lines, and more for list items, depending on their indent. */
+  /**
+   * The level: 1 to 6 for headings, 7 for bold lines, and more for list items, depending on their
+   * indent.
+   */
   readonly level: number;
   readonly title: string;
-  /** Whether it has an open checkbox, `[ ]`. */
+  /** Whether the part has an open checkbox, `[ ]`. */
   readonly isOpen: boolean;
   readonly times: ReadTimes | null;
   readonly below: readonly (FileLine | OutlinePart)[];
@@ -46,7 +49,7 @@ const STRUCK = /^(?:~~.+~~|<(s|del)>.+<\/\1>)[\s.,!✅✔]*(?:[(—–-].*)?$/u;
 const TICKED = /^(?:\[[xX✓✔✅☑-]\]|[☑✅✔])/u;
 const DONE =
   /^(?:completed?|done|finished|cancell?ed|disabled|inactive|paused|erledigte?[ns]?|abgeschlossene?[ns]?|fertige?s?|terminée?s?|faite?s?|achevée?s?|completad[ao]s?|hech[ao]s?|terminad[ao]s?|conclu[íi]d[ao]s?|feit[ao]s?|completat[aeio]|fatt[aeio]|voltooid|afgerond|выполнен[оы]|завершен[оы]|готово|(?:已|全部)?(?:完成|归档|存档)的?(?:任务|事项|项)?|完了|済み|완료)$/iu;
-/** Titles of sections to ignore. In a list item these words may be its subject. */
+/** Titles of sections to ignore. In a list item these words may be the subject of a task. */
 const PUT_AWAY =
   /^(?:archive?[ds]?|history|closed|examples?|beispiele?|exemples?|archivad[ao]s?|archivo|ejemplos?|arquivad[ao]s?|архив|示例|보관)$/iu;
 /** Matches marks such as `Send it (done)`, `Send it - DONE`, `DONE: send it` and `Send it ✅`. */
@@ -57,8 +60,8 @@ const FILLER =
   /^(?:and|recently|already|the|tasks?|items?|to-?dos?|list|log|this|week|month|today|aufgaben|tâches|tareas|tarefas|compiti|taken|задачи)$/iu;
 
 /**
- * The outline of a file, without parts that are checked off, struck through or below a title such
- * as "Completed".
+ * Returns the outline of a file, without parts that are checked off, struck through or below a
+ * title such as "Completed".
  */
 export function parseOutline(lines: readonly FileLine[]): OutlinePart {
   const root = createOutlinePart({ number: 0, text: '' }, 0, '');
@@ -141,7 +144,7 @@ export function listPartsBelow({ below }: OutlinePart): readonly OutlinePart[] {
   return below.filter(isOutlinePart);
 }
 
-/** The lines and parts below a part, in file order, except for those in `skip`. */
+/** Returns the lines and parts below a part, in file order, except for those in `skip`. */
 export function listAllBelow(
   part: OutlinePart,
   skip?: ReadonlySet<OutlinePart>,

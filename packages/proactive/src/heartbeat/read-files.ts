@@ -70,7 +70,7 @@ export async function foreseeTasks(files: HeartbeatFiles, settings: SettingsZone
       schedule: describeSchedule(task),
       lastRun: ran.get(task.name)?.lastRun ?? null,
     })),
-    /** True if the whole file is one task, because it does not show where a task ends. */
+    /** True if the whole file is one task, because it does not indicate where tasks end. */
     isWhole: tasks.length === 1 && tasks[0]?.name === PROSE_TASK,
     problems: [...problems, ...repairs],
   };

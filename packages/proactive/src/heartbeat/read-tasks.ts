@@ -20,9 +20,9 @@ import { isOnlyTime, readTimes, toSchedule } from './times.ts';
 export { PROSE_TASK };
 
 /**
- * Reads HEARTBEAT.md (H02): `## name` with `- every:`, `- between:`, `- do:` or `- run:`, and
- * `- tell:`, `- check:`. A file without these keys was written for another agent.
- * @param firstLine the number of the first line, if front matter is above it.
+ * Reads HEARTBEAT.md (H02): `## name` with `- every:`, `- between:`, `- do:` or `- run:`, and `-
+ * tell:`, `- check:`. A file without these keys was written for another agent. `firstLine` is above
+ * 1 if front matter precedes the text.
  */
 export function readTasks(text: string, firstLine = 1): ParsedTasks {
   const lines = splitFileLines(text, firstLine);
@@ -163,8 +163,8 @@ interface WrittenEvery extends WrittenCadence {
 }
 
 /**
- * Reads the hours of `between`. With `daily at 3:00` they start then, and end as given or with the
- * day.
+ * Reads the hours of `between`. For `daily at 3:00` the hours start then, and end as given or with
+ * the day.
  */
 function readDayWindow(
   fields: ReadonlyMap<TaskKey, TaskField>,
@@ -211,12 +211,12 @@ interface TaskField {
 }
 
 /**
- * Matches `- key: value`, with or without marks around the key. Text in an instruction may look the
- * same.
+ * Matches `- key: value`, with or without marks around the key. A line in an instruction may have
+ * the same form.
  */
 const KEY_LINE = /^ {0,3}[-*+][ \t]+[*_`]*([A-Za-z][A-Za-z _-]{0,30}?)[*_`]*[ \t]*:[*_`]*(.*)$/;
 
-/** Matches a line that asks for nothing: a blank one, or a heading of another level. */
+/** Matches a line without an instruction: a blank one, or a heading of another level. */
 const NOTHING = /^\s*(?:#{1,6}(?:\s.*)?)?$/;
 
 interface ParsedField {
@@ -230,7 +230,7 @@ function parseField(line: string): ParsedField | undefined {
   return key === undefined ? undefined : { key, value: value.trim() };
 }
 
-/** Reads the keys of a section. An instruction ends at the next key. */
+/** Parses the keys of a section. An instruction ends at the next key. */
 function readTaskFields(
   { name, lines }: TaskSection,
   problems: TaskProblem[],
@@ -302,7 +302,7 @@ function splitSections(lines: readonly FileLine[]): FileSections {
   return { lead, sections };
 }
 
-/** The text of a second-level heading, without marks around it, or null. */
+/** Returns the text of a second-level heading, without marks around it, or null. */
 function parseHeading(line: string): string | null {
   const found = /^ {0,3}##[ \t]+(.*[^ \t#])?[ \t#]*$/.exec(line);
   return found === null
@@ -324,7 +324,7 @@ function splitFileLines(text: string, firstLine: number): FileLine[] {
 
 /**
  * Removes comments but keeps their line breaks, so that lines keep their numbers. An unclosed
- * comment is text.
+ * comment is treated as text.
  */
 function removeComments(text: string): string {
   const end = text.lastIndexOf('-->') + '-->'.length;

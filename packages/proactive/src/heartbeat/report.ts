@@ -13,7 +13,7 @@ import type { HeartbeatServices, HeartbeatStatus } from './services.ts';
 import { listLastRuns } from './state.ts';
 import { describeSchedule, type StandingTask } from './task.ts';
 
-/** How many runs are searched for each task's last one. */
+/** The number of runs that are searched for each task's last one. */
 const RUNS = 200;
 const SHOWN = 20;
 const MINUTE_MS = 60_000;
@@ -41,7 +41,7 @@ export async function createReport(
     const { name, instruction, tell = null } = task;
     const run = runs.find((one) => one.task === name);
     const last = describeLastTaskRun(task, lastRuns.get(name) ?? null, run, at);
-    // Looked up per task, because some tasks name a group.
+    // The chat is looked up per task, because some tasks name a group.
     const target = await deps.findTarget(task);
     const next = describeNextRun(
       outlook,
@@ -90,21 +90,22 @@ function describePlan(
 }
 
 interface HeartbeatRhythm {
-  /** The next run, in ms. It may be in the past while Parley is not running. */
+  /** The time of the next run, in ms. The time may be in the past while Parley is not running. */
   readonly nextAt: number;
   readonly everyMs: number;
 }
 
 /**
- * How many runs are simulated: a day or two. Later ones are computed from the task's hours only.
+ * How many runs are simulated, which covers a day or two. Later runs are computed from the task's
+ * hours only.
  */
 const SIMULATED_RUNS = 60;
 /** The number of days in which at least one run must fall within a task's hours. */
 const DAYS = 40;
 
 /**
- * The next run (ms) of each task, by name: one task per run, chosen as in real runs. Null if no run
- * falls within its hours, which may be shorter than the interval between two runs.
+ * Returns the next run (ms) of each task, by name: one task per run, chosen as in real runs. Null
+ * if no run falls within the task's hours, which may be shorter than the interval between two runs.
  */
 function forecastRuns(
   tasks: readonly TaskOutlook[],
@@ -131,7 +132,9 @@ function forecastRuns(
   return found;
 }
 
-/** The first run at or after a moment. An overdue one follows as soon as Parley is running. */
+/**
+ * Returns the first run at or after a moment. An overdue run starts as soon as Parley is running.
+ */
 function findRunFrom(
   moment: number,
   { nextAt, everyMs }: HeartbeatRhythm,
@@ -173,8 +176,8 @@ const WAIT_NOTES = {
 } as const;
 
 /**
- * Describes when a task runs next, and why it does not run now.
- * @param noChat why no chat can get its alerts; null if one can.
+ * Describes when a task runs next, and why it does not run now; `noChat` states why no chat can
+ * receive its alerts.
  */
 function describeNextRun(
   { task, next: { kind } }: TaskOutlook,
@@ -197,17 +200,15 @@ function describeNextRun(
 }
 
 /**
- * The state file and the database table read the clock separately, so their times differ by up to
- * this (ms).
+ * The state file and the database table read the clock separately, so their times may differ by
+ * this much (ms).
  */
 const SAME_MS = 5_000;
 const MAX_CHARACTERS = 160;
 
 /**
- * The result of a task's last run.
- * @param lastRun when it last started according to heartbeat-state.json (ms); later than the run in
- * the table if only its check was made.
- * @param run its newest run, if it is still known.
+ * Describes the result of a task's last run: `lastRun` is the start from heartbeat-state.json (ms),
+ * which is later than `run`, the newest run in the table, if only the check ran.
  */
 export function describeLastTaskRun(
   { check, tell }: Pick<StandingTask, 'check' | 'tell'>,
@@ -292,7 +293,7 @@ export function formatReport(report: HeartbeatReport): string {
   return parts.filter(Boolean).join('\n\n');
 }
 
-/** The time zone, and where it comes from if there was a choice. */
+/** Formats the time zone, and its source if there was a choice. */
 function formatZone({
   timeZone,
   timeZoneFrom,
@@ -300,7 +301,7 @@ function formatZone({
   return timeZoneFrom === undefined ? timeZone : `${timeZone}, from ${timeZoneFrom}`;
 }
 
-/** The report for a group, without the contents of the tasks. */
+/** Formats the report for a group, without the contents of the tasks. */
 export function formatGroupReport({ plan, tasks }: HeartbeatReport): string {
   return `**Heartbeat**: ${plan.text}; ${formatCounted(tasks.length, 'task')}. More in a direct chat.`;
 }
@@ -314,7 +315,7 @@ function formatTask({ name, schedule, tell, last, next }: TaskReport): string {
   ].join('\n');
 }
 
-/** The line for `/status`. */
+/** Formats the line for `/status`. */
 export function formatStatusLine(
   { settings, clock }: HeartbeatServices,
   { plan, tasks, problems, zone }: HeartbeatStatus,

@@ -14,7 +14,7 @@ const cadence = fc.oneof(
   fc.record({ kind: fc.constant('minutes' as const), minutes: fc.integer({ min: 5, max: 600 }) }),
   fc.record({ kind: fc.constant('days' as const), days: fc.integer({ min: 1, max: 3 }) }),
 );
-/** At least an hour long, because there is a heartbeat every half hour. */
+/** The hours last at least an hour, because there is a heartbeat every half hour. */
 const window = fc
   .tuple(fc.integer({ min: 0, max: 1439 }), fc.integer({ min: 60, max: 1440 }))
   .map(([from, length]) => {
@@ -32,7 +32,7 @@ const tasks = fc.array(fc.record({ cadence, window }), { minLength: 1, maxLength
   ),
 );
 const zone = fc.constantFrom(...SOME_ZONES).map((name) => ({ name, clock: createZoneClock(name) }));
-/** Often close to a clock change. */
+/** The moments are often close to a clock change. */
 const start = fc.oneof(
   fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) }),
   fc
@@ -48,7 +48,7 @@ interface Run {
   readonly at: number;
 }
 
-/** Lets a heartbeat take place at these intervals (min) and runs what is due. */
+/** Simulates heartbeats at these intervals (min), each of which runs the due task. */
 function live(
   all: readonly StandingTask[],
   from: number,
@@ -70,7 +70,7 @@ function live(
 }
 
 describe('[H02] heartbeats over days', () => {
-  it('run each task within its hours, and at most as often as it says', () => {
+  it('run each task within its hours, and at most as often as its cadence allows', () => {
     const sleep = fc.oneof(
       { weight: 8, arbitrary: fc.constant(30) },
       fc.integer({ min: 1, max: 4000 }),
@@ -99,7 +99,7 @@ describe('[H02] heartbeats over days', () => {
     );
   });
 
-  it('miss no day of a daily task while they take place', () => {
+  it('miss no day of a daily task while heartbeats take place', () => {
     fc.assert(
       fc.property(window, start, zone, (hours, from, { clock }) => {
         const task: StandingTask = {
@@ -127,7 +127,7 @@ describe('[H02] heartbeats over days', () => {
     );
   });
 
-  it('have nothing to do before the moment they announce, and something then', () => {
+  it('have no due task before the moment they announce, and one at that moment', () => {
     const minutesAgo = fc.array(fc.option(fc.integer({ min: 0, max: 5000 })), { maxLength: 5 });
     fc.assert(
       fc.property(
@@ -158,7 +158,7 @@ describe('[H02] heartbeats over days', () => {
     );
   });
 
-  it('run a task again soon, however its clock jumped', () => {
+  it('run a task again soon after any jump of the clock', () => {
     const jump = fc.integer({ min: -400 * DAY, max: 400 * DAY });
     fc.assert(
       fc.property(tasks, start, zone, jump, ([task], now, { clock }, by) => {

@@ -35,7 +35,7 @@ const NIGHT = task('night', '1 day', '22:00-2:00');
 const THREE = '## three\n- every: daily at 3:00\n- do: x\n';
 const GAP = task('gap', '1 day', '2:00-3:00');
 
-it('[H02] a task never runs twice within five minutes, whatever its cadence says', () => {
+it('[H02] a task never runs twice within five minutes, for any cadence', () => {
   const [mail] = readTasks(MAIL).tasks;
   if (mail === undefined) throw new Error('no task');
   const often = { ...mail, cadence: { kind: 'minutes', minutes: 1 } } as const;
@@ -293,10 +293,12 @@ const oddClocks: readonly Row[] = [
 
 describe('[H02] the task of a heartbeat run', () => {
   it.each(ordinary)('%s', (_what, given, said) => expect(beat(given)).toBe(said));
-  it.each(days)('on days: %s', (_what, given, said) => expect(beat(given)).toBe(said));
-  it.each(oddClocks)('with odd clocks: %s', (_what, given, said) => expect(beat(given)).toBe(said));
+  it.each(days)('is chosen by days: %s', (_what, given, said) => expect(beat(given)).toBe(said));
+  it.each(oddClocks)('is chosen with a wrong clock: %s', (_what, given, said) =>
+    expect(beat(given)).toBe(said),
+  );
 
-  it('comes with the reasons why the others wait', () => {
+  it('is returned with the reasons why the others wait', () => {
     const { tasks } = readTasks(MAIL + THREE);
     const looking = { now: at('2026-11-21T12:00Z'), clock: createZoneClock('UTC') };
     const { due } = listDueTasks(tasks, new Map(), looking);

@@ -20,7 +20,7 @@ import { describeSchedule, FLOOR_MINUTES, getCadenceMinutes, type StandingTask }
 
 const MINUTE_MS = 60_000;
 /**
- * How far the clocks of different machines may diverge, in ms. A last run further in the future was
+ * How far the clocks of different machines may differ, in ms. A last run further in the future was
  * recorded with a wrong clock.
  */
 const SKEW_MS = 5 * MINUTE_MS;
@@ -33,7 +33,7 @@ export interface TaskOutlook {
 /** A task that may run now. */
 export interface DueTask {
   readonly task: StandingTask;
-  /** The time from which it could have run (ms). */
+  /** The time (ms) from which the task could have run. */
   readonly since: number;
 }
 
@@ -43,10 +43,10 @@ export interface ObservationTime {
 }
 
 /**
- * The tasks that may run within their hours, the most overdue first; a heartbeat runs one of them
- * (H02). Runs missed while the machine slept are merged into one. Tasks that never ran come first,
- * in file order. `nextAt` is when the first of the others is due (ms).
- * @param lastRuns when each task last started (ms), by name.
+ * Returns the tasks that may run within their hours, the most overdue first; a heartbeat runs one
+ * of them (H02). Runs missed while the machine slept are merged into one. Tasks that never ran come
+ * first, in file order. `nextAt` is when the first of the other tasks is due, and `lastRuns` when
+ * each task last started, by name (both in ms).
  */
 export function listDueTasks(
   tasks: readonly StandingTask[],
@@ -63,7 +63,7 @@ export function listDueTasks(
   return { due: [...fresh, ...overdue.sort((a, b) => a.since - b.since)], nextAt };
 }
 
-/** When each task runs next and why none runs now, in file order. */
+/** Returns when each task runs next and why it does not run now, in file order. */
 export function listTaskOutlooks(
   tasks: readonly StandingTask[],
   lastRuns: ReadonlyMap<string, number>,
@@ -75,17 +75,17 @@ export function listTaskOutlooks(
   }));
 }
 
-/** When a task runs next, and the reason. Moments are in ms. */
+/** Times are in ms. */
 type NextRun =
   /** The task may run now, and could have run since `since`. */
   | { readonly kind: 'due'; readonly since: number; readonly neverRan: boolean }
   /**
-   * `out-of-hours`: the task is due, but outside its hours. `done`: it has already run on these
-   * days.
+   * `out-of-hours`: the task is due, but outside its hours. `done`: the task has already run on
+   * these days.
    */
   | { readonly kind: 'not-yet' | 'out-of-hours' | 'done'; readonly nextAt: number };
 
-/** When a task is due, given its last run (null if never). */
+/** Returns when a task is due, given its last run (null if never). */
 export function computeNextRun(
   task: StandingTask,
   lastRun: number | null,
@@ -120,7 +120,7 @@ function isFromWrongClock(
   );
 }
 
-/** When a task is due again after a run, within its hours. */
+/** Returns when a task is due again after a run, within its hours. */
 function computeDueAfter(task: StandingTask, lastRun: number, clock: ZoneClock): number {
   const { cadence, window } = task;
   if (cadence.kind === 'days') {
@@ -133,8 +133,8 @@ function computeDueAfter(task: StandingTask, lastRun: number, clock: ZoneClock):
 }
 
 /**
- * The day whose hours contain this moment. Outside the hours (if a person requested the run), the
- * day of the most recent hours.
+ * Returns the day whose hours contain this moment. Outside the hours (if a person requested the
+ * run), it is the day of the most recent hours.
  */
 function findWindowDay({ window }: StandingTask, moment: number, clock: ZoneClock): number {
   const hours = findWindowAt(clock, window, moment);
@@ -149,8 +149,8 @@ export interface RunFacts {
 }
 
 /**
- * The tasks that may run now, most overdue first; the first one that can is run. `reason` says why
- * none does.
+ * The tasks that may run now, most overdue first; the first one that can run is chosen. `reason`
+ * states why no task runs.
  */
 export function listCandidates(
   { tasks, state, at }: RunFacts,
@@ -167,8 +167,8 @@ export function listCandidates(
     };
   }
   const lastRuns = new Map(listLastRuns(state));
-  // Delays occur after high load or a crash. A heartbeat that is on time must not find that its
-  // task ran 29 minutes and 59 seconds ago and defer it to the next one.
+  // Heartbeats may be late after high load or a crash. Otherwise a heartbeat that is on time would
+  // find that its task ran 29 minutes and 59 seconds ago, and defer it to the next heartbeat.
   for (const task of tasks) {
     const last = lastRuns.get(task.name);
     if (last === undefined || task.cadence.kind !== 'minutes') continue;
@@ -179,7 +179,7 @@ export function listCandidates(
   return { candidates: due.map(({ task }) => task), reason: 'no task is due' };
 }
 
-/** Problems with checks that cannot be made here; their tasks run each time. */
+/** Problems with checks that cannot run in this installation; their tasks run each time. */
 export function listUncheckable(
   { name, line, check }: StandingTask,
   checkForNews: NewsChecker | undefined,
@@ -192,18 +192,18 @@ export function listUncheckable(
 interface NewTaskRun {
   readonly id: string;
   readonly agent: string;
-  /** The agent's part of its conversation ids; absent for the default agent. */
+  /** The prefix of the agent's conversation ids; absent for the default agent. */
   readonly agentName?: string | undefined;
   /** The last run in local time. */
   readonly lastRun: string;
-  /** The language of the people who read its alert, if known (H10). */
+  /** The language of the people who read the alert, if known (H10). */
   readonly language?: string | undefined;
   /** The text in HEARTBEAT.md outside its tasks. */
   readonly context?: string | undefined;
   readonly now: number;
 }
 
-/** The message that starts a run of a standing task, in the heartbeat's lane. */
+/** Creates the message that starts a run of a standing task, in the heartbeat's lane. */
 export function createRunOrder(
   { name, instruction, routine, ...task }: StandingTask,
   target: AlertChat,
@@ -229,11 +229,11 @@ interface LaneMessage
   readonly lane: string;
   readonly reason: string;
   readonly now: number;
-  /** Defaults to the sender of the newest message in the chat. */
+  /** The sender; by default that of the newest message in the chat. */
   readonly sender?: Sender;
 }
 
-/** Builds a run whose answer goes to that chat. Its message is in a dedicated lane. */
+/** Builds a run whose answer goes to the given chat. The message is in a dedicated lane. */
 export function createOrderIn(
   { conversationId, route, last, isOwners }: AlertChat,
   { id, agent, task, lane, reason, now, text, variables, sender = last.sender }: LaneMessage,
@@ -243,8 +243,8 @@ export function createOrderIn(
     ...{ id, agent, task, target: conversationId },
     message: {
       conversationId: lane,
-      // The message is not a reply. Message and route both state the chat type, so that neither can
-      // widen it.
+      // The message does not quote another one. Message and route both state the chat type, so that
+      // neither alone can widen access.
       route: { ...free, chatType: last.chat.type },
       receivedAt: now,
       fromOwner: isOwners,
@@ -273,7 +273,7 @@ export const EXAMPLE_TASK: StandingTask = {
   instruction: 'An example of a standing task: look whether anything needs attention.',
 };
 
-/** A run of the example task in a chat, for previews without a database. */
+/** Builds a run of the example task in a chat, for previews without a database. */
 export function createExampleRun(
   chat: AlertChat,
   run: Omit<NewTaskRun, 'id' | 'lastRun'>,

@@ -11,7 +11,7 @@ import {
 } from './state.ts';
 import { getCadenceMinutes, OPENCLAW_STATE_FILE, STATE_FILE, type StandingTask } from './task.ts';
 
-/** The maximum length of the state file, in characters; more than a hundred tasks need. */
+/** The maximum length of the state file, in characters, which is more than a hundred tasks need. */
 const WHOLE_FILE = 1_000_000;
 
 /** Reads heartbeat-state.json or, if it does not exist, the file used by OpenClaw's agents. */
@@ -26,8 +26,7 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
   let lastRepairs = '';
   return {
     /**
-     * Reads the state. Runs that only the database has are added; later changes by a person are
-     * kept.
+     * Reads the state and adds runs that only the database has; later changes by a person are kept.
      */
     async read(
       started: ReadonlyMap<string, number>,
@@ -41,8 +40,8 @@ export function openStateFile(view: WorkspaceView, log: Logger) {
       return importChecks(addLostRuns(state, runs), tasks);
     },
     /**
-     * Records that a task started. If the file cannot be written, that is only logged, because the
-     * run is in the database as well.
+     * Records that a task started. A failed write is only logged, because the run is in the
+     * database as well.
      */
     async started(
       state: HeartbeatState,

@@ -11,7 +11,7 @@ import {
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 
 describe('heartbeat-state.json', () => {
-  it('[H02] is read and written in a form that people can read', () => {
+  it('[H02] is parsed and written in a human-readable form', () => {
     const text = `{
   "tasks": {
     "mail": {
@@ -48,13 +48,13 @@ describe('heartbeat-state.json', () => {
     ['a time beyond the last valid one', '{"tasks":{"a":{"lastRun":1e300}}}', null, 1],
     ['words for a cadence', `{"tasks":{"a":{"lastRun":${NOON},"cadenceMin":"x"}}}`, NOON, 1],
     ['a byte order mark', `\ufeff{"tasks":{"a":{"lastRun":${NOON}}}}`, NOON, 0],
-  ])('[H02] with %s is read or repaired', (_what, text, lastRun, repairs) => {
+  ])('[H02] with %s is parsed or repaired', (_what, text, lastRun, repairs) => {
     const read = readHeartbeatState(text);
     expect(read.state.tasks.get('a')?.lastRun ?? null).toBe(lastRun);
     expect(read.repairs).toHaveLength(repairs);
   });
 
-  it('[H02] records a run and keeps everything else', () => {
+  it('[H02] records a run and keeps all other content', () => {
     const { state } = readHeartbeatState('{"tasks":{"a":{"x":1},"b":{}},"c":2}');
     const next = updateTask(state, 'a', { lastRun: NOON, cadenceMin: 5 });
     expect(JSON.parse(formatHeartbeatState(next))).toEqual({
@@ -78,7 +78,7 @@ describe('heartbeat-state.json', () => {
     ],
     ['no object', [1, { a: 2 }]],
     ['a number for tasks', { tasks: NOON, version: 1 }],
-  ])('[H11] with %s loses nothing when a run is recorded', (_what, file) => {
+  ])('[H11] with %s loses no content when a run is recorded', (_what, file) => {
     const { state } = readHeartbeatState(JSON.stringify(file));
     const text = formatHeartbeatState(updateTask(state, 'new', { lastRun: NOON, cadenceMin: 5 }));
     const leaves = (value: unknown): readonly unknown[] =>
@@ -102,7 +102,7 @@ describe('heartbeat-state.json', () => {
     });
   });
 
-  it('[H02] is read whatever it contains, and what is written is read back equal', () => {
+  it('[H02] is parsed from any content, and parses back equal after it is written', () => {
     const task = fc.record(
       {
         lastRun: fc.oneof(fc.jsonValue(), fc.nat()),
@@ -173,7 +173,7 @@ describe('heartbeat-state.json', () => {
       {},
     ],
     ['nothing that is a time', { lastChecks: { a: 'soon', b: -1 }, c: true }, ['a', 'b', 'c'], {}],
-  ])('[H02] [W01] of another agent, with %s, is taken over', (_what, file, names, runs) => {
+  ])('[H02] [W01] is imported from another agent’s file with %s', (_what, file, names, runs) => {
     const { state, repairs } = readHeartbeatState(JSON.stringify(file));
     expect(repairs).toEqual([]);
     const cadence = { kind: 'days', days: 1 } as const;

@@ -5,17 +5,17 @@ import { getCadenceMinutes, STATE_FILE, type StandingTask } from './task.ts';
 interface TaskState {
   /** When the task last started (ms); null before its first run. */
   readonly lastRun: number | null;
-  /** Its cadence at that time, in minutes; null if the file has none. */
+  /** The cadence of the task at that time, in minutes; null if the file has none. */
   readonly cadenceMin: number | null;
   /**
-   * Other fields, kept unchanged. `was` holds invalid values that were found in place of the fields
-   * above.
+   * Other fields, which are written back unchanged. `was` holds invalid values that were found in
+   * place of the fields above.
    */
   readonly more: StateFields;
 }
 
 /**
- * The content of heartbeat-state.json (H02). The file is human-readable, and a person may edit it.
+ * The content of heartbeat-state.json (H02). The file is human-readable, and people may edit it.
  * Writing it preserves everything that was read (H11).
  */
 export interface HeartbeatState {
@@ -25,20 +25,20 @@ export interface HeartbeatState {
 
 type StateFields = Readonly<Record<string, unknown>>;
 const StateFields = z.record(z.string(), z.unknown());
-/** The file is complete up to this run; later runs were lost with their process. */
+/** The file contains all runs up to this one; later runs were lost with their process. */
 export const NOTED = 'noted';
 /**
- * The key for tasks in a file whose `tasks` has another meaning, such as the last run of a check
- * with that name.
+ * The key for Parley's tasks in a file whose `tasks` has another meaning, such as the last run of a
+ * check with that name.
  */
 const BESIDE = 'parleyTasks';
-/** As ms, a smaller number would be in 1973 or earlier, so it is in seconds. */
+/** Interpreted as ms, a smaller number would be in 1973 or earlier, so it is in seconds. */
 const FIRST_MS = 100_000_000_000;
 const LAST_MS = 8_640_000_000_000_000;
 
 /**
- * Parses the state file of any agent. `repairs` describes invalid entries that belong to Parley, in
- * sentences.
+ * Parses the state file of any agent. `repairs` describes, in sentences, invalid entries that
+ * belong to Parley.
  */
 export function readHeartbeatState(text: string): {
   readonly state: HeartbeatState;
@@ -61,14 +61,17 @@ export function readHeartbeatState(text: string): {
   return { state: { tasks, more }, repairs };
 }
 
-/** An entry has times itself (`{"lastRun": …}`); only a list of tasks contains further entries. */
+/**
+ * An entry contains its times directly (`{"lastRun": …}`); only a list of tasks contains further
+ * entries.
+ */
 function findTasksKey({ tasks = {}, [BESIDE]: beside }: StateFields): string {
   const fields = StateFields.safeParse(tasks).data;
   const isEntry = fields === undefined || Object.keys(fields).some((key) => ENTRY_KEY.test(key));
   return isEntry || beside !== undefined ? BESIDE : 'tasks';
 }
 
-/** The content of the file for this state, in readable form: one line per value. */
+/** Formats the content of the file for a state: human-readable JSON with one line per value. */
 export function formatHeartbeatState({ tasks, more }: HeartbeatState): string {
   const written = [...tasks].map(([name, task]) => {
     const lastRun = task.lastRun === null ? null : new Date(task.lastRun).toISOString();
@@ -91,16 +94,16 @@ export function updateTask(
 }
 
 /**
- * Imports what other agents record, such as `lastChecks: { email: 1703275200 }` or the same without
- * that key, for tasks that have no run yet. An entry belongs to a task if the words in its key
- * occur in the task's name, or if no other task has the same cadence.
+ * Imports the records of other agents, such as `lastChecks: { email: 1703275200 }` or the same
+ * without that key, for tasks that have no run yet. An entry belongs to a task if the words in its
+ * key occur in the task's name, or if no other task has the same cadence.
  */
 export function importChecks(
   state: HeartbeatState,
   tasks: readonly Pick<StandingTask, 'name' | 'cadence'>[],
 ): HeartbeatState {
   const names = new Set(tasks.map(({ name }) => name));
-  // Once Parley has written the file, other entries are former tasks of its own.
+  // Once Parley has written the file, other entries are its own former tasks.
   const isForeign = state.more[NOTED] === undefined;
   const others = [...state.tasks].filter(([name]) => isForeign && !names.has(name));
   const checks = new Map([...readChecks(state.more), ...readChecks(Object.fromEntries(others))]);
@@ -133,9 +136,9 @@ interface ForeignCheck {
   readonly cadenceMin: unknown;
 }
 
-/** Far more entries than a hundred tasks have. */
+/** The maximum number of entries, which is far more than a hundred tasks have. */
 const MAX_CHECKS = 1_000;
-/** In 2001; smaller numbers are not timestamps. */
+/** A moment in 2001; smaller numbers are not timestamps. */
 const FIRST_CHECK_MS = 1_000_000_000_000;
 
 const MAX_DEPTH = 3;
@@ -161,7 +164,8 @@ function readChecks({ [NOTED]: _, ...more }: StateFields, depth = 1): Map<string
 }
 
 /**
- * The key with the same words, otherwise the one with the most words that all occur in the name.
+ * Returns the key with the same words, otherwise the key with the most words that all occur in the
+ * name.
  */
 function findKeyFor(name: string, checks: ReadonlyMap<string, ForeignCheck>): string | undefined {
   const inName = new Set(splitNameWords(name));
@@ -183,8 +187,8 @@ const MEANINGS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * The words in a name. `memoryReview`, `memory_reviews` and `Memory review` give the same result;
- * `last` and `check` are dropped.
+ * Returns the words in a name. `memoryReview`, `memory_reviews` and `Memory review` give the same
+ * result; `last` and `check` are dropped.
  */
 function splitNameWords(text: string): readonly string[] {
   const spaced = text.replace(/(?<=\p{Ll})(?=\p{Lu})|_/gu, ' ');
@@ -198,7 +202,7 @@ function findNewest(checks: ReadonlyMap<string, ForeignCheck>): string | undefin
   return [...checks].toSorted(([, a], [, b]) => b.lastRun - a.lastRun)[0]?.[0];
 }
 
-/** The last run of each task, by name, without tasks that never ran. */
+/** Returns the last run of each task, by name, without tasks that never ran. */
 export function listLastRuns({ tasks }: HeartbeatState): ReadonlyMap<string, number> {
   const runs = [...tasks].flatMap(([name, { lastRun }]) =>
     lastRun === null ? [] : [[name, lastRun] as const],
@@ -213,7 +217,7 @@ function parseLenientJson(text: string): unknown {
     try {
       return JSON.parse(one);
     } catch {
-      // The caller reports that the text is not JSON.
+      // The caller reports text that is not JSON.
     }
   }
   return undefined;
@@ -261,7 +265,7 @@ function readMoment(written: unknown): number | null | undefined {
     : undefined;
 }
 
-/** Adds runs that started after the last recorded one. */
+/** Adds runs that started after the last recorded run. */
 export function addLostRuns(
   state: HeartbeatState,
   runs: Iterable<readonly [name: string, run: Partial<TaskState>]>,

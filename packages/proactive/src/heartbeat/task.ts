@@ -5,13 +5,16 @@ import { DAY_MINUTES, type DayRule, type DayWindow, WHOLE_DAY } from '../zone-cl
 /** The file with the standing tasks, and the one that records their last runs (H02). */
 export const TASKS_FILE = 'HEARTBEAT.md';
 export const STATE_FILE = 'heartbeat-state.json';
-/** The state file used by OpenClaw's agents, read until Parley has its own. */
+/** The state file used by OpenClaw's agents, read until Parley has written its own. */
 export const OPENCLAW_STATE_FILE = 'memory/heartbeat-state.json';
 
-/** The owner's file about themselves, which states the language in which they write. */
+/** The file in which owners describe themselves, which states the language in which they write. */
 export const PROFILE_FILE = 'USER.md';
 
-/** The workspace files used by a heartbeat. Each of them becomes prompt text in its runs. */
+/**
+ * The workspace files used by a heartbeat. Each of these files becomes prompt text in heartbeat
+ * runs.
+ */
 export const HEARTBEAT_READS: readonly FilePattern[] = [TASKS_FILE, STATE_FILE, PROFILE_FILE];
 
 /**
@@ -28,18 +31,20 @@ export const DEFAULT_CADENCE: Cadence = { kind: 'minutes', minutes: 30 };
 /** The minimum number of minutes between two runs of a task (H01). */
 export const FLOOR_MINUTES = 5;
 
-/** A task of HEARTBEAT.md (H02). */
 export interface StandingTask {
-  /** Unique in the file, and its key in heartbeat-state.json. */
+  /** The name of the task, which is unique in the file and its key in heartbeat-state.json. */
   readonly name: string;
   readonly line: number;
   readonly cadence: Cadence;
-  /** The hours of the day in which it may run. */
+  /** The hours of the day in which the task may run. */
   readonly window: DayWindow;
   readonly instruction: string;
-  /** A built-in routine that runs instead of the instruction, which then only names it (H07). */
+  /**
+   * A built-in routine that runs instead of the instruction, which then only names the routine
+   * (H07).
+   */
   readonly routine?: HeartbeatRoutine;
-  /** The group to which the task sends its alerts; without one they go to the owner (H04). */
+  /** The group that receives the task's alerts; if it is absent, the owner does (H04). */
   readonly tell?: string;
   readonly check?: NewsCheck;
 }
@@ -49,17 +54,17 @@ export function getCadenceMinutes(cadence: Cadence): number {
   return cadence.kind === 'minutes' ? cadence.minutes : cadence.days * 24 * 60;
 }
 
-/** Something invalid in HEARTBEAT.md. The other tasks run all the same. */
+/** A problem in HEARTBEAT.md. The other tasks run nevertheless. */
 export interface TaskProblem {
   /** The line number, from 1. */
   readonly line: number;
-  /** The task it concerns; absent outside tasks. */
+  /** The task with the problem; absent outside tasks. */
   readonly task?: string;
   readonly found: string;
   readonly expected: string;
-  /** The most likely intended value. */
+  /** The value that was probably intended. */
   readonly nearest?: string;
-  /** `task`: the task does not run. `note`: it runs, but perhaps not as intended. */
+  /** `task`: the task does not run. `note`: the task runs, but perhaps not as intended. */
   readonly effect: 'task' | 'note';
 }
 
@@ -82,7 +87,7 @@ export function shortenName(text: string): string {
 }
 
 /**
- * The content of `every:`: the cadence and, for `daily at 3:00`, the time of day at which the hours
+ * The value of `every:`: the cadence and, for `daily at 3:00`, the time of day at which the hours
  * start (minutes).
  */
 export interface WrittenCadence {
@@ -90,7 +95,7 @@ export interface WrittenCadence {
   readonly at?: number;
 }
 
-/** An interval as written. `at` is the time of day, in minutes. */
+/** `at` is the time of day, in minutes. */
 export interface WrittenInterval {
   /**
    * `minutes` are elapsed time; `days` and `months` are counted on the calendar in a zone,
@@ -126,13 +131,16 @@ export const CADENCE_FORM = 'such as 30 min, 2 h, 1 day or daily at 3:00';
 export const WINDOW_FORM = 'from-to on a clock of 24 hours, such as 9:00-21:00 or 22:00-2:00';
 /** The maximum length of a time text, in characters. */
 const MAX_WRITTEN = 500;
-/** A year, and ten years for intervals in months; anything longer is a mistake. */
+/**
+ * The maximum interval: a year, or ten years for intervals in months; anything longer is a mistake.
+ */
 const MAX_MINUTES = DAY_MINUTES * 366;
 const MAX_MONTHS = 120;
 
 /**
- * Parses `30 min`, `1 h 30 min`, `day` or `daily at 3:00`; null for anything else. Tasks are only
- * checked during heartbeats, so 24 elapsed hours would drift from day to day; here they mean a day.
+ * Parses `30 min`, `1 h 30 min`, `day` or `daily at 3:00`; null for anything else. Tasks are
+ * checked only during heartbeats, so 24 elapsed hours would drift from day to day; in this context
+ * they mean a day.
  */
 export function readCadence(written: string): WrittenCadence | null {
   const read = readInterval(written);
@@ -170,7 +178,7 @@ function readLength(written: string): WrittenInterval | null {
   for (const piece of pieces) {
     const [, count = '', name = ''] = /^([\d.]*)\s*([a-z]+)/.exec(piece) ?? [];
     const found = UNITS.find((unit) => unit.name.test(name));
-    // A unit alone means one, as in "every day"; a single letter would be a mistake.
+    // A unit alone means one, as in "every day", but a single letter would be a mistake.
     if (found === undefined || (count === '' && (pieces.length > 1 || name.length === 1)))
       return null;
     sums[found.unit] += (count === '' ? 1 : Number(count)) * found.count;
@@ -211,11 +219,14 @@ export function readWindow(written: string): DayWindow | null {
   if (from === null || to === null || more.length > 0) return null;
   if (from % DAY_MINUTES === 0 && to % DAY_MINUTES === 0) return from === to ? null : WHOLE_DAY;
   if (from === to || from === DAY_MINUTES) return null;
-  // Until midnight means until the end of the day.
+  // Hours until midnight end with the day.
   return { from, to: to === 0 ? DAY_MINUTES : to };
 }
 
-/** Minutes since midnight of `9:00`, `9`, `09.30`, `9 pm` or `24:00`; null for anything else. */
+/**
+ * Returns the minutes since midnight of `9:00`, `9`, `09.30`, `9 pm` or `24:00`; null for anything
+ * else.
+ */
 export function readTime(written: string): number | null {
   const found = /^(\d{1,2})(?:[:.](\d{2}))?\s*([ap]m)?$/.exec(written.trim().toLowerCase());
   if (found === null) return null;

@@ -26,9 +26,9 @@ const TIME_KEY =
   /^(?:interval|every|cadence|schedule|frequency|cron|at|time|when|on|days?|window|hours|active_?hours|time_?zone|tz)$/;
 
 /**
- * The tasks in the block, and the other lines in the file; null if there is no block. It is parsed
- * line by line, as in OpenClaw, because many such blocks are not valid YAML, for example `prompt:
- * Look at this: the mail`.
+ * Returns the tasks in the block, and the other lines in the file; null if there is no block. The
+ * block is parsed line by line, as in OpenClaw, because many such blocks are not valid YAML, for
+ * example `prompt: Look at this: the mail`.
  */
 export function parseTasksBlock(written: readonly FileLine[]) {
   const lines = written.flatMap(splitFlowFields);
@@ -46,7 +46,6 @@ export function parseTasksBlock(written: readonly FileLine[]) {
     const isNested = lead.includes('-') && entries.length > 0 && isDeeper;
     const isText = indent > textIndent || isNested || name === '';
     if (COMMENT.test(line.text) && indent <= textIndent) {
-      // The line is dropped.
     } else if (!isText && (lead.includes('-') || (lead !== '' && entries.length > 0))) {
       if (lead.includes('-')) entries.push({ line, fields: new Map() });
       key = name.toLowerCase();
@@ -80,7 +79,8 @@ function measureIndent(line: string): number {
 }
 
 /**
- * A value without its quotes or a comment after it; empty if it only introduces the lines below.
+ * Returns a value without its quotes and without a comment after it; empty if it only introduces
+ * the lines below.
  */
 function readYamlValue(value: string): string {
   const [, quote, text = ''] = /^(["'])(.*?[^\\])\1(?:\s+#.*)?\s*$/.exec(value) ?? [];

@@ -16,14 +16,14 @@ describe('the time zone in USER.md', () => {
     ['- **Timezone:** US Pacific', 'America/Los_Angeles'],
     ['- **Timezone:** UTC', 'UTC'],
     ['- **Timezone:** UTC+8', 'Etc/GMT-8'],
-  ])('[H11] is read from %j', (profile, timeZone) => {
+  ])('[H11] is parsed from %j', (profile, timeZone) => {
     expect(resolveOwnersZone(`# USER.md\n${profile}\n`, HERE)).toEqual({
       timeZone,
       why: 'USER.md',
     });
   });
 
-  it('[H11] yields to the one in HEARTBEAT.md, unless that belongs to a task', () => {
+  it('[H11] is overridden by the zone in HEARTBEAT.md, unless that zone belongs to a task', () => {
     const profile = '- Timezone: Asia/Shanghai\n';
     const tasks = '# Heartbeat\n\n**Time zone:** Europe/Lisbon\n';
     expect(resolveOwnersZone(profile, HERE, tasks)).toEqual({
@@ -39,7 +39,7 @@ describe('the time zone in USER.md', () => {
     '- **Name:** Ann',
     '- **Timezone:**\n- **Notes:** x',
     '- **Timezone:** _(optional)_',
-  ])('[H11] is missing in %j', (profile) =>
+  ])('[H11] is absent in %j', (profile) =>
     expect(resolveOwnersZone(profile, HERE)).toEqual({ timeZone: 'Europe/Vienna' }),
   );
 
@@ -52,7 +52,7 @@ describe('the time zone in USER.md', () => {
     },
   );
 
-  it('[H11] does not count if the settings name one, and is then no problem', () => {
+  it('[H11] is ignored without a problem if the settings name a zone', () => {
     const set = { timeZone: 'Europe/Vienna', isMachinesTimeZone: false };
     expect(resolveOwnersZone('Timezone: Europe/Vienna', set)).toEqual({
       timeZone: 'Europe/Vienna',

@@ -23,7 +23,7 @@ const MAX_NAME_LENGTH = 60;
  */
 export function resolveOwnersZone(profile: string, settings: SettingsZone, tasks = ''): OwnersZone {
   const { timeZone, isMachinesTimeZone = false } = settings;
-  // Indented lines may belong to a task.
+  // Indented lines are skipped, because they may belong to a task.
   const inTasks = IN_PROFILE.exec(tasks.replace(/^[ \t].*$/gm, ''));
   const file = inTasks === null ? PROFILE_FILE : TASKS_FILE;
   const written = (inTasks ?? IN_PROFILE.exec(profile))?.[1]
@@ -53,7 +53,7 @@ const NAMES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads `Europe/Berlin`, even within other text, `Berlin`, `New York`, `US Pacific Time` and
+ * Parses `Europe/Berlin`, even within other text, `Berlin`, `New York`, `US Pacific Time` and
  * `UTC+2`; null for anything else.
  */
 function findZone(written: string): string | null {

@@ -3,14 +3,13 @@ import { type DayRule, type DayWindow, WHOLE_DAY } from '../zone-clock.ts';
 import { MARKS, translateToEnglish } from './english-times.ts';
 import { type Cadence, DEFAULT_CADENCE, readCadence, readTime, readWindow } from './task.ts';
 
-/** The times that a line contains. */
 export interface LineTimes {
   readonly cadence?: Cadence;
-  /** The time of day from which it applies, in minutes since midnight, as in `at 9:00`. */
+  /** The time of day, in minutes since midnight, from which the task may run, as in `at 9:00`. */
   readonly at?: number;
   readonly hours?: DayWindow;
   readonly on?: DayRule;
-  /** Unrecognized words about times. */
+  /** Words about times that were not recognized. */
   readonly unclear?: string;
 }
 
@@ -27,7 +26,10 @@ const EVERY = new RegExp(
   `\\b(?:every|each)\\s+(\\d+(?:\\.\\d+)?)(${RANGE})?\\s*(${UNIT}(?:\\s*(?:and\\s+)?\\d+\\s*${UNIT})?)\\b|>\\s*(\\d+)()\\s*(${UNIT})\\s+(?:since\\s+(?:the\\s+)?last|ago)\\b`,
   'i',
 );
-/** Matches a cadence in heartbeats. In OpenClaw the default is one every half hour. */
+/**
+ * Matches a cadence that refers to heartbeats. In OpenClaw a heartbeat takes place every half hour
+ * by default.
+ */
 const BEATS = /\b(?:every|each)\s+(?:(\d+)(\s*[-–]\s*\d+)?\s+)?(?:heart)?beats?\b/i;
 const BEAT_MINUTES = 30;
 const PER_DAY =
@@ -41,7 +43,8 @@ const PART = /\b(?:in the )?(morning|afternoon|evening)s?\b/i;
 const EACH =
   /\b(?:every|each|once an?|once per|once every)\s+(?:(hour|day|week|month)s?(?!\p{L})|night\b|(?=morning|afternoon|evening))/iu;
 /**
- * Matches such a word as an adverb or at the start of a title; `the daily notes` are not a time.
+ * Matches such a word as an adverb or at the start of a title; `the daily notes` does not state a
+ * time.
  */
 const ADVERB =
   /(?:^|[(:,;–—|/]|\s-|\b(?:once|runs?|checks?|checked|done|do|this|it|mail|repeats?))\s*(hourly|daily|nightly|weekly|monthly)\b(?!\s+(?:notes?|logs?|files?|journals?|entries|memor\w+))|(?<!\b(?:the|a|an|your|my|our|this|its|last|latest|today['’]s)\s)\b(hourly|daily|nightly|weekly|monthly)(?=\s*(?:$|[).,;:!–—|]|-|at\b|\d|\(|in the\b|on\b|(?:between|from|around|about|by|before|after)\b))/i;
@@ -105,7 +108,7 @@ const EXCEPTION = /\b(?:except|excluding|but not)\b(?:[^.:;)]|(?<=\d)[.:](?=\d))
 const UNREAD_TIME =
   /\b(?:first|second|third|fourth|last|\d(?:st|nd|rd|th))\s+(?!of)\p{L}+\s+of\s+(?:the|each|every)\s+(?:month|week|year)\b|\b\d+\s*(?:x|×|times)\s*(?:weekly|monthly)\b|\b(?:quarterly|yearly|annually|bi-?weekly|bi-?monthly)\b|(?:^|[\s`(])(?:[*\d][\d*/,-]*\s+){3}[*\w/,-]+\s+[*\w/,-]+(?=$|[\s`)])|\b(?:every|each|once an?|once per)\s+(?:(?:few|couple|several|some|quarter|year)\b|\d+\s*(?:s|ms|sec\w*|month\w*|quarter\w*|year\w*)\b)[^.;:)]*/iu;
 const ALL_DAY = /\b(?:all day|24\/7|around the clock)\b/i;
-/** Matches dates. Neither a date nor `tomorrow` is a recurring time. */
+/** Matches dates. Dates and `tomorrow` are not recurring times. */
 const DATE =
   /^\W*(?:today|tomorrow|tonight)\b|\b\d{4}-\d{2}-\d{2}\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b/i;
 const CLOCK_FACE = /(?<![\d:])\d{1,2}:\d{2}(?![\d:])/;
@@ -113,7 +116,8 @@ const MAX_LINE = 500;
 
 /** Parses the times in a heading or list item; null if it has none. */
 export function readTimes(written: string): ReadTimes | null {
-  // A malicious file may consist of empty lines, and each would be tried against every pattern.
+  // A malicious file may consist of empty lines, each of which would be matched against every
+  // pattern.
   if (written.trim() === '' || DATE.test(written)) return null;
   const text = translateToEnglish(written.slice(0, MAX_LINE));
   let rest = text;
@@ -134,7 +138,7 @@ export function readTimes(written: string): ReadTimes | null {
       .trim();
     if (plain) unclear.push(plain);
   };
-  // An exception may contain hours, which are the ones to leave out.
+  // An exception may contain hours, which are the hours to leave out.
   const exception = take(EXCEPTION)?.[0];
   note(take(UNREAD_TIME)?.[0]);
   const on = takeDays(take, () => rest, note);
@@ -186,8 +190,8 @@ export function isRuleTitle(title: string): boolean {
 }
 
 /**
- * The times that make a heading or list item a task; null if it has none, or only states a rule
- * about times.
+ * Returns the times that make a heading or list item a task; null if it has none, or only states a
+ * rule about times.
  */
 export function readCarriedTimes(title: string): ReadTimes | null {
   const read = isRuleTitle(title) ? null : readTimes(title);
@@ -201,12 +205,12 @@ const ONLY_TIME =
 const LABELED =
   /^(?:schedule[ds]?|frequency|interval|cadence|every|when|times?|how often|runs?|repeats?|window|active(?: hours)?|hours|trigger|heartbeat|frequenz|zeitplan|intervall|uhrzeit|wann|fréquence|horaire|frecuencia|horario|intervalo|frequência|poll a cada|janela ativa|频率|间隔|周期|时间|时段|调度|执行时间)\s*[:：]\s*(.+)$/iu;
 
-/** Whether the rest of a line names no work, as in `Daily tasks`. */
+/** Whether the rest of a line describes no work, as in `Daily tasks`. */
 export function isOnlyTime(rest: string): boolean {
   return ONLY_TIME.test(rest);
 }
 
-/** The times of a line that only gives a time, such as `Interval: 15m`. */
+/** Returns the times of a line that only states a time, such as `Interval: 15m`. */
 export function readLabeledTimes(line: string): LineTimes | null {
   if (line.trim().startsWith('|')) return null;
   const text = line.replace(MARKS, '').replace(/^[\s>+-]+/, '');
@@ -217,7 +221,7 @@ export function readLabeledTimes(line: string): LineTimes | null {
 }
 
 /**
- * Merges times. Inner ones take precedence over outer ones, and an inner time of day replaces an
+ * Merges times: inner ones take precedence over outer ones, and an inner time of day replaces an
  * outer interval.
  */
 export function mergeTimes(outer: LineTimes, own: LineTimes | null): LineTimes {
@@ -226,7 +230,9 @@ export function mergeTimes(outer: LineTimes, own: LineTimes | null): LineTimes {
   return { ...(isOver ? others : outer), ...own };
 }
 
-/** Combines the times of two lines about one task. The first takes precedence if they differ. */
+/**
+ * Combines the times of two lines about one task. The first line takes precedence if they differ.
+ */
 export function addTimes(all: LineTimes, more: LineTimes): LineTimes {
   const isTwice = Object.keys(more).some((key) => key in all);
   const both = { ...more, ...all, ...(isTwice && { unclear: 'two times for one task' }) };
@@ -245,7 +251,9 @@ export function hasUnkeptTime(line: string, kept: LineTimes): boolean {
   return CLOCK_FACE.test(line) && !DATE.test(line) && readTimes(line) === null;
 }
 
-/** The schedule of a task with these times. `isKnown` is false if it is only the default. */
+/**
+ * The schedule of a task with these times. `isKnown` is false if the schedule is only the default.
+ */
 export function toSchedule({ cadence, at, hours, on }: LineTimes) {
   const isOften = cadence?.kind === 'minutes';
   const from = isOften ? undefined : at;
@@ -270,7 +278,7 @@ function takeCadence(take: TakeMatch, note: NoteText): Cadence | 'month' | undef
   if (every !== null) {
     if (range !== undefined) note(every[0]);
     const read = readCadence(`${count} ${unit}`)?.cadence;
-    // `Every 4 hours (6x per day)` says one thing twice.
+    // In `Every 4 hours (6x per day)` both times mean the same.
     const perDay = toCadencePerDay(take(PER_DAY));
     if (read === undefined || (perDay !== undefined && !isDeepStrictEqual(read, perDay))) {
       note(every[0]);

@@ -126,7 +126,7 @@ const UNCLEAR: readonly string[] = [
 ];
 // biome-ignore-end format: the table ends
 
-describe('the answer of a standing task', () => {
+describe('the answer to a standing task', () => {
   it('[H03] is quiet with text next to the token up to the length in the settings, and an alert beyond that', async () => {
     const kindOf = (rest: number, length: number) =>
       judgeHeartbeatAnswer(`HEARTBEAT_OK ${'x'.repeat(length)}`, rest).kind;
@@ -145,19 +145,19 @@ describe('the answer of a standing task', () => {
     expect(await judge(`HEARTBEAT_OK ${'x'.repeat(11)}`, run)).toMatchObject({ state: 'alerted' });
   });
 
-  it.each(QUIET)('[H03] is quiet: %j', (answer) => {
+  it.each(QUIET)('[H03] is quiet if it is %j', (answer) => {
     expect(judgeHeartbeatAnswer(answer).kind).toBe('quiet');
   });
 
-  it.each(ALERTS)('[H03] is an alert: %j', (answer, shown) => {
+  it.each(ALERTS)('[H03] is an alert if it is %j', (answer, shown) => {
     expect(judgeHeartbeatAnswer(answer)).toEqual({ kind: 'alert', text: shown });
   });
 
-  it.each(UNCLEAR)('[H03] is unclear, and sent to nobody: %j', (answer) => {
+  it.each(UNCLEAR)('[H03] is unclear and not sent if it is %j', (answer) => {
     expect(judgeHeartbeatAnswer(answer).kind).toBe('unclear');
   });
 
-  it('[H03] never shows a spelling of the token, whatever surrounds it', () => {
+  it('[H03] never shows any spelling of the token, in any context', () => {
     const piece = fc.constantFrom(
       ...[
         'HEARTBEAT_OK',
@@ -209,7 +209,7 @@ describe('the answer of a standing task', () => {
     );
   });
 
-  it('[H03] is judged in bounded time, however long it is', () => {
+  it('[H03] is judged in bounded time for any length', () => {
     const nested = `${'HEARTBEAT_'.repeat(20_000)}${'OK'.repeat(20_000)}`;
     expect(findQuietSpellings(judgeHeartbeatAnswer(nested).kind)).toEqual([]);
     expect(judgeHeartbeatAnswer('HEARTBEAT_OK '.repeat(20_000)).kind).toBe('quiet');
@@ -238,7 +238,7 @@ it.each([
     expect('heldUntil' in verdict ? verdict.heldUntil : undefined).toBe(
       until === undefined ? undefined : Date.parse(until),
     );
-    // As for an event that is answered in a group (H09).
+    // Used for an event that is answered in a group (H09).
     expect(await judge('The disk is full.', { ...run, isUrgent: true })).not.toHaveProperty(
       'heldUntil',
     );

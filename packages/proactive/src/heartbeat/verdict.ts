@@ -5,13 +5,13 @@ type AnswerVerdict =
   | { readonly kind: 'quiet'; readonly reason: string }
   /** The text contains no spelling of the token. */
   | { readonly kind: 'alert'; readonly text: string }
-  /** Neither quiet nor an alert; the answer is logged with its text. */
+  /** The answer is neither quiet nor an alert, and is logged with its text. */
   | { readonly kind: 'unclear'; readonly reason: string; readonly text: string };
 
 /** Matches the start of a sentence about the token: "I would answer HEARTBEAT_OK, because …". */
 const SPEAKS_OF_IT =
   /\b(?:answer|answering|reply|replying|respond|responding|say|saying|return|returning|send|sending|output|with|is|be)[:\s*_`"'“„«(]*$/iu;
-/** Matches a whole answer that is only a nod. */
+/** Matches an answer that only confirms. */
 const NODS =
   /^(?:ok|okay|k|done|fine|noted|understood|all (?:is )?(?:ok|okay|good|quiet|clear|fine|well)|everything (?:is )?(?:ok|okay|fine|good)|nothing (?:new|to (?:report|do|tell))|no (?:news|alerts?|changes?|updates?)|heartbeat(?: (?:is )?(?:ok|okay|fine|good))?|none|n\/a|null|undefined)$/iu;
 const SILENT = /^NO[_ -]?REPLY$/i;
@@ -19,8 +19,8 @@ const SILENT = /^NO[_ -]?REPLY$/i;
 const CUT_TOKEN = /^HEARTB(?:E(?:A(?:T_?O?)?)?)?$/i;
 
 /**
- * Judges the answer of a run; whatever is not plainly an alert stays quiet. `rest` is the longest
- * text beside a token at the start or end of an answer, in characters.
+ * Judges the answer of a run; it counts as an alert only if it clearly is one. `rest` is the
+ * maximum length of the text beside a token at the start or end of an answer, in characters.
  */
 export function judgeHeartbeatAnswer(answer: string, rest = 300): AnswerVerdict {
   if (!hasContentBesides(answer)) return { kind: 'quiet', reason: 'it said nothing' };
@@ -35,7 +35,7 @@ export function judgeHeartbeatAnswer(answer: string, rest = 300): AnswerVerdict 
   if ([...text].length > rest) return { kind: 'alert', text };
   if (isAtEdge) return { kind: 'quiet', reason: 'it said that all is quiet, and little else' };
   if (!SPEAKS_OF_IT.test(lead)) return { kind: 'alert', text };
-  return { kind: 'unclear', reason: 'it spoke of being quiet', text: answer };
+  return { kind: 'unclear', reason: 'it mentioned the token in a sentence', text: answer };
 }
 
 function removeTokenFrom(answer: string): AnswerVerdict {
@@ -62,8 +62,9 @@ interface SpellingLocation {
 const [FIRST = '', SECOND = ''] = QUIET_TOKEN.split('_');
 
 /**
- * Matches `HEARTBEAT_OK` in any spelling: any case, `-` or nothing for the underscore. With a space
- * only in capitals, because "the heartbeat ok light" is a subject. "OKAY" counts as a slip.
+ * Matches `HEARTBEAT_OK` in any spelling: any case, and `-` or nothing instead of the underscore.
+ * With a space instead, only capitals match, because "the heartbeat ok light" is ordinary text.
+ * "OKAY" counts as a misspelling of the token.
  */
 const SPELLINGS = new RegExp(
   [
@@ -85,7 +86,7 @@ function toWordsPattern(pattern: string): string {
   return `(?<![\\p{L}\\p{N}])${pattern}(?![\\p{L}\\p{N}])`;
 }
 
-/** All spellings of the token in a text, in ascending order and without overlaps. */
+/** Finds all spellings of the token in a text, in ascending order and without overlaps. */
 export function findQuietSpellings(written: string): readonly SpellingLocation[] {
   if (written.length < (FIRST + SECOND).length) return [];
   let text = '';
@@ -139,7 +140,7 @@ function hasContentBesides(text: string): boolean {
 
 /**
  * Removes every spelling of the quiet token, and the lines and marks that contained only that. `\0`
- * marks where something was removed; models do not write it. In the end a space remains there, so
+ * marks where something was removed; models do not write it. Finally a space replaces the mark, so
  * that the text on both sides cannot form a new token.
  */
 function removeSpellings(written: string): string {
@@ -163,8 +164,8 @@ function removeEmptyPairs(text: string): string {
 }
 
 /**
- * Drops lines that contained nothing else. In the others a space remains, and no punctuation at
- * their beginning.
+ * Drops lines that contained only the token. In other lines a space remains, without punctuation at
+ * the start of the line.
  */
 function tidyAlert(text: string): string {
   const lines = text.split('\n').flatMap((line) => {

@@ -1,13 +1,13 @@
 import { capUntrusted, frameUntrusted } from '@parley/prompt';
 
-/** The event sent by a program. */
+/** An event sent by a program. */
 export interface SentEvent {
   readonly contentType: string;
   readonly body: string;
 }
 
 interface ShownParts {
-  /** The paths of the parts to show; everything when absent. */
+  /** The paths of the parts to show; the whole event when absent. */
   readonly fields?: readonly string[] | undefined;
   readonly maxCharacters: number;
 }
@@ -23,8 +23,8 @@ export function formatEvent(sent: SentEvent, { fields, maxCharacters }: ShownPar
 }
 
 /**
- * The body as a value; text if it is neither JSON nor a form. JSON with a wrong content type is
- * parsed as well.
+ * Returns the body as a value; text if it is neither JSON nor a form. JSON is parsed even if the
+ * content type is wrong.
  */
 function parseBody({ contentType, body }: SentEvent): unknown {
   if (/^application\/x-www-form-urlencoded\b/i.test(contentType)) return readForm(body);
@@ -45,7 +45,7 @@ function parseJsonObject(text: string): object | undefined {
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? value : undefined;
   } catch {
-    return undefined; // The body is plain text.
+    return undefined;
   }
 }
 
@@ -70,7 +70,9 @@ function splitPath(path: string): readonly string[] {
   return path.match(/[^.[\]]+/g) ?? [];
 }
 
-/** The value at a path. `*` matches each item in a list; items without the path are omitted. */
+/**
+ * Returns the value at a path. `*` matches each item in a list; items without the path are omitted.
+ */
 function getValueAtPath(value: unknown, [step, ...rest]: readonly string[]): unknown {
   if (step === undefined) return value;
   if (step === '*') {

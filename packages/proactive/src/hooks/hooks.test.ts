@@ -21,7 +21,7 @@ const PLACE = { channel: 'test', account: 'default' } as const;
 const TARGET = { dialect: 'plain', maxLength: 99, unit: 'utf16' } as const;
 
 let scene: HeartbeatScene;
-/** The chat lookups: the agent, and the name given in the hook. */
+/** Records the chat lookups: the agent, and the name given in the hook. */
 let asked: string[];
 let made: number;
 beforeEach(async () => {
@@ -50,7 +50,7 @@ const findTarget =
     };
   };
 
-/** Creates the hooks of a process that has just started. */
+/** Creates the hooks of a freshly started process. */
 const hooks = (change: Partial<HookRules> = {}) =>
   createHooks({
     ...{ store: scene.store, clock: scene.now, meter: silentMeter },
@@ -66,7 +66,7 @@ const hooks = (change: Partial<HookRules> = {}) =>
 
 const event = (body: string, key?: string) => ({ contentType: 'text/plain', body, key });
 
-/** The messages that wait in a lane, by `seq`. */
+/** Returns the messages that wait in a lane, by `seq`. */
 async function waiting(lane: string): Promise<readonly AdmittedMessage[]> {
   const work = { conversationId: lane, owner: 'w', leaseMs: 1_000 };
   const found: AdmittedMessage[] = [];
@@ -82,8 +82,8 @@ async function waiting(lane: string): Promise<readonly AdmittedMessage[]> {
   }
 }
 
-describe('a hook', () => {
-  it('[H09] [D01] stores an event as a run in its own lane, with the event as data and the target’s route', async () => {
+describe('a hook for external events', () => {
+  it('[H09] [D01] stores an event as a run in a separate lane, with the event as data and the target’s route', async () => {
     const taken = await hooks().take('ci', event('The build broke.'));
     expect(taken).toEqual({ kind: 'taken', id: 'hook_ci_1', isNew: true });
     expect(scene.woken).toEqual(['beat:hook:ci']);
@@ -105,7 +105,7 @@ describe('a hook', () => {
     expect(JSON.stringify(admitted)).not.toContain(RULES.token);
   });
 
-  it('[H09] accepts a key once, even after a restart, and treats events without one as new', async () => {
+  it('[H09] accepts each key once, even after a restart, and treats events without a key as new', async () => {
     const first = await hooks().take('ci', event('a', 'delivery-1'));
     const again = await hooks().take('ci', event('b', 'delivery-1'));
     expect(first).toMatchObject({ kind: 'taken', isNew: true });
@@ -120,7 +120,7 @@ describe('a hook', () => {
     expect(texts).toEqual(['a', 'c', 'd', 'd']);
   });
 
-  it('[H09] derives a distinct id from each hook and key, unlike the ids of events without one', () => {
+  it('[H09] derives a distinct id from each hook and key; ids of events without a key differ from these', () => {
     const name = fc.stringMatching(/^[a-z0-9][a-z0-9_-]{0,39}$/);
     const key = fc.option(fc.string({ maxLength: 20 }), { nil: undefined });
     const { newId } = silentRuntime;
@@ -138,14 +138,14 @@ describe('a hook', () => {
     ['family', 'last family'],
     ['test:-100', 'last test:-100'],
   ])(
-    '[H09] [H04] with the target %s looks for its chat like a standing task for %s',
+    '[H09] [H04] with the target %s finds its chat like a standing task for %s',
     async (target, found) => {
       await hooks({ target }).take('ci', event('x'));
       expect(asked).toEqual([found]);
     },
   );
 
-  it('[H09] [W02] for a group belongs to nobody there, and not to the owner', async () => {
+  it('[H09] [W02] for a group has no sender there, not even the owner', async () => {
     await hooks({ target: 'family' }).take('ci', event('x'));
     const [admitted] = await waiting('beat:hook:ci');
     expect(admitted).toMatchObject({ route: { chatType: 'group' } });
@@ -161,7 +161,7 @@ describe('a hook', () => {
     expect(taken).toEqual({ kind: 'nowhere', reason: 'there is no agent nobody' });
   });
 
-  it('[H09] [D07] reports that an event has nowhere to go, or that too many wait', async () => {
+  it('[H09] [D07] reports that an event has no chat, or that too many events wait', async () => {
     expect(await hooks({ target: 'nobody' }).take('ci', event('x'))).toMatchObject({
       kind: 'nowhere',
     });
@@ -170,7 +170,7 @@ describe('a hook', () => {
     expect(await hooks().take('door', event('x'))).toMatchObject({ kind: 'taken' });
   });
 
-  it('[H09] [H02] wakes the heartbeat: the most overdue or the named task, after any run that is not over', async () => {
+  it('[H09] [H02] wakes the heartbeat for the most overdue or the named task, after any run in progress', async () => {
     scene.put(
       'HEARTBEAT.md',
       '## mail\n- every: 30 min\n- do: Look.\n## door\n- every: day\n- do: Look.\n',
@@ -188,7 +188,7 @@ describe('a hook', () => {
     ]);
   });
 
-  it('[H09] [G18] is listed with its last events and without its token', async () => {
+  it('[H09] [G18] is listed with its latest events and without its token', async () => {
     await hooks().take('ci', event('x'));
     const listed = await hooks().list();
     expect(listed).toMatchObject([

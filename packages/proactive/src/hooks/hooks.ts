@@ -28,24 +28,27 @@ export interface HookRules {
   readonly fields?: readonly string[] | undefined;
 }
 
-/** An event whose sender has proved knowledge of the token. */
+/** An event whose sender has presented the token. */
 export interface HookEvent extends SentEvent {
   /** Events with the same key are the same event; an event without a key is always new. */
   readonly key?: string | undefined;
 }
 
 /**
- * The outcome of an event. `taken` means that it is stored durably; `full` and `nowhere` may be
- * retried later.
+ * How an event was accepted or refused. `taken` means that the event is stored durably; `full` and
+ * `nowhere` can be retried later.
  */
 export type HookAnswer =
   | { readonly kind: 'taken'; readonly id: string; readonly isNew: boolean }
   | { readonly kind: 'full' | 'nowhere'; readonly reason: string };
 
-/** A hook as shown in lists, with its latest events, newest first. It never contains the token. */
+/**
+ * A hook as shown in lists, with its latest events, newest first. The list never contains the
+ * token.
+ */
 export interface HookView extends Pick<HookRules, 'action' | 'instruction' | 'task' | 'target'> {
   readonly name: string;
-  /** The agent's part of its conversation ids; absent for the default agent (F14). */
+  /** The prefix of the agent's conversation ids; absent for the default agent (F14). */
   readonly agent?: string | undefined;
   readonly events: readonly HookEventView[];
 }
@@ -77,14 +80,14 @@ interface HookAgent {
   readonly heartbeat: Pick<Heartbeat, 'wake' | 'languageOf'>;
 }
 
-/** The largest number of events that wait in a hook's lane. */
+/** The maximum number of events that wait in a hook's lane. */
 const MAX_WAITING = 100;
 const EVENTS_SHOWN = 10;
 
 export type Hooks = ReturnType<typeof createHooks>;
 
 /**
- * Accepts events from outside (H09). Each is stored as a run in the hook's lane, or wakes the
+ * Accepts external events (H09). Each event is stored as a run in the hook's lane, or wakes the
  * heartbeat.
  */
 export function createHooks(deps: HookServices) {
@@ -94,8 +97,8 @@ export function createHooks(deps: HookServices) {
     count: (outcome: string, hook = ''): void =>
       meter.count('parley_hook_events_total', { hook, outcome }),
     /**
-     * Accepts an event. Once this resolves with `taken`, the event is durable. A key is accepted
-     * only once, even across restarts.
+     * Accepts an event; once the promise resolves with `taken`, the event is durable. A key is
+     * accepted only once, even across restarts.
      */
     async take(name: string, event: HookEvent): Promise<HookAnswer> {
       const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
@@ -142,7 +145,7 @@ const laneOf = (name: string, { agent }: Pick<HookRules, 'agent'>) =>
   toAgentConversation(agent, `${HEARTBEAT_LANE}${HOOK_AGENT}${name}`);
 
 /**
- * Derives the id of an event from its key, so that no table of keys is needed. Different hooks and
+ * Derives the id of an event from its key, so that keys need no separate table. Different hooks and
  * different keys give different ids.
  */
 export function createEventId(name: string, key: string | undefined, newId: NewId): string {
@@ -189,20 +192,20 @@ async function wakeHeartbeat(
   if (outcome === null) return { kind: 'full', reason: 'too many runs are already waiting' };
   const reason =
     outcome.kind === 'started' ? `the standing task ${outcome.task} started` : outcome.reason;
-  // Stored last: if the process dies earlier, the sender repeats the event, and its id finds the
-  // run.
+  // The outcome is stored last: if the process dies earlier, the sender repeats the event, whose id
+  // identifies the run.
   const note = { id, agent: hookAgentName(name), task: name, lane: laneOf(name, rule), reason };
   const isNew = await store.heartbeats.note(note, now);
   log.info({ hook: name, event: id, reason }, 'an event arrived');
   return { kind: 'taken', id, isNew };
 }
 
-/** No member of a group has caused the event, so there it belongs to nobody. */
+/** No member of a group caused the event, so in a group it has no sender. */
 const OPERATOR: Sender = { id: 'operator', name: 'the operator', isBot: false };
 
 /**
- * The message that starts the turn for an event. The event is passed as data; the instruction is
- * not (P18).
+ * Creates the message that starts the turn for an event. The event is passed as data (P18),
+ * separate from the instruction.
  */
 function createEventOrder(
   { id, name, rule, event, now }: AcceptedEvent,

@@ -19,7 +19,7 @@ export const operations = {
     },
   ),
   test: change(
-    'Send a hook an event, as one who has its token',
+    'Send an event to a hook without its token',
     { name: z.string(), body: z.string().max(1_000_000) },
     async ({ hooks }: HookNeeds, { name, body }) => {
       const { rules, take, count } = await hooks();

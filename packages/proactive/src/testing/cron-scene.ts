@@ -70,10 +70,7 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     ask,
     views: () => schedule.views(),
     now: clock,
-    /**
-     * Records a round of retention that removes nothing, which proves that time has passed until
-     * now.
-     */
+    /** Records a retention run that removes nothing, as evidence that time has passed until now. */
     countAges: () =>
       store.retention.run(
         { ages: KEPT_FOREVER, bytes: Number.POSITIVE_INFINITY },
@@ -85,7 +82,10 @@ export async function openCronScene(who: CronServices['settings']['who'] = 'owne
     at: (iso: string) => {
       now = Date.parse(iso);
     },
-    /** Adds a job from the owner’s chat, or as another person. Returns its id, or the refusal. */
+    /**
+     * Adds a job from the owner’s chat or as another person. Returns the id of the job, or the
+     * refusal.
+     */
     async add(fields: CronFields, by: CronAsker = createWriter('1')) {
       made += 2;
       if (by.kind !== 'chat') throw new Error('somebody has to write');
@@ -125,7 +125,7 @@ function createOwner() {
     asked,
     zone,
     async askOwner(question: OwnerQuestion) {
-      // Delivers once per key, as the outbox does.
+      // Delivers each key once, like the outbox.
       const isKnown = asked.some(({ key }) => key === question.key);
       if (zone.hasOwner && !isKnown) asked.push(question);
       return zone.hasOwner;
@@ -137,7 +137,7 @@ function createRouteTo(chatId: string): ReplyRoute {
   return { ...PLACE, chatId, target: { dialect: 'plain', maxLength: 4096, unit: 'utf16' } };
 }
 
-/** Makes the chat known without leaving a message waiting. */
+/** Makes the chat known to the store without leaving a message waiting. */
 async function storeSeenMessage(store: Store, message: InboundMessage, now: number): Promise<void> {
   const conversationId = `test:default:${message.chat.id}`;
   const admitted = {

@@ -113,8 +113,8 @@ function formatCalendarValue(line: ContentLine): string {
 const TIME = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)?(Z?))?$/;
 
 /**
- * `2026-11-27 10:00 (Europe/Berlin)`; a bare date is an all-day entry, and `floating` has no time
- * zone at all.
+ * For example `2026-11-27 10:00 (Europe/Berlin)`; a bare date is an all-day entry, and `floating`
+ * has no time zone.
  */
 function formatTime({ value, parameters }: ContentLine): string {
   return value

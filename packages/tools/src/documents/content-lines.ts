@@ -6,13 +6,13 @@ export interface ContentLine {
   readonly name: string;
   /** Keyed by names in upper case. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** As written, except that quoted-printable is decoded. */
+  /** The value as written, except that quoted-printable is decoded. */
   readonly value: string;
 }
 
 /**
  * Parses the lines of iCalendar and vCard (RFC 5545, RFC 6350, and vCard 2.1 as exported by
- * phones). Other lines are skipped.
+ * phones). Lines that do not have this form are skipped.
  */
 export function parseContentLines(text: string): readonly ContentLine[] {
   return unfoldLines(text).flatMap((line) => parseContentLine(line) ?? []);
@@ -69,7 +69,7 @@ function decodeQuotedPrintable(value: string, charset: string | undefined): stri
   const text = value.replace(/=([0-9A-F]{2})/gi, (_, hex: string) =>
     String.fromCharCode(Number.parseInt(hex, 16)),
   );
-  // The text contains a character beyond one byte, so it was not quoted-printable.
+  // The text contains a character beyond one byte, so the value was not quoted-printable.
   if (/[^\0-\xff]/.test(text)) return text;
   return decodeBytes(Buffer.from(text, 'latin1'), { declared: charset }).text;
 }

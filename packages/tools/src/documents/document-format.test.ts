@@ -15,7 +15,7 @@ describe('the format of a file', () => {
     ['\u001aE\u00df\u00a3', 'webm'],
     ['\u00ff\u00d8\u00ff', undefined],
     ['hello', undefined],
-  ])('[F10] as a recording: %j has the extension %s', (beginning, extension) => {
+  ])('[F10] detects a recording: %j has the extension %s', (beginning, extension) => {
     expect(detectAudioType(bytes(beginning))?.extension).toBe(extension);
   });
 
@@ -27,7 +27,7 @@ describe('the format of a file', () => {
     ['colours: \u001b[31mred', 'text'],
     ['MZ\0\u0001', 'binary'],
     ['\u0001\u0002\u0003 few letters', 'binary'],
-  ])('[F10] as a document: %j is %s', (beginning, format) => {
+  ])('[F10] detects a document: %j is %s', (beginning, format) => {
     expect(detectFormat(bytes(beginning))).toBe(format);
   });
 });

@@ -1,7 +1,7 @@
 import { decodeBytes } from '@parley/core/encoding';
 import { decodeLatin1, hasSignature } from './sound-format.ts';
 
-/** The format of a file, determined by its first bytes; a declared name or type proves nothing. */
+/** The format of a file, determined by its first bytes; the declared name and type are ignored. */
 type FileFormat = 'pdf' | 'zip' | 'old-office' | 'rtf' | 'text' | 'binary';
 
 /** How many bytes of a file are examined to determine whether it is text. */
@@ -37,8 +37,8 @@ export function detectFormat(bytes: Uint8Array): FileFormat {
 }
 
 /**
- * Whether a file is text in some encoding. NUL bytes alone do not make it binary: a log that was
- * open during a power failure contains a block of them.
+ * Whether a file is text in some encoding. NUL bytes alone do not make a file binary: a log that
+ * was open during a power failure contains a block of them.
  */
 function looksLikeText(bytes: Uint8Array): boolean {
   const isCut = bytes.length > LOOKED_AT;

@@ -26,7 +26,7 @@ const BOOK = { 'META-INF/container.xml': '<container/>', 'book.opf': '<package/>
  */
 const PATIENT = { quickMs: 100_000, slowMs: 100_000 };
 
-/** A reader, and how each of its processes ended. */
+/** Opens a reader and records how each of its processes ended. */
 function openReader(options: DocumentReaderOptions = {}) {
   const processes: ProcessOutcome<DocumentText>[] = [];
   const onProcess = (one: ProcessOutcome<DocumentText>) => processes.push(one);
@@ -45,7 +45,7 @@ describe('the document reader', () => {
     expect(processes).toMatchObject([{ kind: 'read', peakBytes: expect.any(Number) }]);
   });
 
-  it('[G19] counts the memory of that process, and not that of Parley itself', async () => {
+  it('[G19] limits the memory of that process, without counting Parley’s own', async () => {
     const large = Buffer.alloc(300_000_000, 1);
     const { read, processes } = openReader();
     expect(await read('ada', createPdf(['hello']))).toMatchObject({ kind: 'text', text: 'hello' });
@@ -111,7 +111,7 @@ describe('the document reader', () => {
       'it has more than 10000 parts',
     ],
   ];
-  // A run for a change executes a third of them, each of which takes a second of CPU time.
+  // A test run for a change executes a third of them, because each takes a second of CPU time.
   it.each(bombs.filter((_, nth) => isDueToday(nth, 3)))(
     '[G19] refuses %s, using less than 200 MB in all processes together',
     async (_what, make, reason) => {
@@ -129,7 +129,7 @@ describe('the document reader', () => {
     },
   );
 
-  it("[G19] reads one person's file before the second bombs of several other people", async () => {
+  it('[G19] reads one person’s file before the second bombs of other senders', async () => {
     const read = createDocumentReader(PATIENT);
     const order: string[] = [];
     const send = async (sender: string, what: string, bytes: Uint8Array) => {
@@ -181,7 +181,7 @@ describe('the document reader', () => {
     expect(processes).toHaveLength(4);
   });
 
-  it('[G19] restarts a document that exceeds the short first attempt', async () => {
+  it('[G19] restarts a document that exceeds the limits of the first attempt', async () => {
     const { read, processes } = openReader({ quickMs: 1 });
     expect(await read('ada', strToU8('long'))).toMatchObject({ kind: 'text', text: 'long' });
     expect(processes).toMatchObject([{ kind: 'failed', why: 'time' }, { kind: 'read' }]);
@@ -195,7 +195,7 @@ describe('the document reader', () => {
     });
   });
 
-  it('[F10] stops when the turn is stopped, without pausing the sender', async () => {
+  it('[F10] aborts when the turn is stopped, without pausing the sender', async () => {
     const { read } = openReader();
     const stop = new AbortController();
     const reading = read('ada', createPdf(['hello']), stop.signal);
@@ -204,7 +204,7 @@ describe('the document reader', () => {
     expect(await read('ada', strToU8('x'))).toMatchObject({ kind: 'text', text: 'x' });
   });
 
-  it('[G19] does not fetch a document before its turn', async () => {
+  it('[G19] does not fetch a document before its position in the queue is reached', async () => {
     const read = createDocumentReader({ ...PATIENT, atOnce: 1 });
     const order: string[] = [];
     const send = async (name: string) => {

@@ -9,9 +9,8 @@ import {
 } from './fair-queue.ts';
 import type { ProcessLimits, ProcessOutcome } from './read-in-process.ts';
 
-/** One received document. */
 export interface DocumentRequest {
-  /** Any string that identifies its sender; documents are scheduled fairly among senders. */
+  /** A string that identifies the sender; documents are scheduled fairly among senders. */
   readonly sender: string;
   /**
    * The requested part of its text, in characters (UTF-16 units): the offset (0 when absent) and
@@ -20,20 +19,19 @@ export interface DocumentRequest {
   readonly from?: number;
   readonly characters: number;
   /**
-   * Fetches the document when its turn comes, so that a waiting document takes no memory; null when
-   * it is gone.
+   * Fetches the document when its turn comes, so that a waiting document takes no memory; null if
+   * it is no longer kept.
    */
   load(): Promise<Uint8Array | null>;
 }
 
-/** Reads one document. Rejects only when `load` does: a document that cannot be read is refused. */
+/** Rejects only if `load` rejects; a document that cannot be read is returned as refused. */
 export type ReadDocument = (request: DocumentRequest, signal: AbortSignal) => Promise<DocumentText>;
 
-/** The options of the document reader. */
 export interface DocumentReaderOptions {
   /** The number of documents read concurrently; further ones wait. */
   readonly atOnce?: number;
-  /** Shared with other readers that start processes; a separate one when absent. */
+  /** The slots shared with other readers that start processes; a separate set if absent. */
   readonly queue?: FairQueue;
   /** The maximum resident memory of the process that reads a document, in bytes. */
   readonly memoryBytes?: number;
@@ -43,9 +41,9 @@ export interface DocumentReaderOptions {
    */
   readonly quickMs?: number;
   readonly slowMs?: number;
-  /** Measures pauses, in ms. */
+  /** The clock that measures pauses, in ms. */
   readonly monotonic?: Monotonic;
-  /** Called when each process has ended. */
+  /** Called when a process has ended. */
   readonly onProcess?: (outcome: ProcessOutcome<DocumentText>) => void;
 }
 
@@ -60,8 +58,8 @@ export function createReaderQueue(atOnce = AT_ONCE): FairQueue {
 
 /**
  * Creates a reader that reads each document in a separate process with limits on memory and time,
- * and lets senders take turns (G19). A document that exceeds the first attempt is restarted among
- * the slow ones. A sender whose document exceeds a limit is paused for a while.
+ * and alternates between senders (G19). A document that exceeds the first attempt is restarted in
+ * the queue for slow documents. A sender whose document exceeds a limit is paused for a while.
  */
 export function createDocumentReader(options: DocumentReaderOptions = {}): ReadDocument {
   const { monotonic = systemTime.monotonic, onProcess, atOnce, ...bounds } = options;
@@ -82,7 +80,8 @@ export function createDocumentReader(options: DocumentReaderOptions = {}): ReadD
     const entry = await queue.enter(sender, lane, signal);
     if (entry.kind === 'refused') return refuseDocument(entry.reason);
     try {
-      // Another document from the same sender may have exceeded a limit while this one waited.
+      // While this document waited, another document from the same sender may have exceeded a
+      // limit.
       if (rests.left(sender) > 0) return refuseDocument(formatRest(rests.left(sender)));
       const bytes = await request.load();
       if (bytes === null) return refuseDocument('it is no longer kept');

@@ -20,7 +20,7 @@ export function isEpub(names: readonly string[]): boolean {
 /** The entries that contain text: the container, the package, and the chapters. */
 export const EPUB_PARTS = /^META-INF\/container\.xml$|\.(?:opf|xhtml|html?|xml)$/i;
 
-/** The text of a book in spine order, read no further than requested. */
+/** Extracts the text of a book in spine order, only as far as requested. */
 export function readEpub(
   members: ReadonlyMap<string, Uint8Array>,
   limits: DocumentLimits,
@@ -61,7 +61,7 @@ function findRootFile(container: string): string | undefined {
 interface EpubPackage {
   readonly title: string;
   readonly authors: readonly string[];
-  /** Paths relative to the package's folder, in reading order. */
+  /** The chapter paths in reading order, relative to the package's folder. */
   readonly chapters: readonly string[];
 }
 

@@ -54,7 +54,7 @@ describe('the text of a document', () => {
       'Head\na b\tc\nd',
     ],
     ['the rows of an OpenDocument table', createOdt(TABLE), /^a \tb$/],
-  ])('[F10] of %s', async (_case, file, text) => {
+  ])('[F10] is extracted from %s', async (_case, file, text) => {
     expect(await read(file)).toMatchObject({
       kind: 'text',
       text: typeof text === 'string' ? text : expect.stringMatching(text),
@@ -63,7 +63,7 @@ describe('the text of a document', () => {
   });
 
   it.each([
-    ['a program', bytes(0x7f, 0x45, 0x4c, 0x46, 0, 1, 2), /none of those that I can read: PDF/],
+    ['a program', bytes(0x7f, 0x45, 0x4c, 0x46, 0, 1, 2), /not in a format that I can read: PDF/],
     ['an old Office file', compound, /old Office format/],
     ['an archive', createZip({ 'a.xml': 'x' }), /archive/],
     ['an empty file', bytes(), /no text/],
@@ -84,7 +84,7 @@ describe('the text of a document', () => {
       ENCRYPTED,
     ],
     ['an OpenDocument with a password', createOdt('x', '<m:encryption-data/>'), ENCRYPTED],
-  ])('[F10] is refused politely for %s', async (_case, file, reason) => {
+  ])('[F10] is refused with a polite reason for %s', async (_case, file, reason) => {
     expect(await read(file)).toEqual({
       kind: 'refused',
       reason: typeof reason === 'string' ? reason : expect.stringMatching(reason),
@@ -96,12 +96,12 @@ describe('the text of a document', () => {
     ['no half of a character', 3, { text: 'defghijkl', next: 12 }],
     ['its last part', 12, { text: '🙂m', next: null, length: 15 }],
     ['nothing behind its end', 99, { text: '', next: null, length: 15 }],
-  ])('[F10] comes in parts: %s', async (_what, from, part) => {
+  ])('[F10] is returned in parts: %s', async (_what, from, part) => {
     const file = strToU8('abcdefghijkl🙂m');
     expect(await extractText(file, { from, characters: 10 })).toMatchObject(part);
   });
 
-  it('[W10] of a long file is read in parts that equal those of a short one', async () => {
+  it('[W10] is read from a long file in parts that equal those of a short file', async () => {
     const line = 'Ошибка 🙂 при чтении файла: ещё одна попытка\r\n';
     const long = Buffer.from(line.repeat(50_000));
     const plain = line.repeat(50_000).replaceAll('\r\n', '\n');
@@ -115,7 +115,7 @@ describe('the text of a document', () => {
     }
   });
 
-  it('[F10] of a PDF is read no further than requested, and the number of remaining pages is reported', async () => {
+  it('[F10] is extracted from a PDF only as far as requested, with the number of remaining pages', async () => {
     // The library detaches the byte array.
     const file = () => createPdf(['one', 'two', 'three', 'four']);
     const parts = [0, 5, 10, 15].map((from) => extractText(file(), { from, characters: 5 }));
@@ -127,7 +127,7 @@ describe('the text of a document', () => {
     ]);
   });
 
-  it('[F10] of a Word document omits deleted text, tab stops and the duplicates of text boxes', async () => {
+  it('[F10] excludes deleted text, tab stops and duplicated text boxes of a Word document', async () => {
     const word = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
     const body = `<x:p><x:pPr><x:tabs><x:tab/></x:tabs></x:pPr><x:r><x:t xml:space="preserve">a </x:t><x:tab/><x:t>b</x:t></x:r><x:moveFrom><x:t>no</x:t></x:moveFrom><mc:Choice><x:t>box</x:t></mc:Choice><mc:Fallback><x:t>box</x:t></mc:Fallback></x:p><x:p><x:t><![CDATA[<c>]]></x:t></x:p>`;
     const main = `<?xml version="1.0"?><x:document xmlns:x="${word}"><x:body>${body}</x:body></x:document>`;

@@ -8,7 +8,7 @@ import {
 
 const never = new AbortController().signal;
 
-/** A queue, and the order in which senders were given a slot. */
+/** Opens a queue and records the order in which senders were given a slot. */
 function openQueue(limits: Partial<QueueLimits> = {}) {
   const queue = createFairQueue({ atOnce: 2, mostWaiting: 100, waitMs: 60_000, ...limits });
   const admitted: string[] = [];
@@ -34,7 +34,7 @@ function openQueue(limits: Partial<QueueLimits> = {}) {
 }
 
 describe('the document queue', () => {
-  it('[G19] lets senders take turns, with one document from each at a time', async () => {
+  it('[G19] alternates between senders, with one document from each at a time', async () => {
     const { enter, leave, admitted } = openQueue();
     for (const name of ['eve 1', 'eve 2', 'eve 3']) await enter('eve', name);
     expect(admitted).toEqual(['eve 1']);
@@ -62,7 +62,7 @@ describe('the document queue', () => {
     expect(admitted).toEqual(['eve', 'ada', 'mallory']);
   });
 
-  it('[D07] refuses a document that would wait too long or behind too many others, and drops one that is stopped', async () => {
+  it('[D07] refuses a document that would wait too long or behind too many others, and drops one whose turn was stopped', async () => {
     const { enter, leave, admitted } = openQueue({ atOnce: 1, mostWaiting: 2, waitMs: 30 });
     const stop = new AbortController();
     await enter('eve');

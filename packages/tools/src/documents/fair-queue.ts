@@ -5,15 +5,11 @@ import type { Monotonic } from '@parley/core';
  */
 export type QueueLane = 'quick' | 'slow';
 
-/**
- * A slot for reading a document, which must be released afterwards, or the reason why there is
- * none.
- */
+/** A slot for reading a document, which must be released, or the reason for a refusal. */
 type QueueEntry =
   | { readonly kind: 'go'; leave(): void }
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** The limits of a queue. */
 export interface QueueLimits {
   /**
    * The number of concurrent documents; at most all but one of these slots are used for slow
@@ -40,14 +36,14 @@ const BUSY = 'too many documents are being read at the moment; send it again in 
 export const STOPPED = 'reading it was stopped';
 
 /**
- * Senders take turns, with one document each being read at a time. Slow documents never take the
- * last slot, so that a short one waits only for other short ones (G19).
+ * The queue alternates between senders and reads one document from each at a time. Slow documents
+ * never take the last slot, so that a short document waits only for other short ones (G19).
  */
 export function createFairQueue({ atOnce, mostWaiting, waitMs }: QueueLimits): FairQueue {
   const waiting = new Map<string, WaitingDocument[]>();
   const running = new Map<string, QueueLane>();
-  // When each sender that is waiting or being served had its last turn; all other senders count as
-  // never served.
+  // When each waiting or active sender was last given a slot; all other senders count as never
+  // served.
   const served = new Map<string, number>();
   let turns = 0;
   let size = 0;
@@ -111,9 +107,9 @@ export function createFairQueue({ atOnce, mostWaiting, waitMs }: QueueLimits): F
   };
 }
 
-/** The senders whose documents exceeded limits, and how long they are paused. */
+/** Tracks the senders whose documents exceeded limits, and the length of their pauses. */
 export interface SenderPauses {
-  /** The remaining pause of a sender, in ms; 0 when there is none. */
+  /** The remaining pause of a sender, in ms; 0 if the sender is not paused. */
   left(sender: string): number;
   /** Whether a document from this sender exceeded a limit recently. */
   isSuspect(sender: string): boolean;
@@ -129,7 +125,6 @@ const FORGET_MS = 60 * 60_000;
 /** The maximum number of senders that are remembered; the oldest are forgotten first. */
 const MAX_SENDERS = 1_000;
 
-/** Keeps track of the pauses of senders. */
 export function createSenderPauses(monotonic: Monotonic): SenderPauses {
   const senders = new Map<string, { readonly strikes: number; readonly since: number }>();
   const of = (sender: string) => {

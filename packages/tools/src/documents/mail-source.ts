@@ -46,7 +46,10 @@ function decodeQuoted(content: string): Uint8Array {
 const TYPE = /^content-type:[^\n]*(?:\n[ \t][^\n]*)*/im;
 const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;]+))/i;
 
-/** The header with the boundary found in the body; a body without a boundary is a single text. */
+/**
+ * The header with the boundary that was found in the body; a body without a boundary is a single
+ * text.
+ */
 function addBoundary(head: string, body: Uint8Array): string {
   const type = TYPE.exec(head)?.[0];
   if (type === undefined || !/:\s*multipart\//i.test(type)) return head;

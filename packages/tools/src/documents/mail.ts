@@ -3,7 +3,7 @@ import type { Address, Attachment, Email } from 'postal-mime';
 import { type DocumentLimits, type DocumentText, selectDocumentText } from './document-text.ts';
 import { toReadableSource } from './mail-source.ts';
 
-/** Headers with which a stored message begins; two of them cannot be a coincidence. */
+/** Headers with which a stored message begins; a text with two of them is a message. */
 const HEADERS =
   /^(?:from|to|cc|subject|date|received|return-path|delivered-to|message-id|mime-version|content-type|reply-to|x-[\w-]+|dkim-signature|authentication-results|arc-[\w-]+|list-[\w-]+|references|in-reply-to|sender|user-agent|thread-\w+|status|importance)$/i;
 /** The separator line before each message in a mailbox. */
@@ -29,8 +29,8 @@ export function isMail(text: string): boolean {
 }
 
 /**
- * Reads a message, or the messages of a mailbox until there is enough text. Errors from the library
- * are passed on.
+ * Reads a message, or messages of a mailbox until the requested text is complete. Errors from the
+ * library are passed on.
  */
 export async function readMail(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
   const messages = splitMailbox(bytes);
@@ -51,7 +51,7 @@ export async function readMail(bytes: Uint8Array, limits: DocumentLimits): Promi
 /** Splits a mailbox at its `From ` lines. */
 function splitMailbox(bytes: Uint8Array): readonly Uint8Array[] {
   const { text, encoding } = decodeBytes(bytes);
-  // A message is ASCII, and its parts have their own encodings, but a program may have saved it in
+  // A message is ASCII, with separate encodings for its parts, but a program may have saved it in
   // UTF-16.
   const all = encoding.startsWith('utf-16') ? Buffer.from(text) : Buffer.from(bytes);
   const raw = all.toString('latin1');
@@ -99,7 +99,7 @@ function findCommonCharset(raw: Uint8Array): string | undefined | null {
   return all.size > 1 ? null : [...all][0];
 }
 
-/** Decodes from its bytes a text whose charset is missing or wrong. */
+/** Decodes a text from its bytes if its charset is missing or wrong. */
 async function decodeBody(
   shown: string,
   raw: Uint8Array,
@@ -136,7 +136,7 @@ function declareByteCharsets(bytes: Uint8Array): Uint8Array {
  */
 const BYTE_CHARSET = 'macintosh';
 
-/** The original bytes of a text that was decoded as `BYTE_CHARSET`. */
+/** Returns the original bytes of a text that was decoded as `BYTE_CHARSET`. */
 function encodeByteCharset(text: string): Uint8Array {
   const all = new TextDecoder(BYTE_CHARSET).decode(Uint8Array.from({ length: 256 }, (_, at) => at));
   const codes = new Map([...all].map((character, code) => [character, code]));
@@ -149,7 +149,7 @@ async function formatHtml(html: string): Promise<string> {
   return formatWebPage(html);
 }
 
-/** The headers of interest to people, with the date in the sender's time zone. */
+/** Formats the headers that interest people, with the date in the sender's time zone. */
 function formatHeaders(mail: Email): string {
   const date = mail.headers.find(({ key }) => key === 'date')?.value ?? mail.date ?? '';
   const lines: readonly (readonly [label: string, value: string])[] = [
@@ -173,7 +173,7 @@ function formatAddress(address: Address): string {
   return name === '' ? mailbox : `${name} <${mailbox}>`;
 }
 
-/** An invitation is part of the message and not an attached file. */
+/** An invitation is treated as part of the message, not as an attached file. */
 async function readCalendars({ attachments }: Email): Promise<readonly string[]> {
   const calendars = attachments.filter(isInvitation);
   if (calendars.length === 0) return [];

@@ -1,8 +1,8 @@
 import { Parser } from 'htmlparser2';
 
 /**
- * Converts HTML or XHTML to lines with a little Markdown, in one pass and without building a tree:
- * for chapters of a book, and for pages that are too large to be parsed. Scripts, styles and hidden
+ * Converts HTML or XHTML to lines of simple Markdown in one pass, without building a tree; used for
+ * chapters of a book and for pages that are too large to be parsed. Scripts, styles and hidden
  * elements are omitted.
  */
 export function formatMarkup(markup: string): string {

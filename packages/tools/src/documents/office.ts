@@ -11,7 +11,7 @@ import {
 } from './document-text.ts';
 import { EPUB_PARTS, isEpub, readEpub } from './epub.ts';
 
-const NOT_A_DOCUMENT = 'it is an archive, and I cannot look into those';
+const NOT_A_DOCUMENT = 'it is an archive, which I cannot open';
 
 /** The kinds of archives, recognized by their entry names, and the entries that contain text. */
 const KINDS: readonly {
@@ -51,8 +51,8 @@ const KINDS: readonly {
 type ArchiveMembers = ReadonlyMap<string, Uint8Array>;
 
 /**
- * The text of a docx, xlsx, pptx, OpenDocument or EPUB file, recognized by content. Only the XML
- * that contains text is unpacked, never pictures. Throws for a damaged file.
+ * Extracts the text of a docx, xlsx, pptx, OpenDocument or EPUB file, which is recognized by its
+ * content. Only the XML that contains text is unpacked, never pictures. Throws for a damaged file.
  */
 export async function readOffice(bytes: Uint8Array, limits: DocumentLimits): Promise<DocumentText> {
   const names = listZipNames(bytes);
@@ -90,13 +90,14 @@ function formatCell(cell: unknown): string {
 }
 
 /**
- * The maximum size unpacked from one archive. A long book is 5 MB of XML; zip bombs are gigabytes.
+ * The maximum size unpacked from one archive. A long book has 5 MB of XML; zip bombs unpack to
+ * gigabytes.
  */
 const LARGEST_UNPACKED_MB = 32;
 /** A workbook or a slide show has a few hundred entries. */
 const MAX_MEMBERS = 10_000;
 
-/** The names of the entries examined in an archive; nothing is unpacked. */
+/** Lists the names of the entries in an archive, without unpacking any. */
 function listZipNames(bytes: Uint8Array): readonly string[] {
   const names: string[] = [];
   unzipSync(bytes, {
@@ -109,9 +110,10 @@ function listZipNames(bytes: Uint8Array): readonly string[] {
 }
 
 /**
- * Unpacks the requested entries; null when they exceed the limit. An entry gets no more space than
- * the archive declares for it, and all entries together no more than the limit, so that a small
- * file cannot fill the memory, whatever it declares. Throws fflate's error for a damaged archive.
+ * Unpacks the requested entries; returns null if they exceed the limit. An entry gets no more space
+ * than the archive declares for it, and all entries together no more than the limit, so that a
+ * small file cannot fill the memory by declaring a wrong size. Throws fflate's error for a damaged
+ * archive.
  */
 function unzipMembers(bytes: Uint8Array, wanted: RegExp): ArchiveMembers | null {
   let unpacked = 0;
@@ -126,10 +128,10 @@ function unzipMembers(bytes: Uint8Array, wanted: RegExp): ArchiveMembers | null 
   return unpacked > limit ? null : new Map(Object.entries(files));
 }
 
-/** The text added by a tag; `closing` is for `</a:p>`, and also for an empty element. */
+/** The text that a tag adds; `closing` is for `</a:p>`, and for an empty element as well. */
 type MarkTag = (tag: string, closing: boolean) => string;
 
-/** Which text of a document is extracted, by element names. */
+/** The element names that determine which text of a document is extracted. */
 interface WantedText {
   readonly inside: ReadonlySet<string>;
   /** Content within these elements is omitted, both text and marks. */
@@ -137,8 +139,8 @@ interface WantedText {
 }
 
 /**
- * The text inside the given elements of an XML document, in order. Entities defined by the document
- * itself are left as written.
+ * Returns the text inside the given elements of an XML document, in order. Entities that the
+ * document defines itself are not expanded.
  */
 function extractXmlText(xml: string, { inside, except }: WantedText, mark: MarkTag): string {
   const pieces: string[] = [];
@@ -164,7 +166,7 @@ function extractXmlText(xml: string, { inside, except }: WantedText, mark: MarkT
   return pieces.join('');
 }
 
-/** The main part of the document; Word itself sometimes numbers it. */
+/** The name of the main part of the document, which Word sometimes numbers. */
 const MAIN = /^word\/document\d*\.xml$/;
 /** Word's namespace, in its usual form and in the strict form of the standard. */
 const NAMESPACE =
@@ -178,8 +180,8 @@ function isWordArchive(names: readonly string[]): boolean {
 }
 
 /**
- * The text of a Word document, one paragraph per line; null when it is not one. Notes and deleted
- * text are omitted.
+ * Extracts the text of a Word document, one paragraph per line; null if the archive is not one.
+ * Notes and deleted text are omitted.
  */
 function readWordText(members: ArchiveMembers): string | null {
   const [, bytes] = [...members].find(([name]) => MAIN.test(name)) ?? [];
@@ -192,7 +194,7 @@ function readWordText(members: ArchiveMembers): string | null {
     ...named('tab').map((tag) => [tag, '\t'] as const),
     ...named('noBreakHyphen').map((tag) => [tag, '-'] as const),
   ]);
-  // A text box occurs twice, and paragraph properties use the same element name for tab stops as
+  // A text box is stored twice, and paragraph properties use the same element name for tab stops as
   // for tabs.
   const except = new Set(['mc:Fallback', ...named('pPr', 'rPr', 'del', 'moveFrom')]);
   const wanted = { inside: new Set(named('t')), except };
@@ -202,7 +204,7 @@ function readWordText(members: ArchiveMembers): string | null {
 const SLIDE = /^ppt\/slides\/slide(\d+)\.xml$/;
 const TEXT = new Set(['a:t']);
 
-/** The text of a slide show, slide by slide in numerical order. */
+/** Extracts the text of a slide show, in the order of the slide numbers. */
 function readSlides(members: ArchiveMembers): string {
   return [...members]
     .map(([name, bytes]) => ({ number: Number(SLIDE.exec(name)?.[1]), bytes }))
@@ -223,8 +225,8 @@ function readSlide(xml: string): string {
 const PARAGRAPHS = new Set(['text:p', 'text:h']);
 
 /**
- * The text of an OpenDocument file (odt, ods, odp): paragraphs as lines, table rows as lines with
- * tabs.
+ * Extracts the text of an OpenDocument file (odt, ods, odp): paragraphs as lines, table rows as
+ * lines with tabs.
  */
 function readOpenDocument(members: ArchiveMembers, limits: DocumentLimits): DocumentText {
   const read = (name: string): string => decodeBytes(members.get(name) ?? new Uint8Array()).text;

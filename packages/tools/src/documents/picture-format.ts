@@ -3,11 +3,11 @@ import { decodeLatin1, hasSignature } from './sound-format.ts';
 /** Picture formats that language models accept. */
 export type ImageType = 'image/jpeg' | 'image/png' | 'image/gif' | 'image/webp';
 
-/** What the bytes of a picture reveal without decoding it; null for unknown values. */
+/** The properties of a picture that its bytes reveal without decoding; null for unknown values. */
 export interface PictureFormat {
   readonly type: ImageType | 'image/avif' | 'image/heic';
   readonly size: PictureSize | null;
-  /** Whether it has camera metadata, such as its orientation and the location. */
+  /** Whether the picture has camera metadata, such as its orientation and location. */
   readonly hasExif: boolean;
 }
 
@@ -16,7 +16,7 @@ interface PictureSize {
   readonly height: number;
 }
 
-/** The format of a picture; null for any other file, such as an SVG drawing. */
+/** Returns the format of a picture; null for any other file, such as an SVG drawing. */
 export function detectPictureFormat(bytes: Uint8Array): PictureFormat | null {
   const type = detectImageType(bytes) ?? detectHeifType(bytes);
   if (type === null) return null;
@@ -24,11 +24,11 @@ export function detectPictureFormat(bytes: Uint8Array): PictureFormat | null {
   try {
     return { type, ...describePicture(type, bytes, view) };
   } catch {
-    return { type, size: null, hasExif: false }; // The file ends before this information.
+    return { type, size: null, hasExif: false }; // The file ends before the picture size.
   }
 }
 
-/** The number of pixels that a picture declares; null when it declares none. */
+/** Returns the number of pixels that a picture declares; null if it declares none. */
 export function countPixels(bytes: Uint8Array): number | null {
   const size = detectPictureFormat(bytes)?.size;
   return size ? size.width * size.height : null;
@@ -42,7 +42,7 @@ function detectImageType(bytes: Uint8Array): ImageType | null {
   return null;
 }
 
-/** The brands named in the first box of such a file are within this many bytes. */
+/** The brands in the first box of such a file are within this many bytes. */
 const BRANDS_WITHIN = 64;
 
 /** Pictures in an MPEG container: AVIF, and HEIC, the format used by Apple's phones. */
@@ -98,7 +98,7 @@ function readWebpSize(bytes: Uint8Array, view: DataView): PictureSize {
   return { width: low14(view.getUint16(26, true)), height: low14(view.getUint16(28, true)) };
 }
 
-/** Walks through the segments up to the one that starts a frame. */
+/** Walks through the JPEG segments up to the one that starts a frame. */
 function readJpegFormat(bytes: Uint8Array, view: DataView): Omit<PictureFormat, 'type'> {
   let hasExif = false;
   for (let at = 2; ; ) {

@@ -40,7 +40,7 @@ export async function readTextDocument(
 }
 
 const NO_ENCODING = 'its encoding is not known; send it as UTF-8';
-/** Enough bytes for a message header. */
+/** The number of bytes in which a message header must appear. */
 const START_BYTES = 65_536;
 
 function readLongText(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
@@ -54,9 +54,9 @@ function readLongText(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
   for (const piece of decodeInPieces(encoding, content)) {
     nuls += countNuls(piece);
     replaced += piece.split('\uFFFD').length - 1;
-    // A line break that is split between two chunks is left as it is.
+    // A line break that is split between two chunks is not normalized.
     const text = piece.replace(/\r\n|\0+/g, (found) => (found === '\r\n' ? '\n' : ''));
-    // Requests one more character, to detect whether a character would be split.
+    // Requests one more character, to detect a character that would be split.
     const end = from + characters + 1 - length;
     if (end > 0) kept.push(text.slice(Math.max(0, from - length), end));
     length += text.length;
@@ -70,8 +70,8 @@ function readLongText(bytes: Uint8Array, limits: DocumentLimits): DocumentText {
 }
 
 /**
- * Unfolds long lines in calendars and contacts: these are folded after a number of bytes, even in
- * the middle of a character, which then is invalid in every encoding.
+ * Unfolds long lines in calendars and contacts, which are folded after a number of bytes, even in
+ * the middle of a character, which is then invalid in every encoding.
  */
 function unfoldBytes(bytes: Uint8Array): Uint8Array {
   const raw = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -11,11 +11,11 @@ import type { DocumentText } from './document-text.ts';
 /** A kind of process that reads one file. */
 export interface ProcessKind<Result> {
   readonly entry: URL;
-  /** Its imports, apart from Node and this package. */
+  /** The libraries that the process imports, apart from Node and this package. */
   readonly libraries: readonly string[];
   /**
-   * Whether a library is native code, to which Node's own permissions do not apply. Once it is
-   * loaded, the kernel prevents the process from opening further files or connections.
+   * Whether a library is native code, to which Node's own permissions do not apply. Once such a
+   * library is loaded, the kernel prevents the process from opening further files or connections.
    */
   readonly isNative?: boolean;
   readonly result: z.ZodType<Result>;
@@ -39,10 +39,9 @@ export type ProcessOutcome<Result> =
       readonly peakBytes: number;
     };
 
-/** One file, and the limits of its process. */
 interface ProcessOrder {
   readonly bytes: Uint8Array;
-  /** The arguments that follow the size of the file. */
+  /** The arguments after the size of the file. */
   readonly numbers: readonly number[];
   /** The maximum length of the output. */
   readonly mostBytes: number;
@@ -53,8 +52,8 @@ interface ProcessOrder {
 /** The interval between two memory checks of a process, in ms. */
 const WATCH_MS = 20;
 /**
- * A character takes at most this many bytes in JSON (`\u0000`); a reason or a note comes on top of
- * that.
+ * A character takes at most this many bytes in JSON (`\u0000`); a reason or a note is added to the
+ * output.
  */
 const BYTES_A_CHARACTER = 6;
 const BYTES_ON_TOP = 4_096;
@@ -97,7 +96,7 @@ export const DOCUMENTS: ProcessKind<DocumentText> = {
 
 /**
  * The process that scales a picture down; started with the longest side in pixels. The result is a
- * JPEG, or null for a broken picture.
+ * JPEG, or null for a picture that cannot be decoded.
  */
 export const PICTURES: ProcessKind<string | null> = {
   entry: resolveModuleUrl('picture-process', new URL('./picture-process.ts', import.meta.url)),
@@ -114,15 +113,15 @@ const RESERVED_SHARE = 1.5;
 const HEAP_FULL: readonly (string | null)[] = ['SIGABRT', 'SIGTRAP'];
 
 /**
- * `peakBytes` as measured by the process itself, because the memory check may have come too late to
+ * `peakBytes` is measured by the process itself, because the memory check may have come too late to
  * kill it.
  */
 const Report = z.strictObject({ result: z.unknown(), peakBytes: z.number() });
 
 /**
- * Reads a file in a separate process (G19), which ends afterwards. The process has no environment,
- * may open no files except programs and libraries, and is killed from outside when it exceeds its
- * memory or time. Never rejects.
+ * Reads a file in a separate process that ends afterwards (G19). The process has no environment,
+ * may open only programs and libraries, and is killed from outside if it exceeds its memory or
+ * time.
  */
 export async function readInProcess<Result>(
   kind: ProcessKind<Result>,
@@ -147,7 +146,7 @@ export async function readInProcess<Result>(
   const timer = setTimeout(() => fail('time'), limits.timeoutMs);
   signal.addEventListener('abort', stop, { once: true });
   process.once('exit', kill);
-  // A broken pipe means that the process has ended, which is awaited anyway.
+  // A broken pipe means that the process has ended; its exit is awaited anyway.
   if (child.stdin !== null) finished(child.stdin, () => {});
   const output = collectOutput(child, order.mostBytes, {
     ready: () => void limitProcess(child, kind, limits).then(() => child.stdin?.end(order.bytes)),
@@ -203,8 +202,8 @@ function startReader<Result>(
     try {
       setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
     } catch {
-      // The process has already ended, or the machine does not allow this; a lower priority is only
-      // a courtesy.
+      // The process has already ended, or the machine does not allow a lower priority, which is
+      // optional.
     }
   }
   return child;
@@ -216,7 +215,7 @@ function listReadableFolders<Result>({
   libraries,
   isNative = false,
 }: ProcessKind<Result>): string[] {
-  // All other libraries are part of the bundle.
+  // All other libraries are part of Parley's bundle.
   const installed = (isBundle && !isNative ? [] : libraries).map((name) => {
     const path = fileURLToPath(import.meta.resolve(name));
     return path.slice(0, path.lastIndexOf(`${sep}node_modules${sep}`) + 13);
@@ -230,10 +229,10 @@ function listReadableFolders<Result>({
 }
 
 /**
- * The kernel's own limits on writable memory and on CPU time, because the memory check may come
- * late when this process is busy; the CPU limit also ends a process whose parent was killed. They
- * are set once Node is running, because memory that Node reserves but never uses counts as well.
- * Without `prlimit` (util-linux), the memory check has to suffice.
+ * Sets the kernel's own limits on writable memory and CPU time, because the memory check may come
+ * late when this process is busy; the CPU limit also ends a process whose parent was killed. The
+ * limits are set once Node is running, because memory that Node reserves but never uses counts as
+ * well. Without `prlimit` (util-linux), only the memory check limits the process.
  */
 function limitProcess<Result>(
   { pid }: ChildProcess,
@@ -253,14 +252,14 @@ function limitProcess<Result>(
 }
 
 /**
- * A line of `/proc/PID/status`, in bytes; 0 once the process has ended, and where there is no
- * `/proc`.
+ * Returns a line of `/proc/PID/status`, in bytes; 0 once the process has ended, and on machines
+ * without `/proc`.
  */
 function readMemory(pid: number | undefined, line: 'VmHWM' | 'VmData' | 'VmRSS'): number {
   return readProcNumber(`/proc/${pid}/status`, new RegExp(`^${line}:\\s+(\\d+) kB$`, 'm')) * 1_024;
 }
 
-/** Reports the first byte, and collects the rest up to a limit. */
+/** Reports the first byte of a stream, and collects the rest up to a limit. */
 function collectOutput(
   { stdout }: ChildProcess,
   limit: number,
@@ -282,6 +281,6 @@ function parseReport<Result>(output: string, schema: z.ZodType<Result>) {
     const { result, peakBytes } = Report.parse(JSON.parse(output));
     return { result: schema.parse(result), peakBytes };
   } catch {
-    return null; // This is not the expected JSON: the process was interrupted, or something else wrote to its output.
+    return null; // The output is not the expected JSON: the process was interrupted, or something else wrote to its output.
   }
 }

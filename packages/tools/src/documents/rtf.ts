@@ -57,7 +57,7 @@ const PAGES: Readonly<Record<string, string>> = {
   10000: 'macintosh',
 };
 
-/** A group in the document; its settings end with the group. */
+/** A group in the document; its settings end where the group ends. */
 interface RtfGroup {
   readonly isText: boolean;
   readonly font: string;

@@ -37,8 +37,8 @@ export function isVideo(bytes: Uint8Array): boolean {
 }
 
 /**
- * Eleven sync bits, and a layer; layer 0 would be the AAC used in broadcasts, which does not occur
- * in chats.
+ * Matches eleven sync bits and a layer; layer 0 would be the AAC used in broadcasts, which does not
+ * occur in chats.
  */
 function isMpegFrame(bytes: Uint8Array): boolean {
   const [first = 0, second = 0] = bytes;

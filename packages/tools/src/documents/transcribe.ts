@@ -6,7 +6,6 @@ import {
   type SpeechService,
 } from './speech-service.ts';
 
-/** The settings section `media.transcription`. */
 export type TranscriptionSettings = SpeechService;
 
 /**
@@ -20,9 +19,8 @@ export type Transcript =
 const TIMEOUT_MS = 120_000;
 
 /**
- * Requests the transcript of a recording from the configured service. Never rejects. The request
- * contains nothing chosen by the sender except the sound itself: the file name is derived from its
- * format.
+ * Requests the transcript of a recording from the configured service. The request contains nothing
+ * chosen by the sender except the sound itself: the file name is derived from the sound's format.
  */
 export async function transcribe(
   bytes: Uint8Array<ArrayBuffer>,
@@ -31,15 +29,15 @@ export async function transcribe(
 ): Promise<Transcript> {
   const type = detectAudioType(bytes);
   if (type === null) {
-    const reason = 'it is no recording that I know';
+    const reason = 'its recording format is not supported';
     return { kind: 'refused', reason, detail: reason };
   }
   const form = new FormData();
   form.set('model', settings.model);
   form.set('response_format', 'json');
   form.set('file', new Blob([bytes], { type: type.mimeType }), `speech.${type.extension}`);
-  // Sent as bytes rather than as a stream, because Node's fetch does not report when a streamed
-  // form fails at its end.
+  // The recording is sent as bytes rather than as a stream, because Node's fetch does not report a
+  // streamed form that fails at its end.
   const encoded = new Response(form);
   const contentType = encoded.headers.get('content-type') ?? '';
   const request = {

@@ -6,30 +6,29 @@ import { type Block, getOwnValue, toBlock } from './schema/json-block.ts';
  * executed anything yet.
  */
 export interface McpAsking {
-  /** The server's requests as it sent them, keyed as their answers must be. */
+  /** The server's requests as it sent them, with the keys that the answers must use. */
   readonly asks: Readonly<Record<string, unknown>>;
-  /** Only the server knows what it means; it is returned unchanged. */
+  /** An opaque state of the server, which is returned unchanged. */
   readonly state?: string;
 }
 
-/** The answers with which the call is repeated. */
 export interface McpReply {
   readonly responses: Readonly<Record<string, unknown>>;
   readonly state?: string | undefined;
 }
 
-/** Parley's capabilities during a call: a form, or a URL that the person opens. */
+/** Parley's capabilities during a call: a form, and a URL that the person opens. */
 export const CALL_CAPABILITIES = { elicitation: { form: {}, url: {} } } as const;
 
 /**
- * The maximum size of everything that a server sends along with its requests, because it is stored
- * in the turn's journal.
+ * The maximum size of a server's requests including their state, because they are stored in the
+ * turn's journal.
  */
 const MAX_CHARACTERS = 100_000;
 
 /**
- * The questions that a server returns instead of a result; null for a result. Throws McpError when
- * they are too large to be stored.
+ * Returns the questions that a server sent instead of a result; null for a result. Throws McpError
+ * if the questions are too large to be stored.
  */
 export function readAsking(said: unknown): McpAsking | null {
   const block = toBlock(said);
@@ -48,7 +47,7 @@ function readRequestState(block: Block): { readonly state?: string } {
   return typeof state === 'string' ? { state } : {};
 }
 
-/** The parameters that a repeated call has in addition to its own. */
+/** The additional parameters of a repeated call. */
 export function createReplyParams(reply: McpReply | undefined): Block {
   if (reply === undefined) return {};
   const { responses, state } = reply;

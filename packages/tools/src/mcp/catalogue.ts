@@ -6,11 +6,11 @@ import { type ArgumentShape, type CleanSchema, offerSchema } from './schema/offe
 
 /** A tool offered by a server, sanitized so that nothing in it can pass for Parley's own text. */
 export interface McpTool {
-  /** The server's own name for it; sent back to the server and never shown. */
+  /** The name of the tool on the server; it is sent back to the server and never shown. */
   readonly name: string;
-  /** One line; empty when the server gives no description. */
+  /** The description on one line; empty if the server gives none. */
   readonly description: string;
-  /** The schema of its arguments; always of an object. */
+  /** The schema of the tool's arguments, which is always an object. */
   readonly schema: CleanSchema;
   /** Converts a model's arguments to those of the server; absent when no conversion is needed. */
   readonly shape?: ArgumentShape;
@@ -18,7 +18,6 @@ export interface McpTool {
   readonly readOnly: boolean;
 }
 
-/** One argument of a prompt. */
 export interface McpPromptArgument {
   readonly name: string;
   readonly required: boolean;
@@ -26,7 +25,7 @@ export interface McpPromptArgument {
 
 /** A sanitized prompt from an MCP server. */
 export interface McpPrompt {
-  /** The server's own name for it. */
+  /** The name of the prompt on the server. */
   readonly name: string;
   readonly description: string;
   readonly arguments: readonly McpPromptArgument[];
@@ -44,9 +43,7 @@ export interface McpCatalogue {
   readonly prompts: readonly McpPrompt[];
   /** Whether the server offers resources, which are listed on demand. */
   readonly hasResources: boolean;
-  /** Entries that were omitted. */
   readonly refused: readonly McpRemark[];
-  /** Entries that were accepted with changes. */
   readonly changed: readonly McpRemark[];
 }
 
@@ -67,14 +64,14 @@ export interface ListedEntries {
 }
 
 /**
- * The maximum number of tools, and of prompts, accepted from one server. A model cannot cope with
- * more.
+ * The maximum number of tools, and of prompts, accepted from one server. A model cannot choose
+ * reliably among more.
  */
 const MAX_ENTRIES = 128;
 const MAX_NAME = 200;
 /**
- * The maximum total size of a server's tool schemas, in characters; building their validators
- * blocks the event loop.
+ * The maximum total size of a server's tool schemas, in characters, because building their
+ * validators blocks the event loop.
  */
 const MAX_SCHEMA_TEXT = 200_000;
 /** The maximum length of a description, in characters. */
@@ -119,7 +116,7 @@ export function readCatalogue(
     const more = items.length - MAX_ENTRIES;
     const reason = `at most ${MAX_ENTRIES} are taken`;
     if (more > 0) refused.push({ what: `${more} more ${kind}s`, reason });
-    // Sorted by name, so that a server that lists its tools in a different order does not
+    // The tools are sorted by name, so that a server that lists them in a different order does not
     // invalidate the prompt cache.
     return [...found.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   };
@@ -176,7 +173,7 @@ function readTool(said: Block): AcceptedEntry<McpTool> {
   const { schema, shape, remark } = offerSchema(findSchema(said));
   assertCheckable(schema);
   const { readOnlyHint } = toBlock(said.annotations) ?? {};
-  // Only the exact annotation counts, because a call without approval must not depend on a guess.
+  // Only the exact annotation counts, because a guess must not allow a call without approval.
   const readOnly = readOnlyHint === true;
   const differs = Object.keys(shape).length > 0;
   const entry = {
@@ -189,7 +186,9 @@ function readTool(said: Block): AcceptedEntry<McpTool> {
   return { entry, remarks: remark === null ? [] : [remark] };
 }
 
-/** Servers that forward tools of a model API keep that API's key for the schema. */
+/**
+ * Servers that forward tools of a model API keep the key under which that API stores the schema.
+ */
 function findSchema(said: Block): unknown {
   const [found] = ['inputSchema', 'input_schema', 'parameters'].flatMap((key) =>
     (getOwnValue(said, key) ?? null) === null ? [] : [said[key]],
@@ -205,7 +204,7 @@ function assertCheckable(schema: CleanSchema): void {
   }
 }
 
-/** The description, or the title if there is none; paragraphs may be listed separately. */
+/** Returns the description, or the title if there is none; paragraphs may be listed separately. */
 function getDescription(said: Block): string {
   const { annotations, description, title } = said;
   const words = toTexts(description).join(' ').trim();
@@ -241,7 +240,7 @@ function listArguments(said: unknown): readonly Block[] {
   const block = toBlock(said) ?? {};
   const properties = toBlock(block.properties);
   if (properties !== undefined) {
-    // The arguments are written as a JSON Schema, as for tools.
+    // The arguments are written as a JSON Schema, as in tools.
     const needed = toTexts(block.required);
     return Object.keys(properties).map((name) => ({ name, required: needed.includes(name) }));
   }

@@ -1,6 +1,6 @@
-/** Control characters, lone surrogates and all invisible characters. */
+/** Matches control characters, lone surrogates and all invisible characters. */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}]/gu;
-/** The same except for the joiners of letters and emoji, because results are not prompt text. */
+/** Excludes the joiners of letters and emoji, because results are not prompt text. */
 const HIDDEN = /[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/gu;
 
 /**

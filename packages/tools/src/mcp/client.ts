@@ -17,9 +17,9 @@ import type { CallArguments } from './schema/server-arguments.ts';
 
 /** An open connection to a server. */
 export interface McpConnection {
-  /** Asks the server for its lists of tools and prompts again. */
+  /** Requests the server's lists of tools and prompts again. */
   list(signal: AbortSignal): Promise<McpCatalogue>;
-  /** Calls a tool; `reply` repeats a call before which the server asked a question. */
+  /** Calls a tool; `reply` repeats a call for which the server asked a question. */
   call(
     tool: string,
     input: CallArguments,
@@ -31,9 +31,7 @@ export interface McpConnection {
     input: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<string>;
-  /** The resources and resource templates, as text. */
   resources(signal: AbortSignal): Promise<string>;
-  /** The content of one resource. */
   resource(uri: string, signal: AbortSignal): Promise<McpResult>;
   /**
    * Resolves with the reason when the connection ends; over HTTP it never resolves if only the next
@@ -44,8 +42,7 @@ export interface McpConnection {
 }
 
 /**
- * How the protocol starts: by asking for the server's version (July 2026 and later), or with
- * `initialize`.
+ * How the connection starts: with the version request (July 2026 and later), or with `initialize`.
  */
 export type ProtocolOpening = 'discover' | 'initialize';
 
@@ -61,11 +58,11 @@ export interface ClientOptions {
 /** How long a server may ignore the version request before it counts as an older one, in ms. */
 const DISCOVER_MS = 2_000;
 /**
- * Requests are canceled by their signal, so the library's own timeout is set to the maximum, in ms.
+ * Requests are canceled by their signal, so the library's own timeout is set to its maximum, in ms.
  */
 const NO_LIMIT_MS = 2_147_483_647;
 
-/** Starts the protocol over a transport; rejects with the library's errors. */
+/** Connects a client over a transport; rejects with the library's errors. */
 export async function openClient(
   transport: Transport,
   { opening, onChange, signal }: ClientOptions,
@@ -100,7 +97,7 @@ function listenForChanges(client: Client): void {
     ...(prompts?.listChanged === true && { promptsListChanged: true }),
   };
   if (client.getProtocolEra() !== 'modern' || Object.keys(filter).length === 0) return;
-  // If this fails, the next regular poll notices the change.
+  // If the subscription fails, the next regular poll detects the change.
   client.listen(filter).catch(() => {});
 }
 
@@ -124,7 +121,10 @@ export interface ConnectionParts {
   readonly isSessionLost: () => boolean;
 }
 
-/** Implements a connection over a client; every response is read as the server sent it. */
+/**
+ * Implements a connection over a client; every response is read in the form in which the server
+ * sent it.
+ */
 export function createConnection(of: ConnectionParts): McpConnection {
   const { client, ended, close } = of;
   const request = async (
@@ -146,7 +146,8 @@ export function createConnection(of: ConnectionParts): McpConnection {
     const isModern = client.getProtocolEra() === 'modern';
     const params = {
       ...{ name, arguments: { ...input }, ...createReplyParams(reply) },
-      // Older servers ask while the call is open, and an open call cannot wait for a person.
+      // Older servers ask questions while the call is open, and an open call cannot wait for a
+      // person.
       ...(isModern && { _meta: { [CAPABILITIES_KEY]: CALL_CAPABILITIES } }),
     };
     const said = await request('tools/call', params, signal, isModern);
@@ -157,7 +158,8 @@ export function createConnection(of: ConnectionParts): McpConnection {
     close,
     list: async (signal) => {
       const { tools, prompts, resources } = client.getServerCapabilities() ?? {};
-      // Some servers have tools without declaring them; a declared capability is always queried.
+      // Some servers have tools without declaring them, so tools are always requested; other kinds
+      // are requested if declared.
       const [toolList, promptList] = await Promise.all([
         listAll(ask, 'tools', tools !== undefined, signal),
         prompts === undefined ? NONE : listAll(ask, 'prompts', true, signal),
@@ -179,7 +181,7 @@ export function createConnection(of: ConnectionParts): McpConnection {
   };
 }
 
-/** The key of the client's capabilities in requests of July 2026 and later. */
+/** The key under which requests of July 2026 and later state the client's capabilities. */
 const CAPABILITIES_KEY = 'io.modelcontextprotocol/clientCapabilities';
 
 const Sent = z.looseObject({ _meta: z.looseObject({}).optional() });
@@ -199,9 +201,9 @@ function createPrivateSignal(signal: AbortSignal): AbortSignal {
 }
 
 const NONE: ListedEntries = { items: [], problem: null };
-/** The maximum number of pages requested; a server may report further pages forever. */
+/** The maximum number of pages requested, because a server may report further pages forever. */
 const MAX_PAGES = 10;
-/** The deadline for listing what a server has not declared, in ms. */
+/** The deadline for listing a kind that a server has not declared, in ms. */
 const UNSURE_MS = 5_000;
 
 type SendMcpRequest = (

@@ -11,16 +11,16 @@ import { createStdioTransport } from './stdio.ts';
 /** The options and dependencies of `connect`. */
 interface ConnectOptions extends Omit<ClientOptions, 'opening'> {
   readonly clock: Clock;
-  /** When absent, people cannot sign in. */
+  /** If it is absent, people cannot sign in. */
   readonly signIn?: SignInServices | undefined;
-  /** Parley's environment variables, very few of which are passed to a server. */
+  /** Parley's environment variables, few of which are passed to a server. */
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Connects to a server; throws McpError when it cannot be reached. */
+/** Connects to a server; throws McpError if it cannot be reached. */
 export type Connect = (config: McpServerConfig, options: ConnectOptions) => Promise<McpConnection>;
 
-/** Connects over stdio or HTTP. The client library is loaded only now (D03). */
+/** The client library is loaded on the first connection (D03). */
 export const connect: Connect = async ({ peer }, options) => {
   try {
     return peer.kind === 'stdio'
@@ -36,10 +36,7 @@ export const connect: Connect = async ({ peer }, options) => {
 
 type StdioPeer = Extract<McpPeer, { kind: 'stdio' }>;
 
-/**
- * Starts with the version request. A server that exits on a request it does not know is started
- * again with `initialize`.
- */
+/** A server that exits on a request it does not know is started again with `initialize`. */
 async function connectOverStdio(peer: StdioPeer, options: ConnectOptions): Promise<McpConnection> {
   try {
     return await startAndOpen(peer, options, 'discover');
@@ -75,11 +72,11 @@ async function startAndOpen(
         `it did not complete the handshake in time${said === '' ? '' : `; its last output: ${said}`}`,
       );
     }
-    // How the process ended is more informative than "Connection closed".
+    // The exit status of the process is more informative than "Connection closed".
     const how = await Promise.race([transport.ended, error]);
     if (typeof how !== 'string' || how === 'it was closed') throw error;
-    // Also applies to a server that has meanwhile been sent `initialize`: if it starts slowly, it
-    // still reads the version request first.
+    // This also applies after `initialize` was sent: a server that starts slowly still reads the
+    // version request first.
     throw opening === 'discover' ? new ServerExitedError(how) : new Error(how);
   }
 }

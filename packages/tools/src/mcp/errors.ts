@@ -4,11 +4,11 @@ import { toBlock } from './schema/json-block.ts';
 
 /**
  * The errors that a server can cause. `mcp-not-connected`: nothing was sent. `mcp-session`: the
- * server no longer knows the session and has therefore not executed the request.
+ * server does not recognize the session, and has therefore not executed the request.
  * `mcp-disconnected`: the connection ended after the request was sent and before the response.
- * `mcp-refused`: the server responded with an error. `mcp-invalid-response`: its response violates
- * the protocol. `mcp-unreachable`: it could not be reached. `mcp-sign-in`: a person has to sign in
- * first; nothing was executed.
+ * `mcp-refused`: the server responded with an error. `mcp-invalid-response`: the server's response
+ * violates the protocol. `mcp-unreachable`: the server could not be reached. `mcp-sign-in`: the
+ * server requires a person to sign in; nothing was executed.
  */
 export type McpErrorCode =
   | 'mcp-not-connected'
@@ -19,7 +19,7 @@ export type McpErrorCode =
   | 'mcp-unreachable'
   | 'mcp-sign-in';
 
-/** An error from a server, worded for people. */
+/** An error from an MCP server, worded for people. */
 export class McpError extends ParleyError {
   constructor(init: ParleyErrorInit & { readonly code: McpErrorCode }) {
     super(init);
@@ -45,7 +45,7 @@ const MAX_MESSAGE = 600;
 const MAX_CAUSES = 6;
 
 /**
- * Converts the error of a request; distinguishes an error sent by the server from a lost
+ * Converts the error of a request, and distinguishes an error sent by the server from a lost
  * connection.
  */
 export function toRequestError(error: unknown, isSessionLost: boolean): McpError {
@@ -76,7 +76,7 @@ export function toRequestError(error: unknown, isSessionLost: boolean): McpError
   return new McpError(init('mcp-disconnected', describeLost(error)));
 }
 
-/** The SignInNeededError among the causes of an error, if any. */
+/** Returns the SignInNeededError among the causes of an error, if any. */
 export function findSignInNeeded(error: unknown): SignInNeededError | undefined {
   const found = listCauses(error).find((cause) => cause.error instanceof SignInNeededError)?.error;
   return found instanceof SignInNeededError ? found : undefined;
@@ -86,7 +86,9 @@ function describeLost(error: unknown): string {
   return describeNetworkError(error) ?? describeHttpError(error) ?? describeFailure(error);
 }
 
-/** Why a server over HTTP could not be reached, and how its operator can fix the problem. */
+/**
+ * Explains why a server over HTTP could not be reached, and how its operator can fix the problem.
+ */
 export function describeStartFailure(error: unknown): string {
   return toCleanLine(
     describeNetworkError(error) ?? describeHttpError(error) ?? describeFailure(error),
@@ -94,7 +96,7 @@ export function describeStartFailure(error: unknown): string {
   );
 }
 
-/** The most specific reason for a failure; `fetch` hides it in its cause. */
+/** Returns the most specific reason for a failure, which `fetch` hides in its cause. */
 function describeFailure(error: unknown): string {
   const reasons = listCauses(error).map((cause) => reasonOf(cause.error));
   const last = reasons.at(-1) ?? reasonOf(error);
@@ -139,7 +141,7 @@ function describeNetworkError(error: unknown): string | null {
   return typeof known?.code === 'string' ? (NETWORK[known.code] ?? null) : null;
 }
 
-/** The HTTP status of a failed request; null when there was no response. */
+/** Returns the HTTP status of a failed request; null if there was no response. */
 export function getHttpStatus(error: unknown): number | null {
   for (const { error: one } of listCauses(error)) {
     if (!(one instanceof Error)) continue;
@@ -150,7 +152,7 @@ export function getHttpStatus(error: unknown): number | null {
   return null;
 }
 
-/** Whether the network failed, so that another protocol version would fail as well. */
+/** Whether the failure is in the network, so that another protocol version would fail as well. */
 export function isNetworkFault(error: unknown): boolean {
   return describeNetworkError(error) !== null;
 }
@@ -172,7 +174,7 @@ function describeHttpError(error: unknown): string | null {
 /** The maximum length of a quoted refusal, in characters. */
 const MAX_SAID = 300;
 
-/** The text of the server's response, unless it is an HTML page. */
+/** Returns the text of the server's response, unless it is an HTML page. */
 function getServerText(error: unknown): string {
   for (const { error: one } of listCauses(error)) {
     const data = one instanceof Error && 'data' in one ? toBlock(one.data) : undefined;

@@ -11,7 +11,7 @@ import { createReadableFetch } from './readable-fetch.ts';
 type HttpPeer = Extract<McpPeer, { kind: 'http' }>;
 interface HttpOptions extends Omit<ClientOptions, 'opening'> {
   readonly clock: Clock;
-  /** When absent, people cannot sign in. */
+  /** If it is absent, people cannot sign in. */
   readonly signIn?: SignInServices | undefined;
 }
 
@@ -42,7 +42,7 @@ export async function connectOverHttp(
   throw failures.get('initialize') ?? failures.get('discover');
 }
 
-/** Whether the remaining protocols would fail as well. */
+/** Whether the remaining protocol versions would fail as well. */
 function isFinalFailure(way: ProtocolWay, error: unknown): boolean {
   const status = getHttpStatus(error);
   if (findSignInNeeded(error) !== undefined) return true;

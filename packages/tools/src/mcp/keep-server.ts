@@ -18,38 +18,45 @@ export interface KeepDeps {
   /** Resolves after `ms`, or immediately when the signal fires. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly log: Logger;
-  /** When absent, people cannot sign in. */
+  /** If it is absent, people cannot sign in. */
   readonly signInAt?: ((server: string) => SignInServices) | undefined;
-  /** Called with a server's tools, initially and after every change. */
+  /** Called with a server's tools, after connecting and after every change. */
   readonly onOffer?: ((server: string, tools: McpCatalogue['tools']) => void) | undefined;
 }
 
 /** The deadline for connecting over HTTP and for listing, in ms. */
 const CONNECT_MS = 30_000;
-/** The deadline for a program's first response, in ms; `npx` and `uvx` download it first. */
+/**
+ * The deadline for the first response of a program, in ms; `npx` and `uvx` may have to download it
+ * first.
+ */
 const START_MS = 120_000;
-/** How long a call waits for a new session after the server has ended one, in ms. */
+/** How long a call waits for a new session after the server has ended its session, in ms. */
 const NEW_SESSION_MS = 10_000;
 /** The interval at which an idle server is polled for its tools and prompts, in ms. */
 const LOOK_MS = 30_000;
 /** The minimum interval between two polls of a server that keeps reporting changes, in ms. */
 const SETTLE_MS = 1_000;
-/** A connection that lasted this long resets the backoff, in ms. */
+/** A connection that lasts this long resets the backoff, in ms. */
 const GOOD_MS = 60_000;
 /** The deadline for closing a connection, in ms; it must fit into Parley's shutdown. */
 const CLOSE_MS = 2_000;
 const FIRST_WAIT_MS = 1_000;
 const MAX_WAIT_MS = 5 * 60_000;
 
-/** The delay before the next attempt: doubles up to five minutes, half of it random. */
+/**
+ * Computes the delay before the next attempt, which doubles up to five minutes; half of it is
+ * random.
+ */
 function computeWaitBefore(failures: number, random: () => number): number {
   const full = Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures - 1, 20), MAX_WAIT_MS);
   return Math.round(full / 2 + (full / 2) * random());
 }
 
 /**
- * Keeps one server connected in the background: connects, lists its tools, notices when it exits or
- * stops responding, and reconnects with growing delays. Logs one line per change, not per attempt.
+ * Keeps one server connected in the background: connects, lists its tools, detects that it has
+ * exited or stopped responding, and reconnects with growing delays. Logs one line per change, not
+ * per attempt.
  */
 export function keepServer(config: McpServerConfig, deps: KeepDeps) {
   const closing = new AbortController();
@@ -88,11 +95,11 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
       }
     } catch (error) {
       if (isSignInError(error)) throw error;
-      // How the server ended is more informative than the failed request.
+      // The exit status of the server is more informative than the failed request.
       return await Promise.race([opened.ended, reasonOf(error)]);
     } finally {
       connection = null;
-      // A server that cannot be closed must not block the other servers.
+      // A server that cannot be closed must not block the closing of the others.
       await Promise.race([opened.close(), deps.pause(CLOSE_MS, NEVER)]);
     }
   };
@@ -100,7 +107,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
   return {
     view: board.view,
     /**
-     * Runs `ask` with the connection; throws McpError `mcp-not-connected` when there is none. A
+     * Runs `ask` with the connection; throws McpError `mcp-not-connected` if there is none. A
      * request that was not executed because the server had ended the session is repeated once in a
      * new session.
      */
@@ -120,7 +127,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
           return await ask(next);
         });
       } catch (error) {
-        // Over HTTP, a failed request is the only sign that the server is gone.
+        // Over HTTP, a failed request is the only sign that the server is unreachable.
         if (
           error instanceof McpError &&
           (error.code === 'mcp-disconnected' || isSignInError(error))
@@ -138,7 +145,7 @@ export function keepServer(config: McpServerConfig, deps: KeepDeps) {
   };
 }
 
-/** A program may have to be downloaded before it starts. */
+/** A program may have to be downloaded before its first start. */
 function getConnectMs({ peer }: McpServerConfig): number {
   return peer.kind === 'stdio' ? START_MS : CONNECT_MS;
 }
@@ -179,7 +186,7 @@ function isSignInError(error: unknown): boolean {
 /** The interval at which the vault is polled for a sign-in completed by another process, in ms. */
 const SIGN_IN_LOOK_MS = 2_000;
 
-/** The server is not contacted before a sign-in, because it would only refuse. */
+/** The server is not contacted before a sign-in, because it would refuse the connection. */
 async function waitUntilSignedIn(
   { signInAt, pause, log }: KeepDeps,
   name: string,
@@ -221,7 +228,7 @@ function addTimeout(signal: AbortSignal, ms: number): AbortSignal {
   return AbortSignal.any([signal, AbortSignal.timeout(ms)]);
 }
 
-/** Waits until the next poll is due (null), or the connection has ended (the reason). */
+/** Waits until the next poll is due (null), or until the connection has ended (the reason). */
 async function waitForNextPoll(
   { pause }: KeepDeps,
   { ended }: McpConnection,

@@ -17,16 +17,16 @@ export type ReadableMessage =
     };
 
 /**
- * The key under which a result keeps what the server sent; the library would reject the whole
- * result over a detail.
+ * The key under which a result keeps the server's original message; the library would reject the
+ * whole result over a detail.
  */
 export const AS_SENT = 'parley/as-sent';
 
 /** Adapts a server's messages to the library's strict parser. */
 export interface MessageReader {
-  /** Remembers a request, because a response does not name its method. */
+  /** Records a request, because a response does not name its method. */
   sent(message: unknown): void;
-  /** The messages in a received value: none when it is not a message, several in a batch. */
+  /** Returns the messages in a received value: none if it is not a message, several for a batch. */
   read(value: unknown): readonly ReadableMessage[];
 }
 
@@ -97,7 +97,7 @@ function readError(said: unknown): { code: number; message: string; data?: unkno
   };
 }
 
-/** The fields that the library requires in a result; Parley reads the original itself. */
+/** The fields that the library requires in a result; Parley parses the original itself. */
 const EMPTY: Readonly<Record<string, Block>> = {
   'tools/list': { tools: [] },
   'prompts/list': { prompts: [] },
@@ -112,7 +112,7 @@ function readResult(method: string | undefined, said: unknown): Block {
   const result = toBlock(said);
   if (method === 'initialize') return readInitializeResult(result ?? {});
   if (method === undefined || !Object.hasOwn(EMPTY, method)) return result ?? {};
-  // A server that needs input first is handled by the library.
+  // The library handles a server that needs input first.
   if (result?.resultType === 'input_required') return result;
   return {
     resultType: 'complete',
@@ -144,14 +144,14 @@ function readInitializeResult(said: Block): Block {
 }
 
 /**
- * The newest known version that is not newer than the server's; dates in this format sort as text.
+ * Returns the newest known version that is not newer than the server's; dates in this format sort
+ * as text.
  */
 function findNearestVersion(said: unknown): string {
   const version = typeof said === 'string' ? said : '';
   return VERSIONS.find((known) => known <= version) ?? VERSIONS[0];
 }
 
-/** `true` stands for an empty object. */
 function readCapabilities(said: unknown): Block {
   const named = Object.entries(toBlock(said) ?? {}).flatMap(([name, value]) => {
     const details = value === true ? {} : toBlock(value);

@@ -31,7 +31,7 @@ export function createReadableFetch(
     if (type.includes('text/event-stream')) {
       return new Response(response.body.pipeThrough(createReadableEvents(reader)), response);
     }
-    // A response to something other than a request, such as the end of a session, contains no
+    // The response to a message that is not a request, such as the end of a session, contains no
     // message.
     if (asked === undefined) return response;
     return readJsonResponse(response, type, reader, asked);
@@ -89,7 +89,7 @@ function parseTextAsJson(text: string): unknown {
   }
 }
 
-/** Requests whose failure tells the library which protocol the server speaks. */
+/** Requests whose failure tells the library which protocol version the server supports. */
 const OPENING = new Set<unknown>(['initialize', 'server/discover']);
 
 /** Reads a failed request. Some servers send a protocol error with an HTTP error status. */
@@ -106,7 +106,7 @@ async function readFailure(
   const isOpening = OPENING.has(request?.method);
   if (!isProtocolRequest(asked) || isOpening || [401, 403, 404].includes(status)) return response;
   const text = await response.text();
-  // The official server libraries answer like this after a restart.
+  // The official server libraries respond like this after a restart.
   if (status === 400 && inSession && /session/i.test(text)) {
     onSessionLost();
     return new Response(text, response);

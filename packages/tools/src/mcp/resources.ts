@@ -2,13 +2,13 @@ import type { ListedEntries } from './catalogue.ts';
 import { toCleanLine } from './clean.ts';
 import { type Block, toBlock, toTexts } from './schema/json-block.ts';
 
-/** The maximum number of resources and templates listed; further ones are only counted. */
+/** The maximum number of resources and templates listed; the others are only counted. */
 const MAX_NAMED = 200;
 const MAX_URI = 500;
 const MAX_WORDS = 200;
 
 /**
- * The resources of a server as text: one line each, and one line about those that cannot be read.
+ * Formats the resources of a server: one line each, and one line about those that cannot be read.
  */
 export function formatResources(resources: ListedEntries, templates: ListedEntries): string {
   return [

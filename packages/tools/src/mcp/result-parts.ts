@@ -18,7 +18,7 @@ export interface ResultPart {
 const MAX_URI = 500;
 
 /**
- * Reads one part of a result. A part of an unknown kind is mentioned, never dropped. `nth` counts
+ * Reads one part of a result. A part of an unknown kind is mentioned, not dropped. `nth` counts
  * from 0.
  */
 export function readPart(said: unknown, nth: number): ResultPart {
@@ -68,7 +68,7 @@ function getPartMimeType(part: Block): string {
   return said;
 }
 
-/** Reads an image or recording; its bytes may be in a `data:` URL. */
+/** Reads an image or recording, whose bytes may be in a `data:` URL. */
 function readMedia(kind: string, part: Block, nth: number): ResultPart {
   const inside = toBlock(part.source) ?? toBlock(part.image_url) ?? {};
   const all = [part.data, part.blob, part.url, part.image_url, inside.data, inside.url];
@@ -113,7 +113,7 @@ function createUnknownPart(kind: string, part: Block, nth: number): ResultPart {
   return { text, file: toMcpFile(toCleanLine(name, 200) || fallback, mimeType, bytes) };
 }
 
-/** The nested parts of a part, one level deep, or its values. */
+/** Returns the nested parts of a part, one level deep, or its values. */
 function listNestedValues({ content, json, value, output, data }: Block): string {
   if (Array.isArray(content)) {
     return content.map((one: unknown) => getText(toBlock(one)?.text ?? one)).join('\n');
@@ -124,7 +124,7 @@ function listNestedValues({ content, json, value, output, data }: Block): string
   return getText(found);
 }
 
-/** Decodes base64 and base64url, with or without line breaks; null when it is neither. */
+/** Decodes base64 and base64url, with or without line breaks; null for other text. */
 function decodeBase64(said: string): Uint8Array | null {
   const plain = said.replace(/\s+/g, '').replaceAll('-', '+').replaceAll('_', '/');
   if (plain === '' || !/^[A-Za-z0-9+/]+={0,2}$/.test(plain)) return null;

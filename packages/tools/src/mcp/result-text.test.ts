@@ -4,7 +4,7 @@ import { formatResult } from './results.ts';
 const DATA = Buffer.from('pixels').toString('base64');
 
 describe('the result of an MCP call', () => {
-  it('[G03] [F10] carries its images, recordings and files next to the text', () => {
+  it('[G03] [F10] contains its images, recordings and files next to the text', () => {
     const found = formatResult({
       content: [
         { type: 'text', text: 'Here.' },

@@ -2,7 +2,7 @@ import { toCleanLines } from './clean.ts';
 import { type McpFile, type ResultPart, readPart } from './result-parts.ts';
 import { type Block, getOwnValue, toBlock } from './schema/json-block.ts';
 
-/** The result of a call, as text. `failed` means that the server reports a failure. */
+/** The result of a call, converted to text. `failed` means that the server reports a failure. */
 export interface McpResult {
   readonly text: string;
   readonly failed: boolean;
@@ -26,8 +26,8 @@ export function formatResult(said: unknown): McpResult {
   const texts: string[] = read.map(({ text }) => text);
   if (parts.length > MAX_PARTS) texts.push(`[${parts.length - MAX_PARTS} more parts: not shown]`);
   const structured = findStructuredValues(result);
-  // Structured values are shown only without text, because servers are expected to send them as
-  // text too.
+  // Structured values are shown only if there is no text, because servers are expected to send the
+  // values as text as well.
   if (texts.every((text) => text.length === 0) && structured !== undefined) {
     texts.splice(0, texts.length, JSON.stringify(structured));
   }
@@ -37,7 +37,7 @@ export function formatResult(said: unknown): McpResult {
   return { text, failed: isFailureResult(result), ...(files.length > 0 && { files }) };
 }
 
-/** Finds the parts wherever older or careless servers put them. */
+/** Finds the parts at the positions where older or nonconforming servers put them. */
 function readParts(result: Block): readonly unknown[] {
   const { content, toolResult, error } = result;
   if (Array.isArray(content)) return content;
@@ -65,7 +65,8 @@ const PROTOCOL_KEYS = new Set([
 ]);
 
 /**
- * The structured values of a result, or everything in it when the protocol's own key is missing.
+ * Returns the structured values of a result, or all its fields if the protocol's own key is
+ * missing.
  */
 function findStructuredValues(result: Block): unknown {
   const named = getOwnValue(result, 'structuredContent');
@@ -95,7 +96,7 @@ function collectFiles(parts: readonly ResultPart[]): {
   return { files: all.slice(0, MAX_FILES), note };
 }
 
-/** The messages of a filled-in prompt as one text; roles are named where they matter. */
+/** Formats the messages of a filled-in prompt as one text, and names roles where they matter. */
 export function formatPrompt(said: unknown): string {
   const result = toBlock(said) ?? {};
   const messages = Array.isArray(result.messages) ? result.messages : [];
@@ -110,7 +111,6 @@ export function formatPrompt(said: unknown): string {
   return toCleanLines(parts.join('\n\n'));
 }
 
-/** The content of a resource. */
 export function formatResourceContent(said: unknown): McpResult {
   const { contents } = toBlock(said) ?? {};
   const all = Array.isArray(contents) ? contents : [contents ?? {}];

@@ -14,9 +14,9 @@ export interface McpServers {
   /** The current state of all servers, in the order of the settings. */
   views(): readonly McpServerView[];
   /**
-   * Calls a tool with arguments that fit the offered schema. A server that asks for something first
-   * has not executed the call; the caller repeats it with `reply`. Throws McpError, or the reason
-   * of the aborted signal.
+   * Calls a tool with arguments that fit the offered schema. If the server asks a question first,
+   * it has not executed the call; the caller repeats the call with `reply`. Throws McpError, or the
+   * abort reason of the signal.
    */
   call(
     server: string,
@@ -25,11 +25,9 @@ export interface McpServers {
     signal: AbortSignal,
     reply?: McpReply,
   ): Promise<McpResult | McpAsking>;
-  /** The resources of a server, as text. Throws like `call`. */
   resources(server: string, signal: AbortSignal): Promise<string>;
-  /** The content of one resource. Throws like `call`. */
   resource(server: string, uri: string, signal: AbortSignal): Promise<McpResult>;
-  /** A prompt with its arguments filled in, as text. Throws like `call`. */
+  /** Fills in a prompt with its arguments and returns its text. */
   prompt(
     server: string,
     name: string,
@@ -85,6 +83,6 @@ export function openMcpServers(
 }
 
 async function pauseFor(ms: number, signal: AbortSignal): Promise<void> {
-  // An early end only means that no caller waits any more.
+  // If the connection ended early, no caller is waiting for it.
   await timer(ms, undefined, { signal, ref: false }).catch(() => {});
 }

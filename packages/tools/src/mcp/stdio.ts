@@ -5,7 +5,7 @@ import { createMessageReader } from './read-message.ts';
 import { toBlock } from './schema/json-block.ts';
 import type { ServerProcess } from './server-process.ts';
 
-/** The maximum length of a quotation from a server's standard error, in characters. */
+/** The maximum length of the output quoted from a server's standard error, in characters. */
 const MAX_ERROR_TEXT = 400;
 
 /** Color codes and the byte order mark, which some servers print before a message. */
@@ -14,22 +14,21 @@ const BEFORE_MESSAGE = /^(?:\uFEFF|\u001b\[[0-9;?]*[A-Za-z])+/;
 
 /** A transport that reports why it ended. */
 interface StdioTransport extends Transport {
-  /** Resolves with the reason, as text. */
+  /** Resolves with the reason for the end, as text. */
   readonly ended: Promise<string>;
   /** The end of the server's standard error, as one line. */
   lastWords(): string;
 }
 
-/** The options of a transport over a child process. */
 interface StdioOptions {
   readonly server: ServerProcess;
-  /** A longer message ends the connection. In bytes. */
+  /** The maximum size of a message, in bytes; a longer message ends the connection. */
   readonly largest?: number;
 }
 
 /**
  * A transport with one message per line over the streams of a child process. Other lines are
- * ignored, because servers print all kinds of output. A line that is too long, or too many lines
+ * ignored, because servers print arbitrary output. A line that is too long, or too many lines
  * without a response among them, closes the connection and kills the server immediately, because a
  * flooding server does not respond to requests either.
  */
@@ -52,8 +51,8 @@ export function createStdioTransport({
     return isAnswer;
   };
   const transport: StdioTransport = {
-    // These two properties tell the library that this is a program, which may answer late because
-    // it is an older one.
+    // These two properties tell the library that the peer is a child process, which may respond
+    // late if it is an older server.
     ...{ pid: null, stderr: null },
     ended: reason.promise,
     lastWords,
@@ -75,7 +74,7 @@ export function createStdioTransport({
         errors = `${errors}${chunk.toString('utf8')}`.slice(-MAX_ERROR_TEXT);
       });
       for (const stream of [server.input, server.output, server.errors]) {
-        stream.on('error', () => {}); // Only the exit of the process counts, which is handled below.
+        stream.on('error', () => {}); // The end of the streams is ignored; the exit of the process is handled below.
       }
       server.ended.then((how) => {
         const said = lastWords();

@@ -2,9 +2,8 @@ import { lstat, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ParleyError } from '@parley/core';
 
-/** The limits of one command. */
 export interface SandboxLimits {
-  /** The time limit, in ms; after it everything in the sandbox is killed. */
+  /** The time limit, in ms, after which everything in the sandbox is killed. */
   readonly timeoutMs: number;
   /** How much output is kept, in characters: half from the start and half from the end. */
   readonly outputCharacters: number;
@@ -12,7 +11,7 @@ export interface SandboxLimits {
   readonly processes: number;
   /** The memory limit of all processes together, and of each one, in bytes. */
   readonly memoryBytes: number;
-  /** The total written to the workspace, including deleted data, in bytes. */
+  /** The limit on all data written to the workspace, including deleted data, in bytes. */
   readonly diskBytes: number;
   /** The largest file a command can write, in bytes. */
   readonly fileBytes: number;
@@ -21,8 +20,8 @@ export interface SandboxLimits {
 }
 
 /**
- * One minute, 30,000 characters, 128 processes, 1 GB of memory, 2 GB written in files of up to 1
- * GB, 256 MB of /tmp.
+ * The default limits: one minute, 30,000 characters, 128 processes, 1 GB of memory, 2 GB written in
+ * files of up to 1 GB, 256 MB of /tmp.
  */
 export const DEFAULT_LIMITS: SandboxLimits = {
   timeoutMs: 60_000,
@@ -36,11 +35,12 @@ export const DEFAULT_LIMITS: SandboxLimits = {
 
 /**
  * `sandbox-missing`: bubblewrap is not installed. `sandbox-forbidden`: the machine does not allow
- * it to work. `sandbox-folder`: the workspace cannot be separated from what it must not reach.
+ * bubblewrap to create a sandbox. `sandbox-folder`: the workspace contains folders that commands
+ * must not access.
  */
 export type SandboxErrorCode = 'sandbox-missing' | 'sandbox-forbidden' | 'sandbox-folder';
 
-/** Thrown instead of running a command unprotected. The message says how to fix that. */
+/** Thrown instead of running a command unprotected. The message explains how to fix the problem. */
 export class SandboxError extends ParleyError {
   constructor(code: SandboxErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });
@@ -62,11 +62,14 @@ export function createForbiddenError(said: string): SandboxError {
   return new SandboxError('sandbox-forbidden', message);
 }
 
-/** What a sandbox is built from. All paths are real paths. */
+/**
+ * The folders and files that a sandbox is built from. All paths are real paths, without symbolic
+ * links.
+ */
 interface SandboxPlan extends ClosedPaths {
   /** The only writable folder; it has the same path inside and outside the sandbox. */
   readonly workspace: string;
-  /** Additional read-only files, which may have disappeared by now. */
+  /** Additional read-only files, which may have been deleted. */
   readonly readOnly: readonly string[];
   readonly system: readonly SystemMount[];
   readonly network: boolean;
@@ -78,15 +81,15 @@ export const STATUS_FD = 3;
 export const USERS_FD = 4;
 export const GROUPS_FD = 5;
 
-/** An unprivileged user, who appears to own the files of the workspace. */
+/** An unprivileged user that appears to own the files of the workspace. */
 const USER = '1000';
 /** The user and group that `whoami` and other programs find. */
 export const USERS = (home: string): string => `parley:x:${USER}:${USER}::${home}:/bin/sh\n`;
 export const GROUPS = `parley:x:${USER}:\n`;
 
 /**
- * Builds bubblewrap's arguments for one command (G06). Their order matters: later mounts cover
- * earlier ones, and the root becomes read-only last. Pure.
+ * Builds bubblewrap's arguments for one command (G06). The order of the arguments matters: later
+ * mounts cover earlier ones, and the root becomes read-only last. Pure.
  */
 export function buildBwrapArguments(plan: SandboxPlan, command: string): string[] {
   const { workspace, closed, pinned, readOnly, system, network, limits } = plan;
@@ -102,7 +105,8 @@ export function buildBwrapArguments(plan: SandboxPlan, command: string): string[
     // No nested namespaces, because most sandbox escapes start with them.
     '--disable-userns',
     ...['--uid', USER, '--gid', USER, '--cap-drop', 'ALL', '--hostname', 'sandbox'],
-    // Without its own session, a command could type into the terminal that Parley was started from.
+    // Without a separate session, a command could type into the terminal from which Parley was
+    // started.
     ...['--new-session', '--die-with-parent'],
     '--clearenv',
     ...Object.entries(createSandboxEnvironment(workspace)).flatMap(([name, value]) => [
@@ -117,7 +121,7 @@ export function buildBwrapArguments(plan: SandboxPlan, command: string): string[
     ...['--size', String(limits.scratchBytes), '--tmpfs', '/dev/shm'],
     ...['--size', String(limits.scratchBytes), '--tmpfs', '/tmp'],
     ...['--bind', workspace, workspace],
-    // A mount point cannot be moved, so no other folder can take its place.
+    // A mount point cannot be moved, so no other folder can replace it.
     ...pinned.flatMap((path) => ['--bind', path, path]),
     ...readOnly.flatMap((path) => ['--ro-bind-try', path, path]),
     ...closed.flatMap((path) => ['--ro-bind', path, path]),
@@ -143,8 +147,9 @@ function createMountArguments(mount: SystemMount): string[] {
 }
 
 /**
- * Sets the limits and then executes the command. Limits that a shell does not know are enforced by
- * the watch over the whole sandbox. Both outputs share one stream, which preserves their order.
+ * Sets the limits and then executes the command. The monitoring of the whole sandbox enforces
+ * limits that a shell does not support. Standard output and standard error share one stream, which
+ * preserves their order.
  */
 function createLimitScript({
   processes,
@@ -174,9 +179,9 @@ type SystemMount =
   | { readonly kind: 'read-only'; readonly path: string }
   | { readonly kind: 'link'; readonly path: string; readonly target: string };
 
-/** Programs and libraries. On most systems, all but the first are links into it. */
+/** Programs and libraries. On most systems, all paths but the first are links into it. */
 const PROGRAMS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
-/** Only what programs need from /etc to start: no passwords, keys, or service settings. */
+/** Only the files in /etc that programs need to start: no passwords, keys, or service settings. */
 const SETTINGS = [
   '/etc/alternatives',
   '/etc/ld.so.cache',
@@ -214,7 +219,7 @@ async function findMount(path: string): Promise<SystemMount | null> {
     await stat(path);
     return { kind: 'read-only', path };
   } catch {
-    return null; // Expected: every distribution has only some of these paths.
+    return null; // A missing path is expected, because every distribution has only some of them.
   }
 }
 
@@ -225,8 +230,8 @@ export interface ClosedPaths {
 }
 
 /**
- * Resolves these names in the workspace to protected paths (W06, W09). Each must exist, because
- * otherwise a command could create it. Throws SandboxError when one is missing or is a link, whose
+ * Resolves names in the workspace to protected paths (W06, W09). Each path must exist, because
+ * otherwise a command could create it. Throws SandboxError if a path is missing or is a link, whose
  * target would be exposed.
  */
 export async function resolveClosedPaths(

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createOutputEnds } from './run.ts';
 
 describe('the two ends of an output', () => {
-  it('[P10] are the whole output when it is short enough, however it was split into chunks', () => {
+  it('[P10] are the whole output if it is short enough, regardless of the chunks', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme', maxLength: 40 }),

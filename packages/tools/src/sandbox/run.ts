@@ -18,7 +18,6 @@ import {
   USERS_FD,
 } from './arguments.ts';
 
-/** One invocation of bubblewrap. */
 interface BwrapRun {
   readonly program: string;
   readonly args: readonly string[];
@@ -34,14 +33,15 @@ interface BwrapOutcome {
   readonly ended: EndingReason | null;
 }
 
-/** How often the usage of a sandbox is measured, in ms. */
+/** The interval at which the usage of a sandbox is measured, in ms. */
 const WATCH_MS = 100;
 /** The longest error message of bubblewrap itself, in characters. */
 const MAX_MESSAGE = 2_000;
 
 /**
- * Runs bubblewrap until it exits. Killing it kills everything inside, because it is the parent and
- * the first process of the namespace. Throws SandboxError when the command was never started.
+ * Runs bubblewrap until it exits. Killing bubblewrap kills all processes in the sandbox, because it
+ * is the parent of the first process in the namespace. Throws SandboxError if the command was never
+ * started.
  */
 export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   const { program, args, workspace, limits, signal } = run;
@@ -57,7 +57,7 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
   let ended: EndingReason | null = null;
   collectFrom(child, STATUS_FD, (chunk) => {
     status.add(chunk);
-    // The report may have arrived only after the sandbox was killed.
+    // The status report may arrive only after the sandbox was killed.
     if (ended !== null) killInside(readReport(status.text()));
   });
   writeInput(child, USERS_FD, USERS(workspace));
@@ -65,7 +65,7 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
 
   const end = (why: EndingReason): void => {
     ended ??= why;
-    // Kills the whole group, because bubblewrap's first process may be dying while its second one
+    // Kills the whole group, because bubblewrap's first process may be exiting while its second one
     // would wait forever.
     signalGroup(child, 'SIGKILL');
     killInside(readReport(status.text()));
@@ -97,20 +97,18 @@ export async function runBwrap(run: BwrapRun): Promise<BwrapOutcome> {
 }
 
 /**
- * Kills the first process in the sandbox's namespace, and with it everything inside. That process
- * leaves bubblewrap's group shortly before it asks the kernel to die with its parent; a kill in
- * between would end only the parent and leave the command running. bubblewrap reports the process
- * before letting it continue.
+ * Kills the first process in the sandbox's namespace, and with it all others. That process leaves
+ * bubblewrap's group shortly before it asks the kernel to die with its parent; a kill in between
+ * would end only the parent and leave the command running. bubblewrap reports the process before
+ * letting it continue.
  */
 function killInside({ childPid, pidNamespace }: SandboxReport): void {
   if (childPid === null || pidNamespace === null) return;
-  // The process id may belong to an unrelated process by now, which is in another namespace.
+  // By now the process id may belong to an unrelated process, which is in another namespace.
   if (readNamespace(String(childPid)) !== formatNamespaceName(pidNamespace)) return;
   try {
     process.kill(childPid, 'SIGKILL');
-  } catch {
-    // The process has ended in the meantime.
-  }
+  } catch {}
 }
 
 /** Two outputs and the status report to read, users and groups to write. */
@@ -128,7 +126,7 @@ function collectFrom(child: ChildProcess, fd: number, add: (chunk: Uint8Array) =
   const pipe: Readable | Writable | null | undefined = child.stdio[fd];
   if (pipe === null || pipe === undefined || !('read' in pipe)) return;
   pipe.on('data', add);
-  // A broken pipe means that the process has ended, which is awaited anyway.
+  // A broken pipe means that the process has ended; its exit is awaited anyway.
   finished(pipe, () => {});
 }
 
@@ -170,8 +168,8 @@ function findExceededLimit(pidNamespace: number, limits: SandboxLimits): EndingR
 
 /**
  * Checks whether the disk of a folder has lost more than `bytes` of free space since the first
- * check. This detects what counting writes misses: preallocated space, and writes of processes that
- * nobody waited for.
+ * check. This check detects space that the counted writes miss: preallocated space, and writes of
+ * processes that no parent has waited for.
  */
 function createDiskWatch(folder: string, bytes: number): () => Promise<boolean> {
   let most = 0;
@@ -191,24 +189,25 @@ function createDiskWatch(folder: string, bytes: number): () => Promise<boolean> 
 /** Why Parley ended a command. */
 export type EndingReason = 'time' | 'stopped' | 'processes' | 'memory' | 'disk';
 
-/** The result of a command. */
 export interface CommandResult {
-  /** Standard output and error in the order of writing; if too long, the middle is left out. */
+  /**
+   * Standard output and standard error in the order of writing; if the output is too long, its
+   * middle is left out.
+   */
   readonly output: string;
-  /** Null when Parley ended the command. */
+  /** The exit code; null if Parley ended the command. */
   readonly exitCode: number | null;
   /**
    * The signal that ended the command, such as SIGSEGV; the exit code is then 128 plus the signal's
    * number.
    */
   readonly signal: string | null;
-  /** Why Parley ended the command; null when it ended on its own. */
+  /** Why Parley ended the command; null if the command ended by itself. */
   readonly ended: EndingReason | null;
-  /** The duration, in ms. */
   readonly tookMs: number;
 }
 
-/** The name of the signal that an exit code stands for, or null. */
+/** Returns the name of the signal that an exit code stands for, or null. */
 function getSignalName(exitCode: number): string | null {
   const number = exitCode - 128;
   return Object.entries(constants.signals).find(([, value]) => value === number)?.[0] ?? null;
@@ -217,13 +216,13 @@ function getSignalName(exitCode: number): string | null {
 /** Collects the start and the end of an output of any length. */
 interface OutputEnds {
   add(chunk: Uint8Array): void;
-  /** The text, with a line in the middle when something was left out. */
+  /** Returns the text, with a line in the middle that states how much was left out. */
   text(): string;
 }
 
 /**
- * Keeps the first and the last half of `limit` characters, plus at most one chunk in memory. What
- * lies between is counted and reported (P10). Bytes are decoded as UTF-8.
+ * Keeps the first and the last half of `limit` characters, plus at most one chunk in memory. The
+ * characters in between are counted, and their number is reported (P10).
  */
 export function createOutputEnds(limit: number): OutputEnds {
   const half = Math.floor(limit / 2);
@@ -249,13 +248,16 @@ export function createOutputEnds(limit: number): OutputEnds {
   };
 }
 
-/** What bubblewrap has reported on its status pipe so far. */
+/** The status that bubblewrap has reported so far. */
 interface SandboxReport {
-  /** The first process inside, by its id outside; known once the sandbox is being created. */
+  /**
+   * The process id, outside the sandbox, of its first process; known once the sandbox is being
+   * created.
+   */
   readonly childPid: number | null;
-  /** The PID namespace of the processes inside; known as soon as `childPid` is. */
+  /** The PID namespace of the processes in the sandbox; known as soon as `childPid` is. */
   readonly pidNamespace: number | null;
-  /** Known once the command has ended. */
+  /** The exit code; known once the command has ended. */
   readonly exitCode: number | null;
 }
 
@@ -265,7 +267,7 @@ const Line = z.object({
   'exit-code': z.number().optional(),
 });
 
-/** Parses the JSON lines; an incomplete last line is ignored. */
+/** Parses the JSON lines of the report; an incomplete last line is ignored. */
 function readReport(text: string): SandboxReport {
   const lines = text.split('\n').slice(0, -1).map(parseStatusLine);
   return {
@@ -279,11 +281,10 @@ function parseStatusLine(line: string): z.infer<typeof Line> {
   try {
     return Line.parse(JSON.parse(line));
   } catch {
-    return {}; // A line of another bubblewrap version; without the numbers, the command counts as not started.
+    return {}; // The line comes from another version of bubblewrap; without a process id, the command counts as not started.
   }
 }
 
-/** The usage of a sandbox at one moment. */
 interface TreeUsage {
   readonly processes: number;
   /** The anonymous memory of the processes, in bytes; files in /tmp have a separate limit. */
@@ -297,9 +298,9 @@ interface TreeUsage {
 
 /**
  * Counts the processes of a namespace, their memory and their writes. The kernel's limits apply per
- * user and per process, and not to root; this measures the sandbox as a whole. Processes that end
- * during the measurement are skipped. Stops counting beyond `enough` processes and is synchronous,
- * because a fork bomb grows during every wait.
+ * user and per process, and not to root; this function measures the sandbox as a whole. Processes
+ * that end during the measurement are skipped. The count stops beyond `enough` processes and is
+ * synchronous, because a fork bomb grows during every wait.
  */
 function measureTree(pidNamespace: number, enough: number): TreeUsage {
   const wanted = formatNamespaceName(pidNamespace);
@@ -310,7 +311,7 @@ function measureTree(pidNamespace: number, enough: number): TreeUsage {
     if (!/^\d+$/.test(id) || readNamespace(id) !== wanted) continue;
     processes += 1;
     if (processes > enough) break;
-    // Only anonymous memory, because libraries are shared.
+    // Only anonymous memory is counted, because libraries are shared.
     memoryBytes += readProcNumber(`/proc/${id}/status`, /^RssAnon:\s+(\d+) kB$/m) * 1_024;
     writtenBytes += readProcNumber(`/proc/${id}/io`, /^write_bytes: (\d+)$/m);
   }

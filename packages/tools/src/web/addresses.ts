@@ -32,13 +32,13 @@ export class WebError extends ParleyError {
 /** A URL that may be requested if its host resolves to a public address. */
 interface CheckedUrl {
   readonly url: URL;
-  /** The host without brackets and without a trailing dot. */
+  /** The host without brackets and trailing dot. */
   readonly host: string;
   /** Whether the host is an IP address, which is not looked up. */
   readonly isAddress: boolean;
 }
 
-/** Host names, or their last parts, that only exist inside a network. */
+/** Host names, or their last labels, that exist only inside a network. */
 const INSIDE =
   /(?:^|\.)(?:localhost|localdomain|local|internal|intranet|private|corp|home|lan|home\.arpa|in-addr\.arpa|ip6\.arpa|onion|test|invalid)$/;
 
@@ -78,19 +78,19 @@ export function checkUrl(text: string, ports: readonly number[], base?: URL): Ch
 }
 
 /**
- * The refusal of one URL. Only its host is shown, because a redirecting server chooses the rest.
+ * Creates the error for a refused URL. The message contains only the host, because a redirecting
+ * server chooses the rest of the URL.
  */
 function createRefusedError(what: string, why: string): WebError {
   return new WebError('web-refused', `${JSON.stringify(what.slice(0, 200))} is not read: ${why}.`);
 }
 
-/** The one IP address that a request is sent to. */
 export interface HostAddress {
   readonly address: string;
   readonly family: 4 | 6;
 }
 
-/** How names are resolved and which addresses are allowed. Tests use their own rules. */
+/** How names are resolved and which addresses are allowed. */
 export interface AddressRules {
   readonly resolve: (host: string) => Promise<readonly string[]>;
   readonly isAllowed: (address: string) => boolean;
@@ -103,8 +103,8 @@ export const PUBLIC_ONLY: AddressRules = {
 };
 
 /**
- * Resolves a host once. The request must be sent to exactly this address, so that the name cannot
- * lead elsewhere a moment later. A host is refused as soon as one of its addresses is.
+ * Resolves a host once. The request must be sent to exactly this address, because the name could
+ * resolve to another one a moment later. A host is refused as soon as one of its addresses is.
  */
 export async function resolveHost(
   { host, isAddress }: CheckedUrl,
@@ -136,7 +136,7 @@ async function lookUpAddresses(
 /** Loaded on first use, because most runs never fetch a page. */
 const require = createRequire(import.meta.url);
 
-/** The range that contains all addresses assigned for general use, and nothing else. */
+/** The range of all addresses that are assigned for general use. */
 const GLOBAL_IPV6 = '2000::/3';
 /** A documentation range newer than the library. */
 const NEWER_DOCUMENTATION = '3fff::/20';

@@ -22,7 +22,7 @@ export interface FetchLimits {
   readonly ports: readonly number[];
 }
 
-/** 20 s, 5 MB, 5 redirects and the two standard ports. */
+/** The default limits: 20 s, 5 MB, 5 redirects and the two standard ports. */
 export const FETCH_LIMITS: FetchLimits = {
   timeoutMs: 20_000,
   maxBytes: 5_000_000,
@@ -32,16 +32,16 @@ export const FETCH_LIMITS: FetchLimits = {
 
 /** A resource from the web. */
 export interface Resource {
-  /** Its URL after redirects. */
+  /** The URL after redirects. */
   readonly url: URL;
   readonly bytes: Buffer;
-  /** The declared content type; empty when there is none. */
+  /** The declared content type; empty if there is none. */
   readonly contentType: string;
 }
 
 /**
  * Fetches from the public internet (G06). Every hop is checked like the first one: its URL, its
- * host name, and the address the name resolves to. Throws WebError, or the reason of the aborted
+ * host name, and the address the name resolves to. Throws WebError, or the abort reason of the
  * signal.
  */
 export async function fetchResource(
@@ -88,7 +88,7 @@ async function followRedirects(
   );
 }
 
-/** A lookup cannot be aborted; a slow one is abandoned. */
+/** A lookup cannot be aborted, so a slow lookup is abandoned. */
 function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const stop = (): void => reject(signal.reason);
@@ -120,8 +120,9 @@ const HEADERS = {
 };
 
 /**
- * Sends one GET to exactly this address, whatever the name resolves to by now, and returns the
- * response once its headers have arrived. No cookies, no kept connections, no proxy.
+ * Sends a GET request to exactly this address, regardless of what the name resolves to now, and
+ * returns the response once its headers have arrived. The request has no cookies, no persistent
+ * connection and no proxy.
  */
 function requestOnce(url: URL, at: HostAddress, signal: AbortSignal): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -154,14 +155,13 @@ export function createPinnedLookup({ address, family }: HostAddress): LookupFunc
   };
 }
 
-/** The error for a connection that failed or broke. */
 function createUnreachableError(url: URL, cause: unknown): WebError {
   const message = `${url.host} cannot be reached (${reasonOf(cause) || 'the connection failed'}).`;
   return new WebError('web-unreachable', message, cause);
 }
 
 /**
- * Reads and decompresses a response, and stops once it exceeds `maxBytes`. Its declared length is
+ * Reads and decompresses a response, and stops once it exceeds `maxBytes`. The declared length is
  * not trusted, and a small file can decompress to a very large one.
  */
 async function readPageBody(
@@ -190,7 +190,7 @@ async function readPageBody(
 
 function unpackResponse(response: IncomingMessage): AsyncIterable<Uint8Array> {
   const unpack = createUnpacker(response.headers['content-encoding']);
-  // Stream errors surface at the end that is being read.
+  // Errors surface in the last stream of the chain, which is the one being read.
   return unpack === null ? response : pipeline(response, unpack, () => {});
 }
 

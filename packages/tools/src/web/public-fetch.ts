@@ -6,7 +6,7 @@ export type FetchPublic = (url: URL, init: RequestInit, maxBytes: number) => Pro
 
 /**
  * Sends one request to the public internet over https. The URL is checked like that of a page, and
- * the request is sent to the address that was checked. Redirects are not followed.
+ * the request is sent to exactly the address that was checked. Redirects are not followed.
  */
 export const fetchPublic: FetchPublic = async (url, init, maxBytes) => {
   if (url.protocol !== 'https:') throw new Error(`${url.host} does not use https`);

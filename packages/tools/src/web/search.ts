@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { WebError } from './addresses.ts';
 import { cleanOneLine } from './read-page.ts';
 
-/** One search result. All of it was written by outsiders. */
+/** All fields were written by outsiders. */
 export interface SearchHit {
   readonly title: string;
   readonly url: string;
@@ -17,23 +17,18 @@ export interface SearchQuery {
   readonly results: number;
 }
 
-/** The dependencies of search engines. */
 export interface EngineDeps {
   readonly fetch: typeof globalThis.fetch;
   /** The deadline of one request, in ms; 15 s when absent. */
   readonly timeoutMs?: number;
 }
 
-/** The configured search engines. */
 export interface SearchSettings {
   readonly searxng?: SearxngSettings | undefined;
   readonly brave?: BraveSettings | undefined;
 }
 
-/**
- * Searches the web. Throws WebError when no engine returned results, or the reason of the aborted
- * signal.
- */
+/** Throws WebError if no engine returned results, or the abort reason of the signal. */
 export type SearchWeb = (query: SearchQuery, signal: AbortSignal) => Promise<readonly SearchHit[]>;
 
 /**
@@ -43,8 +38,8 @@ export type SearchWeb = (query: SearchQuery, signal: AbortSignal) => Promise<rea
 const MAX_LENGTHS = { title: 200, url: 500, snippet: 400 };
 
 /**
- * Creates a search over the configured engines: the operator's own first, then the next one if it
- * fails. Returns null when no engine is configured.
+ * Creates a search over the configured engines: the operator's own engine is queried first, and the
+ * next one if it fails. Returns null if no engine is configured.
  */
 export function openSearch(settings: SearchSettings, deps: EngineDeps): SearchWeb | null {
   const engines: readonly SearchWeb[] = [
@@ -77,7 +72,7 @@ function cleanHit({ title, url, snippet }: SearchHit): SearchHit {
   };
 }
 
-/** Some engines behind SearXNG leave emphasis tags in. */
+/** Some engines behind SearXNG return emphasis tags in their text. */
 function stripEmphasisTags(text: string): string {
   return text.replace(/<\/?(?:b|strong|em|i|mark|span|br)(?:\s[^<>]{0,100})?\/?>/gi, '');
 }
@@ -91,14 +86,14 @@ function toShortLine(text: string, longest: number): string {
 interface SearchEngine {
   readonly name: string;
   readonly settings: string;
-  /** Explanations of status codes that differ from the usual ones. */
+  /** Explanations of status codes that differ from the generic ones. */
   readonly meaning: Readonly<Record<number, string>>;
 }
 
 /** One request to a search engine. */
 interface EngineRequest<Answer> {
   readonly url: URL;
-  /** Keys belong here and never into the URL. */
+  /** API keys are sent in headers, never in the URL. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly answer: z.ZodType<Answer>;
 }
@@ -107,8 +102,9 @@ const TIMEOUT_MS = 15_000;
 const MAX_BYTES = 2_000_000;
 
 /**
- * Queries an engine. Redirects are not followed, because they would carry the key elsewhere. Throws
- * WebError, whose message says what to fix and never contains the key or the engine's own text.
+ * Queries an engine. Redirects are not followed, because they would send the key to another server.
+ * Throws WebError, whose message states how to fix the problem and never contains the key or the
+ * engine's own text.
  */
 async function askEngine<Answer>(
   engine: SearchEngine,
@@ -192,7 +188,9 @@ function describeWait(headers: Headers): string {
 
 /** A SearXNG instance: the settings section `web.search.searxng`. */
 interface SearxngSettings {
-  /** May be in the operator's own network, because only the operator can configure it. */
+  /**
+   * The server may be in the operator's own network, because only the operator can configure it.
+   */
   readonly baseUrl: string;
   /** A language such as `de` or `zh-CN`; the instance's default when absent. */
   readonly language?: string | undefined;
@@ -206,7 +204,7 @@ const Text = z
 
 const SearxngResponse = z.object({
   results: z.array(z.object({ url: z.string(), title: Text, content: Text })),
-  /** Pairs of an engine and the reason why it did not respond. */
+  /** Pairs of an engine's name and the reason why it did not respond. */
   unresponsive_engines: z.array(z.unknown()).default([]),
 });
 
@@ -238,11 +236,11 @@ function createSearxngSearch({ baseUrl, language }: SearxngSettings, deps: Engin
 /** Brave Search: the settings section `web.search.brave`. */
 interface BraveSettings {
   readonly apiKey: string;
-  /** Brave’s own URL when absent; tests use another. */
+  /** The base URL; Brave’s own when absent. */
   readonly baseUrl?: string | undefined;
 }
 
-/** `web` is missing when there are no results. */
+/** `web` is missing if there are no results. */
 const BraveResponse = z.object({
   type: z.literal('search'),
   web: z
@@ -268,7 +266,7 @@ function createBraveSearch(
     const url = new URL('/res/v1/web/search', baseUrl);
     url.searchParams.set('q', query);
     url.searchParams.set('count', String(Math.min(results, BRAVE_MOST)));
-    // Otherwise the search terms are wrapped in HTML tags.
+    // Without this parameter, the search terms are wrapped in HTML tags.
     url.searchParams.set('text_decorations', 'false');
     url.searchParams.set('result_filter', 'web');
     const asked = { url, headers: { 'x-subscription-token': apiKey }, answer: BraveResponse };

@@ -11,27 +11,26 @@ import {
 import { findProposedValue, readFieldAnswer } from './read-answer.ts';
 import type { Elicitation } from './read-request.ts';
 
-/** The answer that the server receives. */
 export interface ElicitationAnswer {
   readonly action: 'accept' | 'decline' | 'cancel';
   readonly content?: Readonly<Record<string, FieldValue>>;
 }
 
-/** The answer, and a note for the model if the server received none. */
+/** The answer for the server, and a note for the model if the server received no answer. */
 export interface AnsweredElicitation {
   readonly answer: ElicitationAnswer;
   readonly note: string | null;
 }
 
-/** Asks the turn's person. `part` distinguishes the questions within one call. */
+/** `part` distinguishes several questions of the same call. */
 export type AskPart = (question: PersonQuestion) => Promise<AskedPerson>;
 
 /** How many times one question is asked until the answer is valid. */
 const MAX_ATTEMPTS = 3;
 
 /**
- * Asks the person for what a server wants to know. The turn is suspended while their answer is
- * missing.
+ * Asks the person for the fields that a server requests. The turn is suspended until the person
+ * answers.
  */
 export async function answerElicitation(
   asked: Exclude<Elicitation, { kind: 'unfit' }>,
@@ -101,7 +100,7 @@ async function askField(
   throw createNotUnderstood();
 }
 
-/** Returns once the person has agreed. */
+/** Returns after the person has agreed. */
 async function awaitConsent(
   question: Omit<PersonQuestion, 'part'>,
   part: string,

@@ -9,12 +9,14 @@ import { readElicitation } from './read-request.ts';
 export interface McpQuestionedCall {
   readonly server: string;
   readonly tool: string;
-  /** Makes the call again. */
+  /** Repeats the call. */
   readonly repeat: (reply: McpReply) => Promise<McpResult | McpAsking>;
   readonly at: Pick<ToolCall, 'ask' | 'held' | 'signal'>;
 }
 
-/** How many times a server may ask during one call, and for how many things at a time. */
+/**
+ * How many times a server may ask during one call, and how many questions one request may contain.
+ */
 const MAX_ROUNDS = 8;
 const MAX_REQUESTS = 5;
 /** The delay before the next attempt, in ms, for a server that only asks to be called again. */
@@ -27,10 +29,10 @@ const McpQuestions = z.object({
 type McpQuestions = z.infer<typeof McpQuestions>;
 
 /**
- * Continues a call whose server asks for something first (G03). The request is journalled before a
- * person is asked, so that the run after the answer, in whatever process, repeats the call with
- * exactly that request. `first` is the server's current request; it is absent in a run that finds
- * it in the journal.
+ * Continues a call whose server asks for something first (G03). The request is journaled before a
+ * person is asked, so that the run after the answer repeats the call with exactly that request,
+ * even in another process. `first` is the server's current request; it is absent in a resumed run,
+ * which reads the request from the journal.
  */
 export async function callWithQuestions(
   call: McpQuestionedCall,

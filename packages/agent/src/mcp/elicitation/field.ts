@@ -31,7 +31,7 @@ export type FieldKind =
 
 export type FieldValue = string | number | boolean | readonly string[];
 
-/** One field in a form. */
+/** A field in a form. */
 export type FormField = FieldKind & {
   readonly name: string;
   readonly title: string;
@@ -41,15 +41,18 @@ export type FormField = FieldKind & {
   readonly proposed?: FieldValue | undefined;
 };
 
-/** A form that cannot be presented to a person. The message tells the model why. */
+/**
+ * Thrown for a form that cannot be presented to a person. The message explains the reason to the
+ * model.
+ */
 export class UnfitFormError extends Error {}
 
 /** The maximum number of fields in a form; more are too many for a chat. */
 const MAX_FIELDS = 20;
 const MAX_OPTIONS = 50;
 /**
- * The maximum length of a choice's label, in characters. With a distinguishing mark it is as long
- * as a button may be.
+ * The maximum length of a choice's label, in characters. Together with a distinguishing suffix, a
+ * label is as long as a button may be.
  */
 const MAX_LABEL = 54;
 const MAX_TITLE = 100;

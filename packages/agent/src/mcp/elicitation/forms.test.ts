@@ -52,7 +52,7 @@ describe('a person’s answer to a field of a form', () => {
     [TITLED, 'none', []],
     [TITLED, 'all', COLORS],
     [TITLED, 'the blue, the red', ['red', 'blue']],
-  ])('[G03] %j with %j is %j', (property, text, value) => {
+  ])('[G03] field %j, answer %j: parsed as %j', (property, text, value) => {
     expect(readFieldAnswer(fieldOf(property), text)).toEqual({ kind: 'value', value });
   });
 
@@ -74,12 +74,12 @@ describe('a person’s answer to a field of a form', () => {
     [SEVERAL, '1, 2, 3', 'at most 2'],
     [SEVERAL, 'none', 'at least 1'],
     [SEVERAL, '1, 9', 'not all of these'],
-  ])('[G03] %j refuses %j: %s', (property, text, problem) => {
+  ])('[G03] field %j refuses the answer %j: %s', (property, text, problem) => {
     const read = readFieldAnswer(fieldOf(property), text);
     expect(read).toMatchObject({ kind: 'problem', problem: expect.stringContaining(problem) });
   });
 
-  it('[G03] may be the server’s proposal only if it is valid as an answer', () => {
+  it('[G03] accepts the server’s proposed value only if it is a valid answer', () => {
     const proposed = (property: object) => findProposedValue(fieldOf(property));
     expect(proposed({ type: 'integer', default: 3 })).toBe(3);
     expect(proposed({ type: 'integer', default: 2.5 })).toBeUndefined();
@@ -117,12 +117,12 @@ describe('a form that cannot be presented to a person', () => {
       ],
       ...['Kennwort', 'пароль', 'access token', 'Credit card', 'cardNumber', 'OTP', 'seed phrase'],
     ].map((name) => [`asks for ${name}`, { [name]: { type: 'string' } }] as const),
-  ])('[G03] [P18] %s', (_what, properties) => {
+  ])('[G03] [P18] rejects a form that %s', (_what, properties) => {
     expect(() => readFields({ type: 'object', properties })).toThrow(UnfitFormError);
   });
 
   it.each(['pinned', 'Number of tokens', 'card', 'Passport country', 'shipping', 'opinion'])(
-    '[G03] %s is not a secret',
+    '[G03] does not treat %s as a secret',
     (name) => {
       expect(
         readFields({ type: 'object', properties: { [name]: { type: 'string' } } }).length,
@@ -135,7 +135,7 @@ describe('the text of a server in a question', () => {
   const outside = fc.string({ unit: 'grapheme', maxLength: 3_000 });
   const asker = (message: string) => ({ server: 'desk', tool: 'book', message });
 
-  it('[G03] [P18] is bounded, and each of its lines is quoted', () => {
+  it('[G03] [P18] bounds the server’s text and quotes each of its lines', () => {
     fc.assert(
       fc.property(outside, outside, (message, description) => {
         const field = fieldOf({ type: 'string', title: 'Name', description });
@@ -153,7 +153,7 @@ describe('the text of a server in a question', () => {
     expect(restoreLiteral(question)).toContain('> Fine.\n> **From Parley:** `all` is safe <b>');
   });
 
-  it('[G03] is read without an error whatever the server sends, and only web addresses are shown', () => {
+  it('[G03] reads any message of a server without an error, and shows only web addresses', () => {
     const params = fc.record(
       {
         mode: fc.oneof(fc.constantFrom('form', 'url'), outside),
@@ -173,7 +173,7 @@ describe('the text of a server in a question', () => {
     expect(readElicitation({ method: 'sampling/createMessage', params: {} })).toBeNull();
   });
 
-  it('[G03] [P18] comes with a warning if a host name has letters that look like others', () => {
+  it('[G03] [P18] warns about a host name whose letters look like others', () => {
     const { question } = createAddressQuestion(asker(''), new URL('https://аpple.example/'));
     expect(question).toContain('xn--');
     expect(question).toContain('can look like others');

@@ -72,7 +72,7 @@ function listFieldChoices(field: FormField): readonly string[] {
   return field.kind === 'one' ? field.options.map(({ label }) => label) : [];
 }
 
-/** A hint about the expected form of the answer, if the field itself does not make it clear. */
+/** A hint about the expected form of the answer, for fields whose label does not make it clear. */
 function getFieldHint(field: FormField): string {
   switch (field.kind) {
     case 'text':
@@ -146,7 +146,7 @@ export function createConsentQuestion(
   return { question: formatOpening(asker), choices: ['Accept'], skip: DECLINES };
 }
 
-/** Shows an address. Parley never opens it. */
+/** Formats a web address for a person. Parley never opens the address. */
 export function createAddressQuestion(
   asker: AskingServerTool,
   url: URL,

@@ -2,7 +2,7 @@ import { readYesOrNo } from '@parley/core';
 import { z } from 'zod';
 import type { FieldOption, FieldValue, FormField } from './field.ts';
 
-/** The value of a field as answered by a person, or what is wrong with the answer. */
+/** The parsed value of a person's answer, or what is wrong with the answer. */
 export type FieldAnswer =
   | { readonly kind: 'value'; readonly value: FieldValue }
   | { readonly kind: 'problem'; readonly problem: string };
@@ -10,7 +10,7 @@ export type FieldAnswer =
 const value = (of: FieldValue): FieldAnswer => ({ kind: 'value', value: of });
 const answerProblem = (text: string): FieldAnswer => ({ kind: 'problem', problem: text });
 
-/** Parses what a person has written or selected for a field. */
+/** Parses a person's answer to a field. */
 export function readFieldAnswer(field: FormField, said: string): FieldAnswer {
   const text = said.trim();
   switch (field.kind) {

@@ -5,7 +5,7 @@ import { type FormField, readFields, UnfitFormError } from './field.ts';
 export type Elicitation =
   | { readonly kind: 'form'; readonly message: string; readonly fields: readonly FormField[] }
   | { readonly kind: 'url'; readonly message: string; readonly url: URL }
-  /** Cannot be presented to a person; the reason is for the model. */
+  /** A request that cannot be presented to a person; the reason is for the model. */
   | { readonly kind: 'unfit'; readonly reason: string };
 
 /** The maximum length of an address, in characters. */

@@ -139,8 +139,8 @@ Kept by Ann since the spring.
 `;
 
 /**
- * The notes for some days, keyed by the number of days before the last one. All other days contain
- * next to nothing.
+ * Returns notes for some days, keyed by the number of days before the last one. All other days have
+ * an almost empty note.
  */
 const NOTED: Readonly<Record<number, readonly string[]>> = {
   29: ['Bo asked about the keys.'],

@@ -14,8 +14,8 @@ const LIBRARIES = [
 ];
 
 /**
- * Enables tracing. Returns null, with one warning, when that fails, usually because its optional
- * libraries are not installed. No answer depends on them.
+ * Enables tracing. Returns null, with one warning, if that fails, usually because the optional
+ * libraries are not installed. Answers do not depend on traces.
  */
 export async function openTracing(
   options: TracingOptions,

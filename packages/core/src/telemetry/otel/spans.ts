@@ -30,8 +30,8 @@ import { systemTime } from '../../time.ts';
 import type { Scrub } from '../scrubber.ts';
 
 /**
- * Traces a share of the messages, each one entirely or not at all. Work that belongs to no message
- * is omitted, because queues poll for work all the time.
+ * Traces a share of the messages, each completely or not at all. Work that belongs to no message is
+ * omitted, because queues poll for work all the time.
  */
 export function createMessageSampler(share: number): Sampler {
   const first = share === 1 ? new AlwaysOnSampler() : new TraceIdRatioBasedSampler(share);
@@ -60,7 +60,7 @@ const FROM_STORE: ReadonlySet<SpanName> = new Set([
   'parley.delivery',
 ]);
 
-/** Parley's tracer on OpenTelemetry. */
+/** Implements Parley's tracer with OpenTelemetry. */
 export function openTracer(tracer: OtelTracer): Tracer {
   return {
     span(name, start, work) {
@@ -98,7 +98,10 @@ function createParentContext(name: SpanName, { parent }: SpanStart): Context {
   return FROM_STORE.has(name) ? ROOT_CONTEXT : context.active();
 }
 
-/** The W3C trace context. Untraced spans have one as well, so that they remain untraced. */
+/**
+ * Returns the W3C trace context. Untraced spans have a context as well, so that their children
+ * remain untraced.
+ */
 function formatTraceContext(span: OtelSpan): string {
   const { traceId, spanId, traceFlags } = span.spanContext();
   return `00-${traceId}-${spanId}-${(traceFlags & TraceFlags.SAMPLED) === 1 ? '01' : '00'}`;
@@ -120,7 +123,7 @@ function toSpanAttributes(facts: SpanFacts = {}) {
   );
 }
 
-/** A code or a kind, because error messages may contain what people wrote. */
+/** Returns a code or a kind, because error messages may contain text that people wrote. */
 function getSpanErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
@@ -133,7 +136,7 @@ const OF_QUEUES: ReadonlySet<string> = new Set([
   'bullmq.job.name',
   'bullmq.job.attempts.made',
 ]);
-/** How often an unreachable collector is logged, in ms. */
+/** The interval at which an unreachable collector is logged, in ms. */
 const LOG_INTERVAL_MS = 60_000;
 
 /**

@@ -4,8 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
 /**
- * For tests: replaces the process that reads a document. The document's content determines its
- * behavior.
+ * For tests: replaces the process that reads a document. The content of the document determines the
+ * behavior of the replacement.
  */
 const deeds: Readonly<Record<string, () => unknown>> = {
   crash: () => process.kill(process.pid, 'SIGSEGV'),

@@ -47,7 +47,7 @@ const XLSX_PARTS = {
   'xl/_rels/workbook.xml.rels': `<Relationships ${PACKAGE}><Relationship Id="r1" Type="${OFFICE}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
 };
 
-/** For tests: a slide show; the slides are stored in the order of their numbers sorted as text. */
+/** For tests: a slide show whose slides are stored in the alphabetical order of their numbers. */
 export function createPptx(slides: readonly string[]): Uint8Array {
   const members: Record<string, string> = {
     '[Content_Types].xml': '<Types/>',
@@ -121,7 +121,7 @@ export function createPdfBomb(megabytes: number): Uint8Array {
     '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R /Resources << >> >>',
     `<< /Length ${data.length} /Filter /FlateDecode >>\nstream\n${data.toString('latin1')}\nendstream`,
   ].map((object, at) => `${at + 1} 0 obj\n${object}\nendobj\n`);
-  // There is no cross-reference table, so readers rebuild it.
+  // The file has no cross-reference table, so readers rebuild it.
   const file = `%PDF-1.4\n${objects.join('')}trailer\n<< /Size 5 /Root 1 0 R >>\n%%EOF\n`;
   return Uint8Array.from(Buffer.from(file, 'latin1'));
 }

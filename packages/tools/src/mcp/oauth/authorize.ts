@@ -16,7 +16,6 @@ import {
   toStoredTokens,
 } from './sign-in-state.ts';
 
-/** A server that people can sign in to. */
 export interface SignInServer {
   readonly name: string;
   readonly url: string;
@@ -35,7 +34,7 @@ interface SignInDeps {
 const TIMEOUT_MS = 15 * 60_000;
 const MAX_WORDS = 400;
 
-/** Why a sign-in failed, worded for people. */
+/** A failed sign-in; the message is worded for people. */
 export class SignInError extends ParleyError {
   constructor(message: string, cause?: unknown) {
     super({ code: 'mcp-sign-in-failed', message, retryable: true, cause });
@@ -81,8 +80,8 @@ export async function beginSignIn(
 }
 
 /**
- * Checks the authorization server. Where the operator has named one, the MCP server cannot send people and their
- * credentials elsewhere.
+ * Checks that the authorization server is allowed. If the operator has named one, the MCP server
+ * cannot send people and their credentials to another.
  */
 function checkAuthorizationServer({ name, oauth }: SignInServer, { discovery }: SignInDraft): void {
   const { issuer: named } = oauth;
@@ -140,7 +139,7 @@ async function exchangeCode(
 ): Promise<void> {
   const failure = await server.vault.update(async (kept) => {
     const now = selectStateFor(server.url, kept);
-    // A sign-in can be completed only once, whatever the outcome.
+    // A sign-in can be completed only once, even if it fails.
     const { pending, ...rest } = now;
     const { client: _unknown, ...withoutClient } = rest;
     const failed = (why: string, cause?: unknown) => ({
@@ -167,7 +166,7 @@ async function exchangeCode(
   if (failure !== null) throw failure;
 }
 
-/** Exchanges the code, only at the authorization server where the sign-in started. */
+/** Exchanges the code only with the authorization server at which the sign-in started. */
 async function requestTokens(
   { url, oauth, fetchPublic }: SignInServer,
   { discovery, client }: SignInState,
@@ -184,7 +183,7 @@ async function requestTokens(
     ...(metadata !== undefined && { metadata }),
     clientInformation: information,
     authorizationCode: code,
-    // A response from another issuer is refused (RFC 9207).
+    // A response from another issuer is rejected (RFC 9207).
     ...(iss !== undefined && { iss }),
     codeVerifier: verifier,
     redirectUri: redirectUrl,
@@ -256,9 +255,10 @@ function createProvider(
     },
     state: () => state,
     clientInformation: (at) => {
-      // Attributed to the discovered issuer; the setting `issuer` restricts which ones are allowed.
+      // The registration belongs to the discovered issuer; the setting `issuer` restricts which
+      // issuers are allowed.
       if (fixed !== undefined) return { ...fixed, ...(at !== undefined && { issuer: at.issuer }) };
-      // A registration for another redirect URL would be refused.
+      // A registration for another redirect URL would be rejected.
       return draft.client?.redirectUrl === redirectUrl ? draft.client.information : undefined;
     },
     saveClientInformation: (information) => {
@@ -266,7 +266,7 @@ function createProvider(
     },
     // A new sign-in must not reuse existing tokens.
     tokens: () => undefined,
-    // The code is exchanged without the library's steps, which would start over after a refusal.
+    // The code is exchanged outside the library's steps, which would start over after a refusal.
     saveTokens: () => {},
     saveCodeVerifier: (verifier) => {
       draft.verifier = verifier;

@@ -27,9 +27,9 @@ interface BearerDeps {
 const EARLY_MS = 30_000;
 
 /**
- * Supplies the access token for the requests of one connection. Renews it before it expires and
- * when the server refuses it. Only one process at a time renews it; the other processes then use
- * the new token. Throws SignInNeededError when only a person can continue.
+ * Supplies the access token for the requests of one connection. The token is renewed before it
+ * expires and when the server refuses it. Only one process at a time renews the token; the other
+ * processes then use the new one. Throws SignInNeededError when only a person can continue.
  */
 export function createBearer(deps: BearerDeps): AuthProvider {
   const { url, vault, clock } = deps;
@@ -39,7 +39,7 @@ export function createBearer(deps: BearerDeps): AuthProvider {
       const now = selectStateFor(url, kept);
       const { tokens } = now;
       const asked = challenge === undefined ? now : { ...now, challenge };
-      // Another request or process has already renewed it.
+      // Another request or process has already renewed the token.
       if (tokens !== undefined && tokens.access !== used) return { next: asked, result: 'renewed' };
       const renewed = tokens === undefined ? null : await renewTokens(deps, now, tokens);
       const { tokens: _old, ...rest } = asked;
@@ -74,12 +74,12 @@ export function createBearer(deps: BearerDeps): AuthProvider {
   };
 }
 
-/** Errors that are worth a retry later. */
+/** Errors after which a later retry may succeed. */
 const PASSING = /server_error|internal|unavailable|too_many|slow_down|rate.?limit|timeout/i;
 
 /**
- * Returns null when a person has to sign in again, and `client-unknown` when the server also no
- * longer knows Parley's registration. Throws an error when a retry may work later.
+ * Returns null if a person has to sign in again, and `client-unknown` if the authorization server
+ * no longer recognizes Parley's registration. Throws an error if a later retry may succeed.
  */
 async function renewTokens(
   { url, oauth, clock, fetchPublic }: BearerDeps,
@@ -89,7 +89,7 @@ async function renewTokens(
   const { refresh, issuer } = tokens;
   const information = getFixedClient(oauth) ?? client?.information;
   if (refresh === undefined || information === undefined || discovery === undefined) return null;
-  // The server may name another issuer by now, which must not receive the tokens of this one.
+  // The MCP server may name another issuer now, which must not receive the tokens of this one.
   if (issuer !== undefined && issuer !== getIssuer(discovery)) return null;
   const { authorizationServerMetadata: metadata, resourceMetadata } = discovery;
   const resource = resourceMetadata?.resource;

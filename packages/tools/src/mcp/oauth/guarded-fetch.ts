@@ -9,9 +9,9 @@ const TIMEOUT_MS = 15_000;
 
 /**
  * A `fetch` for URLs that a server names. Requests to origins configured by the operator are sent
- * as usual. All others must use https and lead to the public internet, and are sent to the very IP
- * address that was checked. Redirects are not followed, because they could carry a code or token
- * elsewhere.
+ * as usual. All other URLs must use https and lead to the public internet, and the request is sent
+ * to exactly the IP address that was checked. Redirects are not followed, because they could carry
+ * a code or token elsewhere.
  */
 export function createGuardedFetch(
   serverUrl: string,
@@ -34,13 +34,14 @@ export function createGuardedFetch(
 }
 
 /**
- * Whether a URL points to this machine. Only a server that runs here itself may name such a URL.
+ * Whether a URL points to this machine. Only a server that runs on this machine may name such a
+ * URL.
  */
 function isLoopbackUrl({ hostname }: URL): boolean {
   return ['localhost', '127.0.0.1', '[::1]'].includes(hostname);
 }
 
-/** Checks that a browser may be sent to this sign-in page; throws an error if not. */
+/** Throws an error unless a browser may be sent to this sign-in page. */
 export function checkAuthorizationUrl(url: URL, serverUrl: string): void {
   const isLocal = isLoopbackUrl(url) && isLoopbackUrl(new URL(serverUrl));
   if (url.protocol === 'https:' || (url.protocol === 'http:' && isLocal)) return;

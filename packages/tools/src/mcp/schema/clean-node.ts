@@ -5,10 +5,9 @@ import { mergeParts } from './merge.ts';
 import type { PropertyNames } from './property-names.ts';
 import { findType, type JsonType, listTypes } from './types.ts';
 
-/** The state while one schema is rebuilt. */
 export interface CleaningState {
   readonly root: Block;
-  /** At this depth, parts are described only by their type. */
+  /** Parts below this depth are described only by their type. */
   readonly deepest: number;
   nodes: number;
 }
@@ -56,7 +55,7 @@ export function cleanNode(
     ...copyValueRules(node, choices),
     ...copyBounds(node),
   };
-  // At the deepest level only the type is shown.
+  // Parts at the deepest level show only their type.
   if (depth >= at.deepest) return { ...own, ...cleanItems({}, types, names, below) };
   return {
     ...own,
@@ -85,7 +84,7 @@ function describeNode(node: Block, choices: readonly PlainChoice[]): Block {
   return line === '' ? {} : { description: line };
 }
 
-/** Empty unless all choices are plain values; otherwise only the server can validate them. */
+/** Empty unless all choices are plain values; other choices can be validated only by the server. */
 function listPlainChoices(node: Block): readonly PlainChoice[] {
   const all = z.array(PlainChoice).safeParse(node.enum).data ?? [];
   const withNull = node.nullable === true && all.length > 0 ? [...all, null] : all;
@@ -138,8 +137,8 @@ function cleanAlternatives(node: Block, names: PropertyNames, below: CleanChild)
   if (!Array.isArray(said)) return {};
   const options = said.filter((option) => option !== false).map((option) => below(option, names));
   if (node.nullable === true) options.push({ type: 'null' });
-  // Options that only say which properties are required together are indistinguishable once
-  // cleaned.
+  // Alternatives that only state which properties are required together are identical after the
+  // cleanup.
   const tellsApart = options.some((option) => Object.keys(option).length > 0);
   return tellsApart ? { anyOf: options } : {};
 }
@@ -204,7 +203,7 @@ function listNamesRequiredInside(all: Block): readonly string[] {
 
 function cleanAdditional(node: Block, names: PropertyNames, below: CleanChild): Block {
   const { additionalProperties: more, patternProperties } = node;
-  // Names allowed by `patternProperties` are not checked here, so other properties cannot be
+  // Names that match `patternProperties` are not checked here, so other properties cannot be
   // forbidden.
   if (more === undefined || more === true || patternProperties !== undefined) return {};
   return { additionalProperties: more === false ? false : below(more, names.belowOthers()) };

@@ -39,7 +39,8 @@ function mergeTwo(one: Block, other: Block): Block {
   }
   const required = [...toTexts(one.required), ...toTexts(other.required)];
   if (required.length > 0) merged.required = [...new Set(required)];
-  // Each part forbids the properties of the others; only the server knows what remains.
+  // Each part forbids the properties of the others, so only the server can decide what remains
+  // allowed.
   if (more !== undefined) delete merged.additionalProperties;
   return merged;
 }

@@ -25,11 +25,11 @@ export interface ArgumentShape {
   readonly renamed?: Renames;
 }
 
-/** The arguments of a tool as the model sees them. */
+/** The schema of a tool's arguments as the model sees it. */
 export interface OfferedSchema {
   /**
-   * Always an object without alternatives at its root, because OpenAI and Anthropic refuse anything
-   * else.
+   * Its root is always an object without alternatives, because OpenAI and Anthropic refuse any
+   * other root.
    */
   readonly schema: CleanSchema;
   readonly shape: ArgumentShape;
@@ -46,7 +46,7 @@ const MAX_TEXT = 200_000;
 /**
  * Rebuilds the schema of a tool's arguments so that every provider accepts it: limited in depth and
  * size, with references resolved and regular expressions removed, because they could run forever.
- * Throws an Error that says why the tool cannot be offered.
+ * Throws an Error with the reason why the tool cannot be offered.
  */
 export function offerSchema(said: unknown): OfferedSchema {
   const root = getRootSchema(said);
@@ -107,7 +107,7 @@ function parseSchemaText(text: string): unknown {
   try {
     if (text.length <= MAX_TEXT) return JSON.parse(text);
   } catch {
-    // Invalid JSON gets the same error as a text that is too long.
+    // Invalid JSON causes the same error as a text that is too long.
   }
   throw new Error('the schema of its arguments is a text that is not JSON');
 }
@@ -161,7 +161,8 @@ function cleanObject(node: Block, at: CleaningState, place: SchemaPlace): CleanS
 }
 
 /**
- * The alternatives that an object can match. `null` is dropped; such a call sends an empty object.
+ * The alternatives that an object can match. The type `null` is dropped; a call without arguments
+ * sends an empty object.
  */
 function listObjectAlternatives(
   said: readonly unknown[],
@@ -176,7 +177,7 @@ function listObjectAlternatives(
   });
 }
 
-/** Whether a form only lists which of the properties next to it are required. */
+/** Whether an alternative only lists which of the sibling properties are required. */
 function isRequirementOnly(form: Block): boolean {
   return form.properties === undefined && toTexts(form.required).length > 0;
 }
@@ -190,7 +191,7 @@ function combineForms(plain: Block, form: Block): Block {
   return { allOf: [{ ...plain, type: 'object' }, form] };
 }
 
-/** Turns several forms into one property; only its value is sent to the server. */
+/** Turns several alternatives into one property, whose value alone is sent to the server. */
 function wrapForms(
   plain: Block,
   forms: readonly Block[],
@@ -216,7 +217,10 @@ function listPropertyNames(
   return Object.keys(toBlock(mergeParts(option, at.root, within).node.properties) ?? {});
 }
 
-/** A name that no property has, so that arguments sent without it can be recognized. */
+/**
+ * A name that no property uses, so that arguments sent without the wrapping property can be
+ * recognized.
+ */
 function chooseWrapperName(taken: readonly string[]): string {
   let name = 'input';
   for (let nth = 2; taken.includes(name); nth += 1) name = `input_${nth}`;

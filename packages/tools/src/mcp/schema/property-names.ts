@@ -5,16 +5,19 @@ const FINE = /^[\w.-]{1,64}$/;
 const NEVER = new Set(['__proto__', 'constructor', 'prototype']);
 const MAX_CHARACTERS = 50;
 
-/** Names that every object inherits; validation would find them where the model sent nothing. */
+/**
+ * Names that every object inherits; validation would find them although the model did not send
+ * them.
+ */
 const isInherited = (name: string): boolean => name in Object.prototype;
 
-/** Where a model knows properties under other names than the server. */
+/** The renamed properties, for conversion between the model's and the server's names. */
 export interface Renames {
   /** The server's names, keyed by the model's names. */
   readonly originals: ReadonlyMap<string, string>;
   /**
-   * The renames inside each described property. Names that are not described come from the model
-   * and stay.
+   * The renames inside each described property. Names that are not in the schema come from the
+   * model and are not changed.
    */
   readonly properties: ReadonlyMap<string, Renames>;
   /** The renames inside properties whose names the schema does not list. */
@@ -31,7 +34,7 @@ export interface PropertyNames extends Renames {
   below(name: string): PropertyNames;
   belowOthers(): PropertyNames;
   belowItems(): PropertyNames;
-  /** Whether anything here or below was renamed. */
+  /** Whether a property was renamed at this level or below. */
   isRenamed(): boolean;
 }
 

@@ -15,7 +15,7 @@ export function toServerArguments(
   return renamed === undefined ? own : restoreOriginalNames(own, renamed);
 }
 
-/** Descends only as far as the schema describes; names below that are the model's own. */
+/** Converts only the levels that the schema describes; names below them come from the model. */
 function restoreOriginalNames(
   given: CallArguments,
   { originals, properties, others }: Renames,

@@ -26,7 +26,7 @@ const OTHER_NAMES: Readonly<Record<string, JsonType>> = {
   nonetype: 'null',
 };
 
-/** Keywords that only make sense for one type, for schemas that do not name it. */
+/** Keywords that make sense for one type only, for schemas that do not state a type. */
 const TELLING: readonly (readonly [JsonType, readonly string[]])[] = [
   ['object', ['properties', 'required', 'additionalProperties', 'patternProperties']],
   ['array', ['items', 'prefixItems', 'minItems', 'maxItems', 'uniqueItems', 'contains']],
@@ -48,7 +48,7 @@ export function findType(name: unknown): JsonType | undefined {
 export function listTypes(node: Block): readonly JsonType[] | undefined {
   const named = Array.isArray(node.type) ? node.type : [node.type];
   const known = named.flatMap((name) => findType(name) ?? []);
-  // If one of the names is unknown, such as `any`, the known ones do not restrict anything.
+  // If one of the names is unknown, such as `any`, the known ones are no restriction.
   const isWhole = known.length > 0 && known.length === named.length;
   const types = isWhole ? known : inferTypes(node);
   if (types === undefined) return undefined;

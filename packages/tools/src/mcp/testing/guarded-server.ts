@@ -13,18 +13,18 @@ export interface GuardedServer {
   readonly url: string;
   /** The grants of tokens in order: `code` or `refresh`. */
   readonly grants: readonly string[];
-  /** How often a refresh token was reused. */
+  /** How often a refresh token was used a second time. */
   readonly reused: () => number;
   readonly registrations: () => number;
-  /** How many calls of its tool were accepted. */
+  /** How many calls of the server's tool were accepted. */
   readonly calls: () => number;
   /** Expires all access tokens; refresh tokens stay valid. */
   expire(): void;
   /** Revokes all tokens. */
   revoke(): void;
-  /** Sets the token lifetime it reports, in seconds. */
+  /** Sets the token lifetime that the server reports, in seconds. */
   lifetime(seconds: number): void;
-  /** Makes the metadata name this authorization server instead of the real one. */
+  /** Makes the metadata name this authorization server instead of the actual one. */
   nameInstead(authorizationServer: string): void;
   /** Registers a client manually, as an operator does. */
   addClient(id: string, redirectUrl: string): void;
@@ -35,8 +35,8 @@ export interface GuardedServer {
   /** How often a token refresh was requested. */
   readonly refreshesAsked: () => number;
   /**
-   * Acts as the person in the browser: opens the page, agrees, and follows the redirect. Returns
-   * its URL.
+   * Acts as the person in the browser: opens the page, agrees and follows the redirect. Returns its
+   * URL.
    */
   agree(page: string): Promise<URL>;
   close(): void;
@@ -50,10 +50,9 @@ interface TokenGrant {
 
 const secret = (kind: string): string => `${kind}-${randomBytes(18).toString('hex')}`;
 
-/** The state shared by both servers. */
 interface GuardedState {
   readonly access: Set<string>;
-  /** The refresh tokens, and whether each can still be used. */
+  /** The refresh tokens, and whether each is still valid. */
   readonly refresh: Map<string, boolean>;
   readonly codes: Map<string, TokenGrant>;
   readonly clients: Map<string, readonly string[]>;
@@ -211,7 +210,7 @@ function renewToken(state: GuardedState, token: string): readonly [number, objec
   const isFresh = state.refresh.get(token);
   if (isFresh === undefined) return [400, { error: 'invalid_grant' }];
   if (!isFresh) {
-    // Two parties hold the token, and one of them may be a thief.
+    // Two clients hold the same token, and one of them may have stolen it.
     state.reused += 1;
     revokeAll(state);
     return [400, { error: 'invalid_grant' }];

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 
 /*
  * For tests: a stdio server that implements the protocol by hand and misbehaves. It is started as a
- * program: `node hostile-server.ts [mode] [file]`. Canceled calls, and the ids of processes it
+ * program: `node hostile-server.ts [mode] [file]`. Canceled calls, and the ids of processes that it
  * leaves behind, are written to the file.
  */
 
@@ -120,7 +120,7 @@ const CALLS: Readonly<Record<string, (id: unknown, input: unknown) => object | n
   },
 };
 
-/** Writes as fast as the reader reads. */
+/** Writes as fast as the pipe allows. */
 function writeForever(piece: string): null {
   const more = (): void => {
     if (process.stdout.write(piece)) setImmediate(more);
@@ -224,7 +224,7 @@ function answerRequest(method: string, id: unknown, params: Record<string, unkno
 if (mode === 'stubborn' || mode === 'mute') {
   process.on('SIGTERM', () => {});
   const helper = spawn('sleep', ['600'], { stdio: 'ignore' });
-  // Started in its own process group and session, as browsers are.
+  // The child gets its own process group and session, as browsers do.
   const apart = spawn('sleep', ['600'], { stdio: 'ignore', detached: true });
   for (const { pid } of [process, helper, apart]) note(`pid ${pid}`);
   setInterval(() => {}, 1_000);
@@ -234,7 +234,8 @@ let unread: string | undefined;
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { method, id, params } = JSON.parse(unread ?? line);
   if (mode === 'touchy-slow' && method === 'server/discover' && unread === undefined) {
-    // Read only after `initialize` has arrived as well, like a server that takes seconds to start.
+    // The input is read only after `initialize` has arrived as well, like a server that takes
+    // seconds to start.
     unread = line;
     return;
   }

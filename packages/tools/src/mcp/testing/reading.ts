@@ -1,4 +1,4 @@
-/* For tests: how Parley reads what real servers send. */
+/* For tests: reads captured messages of real servers as Parley does. */
 
 export { type ListedEntries as Listed, readCatalogue } from '../catalogue.ts';
 export { type McpConnection, readEntries } from '../client.ts';
