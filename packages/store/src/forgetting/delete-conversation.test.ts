@@ -135,7 +135,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(takeovers).toMatchObject([{ by: 'Bo', endedBy: 'Ann' }]);
     });
 
-    it("[U12] keeps each message whole that arrives during the deletion, whichever step it meets', async () => {
+    it('[U12] keeps each message whole that arrives during the deletion, whichever step it meets', async () => {
       for (let nth = 0; nth < 20; nth += 1) await say(`old${nth}`);
       let isDeleted = false;
       const arriving = (async () => {
@@ -341,7 +341,7 @@ for (const database of listBothDatabases(inject('postgresUrl'))) {
       expect(await meanwhile).toEqual([false, null, null, 'no lease']);
     });
 
-    it('[U12] does not affect other topics in the conversation's group", async () => {
+    it("[U12] does not affect other topics in the conversation's group", async () => {
       for (const topic of ['1', '2']) {
         const one = createMessage(`m${topic}`, 'g', { threadId: topic, type: 'group' });
         await store.inbox.accept({ ...one, conversationId: `web:g:${topic}` });
