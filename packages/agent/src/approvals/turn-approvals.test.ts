@@ -46,7 +46,7 @@ describe('a call that needs an approval', () => {
     expect(question).toContain('/approve CODE1');
     expect(await buttons()).toEqual(['/approve CODE1', '/deny CODE1']);
     expect(scene.woken).toContain(`${PLACE.channel}/${PLACE.account}/${OWNER_CHAT}`);
-    await expect(scene.begin()).rejects.toThrow('no turn: none');
+    await expect(scene.begin()).rejects.toThrow('no turn: suspended');
     await decideAsOwner(scene.store, 'approved');
     await scene.answerNext();
     expect(tool.calls.map(({ word }) => word)).toEqual(['parrots']);
