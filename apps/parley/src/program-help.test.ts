@@ -297,7 +297,7 @@ describe('a usage error', () => {
     [['people', 'add', 'ann'], "required option '--role <role>'", 'parley people add'],
     [['completion', 'bsh'], 'Allowed choices are bash, zsh, fish.', 'parley completion'],
     [['simulate', 'telegarm'], 'Did you mean telegram?', 'parley simulate'],
-    [['simulate', 'signal'], 'Platforms are telegram, discord, whatsapp', 'parley simulate'],
+    [['simulate', 'signal'], 'Platforms are telegram, discord, slack, whatsapp', 'parley simulate'],
     [['simulate', 'a.jsonl', 'b.jsonl'], 'one platform and one scene', 'parley simulate'],
     [
       ['simulate', 'a.jsonl', '--record', 'b.jsonl'],

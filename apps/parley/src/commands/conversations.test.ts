@@ -131,7 +131,7 @@ describe('parley conversations without a running gateway', () => {
   it('[U12] says that details of a conversation need a running gateway', async () => {
     const { code, out } = await run('show', 'web:c1');
     expect(code).toBe(3);
-    expect(out).toContain(`No Parley runs on ${folder.path}.`);
+    expect(out).toContain(`No gateway is running on ${folder.path}.`);
   });
 
   it('[U12] refuses a conversation that does not exist', async () => {

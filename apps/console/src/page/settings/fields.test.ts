@@ -94,7 +94,7 @@ describe('a setting in the form', () => {
     expect(createEntryValue(schemaAt('mcp.any.env.A'))).toBe('');
   });
 
-  it('[D12] always has a field, and only a JSON Schema is entered as JSON', () => {
+  it('[D12] always has a field; only JSON Schemas and the options of hosted adapters are entered as JSON', () => {
     const seen: string[] = [];
     const look = (one: SettingSchema, path: string, depth: number): void => {
       const { kind } = chooseField(path, one, undefined);
@@ -105,7 +105,12 @@ describe('a setting in the form', () => {
       if (entry !== undefined) look(entry, `${path}.*`, depth - 1);
     };
     look(schema, '', 6);
-    // Only JSON Schemas are entered as JSON.
-    expect(seen).toEqual(['.agent.responseFormat.*', '.agents.*.responseFormat.*']);
+    // An adapter without a list of options in Parley accepts any JSON value.
+    expect(seen).toEqual([
+      '.agent.responseFormat.*',
+      '.agents.*.responseFormat.*',
+      '.channels.*.options.*',
+      '.channels.*.accounts.*.options.*',
+    ]);
   });
 });
