@@ -45,7 +45,7 @@ async function startedApart(folder: DataFolder): Promise<ParleyProcess> {
 }
 
 function expectOrderly(ended: Ended): void {
-  expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('nothing is lost') });
+  expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('nothing was lost') });
   expect(ended.ms).toBeLessThan(10_000);
 }
 

@@ -18,7 +18,7 @@ describe('a Parley that is told to stop', () => {
     const ending = parley.end();
     setTimeout(quick.release, 200);
     const ended = await ending;
-    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('nothing is lost') });
+    expect(ended).toMatchObject({ code: 0, out: expect.stringContaining('nothing was lost') });
     expect(ended.ms).toBeLessThan(10_000);
     expect(scene.answers(ANN)).toEqual(['You said: quick']);
     expect(scene.answers(BO)).toEqual([]);

@@ -27,7 +27,7 @@ describe.runIf(postgresUrl && redisUrl)(
         const ended = await running.over();
         expect(ended).toMatchObject({
           code: 1,
-          out: expect.stringContaining('Parley 7.3.0 has changed the database'),
+          out: expect.stringContaining('Parley 7.3.0 has upgraded the database'),
         });
         const again = await runCommand(['--data', folder.path, 'start']);
         expect(again).toMatchObject({

@@ -26,10 +26,7 @@ export interface LeasedRightsDeps {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly log: Logger;
-  /**
-   * The lease time (ms); the default is `LEASE_MS`. All other durations are fractions of it, so
-   * that tests can be fast.
-   */
+  /** The lease time (ms), `LEASE_MS` by default. All other durations are fractions of it. */
   readonly leaseMs?: number | undefined;
 }
 
@@ -92,10 +89,7 @@ interface HeldAccount {
   readonly recalled: AbortController;
 }
 
-/**
- * Checks all leases in rounds. Each round renews this gateway's leases and then decides about the
- * others.
- */
+/** Checks all leases in rounds, each of which first renews this gateway's own leases. */
 class LeasedRights implements AccountRights {
   readonly #deps: LeasedRightsDeps;
   readonly #leaseMs: number;

@@ -96,10 +96,7 @@ export class SoulService implements ManagedFile {
     return souls.hasAgentChange(agent);
   }
 
-  /**
-   * Returns the version in use after turning edits to the file into proposals; null before the
-   * seed.
-   */
+  /** Turns edits of the file into proposals. Returns the version in use; null before the seed. */
   async current(): Promise<SoulVersion | null> {
     try {
       return await this.sync('settled');
@@ -142,10 +139,7 @@ export class SoulService implements ManagedFile {
     });
   }
 
-  /**
-   * Stores a proposal based on the text in use. The proposal is judged immediately if no model is
-   * needed.
-   */
+  /** Stores a proposal to change the text in use, and judges it if no model is needed. */
   async propose({ text: raw, ...proposal }: ProposedSoul): Promise<SoulAnswer> {
     const { agent, souls, clock } = this.#soul;
     const inUse = await this.sync('settled');

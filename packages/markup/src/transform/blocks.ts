@@ -151,10 +151,7 @@ function getSourceGap(before: Nodes | undefined, node: Nodes): 1 | 2 | undefined
   return start - getLastLine(before) > 1 ? 2 : 1;
 }
 
-/**
- * The parser ends a list in a quote with the empty line after it; its last child has the correct
- * end.
- */
+/** The parser includes the empty line after a list in a quote; the last child's end is correct. */
 function getLastLine(node: Nodes): number {
   let last = node;
   while (last.type === 'list' || last.type === 'listItem') {

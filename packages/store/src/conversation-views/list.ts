@@ -42,10 +42,7 @@ export interface ShownConversation extends ChatKey {
     readonly direction: 'in' | 'out';
     readonly at: number;
     readonly text: string;
-    /**
-     * The group member who wrote the last message; null for the agent or the only person in the
-     * chat.
-     */
+    /** The group member who wrote the last message; null for the agent and in direct chats. */
     readonly by: string | null;
   };
   /** The newest message's number, which serves as the paging cursor. */
@@ -104,10 +101,7 @@ export async function listPinned(
   return (await sql.all(PINNED, values)).map(toShownConversation);
 }
 
-/**
- * Titles by conversation id, or the names that the reader gave; conversations that no list shows
- * are left out.
- */
+/** Titles by conversation id, or the reader's names. Conversations without a list are left out. */
 export async function readTitles(
   sql: Sql,
   ids: Iterable<string>,

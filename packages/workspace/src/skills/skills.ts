@@ -112,10 +112,7 @@ export function openSkills(options: OpenSkillsOptions) {
       const list = all.map((one) => toSkillStatus(one, chosen.get(one.found), shownAs));
       return list.sort((a, b) => (foldName(a.name) < foldName(b.name) ? -1 : 1));
     },
-    /**
-     * Reads a skill's text for the owner, even if it is not used; null if it is refused or does not
-     * exist.
-     */
+    /** Reads a skill's text for the owner, even if unused; null if refused or missing. */
     async show(name: string): Promise<SkillText | AbsentSkill | null> {
       const named = (await scan()).filter(
         ({ skill }) => skill !== null && foldName(skill.name) === foldName(name),
@@ -142,10 +139,7 @@ export function openSkills(options: OpenSkillsOptions) {
       const commands = listUsableBy(await scan(), reader).flatMap(listCommands);
       return commands.sort((a, b) => (a.command < b.command ? -1 : 1));
     },
-    /**
-     * Reads the current text of the skill that a typed command calls, even if it is hidden from the
-     * model.
-     */
+    /** Reads the text of the skill that a typed command calls, even if hidden from the model. */
     async called(command: string, reader: Reader): Promise<SkillText | AbsentSkill> {
       const plain = parseSkillCommand(`/${command}`)?.command;
       const usable = listUsableBy(await scan(), reader);
