@@ -9,7 +9,7 @@ interface PictureProps {
 }
 
 /**
- * A picture in a message. Its frame has its final size before the picture is loaded; a click shows
+ * A picture in a message. The frame has its final size before the picture is loaded; a click shows
  * the picture in full.
  */
 export function Picture({ path, name }: PictureProps): VNode | null {

@@ -128,7 +128,7 @@ function useInboxRows({ route, chat, isOnline, state }: ColumnProps) {
   return { rows, marks, data, isChosen };
 }
 
-/** The row below a visible one, or above it if it is the last. */
+/** The row below a visible one; for the last row, the row above it. */
 function findNeighbor(row: InboxRow, shown: readonly InboxRow[]): InboxRow | null {
   const at = shown.findIndex(({ id }) => id === row.id);
   return shown[at + 1] ?? shown[at - 1] ?? null;

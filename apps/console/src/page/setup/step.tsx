@@ -7,7 +7,7 @@ import { useScope } from '../ui/data.tsx';
 
 type StepName = `setup/${'try' | 'save'}-${'model' | 'channel'}` | 'setup/add-owner';
 
-/** What the gateway was asked: to test or to save these values. */
+/** The request to the gateway: to test or to save these values. */
 interface Question<Name extends StepName> {
   readonly method: Name;
   readonly input: InputOf<Name>;
@@ -18,7 +18,7 @@ interface Answered<Name extends StepName> {
   readonly answer: SetupAnswer;
 }
 
-/** The answer to a question about these values; undefined if it was about other values. */
+/** The gateway's answer about these values; undefined if the answer was about other values. */
 export function answerAbout<Values>(
   answered: { readonly question: { readonly input: Values }; readonly answer: SetupAnswer } | null,
   values: Values,
@@ -77,7 +77,7 @@ export interface StepPlace {
 interface StepProps {
   readonly place: StepPlace;
   readonly title: string;
-  /** The result of the step; null while there is none. */
+  /** The result of the step; null until it is finished. */
   readonly done: ComponentChildren | null;
   /** Whether the values are being saved and must not change meanwhile. */
   readonly isSaving: boolean;

@@ -5,9 +5,9 @@ import { useEffect } from 'preact/hooks';
 interface LazyProps<Props extends object> {
   readonly load: () => Promise<ComponentType<Props>>;
   readonly props: Props;
-  /** Shown until the file is loaded. */
+  /** The content shown until the file is loaded. */
   readonly before?: VNode;
-  /** Shown if the file cannot be loaded; `before` if absent. */
+  /** The content shown if the file cannot be loaded; `before` if absent. */
   readonly broken?: VNode;
 }
 
