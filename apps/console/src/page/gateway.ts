@@ -219,7 +219,7 @@ export async function signIn(token: string): Promise<string | null> {
     if (role !== 'owner') localStorage.clear();
     localStorage.setItem(KEY, String(session));
     dispatchEvent(new Event(CHANGED));
-    // The old session is ended last, so that a reload in between still has a session.
+    // The old session is ended last, so that a reload before that still has a session.
     if (before !== null) void endSession(before);
     return null;
   } catch {

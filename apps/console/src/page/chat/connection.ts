@@ -36,9 +36,9 @@ const SILENCE_MS = 45_000;
 const STILL_GOOD_MS = 3_000;
 
 /**
- * Watches `base`/events and reconnects when the connection breaks. Events are opened before the
- * history is requested so that nothing is missed in between; both carry the same ids. The chat
- * belongs to the owner; other people get a connection without it.
+ * Watches `base`/events and reconnects when the connection breaks. The event stream is opened
+ * before the history is requested, so that no message is missed between the two; both carry the
+ * same ids. The chat belongs to the owner; other people get a connection without it.
  */
 export function createBrowserConnection(base: string): Connection {
   let listener: ConnectionListener | null = null;

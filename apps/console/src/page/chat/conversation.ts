@@ -243,8 +243,8 @@ function applyDelivery(
 }
 
 /**
- * Returns no entries for events this page does not know: the gateway may have been updated since it
- * was loaded.
+ * Returns no entries for unknown events: the gateway may have been updated since the page was
+ * loaded.
  */
 function toEntries(
   entry: WebHistoryEntry | Extract<WebEvent, { type: 'inbound' }>,

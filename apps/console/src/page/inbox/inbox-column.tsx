@@ -171,7 +171,7 @@ interface FiltersProps {
 
 /** The filters with matching rows, each with the number of rows that need attention. */
 function Filters({ all, ofChannel, filter, channel }: FiltersProps): VNode {
-  // The selected channel stays an option when its last conversation is gone.
+  // The selected channel stays an option after its last conversation was removed.
   const named = channel.value === '' ? [] : [channel.value];
   const channels = [...new Set([...all.map((row) => row.channel), ...named])].sort();
   const count = (one: RowFilter): number =>

@@ -44,8 +44,9 @@ function getChild(value: unknown, key: string | number): unknown {
 }
 
 /**
- * A copy of the values with another value at a path; undefined removes it, and a list with its last
- * entry, because an empty list has a meaning of its own. Missing parents are created.
+ * A copy of the values with another value at a path. Undefined removes the value, and the last
+ * entry of a list removes the list, because an empty list has a different meaning. Missing parents
+ * are created.
  */
 export function replaceValueAt(
   values: unknown,

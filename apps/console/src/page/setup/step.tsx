@@ -91,7 +91,7 @@ export function SetupStep({ place, title, done, isSaving, children }: StepProps)
   const isDone = done !== null;
   const press = isOpen ? 'Close' : isDone ? 'Change' : 'Open';
   useEffect(() => {
-    // The button that completed the previous step is gone, so the focus is lost.
+    // The button that completed the previous step was removed, so the focus is lost.
     if (isOpen && document.activeElement === document.body) heading.current?.focus();
   }, [isOpen]);
   return (

@@ -56,7 +56,7 @@ interface Reading<Item> {
 
 /**
  * Loads the first page of an operation as `useOperation` does, and older pages on request. Whenever
- * the first page is reloaded, so are the older ones, because items may be new, moved or gone. An
+ * the first page is reloaded, so are the older ones, because items may be new, moved or removed. An
  * item on several pages is taken from the first of them.
  */
 export function useGrowing<Name extends OperationName, Item>(

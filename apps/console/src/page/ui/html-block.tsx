@@ -39,7 +39,7 @@ function drawMaths(
     maths.current.drawFormulas(box);
     end = maths.current.fitFormulas(box);
   };
-  // The file may be gone after an update of the gateway; the formula's source stays readable.
+  // An update of the gateway may have removed the file; the formula's source stays readable.
   load().catch(() => undefined);
   return () => {
     isOver = true;

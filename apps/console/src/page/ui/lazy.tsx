@@ -21,7 +21,7 @@ export function Lazy<Props extends object>({
   const loaded = useSignal<ComponentType<Props> | null>(null);
   const isBroken = useSignal(false);
   useEffect(() => {
-    // The file may be gone after an update of the gateway.
+    // An update of the gateway may have removed the file.
     load().then(
       (found) => {
         loaded.value = found;
