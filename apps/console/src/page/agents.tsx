@@ -15,7 +15,7 @@ export type AgentScope = 'own' | 'rows';
 
 /** All agents, and the agent that the current view shows. */
 export interface Agents {
-  /** Empty if there is only one agent. */
+  /** Empty if the gateway has only one agent. */
   readonly all: readonly ShownAgent[];
   /** The agent named by the address. */
   readonly chosen: ShownAgent | undefined;
@@ -27,7 +27,7 @@ export interface Agents {
 
 const ONE: Agents = { all: [], chosen: undefined, inTitles: null, state: 'here' };
 
-/** Provided to every view. */
+/** The context through which every view gets the agents. */
 export const AgentsHere = createContext(ONE);
 
 /** How often the list of agents is requested, in ms: settings can change while the page is open. */
@@ -43,7 +43,6 @@ export function useAgentsAt(route: Route, kind: AgentScope | undefined, mayAsk: 
   return mayAsk && failure === null && route.agent !== undefined ? { ...ONE, state: 'asked' } : ONE;
 }
 
-/** The agents for the view at an address. */
 export function resolveAgents(
   found: readonly ShownAgent[],
   { agent }: Route,
@@ -83,7 +82,7 @@ export function useRowAgents() {
       all.length === 0 || id === null
         ? null
         : (findAnsweringAgent(all, id)?.title ?? findAgentName(id) ?? null),
-    /** Whether to show the row: the address may select one agent. */
+    /** Whether to show the row, because the address may select one agent. */
     isShown: (id: string | null): boolean =>
       chosen === undefined || (id !== null && findAnsweringAgent(all, id) === chosen),
     /**

@@ -99,10 +99,7 @@ function Question({ asked, run }: { readonly asked: WaitingApproval } & Approval
   );
 }
 
-/**
- * Files that only the owner can read until they are shared; everyone else has seen none of their
- * text.
- */
+/** Files that only the owner can read until they are shared. */
 function FileList({
   files,
   run,

@@ -16,15 +16,15 @@ const OWNER = 'web:owner';
 interface AskedCallProps {
   readonly asked: WaitingApproval;
   /**
-   * Whether the call is shown in the chat where the question was asked. The owner's request is
-   * visible there, so it is not repeated.
+   * Whether this chat asked the question. The owner's request is visible in that chat, so it is not
+   * repeated.
    */
   readonly isInChat?: boolean;
 }
 
 /**
  * A call that needs a decision, in *Approvals* and in the chat: the complete call, with file
- * changes as a diff. Its texts come from people and models, so they are shown as plain text.
+ * changes as a diff. People and models write the texts of a call, so they are shown as plain text.
  */
 export function AskedCall({ asked, isInChat = false }: AskedCallProps): VNode {
   const { tool, shown, text, diff, expiresAt, askedBy } = asked;
@@ -48,7 +48,7 @@ export function AskedCall({ asked, isInChat = false }: AskedCallProps): VNode {
   );
 }
 
-/** The lines of a file-changing call before the new text: the file, and who may read it. */
+/** The lines of a file-changing call that precede the new text: the file, and who may read it. */
 function getChangeHead(shown: string): string {
   return shown.split('\nwhole_file:')[0] ?? '';
 }
@@ -95,7 +95,7 @@ export function getAsker({ asker, askedBy, chat }: ShownApproval): string {
   return asker ?? (chat === null ? askedBy : 'The agent itself');
 }
 
-/** The chat, unless it has the same name as the person. */
+/** The chat, omitted if it has the same name as the person. */
 export function getPlace({ asker, chat }: ShownApproval): string {
   return chat === null || chat.title === asker ? '' : ` in ${chat.title}`;
 }

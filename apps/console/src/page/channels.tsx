@@ -13,7 +13,7 @@ type ChannelsReport = OutputOf<'channels/report'>;
 type ShownAccount = ChannelsReport['accounts'][number];
 
 /**
- * How often the channels are requested, in ms: account states and pending people change
+ * Interval between requests for the channels, in ms: account states and pending people change
  * independently of the page.
  */
 const POLL_INTERVAL_MS = 5_000;
@@ -77,8 +77,8 @@ interface ApplicantProps {
 }
 
 /**
- * A person whose messages are not accepted yet. They chose the name themselves, so it is shown as
- * plain text.
+ * A person whose messages are not accepted yet. The person chose this name, so it is shown as plain
+ * text.
  */
 function Applicant({ applicant, run }: ApplicantProps): VNode {
   const { code, channel, account, senderId, senderName, expiresAt } = applicant;
@@ -107,7 +107,7 @@ function Applicant({ applicant, run }: ApplicantProps): VNode {
 interface AccountProps {
   readonly shown: ShownAccount;
   readonly run: ActionRunner['run'];
-  /** Whether the code to scan with a phone is shown initially. */
+  /** Whether the QR code for the phone is shown initially. */
   readonly showsCode: boolean;
 }
 
@@ -218,7 +218,7 @@ interface GroupProps {
   readonly run: ActionRunner['run'];
 }
 
-/** A group that wrote to the bot. Its title is untrusted and shown as plain text. */
+/** A group that wrote to the bot. The title of a group is untrusted and shown as plain text. */
 function WritingGroup({ group, run }: GroupProps): VNode {
   const { channel, account, chatId, title, seenAt } = group;
   const name = title ?? chatId;

@@ -32,7 +32,7 @@ describe('the dead letters on the page', () => {
     ['a truncated text', part('long…'), true],
     ['all messages of a turn', turn(1), false],
     ['some messages of a turn', turn(4), true],
-  ])('[D06] offer the full text only when the list cuts it: %s', (_case, letter, expected) => {
+  ])('[D06] offers the full text only if the list truncates it: %s', (_case, letter, expected) => {
     expect(isTruncated(letter)).toBe(expected);
   });
 });

@@ -131,7 +131,7 @@ interface DeadLetterProps {
   readonly settle: SettleDeadLetters;
 }
 
-/** One dead letter. Its texts come from people and models, so they are shown as plain text. */
+/** The texts of a dead letter come from people and models, so they are shown as plain text. */
 function DeadLetterCard(props: DeadLetterProps): VNode {
   const { letter } = props;
   const { id, kind, chat, diedAt, reason, conversationId } = letter;

@@ -13,7 +13,9 @@ const KEY = 'parley.session';
 /** Dispatched on this window on every sign-in and sign-out; other tabs receive a storage event. */
 const CHANGED = 'parley-session';
 
-/** Whether this browser has a session; only the gateway knows whether it is still valid. */
+/**
+ * Whether this browser has stored a session; only the gateway can tell whether it is still valid.
+ */
 export function isSignedIn(): boolean {
   return localStorage.getItem(KEY) !== null;
 }
@@ -38,7 +40,7 @@ export function addAgentToPath(path: string, agent = getShownAgent()): string {
 
 /**
  * `fetch` with the session in a header, which browsers never send on their own. All requests of the
- * page go through here. A session that the gateway no longer accepts is removed.
+ * page use this function. A session that the gateway no longer accepts is removed.
  */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const session = localStorage.getItem(KEY);
@@ -46,7 +48,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   const headers = new Headers(init.headers);
   headers.set('authorization', `Bearer ${session}`);
   const response = await fetch(addAgentToPath(path), { ...init, headers });
-  // Another tab may have signed in again in the meantime.
+  // The session may belong to another tab that has signed in again in the meantime.
   if (response.status === 401 && localStorage.getItem(KEY) === session) {
     localStorage.removeItem(KEY);
     dispatchEvent(new Event(CHANGED));
@@ -121,7 +123,10 @@ export type GatewayAnswer<Value> =
   | { readonly kind: 'here'; readonly value: Value }
   | RequestFailure;
 
-/** Why there is no answer and what to do, written for people; `retryable` if a retry may help. */
+/**
+ * Why the gateway did not answer and what to do, written for people; `retryable` if a retry may
+ * help.
+ */
 export interface RequestFailure {
   readonly kind: 'failed';
   readonly reason: string;
@@ -130,8 +135,8 @@ export interface RequestFailure {
 
 /**
  * Sends one request, as a POST if `body` is given. Never rejects: a failure is a sentence for
- * people. The gateway that answers also served this page, so `Value` is the type it declares for
- * the path.
+ * people. The gateway that answers also served this page, so the answer has the type `Value` that
+ * the gateway declares for the path.
  */
 export function askGateway<Value>(path: string, body?: object): Promise<GatewayAnswer<Value>> {
   return sendRequest<Value>(path, body && { method: 'POST', body: JSON.stringify(body) });
@@ -162,8 +167,8 @@ export function perform<Name extends OperationName>(
 }
 
 /**
- * Performs an operation. On success the result is undefined, or the text that `textOf` creates from
- * the answer; otherwise it is the reason. Never rejects.
+ * Performs an operation and returns only its outcome. On success the result is undefined, or the
+ * text that `textOf` creates from the answer; otherwise it is the reason. Never rejects.
  */
 export async function orderOperation<Name extends OperationName>(
   name: Name,
@@ -214,7 +219,7 @@ export async function signIn(token: string): Promise<string | null> {
     if (role !== 'owner') localStorage.clear();
     localStorage.setItem(KEY, String(session));
     dispatchEvent(new Event(CHANGED));
-    // The old session is ended last, so that a reload in between still has a session.
+    // The old session is ended last, so that a reload before that still has a session.
     if (before !== null) void endSession(before);
     return null;
   } catch {
@@ -263,7 +268,7 @@ export function takeToken(): string | null {
   return decodePart(token);
 }
 
-/** An id of 128 random bits. `crypto.randomUUID` is missing on plain HTTP except on localhost. */
+/** An id of 128 random bits. Browsers offer `crypto.randomUUID` only on HTTPS and localhost. */
 export function createRandomId(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -38,8 +38,8 @@ export function GuardedView({ view, route, me }: GuardedProps): VNode | null {
 
 /** A view, or why it could not be shown. */
 function ShownView({ view, route }: { readonly view: ConsoleView; readonly route: Route }): VNode {
-  // The gateway may have been updated since this page was loaded: the file of the view may be gone,
-  // or an answer may have an unexpected form.
+  // The gateway may have been updated since this page was loaded: the file of the view may no
+  // longer exist, or an answer may have an unexpected form.
   const [error] = useErrorBoundary();
   const broken = <BrokenView />;
   return (

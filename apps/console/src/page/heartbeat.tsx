@@ -74,7 +74,7 @@ function HeartbeatPlan({ report, work }: { report: HeartbeatReport; work: Action
 
 type StandingTask = HeartbeatReport['tasks'][number];
 
-/** A standing task. Its texts come from people and models, so they are shown as plain text. */
+/** People and models wrote the texts of a task, so they are shown as plain text. */
 function Task({ task, work }: { task: StandingTask; work: ActionRunner }): VNode {
   const { name, schedule, instruction, tell, last, next } = task;
   const isRunning = last.state === 'running';

@@ -14,7 +14,6 @@ export interface NewHook {
 }
 
 interface FormProps {
-  /** Why saving failed. */
   readonly problem: string | null;
   readonly save: (hook: NewHook) => void;
   readonly cancel: () => void;
@@ -25,7 +24,7 @@ const EMPTY: NewHook = {
   signature: false,
 };
 
-/** Creates a hook. Its limits and fields are set in the settings. */
+/** Creates a hook. The limits and fields of a hook can be changed only in the settings. */
 export function HookForm({ problem, save, cancel }: FormProps): VNode {
   const [draft, setDraft] = useState(EMPTY);
   const text = (name: 'name' | 'instruction' | 'task' | 'target') => ({

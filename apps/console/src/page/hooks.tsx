@@ -158,7 +158,7 @@ interface HookProps {
   readonly run: ActionRunner['run'];
 }
 
-/** A hook and its last events. The agent's answers to them are shown as plain text. */
+/** The answers to a hook's events come from the agent, so they are shown as plain text. */
 function Hook({ hook, run }: HookProps): VNode {
   const { name, action, instruction, task, target, events } = hook;
   const [isTested, setTested] = useState(false);

@@ -11,7 +11,6 @@ interface FormProps {
   /** The job to change; absent for a new one. */
   readonly job?: ShownJob;
   readonly chats: Jobs['chats'];
-  /** Why saving failed. */
   readonly problem: string | null;
   /** Saves the job; `id` names an existing one. */
   readonly save: (job: NewJob, id: string | undefined) => void;
@@ -26,16 +25,15 @@ const TIMES = {
 type TimeKind = keyof typeof TIMES;
 const KINDS: readonly TimeKind[] = ['at', 'every', 'cron'];
 
-/** The typed values of the form. */
 interface JobDraft {
   readonly title: string;
   readonly task: string;
   readonly kind: TimeKind;
   readonly time: string;
   readonly timeZone: string;
-  /** `json` or a JSON Schema; empty for plain text. */
+  /** `json` or a JSON Schema; empty for plain text answers. */
   readonly format: string;
-  /** A chat; empty for the owner's, or the job's current one. */
+  /** The chat of the job; empty for the owner's, or the job's current one. */
   readonly to: string;
 }
 

@@ -99,7 +99,7 @@ interface JobProps {
   readonly onChange: () => void;
 }
 
-/** A job. People and models wrote its texts, so they are shown as plain text. */
+/** The texts of a job come from people and models, so they are shown as plain text. */
 function Job({ job, onAct, onChange }: JobProps): VNode {
   const { id, title, task, when, chatTitle, state } = job;
   const agent = useRowAgents().titleOf(agentPrefix(job));

@@ -172,7 +172,7 @@ interface LineProps {
   readonly onForget?: () => void;
 }
 
-/** One line of a file. It comes from people or the agent, so it is shown as plain text. */
+/** People or the agent wrote this line of the file, so it is shown as plain text. */
 function MemoryLine({ text, file, facts, onForget }: LineProps): VNode {
   return (
     <>

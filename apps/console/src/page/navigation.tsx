@@ -106,7 +106,7 @@ const PEOPLE = ['person waits', 'people wait'] as const;
 
 interface BadgeProps {
   readonly count: number;
-  /** Its singular and plural for screen readers. */
+  /** The singular and plural of the badge's noun, for screen readers. */
   readonly what: readonly [one: string, several: string];
 }
 

@@ -10,7 +10,7 @@ const account = (state: Account['state']): Account => ({
 });
 
 describe('accounts waiting for a phone', () => {
-  it('[U03] are those whose state is pairing', () => {
+  it('[U03] lists accounts whose state is pairing', () => {
     const linked = account({ kind: 'connected', as: 'x' });
     expect(
       listUnlinkedAccounts([linked, account({ kind: 'pairing', code: 'secret', how: 'scan' })]),
@@ -26,7 +26,7 @@ describe('accounts waiting for a phone', () => {
     [{ kind: 'connected', as: 'x' }, false],
     [{ kind: 'failed', reason: 'x', fix: 'y' }, false],
     [{ kind: 'stopped' }, false],
-  ])('are requested again soon while one is %o: %s', (state, isMoving) => {
+  ])('while an account is %o, decides whether to poll again soon: %s', (state, isMoving) => {
     expect(listUnlinkedAccounts([account(state)])).toEqual({ unlinked: [], isMoving });
   });
 });

@@ -23,7 +23,7 @@ export function listUnlinkedAccounts(
   let isMoving = false;
   for (const { channel, account, state } of channels) {
     isMoving ||= ['pairing', 'starting', 'retrying'].includes(state.kind);
-    // The code is empty for people who may not link the account.
+    // The code of an account is empty for people who may not link it.
     if (state.kind === 'pairing' && state.code !== '') {
       unlinked.push({ id: `${channel}/${account}`, channel, code: state.code, how: state.how });
     }

@@ -14,7 +14,7 @@ describe('signed-in browsers', () => {
     ],
     ['curl/8.5.0', 'curl/8.5.0'],
     ['', 'Unknown browser'],
-  ])('[U03] have readable names: %s', (userAgent, name) => {
+  ])('[U03] shows a readable name for the browser: %s', (userAgent, name) => {
     expect(describeBrowser(userAgent)).toBe(name);
   });
 });

@@ -109,7 +109,7 @@ function describeTurn({ owner, isSuspended, attempts }: QueueReport['running'][n
 
 interface QueueListProps {
   readonly name: string;
-  /** Shown when the list is empty. */
+  /** The text shown when the list is empty. */
   readonly none: string;
   readonly facts: string;
   readonly rows: readonly {

@@ -14,11 +14,11 @@ describe('the address of the current view', () => {
     ['#/chat/%40support%2Fmain', { view: 'chat', args: ['@support/main'], agent: 'support' }],
     ['#/chat/main?agent=support', { view: 'chat', args: ['main'] }],
     ['#/prompt/%E0%A4', { view: 'prompt', args: ['%E0%A4'] }],
-  ])('[U03] %s is read', (hash, route) => {
+  ])('[U03] parses the address %s', (hash, route) => {
     expect(parseRoute(hash)).toEqual(route);
   });
 
-  it('[U03] is parsed from the link created for it, whatever characters an id contains', () => {
+  it('[U03] parses a view from the link created for it, whatever characters an id contains', () => {
     for (const id of ['turn_x', 'a/b', 'ä %20#?', '..', 'web/default:a/b'])
       expect(parseRoute(toHref('prompt', id, 'c/d'))).toEqual({
         view: 'prompt',
@@ -32,7 +32,7 @@ describe('the agent that the page shows', () => {
   afterEach(() => vi.unstubAllGlobals());
   const at = (hash: string) => vi.stubGlobal('location', { hash });
 
-  it('[F14] is preserved by links, except links to chats, which name their own', () => {
+  it('[F14] keeps the agent in links, except links to chats, which name their own', () => {
     at('#/memory?agent=support');
     expect(toHref('files', 'a b.md')).toBe('#/files/a%20b.md?agent=support');
     expect(toHref('settings')).toBe('#/settings?agent=support');
@@ -62,7 +62,7 @@ describe('the agent that the page shows', () => {
     ['/api/crony', '/api/crony'],
     ['/api/conversations/list', '/api/conversations/list'],
     ['/channels/web/default/chats', '/channels/web/default/chats'],
-  ])('[F14] is named in requests for its own data: %s', (path, asked) => {
+  ])('[F14] adds the agent to requests for its own data: %s', (path, asked) => {
     expect(addAgentToPath(path, undefined)).toBe(path);
     at('#/memory?agent=support');
     expect(addAgentToPath(path)).toBe(asked);

@@ -1,23 +1,23 @@
 /**
- * The current view of the page. It is part of the address, after `#`, so that the browser can
- * navigate back to it.
+ * The current view of the page. The current view is part of the address, after `#`, so that the
+ * browser can navigate back to it.
  */
 export interface Route {
   /** The id of a view, such as `prompt`. */
   readonly view: string;
   /**
-   * The arguments that follow it in the address, such as an id or a filter. Each view defines their
-   * meaning.
+   * The arguments that follow the view in the address, such as an id or a filter. Each view defines
+   * the meaning of its arguments.
    */
   readonly args: readonly string[];
   /**
-   * The selected agent (F14), from `?agent=` at the end of the address or from the id of a chat.
-   * Without it, lists show all agents, and other views show the default agent.
+   * The selected agent (F14), from `?agent=` at the end of the address or from the id of a chat. If
+   * no agent is selected, lists show all agents, and other views show the default agent.
    */
   readonly agent?: string | undefined;
 }
 
-/** Parses the part of the address after `#`. An empty one is the chat. */
+/** Parses the part of the address after `#`. An empty address is the chat. */
 export function parseRoute(hash: string): Route {
   const [path = '', query] = hash.replace(/^#\/?/, '').split('?');
   const [view, ...args] = path.split('/').map(decodePart);

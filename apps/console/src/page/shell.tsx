@@ -114,7 +114,7 @@ export function Shell({ client, route, trouble }: ShellProps): VNode {
           )}
           <div class="stage" ref={stage} tabIndex={-1}>
             <OwnerNotes status={status} isOnline={isOnline} hasChat={hasChat} shown={view?.id} />
-            {/* Hidden rather than removed, so that drafts are kept. */}
+            {/* The view is hidden rather than removed, so that drafts are kept. */}
             {hasChat && (
               <div class="view" hidden={isOut || view !== undefined}>
                 <ShownChat key={client.chat.value} agent={chatting} {...{ client, inbox }} />

@@ -82,7 +82,7 @@ interface SkillProps {
   readonly run: ActionRunner['run'];
 }
 
-/** One skill. Its author wrote the name, description and text, so they are shown as plain text. */
+/** The author of a skill wrote its name, description and text, so they are shown as plain text. */
 function Skill({ skill, run }: SkillProps): VNode {
   const { name, emoji, description, state, reason, install, warnings, file, isOn } = skill;
   const turn = () => orderOperation('skills/turn', { name, isOn: !isOn }, ({ text }) => text);

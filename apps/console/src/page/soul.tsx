@@ -101,7 +101,10 @@ function VersionList(props: { versions: Versions; chosen: number | null }): VNod
   );
 }
 
-/** One version: its state, findings, changes and text. Every text is shown as plain text. */
+/**
+ * One version: its state, findings, changes and text. Every text of a version is shown as plain
+ * text.
+ */
 function VersionSheet({ version, work }: { version: ShownSoul; work: ActionRunner }): VNode {
   const { number, name, status, score, origin, reason, can, findings, diff, basedOn, text } =
     version;

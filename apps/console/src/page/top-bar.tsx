@@ -34,7 +34,7 @@ interface TopBarProps {
     /** Shows the chat of the page without the deleted messages. */
     readonly restart: () => void;
   } | null;
-  /** Comes first, for keyboard users. */
+  /** The link comes first, for keyboard users. */
   readonly children: VNode;
 }
 
@@ -105,7 +105,7 @@ function Heading({ agent, row, isOther }: HeadingProps): VNode {
   );
 }
 
-/** Signs out of this browser; `failure` is why that did not work. */
+/** Signs out of this browser; `failure` is the reason if that did not work. */
 function useSignOut() {
   const [failure, setFailure] = useState<string | null>(null);
   const [isLeaving, setLeaving] = useState(false);

@@ -6,18 +6,15 @@ import type { IconName } from './ui/icon.tsx';
 
 /** A page of the console. Its file is loaded when it is first opened. */
 export interface ConsoleView {
-  /** The first part of its address, such as `queue` in `#/queue`. */
+  /** The first part of the view's address, such as `queue` in `#/queue`. */
   readonly id: string;
   readonly icon: IconName;
-  /**
-   * Its label in the navigation. Null if the view is reached from `within`, which the navigation
-   * then highlights.
-   */
+  /** Null if the view is reached from `within`, which the navigation then highlights. */
   readonly label: string | null;
   readonly within?: string;
   /**
-   * The operation that it shows: only people whose role may read it can open the view. When absent,
-   * only owners can.
+   * The operation that the view shows: only people whose role may read it can open the view.
+   * Without an operation, only owners can open the view.
    */
   readonly reads?: OperationName;
   /** Absent if the view concerns no agent. */

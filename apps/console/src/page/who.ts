@@ -8,8 +8,8 @@ export type SignedInPerson = OutputOf<'sessions/me'>;
 export const Who = createContext<SignedInPerson | null>(null);
 
 /**
- * The role required by a read, or an owner's when no read is given; null if the person's own role
- * suffices.
+ * The role required to read an operation, or an owner's when no operation is given; null if the
+ * person's own role suffices.
  */
 export function findMissingRole(
   { role, routes }: SignedInPerson,

@@ -92,7 +92,9 @@ function MessageList(props: {
   );
 }
 
-/** The author and text of a message. Both come from people, so they are shown as plain text. */
+/**
+ * The author's name and the text of a message come from people, so both are shown as plain text.
+ */
 function summarizeMessage({ from, text }: RecentMessage): string {
   if (text === '') return from ?? 'A message that was not accepted';
   return `${from ?? 'Parley'}: ${text}`;

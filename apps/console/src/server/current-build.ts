@@ -7,7 +7,7 @@ const FILE_TIMES_MS = 20;
 
 interface PageSource {
   readonly path: string;
-  /** Its size and modification time; null if it may have changed after the build read it. */
+  /** The file's size and modification time; null if it may have changed after the build read it. */
   readonly state: string | null;
 }
 
@@ -42,7 +42,9 @@ export function createPageRebuilder(
   };
 }
 
-/** The state of a file; null if it is gone or has changed since `before`, in ms since 1970. */
+/**
+ * The state of a file; null if it does not exist or has changed since `before`, in ms since 1970.
+ */
 async function readFileState(
   path: string,
   before = Number.POSITIVE_INFINITY,

@@ -4,7 +4,7 @@ import { formatCounted, formatDuration } from '../ui/format.ts';
 
 interface CallsProps {
   readonly calls: readonly ToolCallOfTurn[];
-  /** Whether the turn is still running, which keeps the list of its calls open. */
+  /** Whether the turn is still running; the list of its calls stays open while it runs. */
   readonly isLive: boolean;
 }
 

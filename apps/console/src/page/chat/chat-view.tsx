@@ -54,7 +54,7 @@ export function ChatView({ client, agent, conversation: id }: ChatViewProps): VN
   }, []);
   const [edited, setEdited] = useEdited(chat);
   const send = (text: string): void => {
-    // A command takes no files, so they are kept for the next message.
+    // A command takes no files, so attached files are kept for the next message.
     const files = text.trim().startsWith('/') ? [] : chosen.files;
     if (text.trim() === '' && files.length === 0) return;
     client.send(text, files, edited ?? undefined);
@@ -134,13 +134,12 @@ function useInitialFocus(field: RefObject<HTMLElement>): void {
 
 interface ModeAndModelProps extends Pick<ChatViewProps, 'client' | 'agent'> {
   readonly id: string | null;
-  /** Whether the chat has no messages. */
   readonly isEmpty: boolean;
 }
 
 /**
- * The mode and model of the chat, as far as they are known. A chat that already has messages will
- * appear in the list soon.
+ * The mode and model of the chat, if they are known. A chat that already has messages will appear
+ * in the list soon.
  */
 function ModeAndModel({ id, isEmpty, agent, client }: ModeAndModelProps): VNode | null {
   const wasEmpty = useRef(false);
@@ -218,8 +217,8 @@ function createMessageActions(
 }
 
 /**
- * The unsent text of a chat. It is stored immediately because another chat may be shown the next
- * moment.
+ * The unsent text of a chat. A draft is stored immediately because another chat may be shown the
+ * next moment.
  */
 function useDraft(chat: string): readonly [string, (text: string) => void] {
   const [draft, setDraft] = useState(() => readDraft(chat));
@@ -230,7 +229,7 @@ function useDraft(chat: string): readonly [string, (text: string) => void] {
   return [draft, change];
 }
 
-/** The id of the message that the draft replaces; it survives a reload. */
+/** The id of the message that the draft replaces; the id survives a reload. */
 function useEdited(chat: string): readonly [string | null, (id: string | null) => void] {
   const [id, setId] = useState(() => localStorage.getItem(EDITED + chat));
   const change = useCallback(

@@ -35,8 +35,8 @@ export interface ChatClient {
   /** Shows the chat again without its cached state, after messages were deleted. */
   restart(): void;
   /**
-   * Counts changes in all conversations, for lists and badges; null if this person receives no
-   * events.
+   * Counts changes in all conversations, for lists and badges; null if the signed-in person
+   * receives no events.
    */
   readonly changes: ReadonlySignal<number | null>;
 }
@@ -61,12 +61,11 @@ const OVERTAKES = /^\s*\/(stop\s*$|(approve|deny)\b)/i;
  */
 const TYPING_TIMEOUT_MS = 6_500;
 /**
- * How long to wait for the final text after a stream ends, in ms. If it does not arrive, the
- * history explains why.
+ * How long to wait for the final text after a stream ends, in ms. If the final text does not
+ * arrive, the history explains why.
  */
 const LAST_PART_TIMEOUT_MS = 600;
 
-/** Combines the connection, the sender and the state. */
 export function createChatClient(deps: ChatClientDeps): ChatClient {
   const conversation = signal(UNKNOWN);
   const me = signal<SignedInPerson | null>(null);
@@ -102,7 +101,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
       for (const message of deps.unsent.all()) deliver(message);
       deps.connection.open({
         who(found) {
-          // Clears any state left in this tab by an owner who used it earlier.
+          // Clears any state that an owner who used this tab earlier left in it.
           if (found.role !== 'owner' && conversation.peek().entries.length > 0) deps.reload();
           me.value = found;
           live.follow(found.role === 'owner');
@@ -119,7 +118,7 @@ export function createChatClient(deps: ChatClientDeps): ChatClient {
             clearTimeout(typing);
             typing = window.setTimeout(() => apply({ type: 'typing-faded' }), TYPING_TIMEOUT_MS);
           }
-          // Reloads the history because files of removed entries are gone as well.
+          // Reloads the history because the files of removed entries no longer exist.
           if (event.type === 'replaced') deps.connection.refresh();
           if (event.type === 'stream-end') {
             setTimeout(() => deps.connection.refresh(), LAST_PART_TIMEOUT_MS);
@@ -156,7 +155,7 @@ interface ComposedMessage extends Pick<UnsentMessage, 'text' | 'chat' | 'replace
   readonly files: readonly File[];
 }
 
-/** Creates a new message in the form stored until the gateway has confirmed it. */
+/** A new message has the form that is stored until the gateway has confirmed it. */
 function composeMessage(
   { newId, clock }: Pick<ChatClientDeps, 'newId' | 'clock'>,
   { files, ...composed }: ComposedMessage,

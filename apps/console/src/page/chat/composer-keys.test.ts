@@ -59,7 +59,7 @@ describe('the keyboard handling of the composer', () => {
     [{ key: 'Tab', shiftKey: true }, { kind: 'type' }],
     [{ key: 'Enter' }, { kind: 'send', text: '/new' }],
     [{ key: 'Escape' }, { kind: 'close-menu' }],
-  ])('[U03] with the menu of commands open, %o does %o', (key, action) => {
+  ])('[U03] responds to %o with %o while the command menu is open', (key, action) => {
     expect(press(key, { matches: COMMANDS, at: 1, draft: '/', busy: true })).toEqual(action);
   });
 
@@ -84,7 +84,7 @@ describe('slash commands', () => {
     ['a /help', []],
     ['/nothing', []],
     ['', []],
-  ])('%j offers the commands it may become', (draft, expected) => {
+  ])('offers the commands that %j may become', (draft, expected) => {
     expect(matchCommands(draft, COMMANDS)).toEqual(expected);
   });
 
@@ -94,11 +94,11 @@ describe('slash commands', () => {
     ['/new plan for the week', null],
     ['/unknown', null],
     ['new', null],
-  ])('%j as a whole message is the command %s', (text, expected) => {
+  ])('recognizes the whole message %j as the command %s', (text, expected) => {
     expect(findCommand(text, COMMANDS)).toBe(expected);
   });
 
-  it('[S08] of a skill may contain digits and underscores', () => {
+  it('[S08] accepts digits and underscores in the command of a skill', () => {
     const skill = { name: 'plan_trip_2', summary: 'Plans a trip.' };
     expect(matchCommands('/plan_t', [skill])).toEqual([skill]);
     expect(findCommand('/plan_trip_2', [skill])).toBe('plan_trip_2');

@@ -1,6 +1,6 @@
 import type { WebHistory } from '@parley/channels/web';
 
-/** One slash command, for the menu. */
+/** A slash command as the menu shows it. */
 export type CommandHint = WebHistory['commands'][number];
 
 /** The action of a key in the composer; `type` leaves it to the browser. */

@@ -155,7 +155,7 @@ function MessageField(props: FieldProps): VNode {
   );
 }
 
-/** Grows the field with its text, up to the limit in the style sheet. */
+/** Makes the field as tall as its text, up to the limit in the style sheet. */
 function fitHeight(field: HTMLTextAreaElement | null): void {
   if (!field) return;
   field.style.height = 'auto';

@@ -4,8 +4,8 @@ import type { SignedInPerson } from '../who.ts';
 import type { LinkState } from './conversation.ts';
 
 /**
- * The connection to the gateway. It delivers live events while it lasts, and the history each time
- * it is restored.
+ * The connection to the gateway. The connection delivers live events while it is open, and the
+ * history each time it is restored.
  */
 export interface Connection {
   open(listener: ConnectionListener): void;
@@ -27,8 +27,8 @@ export interface ConnectionListener {
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 4_000;
 /**
- * The gateway sends a keep-alive every 20 s. If two are missing, the connection is dead, for
- * example after a laptop has slept.
+ * The gateway sends a keep-alive every 20 s. If two keep-alives are missing, the connection is
+ * dead, for example after a laptop has slept.
  */
 const SILENCE_MS = 45_000;
 
@@ -36,9 +36,9 @@ const SILENCE_MS = 45_000;
 const STILL_GOOD_MS = 3_000;
 
 /**
- * Watches `base`/events and reconnects when the connection breaks. Events are opened before the
- * history is requested so that nothing is missed in between; both carry the same ids. The chat
- * belongs to the owner; other people get a connection without it.
+ * Watches `base`/events and reconnects when the connection breaks. The event stream is opened
+ * before the history is requested, so that no message is missed between the two; both carry the
+ * same ids. The chat belongs to the owner; other people get a connection without it.
  */
 export function createBrowserConnection(base: string): Connection {
   let listener: ConnectionListener | null = null;
@@ -132,7 +132,7 @@ async function fetchHistory(base: string, chat: string): Promise<WebHistory | nu
   }
 }
 
-/** The signed-in person; null if there is none or the gateway could not answer. */
+/** The signed-in person; null if nobody is signed in or the gateway could not answer. */
 async function fetchMe(signal: AbortSignal): Promise<SignedInPerson | null> {
   const response = await request('/api/sessions/me', { signal });
   return response.ok ? await response.json() : null;

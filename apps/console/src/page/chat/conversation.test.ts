@@ -74,7 +74,7 @@ describe('the messages shown in the chat', () => {
     expect(ids(applyChange(waiting, sent))).toEqual(['p1', 'm1']);
   });
 
-  it('puts the answer below its question, even if the answer arrives first', () => {
+  it('puts an answer below its question, even if the answer arrives first', () => {
     expect(ids(after(event(part('p1', 12)), event(inbound('m1', 11))))).toEqual(['m1', 'p1']);
   });
 
@@ -91,7 +91,7 @@ describe('the messages shown in the chat', () => {
     const growing = after(event(inbound('m1', 1)), stream, composed('m3', 3), sent, stream);
     expect([ids(growing), growing.live?.place]).toEqual([['m1', 'm2', 'm3'], 'm1']);
     const ended = applyChange(growing, event({ type: 'stream-end', turnId: 't1' }));
-    // In the history, the answer has the later time at which it was stored.
+    // In the history, the answer has a later time: that at which it was stored.
     for (const last of [event(part('p1', 9)), history(inbound('m1', 2), part('p1', 9))]) {
       const done = applyChange(ended, last);
       expect(ids(done)).toEqual(['m1', 'p1', 'm2', 'm3']);
@@ -99,7 +99,7 @@ describe('the messages shown in the chat', () => {
     }
   });
 
-  it('does not show a message from an earlier visit twice if the gateway had received it after all', () => {
+  it('shows a message from an earlier visit only once if the gateway had received it after all', () => {
     const conversation = after(history(inbound('m1', 5, 'answered')), composed('m1', 5));
     expect(deliveryOf(conversation, 'm1')).toEqual({ kind: 'sent', outcome: 'answered' });
   });
@@ -143,7 +143,7 @@ describe('the messages shown in the chat', () => {
     ['before', [0, 1, 2]],
     ['after', [1, 0, 2]],
   ])(
-    '[U08] remembers that a message replaced nothing, whether its event arrives %s the receipt',
+    '[U08] records that a message replaced nothing, whether its event arrives %s the receipt',
     (_when, order) => {
       const changes: ConversationChange[] = [
         event(inbound('m1', 11)),
@@ -173,26 +173,26 @@ describe('an answer that is being written', () => {
   const stream = (text: string) => event({ type: 'stream', turnId: 't1', text });
   const end = event({ type: 'stream-end', turnId: 't1' });
 
-  it('[F12] is replaced by its final text', () => {
+  it('[F12] replaces a growing answer with its final text', () => {
     const conversation = after(online, stream('<p>a</p>'), stream('<p>ab</p>'), end);
     expect(conversation.live).toMatchObject({ turnId: 't1', html: '<p>ab</p>', ended: true });
     const final = applyChange(conversation, event(part('p1', 9)));
     expect([final.live, ids(final)]).toEqual([null, ['p1']]);
   });
 
-  it('[F12] does not reappear when a late piece arrives after the final text', () => {
+  it('[F12] ignores a late piece of an answer that arrives after the final text', () => {
     expect(after(event(part('p1', 9)), stream('<p>a</p>')).live).toBeNull();
   });
 
-  it('[F12] disappears if it was stopped before its final text', () => {
+  it('[F12] removes a growing answer that was stopped before its final text', () => {
     expect(after(online, stream('<p>a</p>'), end, history()).live).toBeNull();
   });
 
-  it('survives when the history is loaded while it is being written', () => {
+  it('keeps a growing answer when the history is loaded', () => {
     expect(after(online, stream('<p>a</p>'), history()).live?.html).toBe('<p>a</p>');
   });
 
-  it('[F12] disappears when the gateway stops, and reappears with the next piece', () => {
+  it('[F12] hides a growing answer when the gateway stops, and shows it again with the next piece', () => {
     const restarted = after(online, stream('<p>a</p>'), { type: 'link', link: 'reconnecting' });
     expect(restarted.live?.html).toBe('<p>a</p>');
     const back = [online, history()].reduce(applyChange, restarted);
@@ -207,7 +207,7 @@ describe('an answer that is being written', () => {
     ['it has ended', [online, event({ type: 'typing' }), stream('a'), end], false],
     ['typing has timed out', [online, event({ type: 'typing' }), { type: 'typing-faded' }], false],
     ['the connection is broken', [stream('a'), { type: 'link', link: 'reconnecting' }], false],
-  ])('[F12] can be stopped or not: %s', (_case, changes, busy) => {
+  ])('[F12] decides whether an answer can be stopped: %s', (_case, changes, busy) => {
     expect(isAnswering(after(...changes))).toBe(busy);
   });
 });
@@ -242,16 +242,16 @@ describe('the pressed button', () => {
     ['none: the press was refused and can be repeated', mine('/deny ABC234', 101, refused), null],
     ['none: another question was answered', mine('/deny QQQ777', 101, sent), null],
     ['none: the same text was written before the question', mine('/deny ABC234', 99, sent), null],
-  ])('[G05] is %s', (_what, entry, label) => {
+  ])('[G05] finds the pressed button: %s', (_what, entry, label) => {
     expect(findPressedButton(question, [question, entry])?.label ?? null).toBe(label);
   });
 
-  it('[G05] is the first one if two were pressed', () => {
+  it('[G05] takes the first pressed button if two were pressed', () => {
     const both = [mine(deny.data, 101, sent), mine(approve.data, 102, sent)];
     expect(findPressedButton(question, both)).toEqual(deny);
   });
 
-  it('is shown by its label, for that button press only', () => {
+  it('shows the label of the pressed button, for that button press only', () => {
     const again = { ...mine(deny.data, 200, sent), id: 'again' };
     const labels = listPressedLabels([question, mine(deny.data, 101, sent), again]);
     expect([...labels]).toEqual([['m', 'Deny']]);

@@ -3,24 +3,23 @@ import type { Button, ToolCallOfTurn } from '@parley/core';
 
 /** The delivery state of the person's own message. */
 export type DeliveryState =
-  /** `late` if the gateway could not be reached; sending is retried until it can. */
+  /** `late` if the gateway could not be reached; sending is retried until the gateway answers. */
   | {
       readonly kind: 'sending';
       readonly late: boolean;
-      /** The share of its files already sent, from 0 to 1; absent without files. */
+      /** The share of the message's files already sent, from 0 to 1; absent without files. */
       readonly sent?: number;
     }
-  /** `outcome` is the outcome of its turn; null while it is pending. */
+  /** `outcome` is how the message's turn ended; null while the turn is pending. */
   | {
       readonly kind: 'sent';
       readonly outcome: string | null;
-      /** It was intended to replace the last message, which was no longer the last one. */
+      /** The message was intended to replace the last message, which was no longer the last one. */
       readonly isNew?: true;
     }
-  /** The gateway will never accept it, so it is not resent. */
+  /** The gateway will never accept this message, so it is not resent. */
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** A message of the person. */
 export interface OwnMessage {
   readonly kind: 'mine';
   readonly id: string;
@@ -41,13 +40,12 @@ export interface AnswerEntry {
   readonly buttons: readonly Button[];
   readonly at: number;
   /**
-   * The id of the entry above it, so that messages sent during the answer stay below it. Without
-   * it, its time decides.
+   * The id of the entry above the answer, so that messages sent during the answer stay below it.
+   * Without this id, the time of the answer decides.
    */
   readonly place?: string;
 }
 
-/** One line of the conversation. */
 export type ConversationEntry = OwnMessage | AnswerEntry;
 
 /** An answer that is still being written; `ended` until its final text arrives. */
@@ -76,7 +74,6 @@ export interface Conversation {
   readonly limits: WebHistory['limits'];
 }
 
-/** Everything that changes a conversation. */
 export type ConversationChange =
   | { readonly type: 'event'; readonly event: WebEvent }
   | { readonly type: 'history'; readonly history: WebHistory }
@@ -111,7 +108,7 @@ export const UNKNOWN: Conversation = {
   limits: undefined,
 };
 
-/** Returns the conversation after a change. A repeated event has no effect. */
+/** Returns the conversation after a change. Applying an event twice has no further effect. */
 export function applyChange(now: Conversation, change: ConversationChange): Conversation {
   switch (change.type) {
     case 'event':
@@ -148,12 +145,12 @@ function endLiveAnswer(now: Conversation, link: LinkState): Conversation {
   return { ...now, link, typing: false, live: now.live && { ...now.live, ended: true } };
 }
 
-/** Whether an answer is in progress that `/stop` would end. */
+/** Whether `/stop` would end an answer in progress. */
 export function isAnswering({ live, typing, link }: Conversation): boolean {
   return link === 'online' && (typing || (live !== null && !live.ended));
 }
 
-/** Applies an event. Unknown events from a newer gateway are ignored. */
+/** Unknown events from a newer gateway are ignored. */
 function applyEvent(now: Conversation, event: WebEvent): Conversation {
   switch (event.type) {
     case 'inbound':
@@ -246,8 +243,8 @@ function applyDelivery(
 }
 
 /**
- * Returns no entries for events this page does not know: the gateway may have been updated since it
- * was loaded.
+ * Returns no entries for unknown events: the gateway may have been updated since the page was
+ * loaded.
  */
 function toEntries(
   entry: WebHistoryEntry | Extract<WebEvent, { type: 'inbound' }>,

@@ -20,7 +20,7 @@ export function MessageFiles({
   readonly files: readonly WebFile[];
   /** The address of the file at an index in the list. */
   readonly path: (index: number) => string;
-  /** Whether the files are being sent; space for pictures is reserved already. */
+  /** Whether the files are still being sent; space for pictures is reserved meanwhile. */
   readonly isSending?: boolean;
 }): VNode | null {
   if (files.length === 0) return null;
@@ -101,7 +101,6 @@ export function useChosenFiles(
   };
 }
 
-/** The files of the next message, each with a button to remove it. */
 export function ChosenFiles({ files, trouble, remove }: ChosenFilesState): VNode {
   return (
     <>

@@ -26,19 +26,18 @@ const askedCall = async () => (await import('../asked-call.tsx')).AskedCall;
 
 interface LogProps {
   readonly conversation: Conversation;
-  /** The agent's name. */
   readonly agent: string;
   readonly actions: MessageActions;
 }
 
 /**
- * All messages, oldest first. Finished ones are in a live region that screen readers announce as
- * they arrive. The growing answer is outside of it, because every piece would be announced again;
- * messages sent in the meantime follow below.
+ * All messages, oldest first. Finished messages are in a live region that screen readers announce
+ * as they arrive. The growing answer is outside of the live region, because every piece would be
+ * announced again; messages sent in the meantime follow below.
  */
 export function MessageLog({ conversation, agent, actions }: LogProps): VNode {
   const { entries, live, typing, commands, link, calls } = conversation;
-  // Recomputed once per answer, not for each of its pieces.
+  // Recomputed once per answer instead of once per piece.
   const place = live?.place ?? null;
   const questions = useQuestions(entries);
   const lists = useMemo(() => {
@@ -121,7 +120,6 @@ function EntryLog(props: { readonly label: string; readonly children: readonly V
   );
 }
 
-/** The actions on messages. */
 export interface MessageActions {
   /** The address of a file that the person attached. */
   readonly filePath: (message: string, index: number) => string;
@@ -140,7 +138,7 @@ export interface MessageActions {
 interface OwnMessageProps {
   readonly message: OwnMessage;
   readonly commands: readonly CommandHint[];
-  /** The label of the pressed button, if this message was sent by a button press. */
+  /** The label of the pressed button, if a button press sent this message. */
   readonly label: string | null;
   readonly actions: MessageActions;
   /** Whether it is the person's last message. */
@@ -180,7 +178,9 @@ function OwnMessageBubble(props: OwnMessageProps): VNode {
   );
 }
 
-/** Longer messages are folded; in characters and lines, about one screen of a phone. */
+/**
+ * Limits beyond which a message is folded, in characters and lines: about one screen of a phone.
+ */
 const FOLD_CHARACTERS = 1_800;
 const FOLD_LINES = 24;
 
@@ -240,11 +240,10 @@ function describeDelivery(delivery: DeliveryState, at: number, isStopMarked: boo
 
 interface AnswerProps {
   readonly message: AnswerEntry;
-  /** The agent's name. */
   readonly agent: string;
   /** The button pressed below the answer. */
   readonly chosen: Button | null;
-  /** The pending call that its buttons decide on. */
+  /** The pending call that the answer's buttons decide on. */
   readonly asked: WaitingApproval | null;
   readonly actions: MessageActions;
   readonly isLast: boolean;
@@ -314,13 +313,13 @@ function CopyButton({ box }: { readonly box: RefObject<HTMLElement> }): VNode {
 
 interface ChoicesProps {
   readonly buttons: readonly Button[];
-  /** The pressed button; once it is set, no other can be chosen. */
+  /** The pressed button; once a button is pressed, no other can be chosen. */
   readonly chosen: Button | null;
   readonly onPress: (button: Button) => void;
 }
 
 /**
- * The buttons below an answer. They all look alike, because approving must not be easier than
+ * The buttons below an answer. All buttons look alike, because approving must not be easier than
  * denying.
  */
 function Choices({ buttons, chosen, onPress }: ChoicesProps): VNode | null {

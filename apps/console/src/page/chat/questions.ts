@@ -19,9 +19,9 @@ export function findApprovalCode(buttons: readonly Button[]): string | null {
 }
 
 /**
- * The calls that the questions of a chat refer to. They are requested again after every message
- * while a question is open, because the message may be the question itself or reflect a decision
- * made elsewhere.
+ * The calls that the questions of a chat refer to. The calls are requested again after every
+ * message while a question is open, because the message may be the question itself or reflect a
+ * decision made elsewhere.
  */
 export function useQuestions(entries: readonly ConversationEntry[]): PendingQuestions {
   const open = listOpenCodes(entries).join(' ');

@@ -174,9 +174,9 @@ export interface UnsentMessage {
   readonly id: string;
   readonly text: string;
   readonly at: number;
-  /** Its chat; absent for the first one. */
+  /** The chat of the message; absent for the first chat. */
   readonly chat?: string | undefined;
-  /** Descriptions of its files, whose bytes are in the file store. */
+  /** Descriptions of the message's files, whose bytes are in the file store. */
   readonly files?: readonly WebFile[] | undefined;
   /** The id of the last message, which this one replaces, taking over its files. */
   readonly replaces?: string | undefined;
@@ -194,7 +194,7 @@ const PREFIX = 'parley.unsent.';
 
 /**
  * Uses one key per message, so that two tabs cannot overwrite each other's messages. Never throws:
- * when the storage is full, the message is merely not stored.
+ * if the storage is full, the message is not stored.
  */
 export function createUnsentStore(storage: Storage): UnsentStore {
   return {

@@ -8,7 +8,10 @@ export interface StopMarks {
    * it.
    */
   readonly hidden: ReadonlySet<string>;
-  /** Index of the last `/stop`, or -1. Answers stopped before it already have their own mark. */
+  /**
+   * Index of the last `/stop`, or -1. Answers that were stopped before the last `/stop` already
+   * have their own mark.
+   */
   readonly last: number;
 }
 

@@ -139,7 +139,7 @@ interface OvertakenNoteProps {
   readonly onTake: () => void;
 }
 
-/** The file was changed elsewhere during editing. */
+/** The file was changed by someone else during editing. */
 function OvertakenNote({ file, onOverwrite, onTake }: OvertakenNoteProps): VNode {
   return (
     <section class="card" aria-label="The file has changed">

@@ -3,7 +3,7 @@ import { EditorView } from '@codemirror/view';
 
 /** The parser's state at a line. */
 interface ParserState {
-  /** `front` is the front matter, between two lines of --- at the top. */
+  /** `front` is the front matter at the top of the file, between two lines of ---. */
   within: 'top' | 'front' | 'text' | 'code' | 'comment';
 }
 

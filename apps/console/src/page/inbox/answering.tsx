@@ -19,8 +19,8 @@ interface ModeProps {
   readonly mode: Mode;
   readonly onChoose: (mode: Mode) => void;
   /**
-   * Whether to hide the label visually, because the value is self-explanatory; screen readers still
-   * read it.
+   * Whether to hide the label visually because the value is self-explanatory; screen readers still
+   * read the label.
    */
   readonly isLabelHidden?: boolean;
 }
@@ -79,7 +79,7 @@ export function ModelChoice({ of, onChoose, isLabelHidden }: ModelProps): VNode 
   );
 }
 
-/** The name of a model, without its server and the reason for its selection. */
+/** The name of a model, without its server or the reason for its selection. */
 function toModelName(usualModel: string): string {
   return usualModel.split(/ at |: |; /)[0] ?? usualModel;
 }
@@ -93,9 +93,9 @@ function shortenModelName(model: string, all: readonly string[]): string {
 interface AnsweringProps {
   /** The conversation; null while the chat is new. */
   readonly id: string | null;
-  /** Changes with every message, since it may be `/mode` or `/model`. */
+  /** Changes with every message, because a message may be `/mode` or `/model`. */
   readonly round: number;
-  /** The model from the settings, in one sentence. */
+  /** The model from the settings, described in one sentence. */
   readonly usualModel: string;
   /** Sends a command, the only way to change a chat that has no conversation yet. */
   readonly onCommand: (command: string) => void;

@@ -17,7 +17,7 @@ describe('search words', () => {
     ['aaa', 'aa', ['aaa']],
     ['nothing', 'x', []],
     ['nothing', ' ?! ', []],
-  ])('[U08] are marked in "%s" for "%s"', (text, asked, found) => {
+  ])('[U08] marks the words in "%s" when searching for "%s"', (text, asked, found) => {
     expect(hits(text, asked)).toEqual(found);
   });
 
@@ -28,11 +28,11 @@ describe('search words', () => {
     ['Ann', '', false],
     ['Ann', ' ?! ', false],
     ['', 'ann', false],
-  ])('[U08] are all required of a title: "%s" for "%s"', (title, asked, isFound) => {
+  ])('[U08] requires all words of a search in a title: "%s" for "%s"', (title, asked, isFound) => {
     expect(hasAllWords(title, asked)).toBe(isFound);
   });
 
-  it('[U08] are marked without changing the text, whatever it contains', () => {
+  it('[U08] marks words without changing the text, whatever it contains', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),

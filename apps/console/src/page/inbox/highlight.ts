@@ -32,7 +32,7 @@ export function hasAllWords(text: string, asked: string): boolean {
  */
 export function highlightMatches(text: string, asked: string): readonly HighlightPiece[] {
   const letters = [...text];
-  // A letter may fold to several; each of them maps back to the letter.
+  // Normalizing a letter may produce several; each of them maps back to the original letter.
   const origin = letters.flatMap((letter, at) => [...foldLetter(letter)].map(() => at));
   // Positions count code points, as `origin` does.
   const points = [...foldedText(text)];

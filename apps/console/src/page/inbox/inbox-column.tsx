@@ -128,7 +128,7 @@ function useInboxRows({ route, chat, isOnline, state }: ColumnProps) {
   return { rows, marks, data, isChosen };
 }
 
-/** The row below a visible one, or above it if it is the last. */
+/** The row below a visible one; for the last row, the row above it. */
 function findNeighbor(row: InboxRow, shown: readonly InboxRow[]): InboxRow | null {
   const at = shown.findIndex(({ id }) => id === row.id);
   return shown[at + 1] ?? shown[at - 1] ?? null;
@@ -171,7 +171,7 @@ interface FiltersProps {
 
 /** The filters with matching rows, each with the number of rows that need attention. */
 function Filters({ all, ofChannel, filter, channel }: FiltersProps): VNode {
-  // The selected channel stays an option when its last conversation is gone.
+  // The selected channel stays an option after its last conversation was removed.
   const named = channel.value === '' ? [] : [channel.value];
   const channels = [...new Set([...all.map((row) => row.channel), ...named])].sort();
   const count = (one: RowFilter): number =>

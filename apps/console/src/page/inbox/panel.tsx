@@ -28,7 +28,7 @@ import { formatConversationLabel } from './rows.ts';
 
 const TABS = ['Details', 'People', 'Why', 'Prompt', 'Files'] as const;
 
-/** The tabs about the last message that has a trace. */
+/** The panel's tabs about the last message that has a trace. */
 const ABOUT_LAST: readonly (typeof TABS)[number][] = ['Why', 'Prompt'];
 
 interface PanelProps {

@@ -17,7 +17,7 @@ describe("a person's usage today", () => {
       { tokens: 50, usd: 2 },
       '0 tokens of 50 tokens or $2.00',
     ],
-  ])('[U12] is shown beside the limit: %s', (_case, today, cap, text) => {
+  ])('[U12] shows the usage of the day beside the limit: %s', (_case, today, cap, text) => {
     const limits = cap === null ? null : { usd: undefined, ...cap };
     expect(describeUsedToday({ today, cap: limits })).toBe(text);
   });

@@ -20,7 +20,7 @@ export function useReadMark(shown: ListedConversation | undefined): void {
 }
 
 interface InboxBeginning {
-  /** Null until the reader is known. */
+  /** Null until the reader's identity has been loaded. */
   readonly list: {
     readonly conversations: readonly ListedConversation[];
     readonly isKnownReader: boolean;

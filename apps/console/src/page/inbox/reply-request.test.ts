@@ -15,9 +15,12 @@ describe('the request id of a reply', () => {
     ['its text was changed', { text: 'At eight' }, LAST, 'new'],
     ['it is sent in another name', { as: 'self' }, LAST, 'new'],
     ['it goes to another conversation', { conversationId: 'telegram:default:502' }, LAST, 'new'],
-  ] as const)('[U12] when %s', (_case, change, last, requestId) => {
-    const { requestId: _old, ...reply } = LAST;
-    const request = requestFor({ ...reply, ...change }, last, () => 'new');
-    expect(request).toEqual({ ...LAST, ...change, requestId });
-  });
+  ] as const)(
+    '[U12] chooses the request id of a reply when %s',
+    (_case, change, last, requestId) => {
+      const { requestId: _old, ...reply } = LAST;
+      const request = requestFor({ ...reply, ...change }, last, () => 'new');
+      expect(request).toEqual({ ...LAST, ...change, requestId });
+    },
+  );
 });

@@ -2,8 +2,8 @@ import type { InputOf } from '@parley/gateway/operations';
 import { keepText } from '../drafts.ts';
 
 /**
- * A reply as it was sent. The gateway stores a request id once, so repeating a reply of which it is
- * not known whether it arrived cannot send it twice.
+ * The gateway stores a request id once, so retrying a reply that may have arrived cannot send it
+ * twice.
  */
 export type ReplyRequest = Pick<
   InputOf<'conversations/reply'>,
@@ -11,8 +11,8 @@ export type ReplyRequest = Pick<
 >;
 
 /**
- * The request for a reply: the last one if it says the same, otherwise one with a new id, because
- * the gateway would ignore another text under an id that it knows.
+ * The request for a reply: the previous request if the text is the same, otherwise a request with a
+ * new id, because the gateway would ignore another text under a known id.
  */
 export function requestFor(
   reply: Omit<ReplyRequest, 'requestId'>,

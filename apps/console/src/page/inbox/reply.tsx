@@ -97,7 +97,7 @@ function useReply({ id, newest }: Pick<ConversationReport, 'id' | 'newest'>) {
     keepDraft(id, next);
   };
   const send = (): void => {
-    // Enter does not use the button, so a disabled button alone would not prevent a second request.
+    // Enter submits without the button, so a disabled button would not prevent a second request.
     if (text.trim() === '' || isBusy.peek()) return;
     const request = requestFor({ conversationId: id, text, as }, last.current, createRandomId);
     last.current = request;
@@ -107,7 +107,7 @@ function useReply({ id, newest }: Pick<ConversationReport, 'id' | 'newest'>) {
       if (answer.kind === 'failed') return { text: answer.reason, isTrouble: true };
       last.current = null;
       forgetRequest(id);
-      // What was typed in the meantime is the beginning of another reply.
+      // Text typed in the meantime is the beginning of another reply.
       if (typed.current === text) write('');
       return undefined;
     });

@@ -33,7 +33,7 @@ const at = (moment: number) =>
   ({ last: { direction: 'in', at: moment, text: '', by: null } }) as const;
 
 describe('the inbox rows', () => {
-  it('[U03] list each chat of the page once, under its own title, beside conversations of all channels', () => {
+  it('[U03] lists each chat of the page once, under its own title, beside conversations of all channels', () => {
     const web = { channel: 'web', chatId: 'c1', title: 'Owner', isNew: true };
     const own = conversation('w', { ...web, ...at(5) });
     const rows = listInboxRows({
@@ -52,7 +52,7 @@ describe('the inbox rows', () => {
     ]);
   });
 
-  it('[U03] start with pinned conversations and show the names chosen for them', () => {
+  it('[U03] lists pinned conversations first and shows the names chosen for them', () => {
     const none = { title: null, isPinned: false, isArchived: false };
     const rows = listInboxRows({
       ...known,
@@ -72,7 +72,7 @@ describe('the inbox rows', () => {
     ]);
   });
 
-  it('[U08] leave names of older conversations to the search and the palette', () => {
+  it('[U08] omits the names of older conversations, which the search and the palette find', () => {
     const named = { isPinned: false, isArchived: false };
     const marks = [
       { ...named, id: 'a', title: 'Bakery' },
@@ -91,7 +91,7 @@ describe('the inbox rows', () => {
     ['the reader in their own chat', { channel: 'web' }, 'in', null, 'You: Yes.'],
     ["the agent in the reader's own chat", { channel: 'web' }, 'out', null, 'Yes.'],
   ] as const)(
-    '[U12] name the speaker if the title does not: %s',
+    '[U12] names the speaker if the title does not: %s',
     (_, facts, direction, by, said) => {
       const last = { direction, at: 1, text: 'Yes.', by };
       const [row] = listInboxRows({
@@ -115,7 +115,7 @@ describe('the inbox rows', () => {
       { isArchived: true, state: 'asks' },
       ['all', 'waiting', 'archived'],
     ],
-  ])('[U03] are filtered: %s', (_, facts, filters) => {
+  ])('[U03] matches a row to its filters: %s', (_, facts, filters) => {
     const [row] = listInboxRows({
       ...known,
       conversations: [conversation('a')],
@@ -132,7 +132,7 @@ describe('the inbox rows', () => {
     ['#builds', 'BU'],
     ['公园', '公园'],
     ['👋', '?'],
-  ])('[U03] have initials as a picture: %s', (title, letters) => {
+  ])('[U03] shows the initials of a conversation as its picture: %s', (title, letters) => {
     expect(getInitials(title)).toBe(letters);
   });
 });

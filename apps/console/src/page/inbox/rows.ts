@@ -16,7 +16,7 @@ export interface InboxRow {
   /** The chat of this page; null if the conversation is on another channel. */
   readonly chat: string | null;
   readonly title: string;
-  /** The title if the reader chose it; null if it is the conversation's own. */
+  /** The title that the reader chose; null if the conversation has its original title. */
   readonly name: string | null;
   readonly channel: string;
   /**
@@ -24,7 +24,7 @@ export interface InboxRow {
    * them.
    */
   readonly place: string;
-  /** In ms; 0 when there are no messages yet. */
+  /** In ms; 0 if the conversation has no messages yet. */
   readonly at: number;
   readonly said: string;
   readonly state: ListedConversation['state'];
@@ -144,7 +144,9 @@ function getPreview({ last: { direction, by, text }, channel }: ListedConversati
   return by === null ? text : `${by}: ${text}`;
 }
 
-/** The chat of this page that holds a conversation; null if it is held elsewhere. */
+/**
+ * The chat of this page that holds a conversation; null if the conversation is on another channel.
+ */
 export function findPageChat({ channel, account, chatId }: ListedConversation): string | null {
   return channel === 'web' && account === 'default' ? chatId : null;
 }

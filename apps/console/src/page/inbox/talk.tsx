@@ -53,7 +53,7 @@ function ReplyTo({ id }: Pick<TalkProps, 'id'>): VNode | null {
 function Messages({ id, found }: TalkProps): VNode {
   const input = { id, until: found?.at };
   const data = useGrowing('conversations/messages', input, 'live', readMessages, keyOf);
-  // Only the first part of an answer is kept, because it shows the whole answer.
+  // Only the first part of an answer is kept, because it already shows the whole answer.
   const messages = [...(data.value ?? [])].sort(compareByTime).filter(isDisplayed);
   const list = useRef<HTMLOListElement>(null);
   useScrollPosition(list, messages, found?.message ?? null);
@@ -237,7 +237,7 @@ function MessageBody({ conversation, message }: MessageProps): VNode {
 
 const KINDS = ['image', 'audio', 'voice', 'video', 'document', 'sticker'] as const;
 
-/** An unknown kind is treated as a document. */
+/** A file of an unknown kind is treated as a document. */
 function toFileKind(kind: string): WebFile['kind'] {
   return KINDS.find((one) => one === kind) ?? 'document';
 }

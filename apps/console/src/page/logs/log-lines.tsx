@@ -3,7 +3,6 @@ import type { VNode } from 'preact';
 import { toHref } from '../route.ts';
 
 interface LogLinesProps {
-  /** Newest first. */
   readonly lines: readonly LogLine[];
   /** Whether the lines come from several processes. */
   readonly isOfMany: boolean;

@@ -6,7 +6,7 @@ import { useActionRunner } from '../ui/data.tsx';
 import { formatAmount } from '../ui/format.ts';
 import { ActionButton, List, OutcomeNote, OutsideText, Section } from '../ui/widgets.tsx';
 
-/** A bundle for a bug report (U03). The person can read all of it before saving it. */
+/** A bundle for a bug report (U03). The person can read the whole bundle before saving it. */
 export function ReportSection(): VNode {
   const [report, setReport] = useState<BugReport | null>(null);
   const { outcome, run } = useActionRunner();

@@ -13,7 +13,10 @@ export interface PaletteEntry {
 interface Shown {
   /** The chat of this page that was opened last. */
   readonly chat: string;
-  /** The conversation shown in its place, such as that of a search result; null if there is none. */
+  /**
+   * The conversation shown instead of the chat, such as that of a search result; null if there is
+   * none.
+   */
   readonly conversation: string | null;
   /** The open row of the inbox, which may be that of a chat of this page. */
   readonly row: Pick<InboxRow, 'id' | 'chat'> | null;
@@ -48,7 +51,7 @@ export function commandTarget(command: string, { chat, conversation, row }: Show
 const MOST = 12;
 
 /**
- * The entries that contain all typed words. Those whose label starts with the typed text come
+ * The entries that contain all typed words. Entries whose label starts with the typed text come
  * first.
  */
 export function filterEntries<Entry extends PaletteEntry>(

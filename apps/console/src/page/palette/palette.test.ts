@@ -27,7 +27,7 @@ describe('the palette', () => {
     expect(filterEntries(ENTRIES, typed).map(({ label }) => label)).toEqual(labels);
   });
 
-  it('[U03] can be navigated with the arrow keys, which wrap around', () => {
+  it('[U03] moves through the entries with the arrow keys and wraps around at both ends', () => {
     expect(movePosition('ArrowDown', 2, 3)).toBe(0);
     expect(movePosition('ArrowUp', 0, 3)).toBe(2);
     expect(movePosition('Enter', 0, 3)).toBeNull();
@@ -57,7 +57,7 @@ describe('the palette', () => {
     ['a conversation into which nothing can be typed', 't', other, 'help', toChat('c1')],
     ['a conversation while the row is still that of a chat', 't', own, 'help', toChat('c1')],
   ] as const)(
-    '[U03] runs a command on what is shown: %s',
+    '[U03] runs a command on the chat or conversation that is shown: %s',
     (_case, conversation, row, command, target) => {
       expect(commandTarget(command, { chat: 'c1', conversation, row })).toEqual(target);
     },
@@ -78,7 +78,7 @@ describe('the palette', () => {
     [key('n', { ctrlKey: true }), false, null],
     [key('@', { altKey: true }), false, null],
   ] as const)(
-    '[U03] opens with a shortcut, unless the key is text there: %o in a field: %s',
+    '[U03] opens the palette with a shortcut unless the key is text: %o in a field: %s',
     (pressed, isTyping, shortcut) => {
       expect(findShortcut(pressed, isTyping)).toBe(shortcut);
     },

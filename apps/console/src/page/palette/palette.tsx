@@ -31,7 +31,7 @@ export function Palette(props: PaletteProps): VNode {
   const { shown } = props;
   const box = useRef<HTMLDialogElement>(null);
   const kind = shown.value;
-  // The browser then restores the focus.
+  // Closing the dialog lets the browser restore the focus.
   const close = (): void => box.current?.close();
   useEffect(() => box.current?.showModal(), []);
   return (
@@ -53,7 +53,7 @@ export function Palette(props: PaletteProps): VNode {
 }
 
 interface PaletteAction extends PaletteEntry {
-  /** Returns why it failed, if it did. */
+  /** Returns the reason if the command failed. */
   readonly run: () => Promise<ActionOutcome | undefined>;
 }
 
@@ -191,7 +191,7 @@ function useChats(isOwner: boolean): readonly PaletteAction[] {
   });
 }
 
-/** Runs a command on the chat on display. Resolves to the reason if that failed. */
+/** Runs a command on the chat on display. Resolves to the reason if the command failed. */
 async function runCommand(
   name: string,
   { client, inbox, conversation }: Omit<PaletteProps, 'shown'>,

@@ -16,7 +16,9 @@ export const SHORTCUTS: readonly (readonly [keys: string, does: string])[] = [
 
 type Key = Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey'>;
 
-/** The action of a key, or null. `isTyping` is true in a text field, where letters are text. */
+/**
+ * The action of a key, or null. `isTyping` is true in a text field, where letter keys type text.
+ */
 export function findShortcut(
   { key, ctrlKey, metaKey, altKey }: Key,
   isTyping: boolean,

@@ -77,8 +77,8 @@ interface TextStretch extends TextPiece {
 }
 
 /**
- * The pieces of a layer, split where the shared prefix ends. It ends within the first differing
- * line, so it includes the beginning of both the removed and the added line.
+ * The pieces of a layer, split where the shared prefix ends. The shared prefix ends within the
+ * first differing line, so it includes the beginning of both the removed and the added line.
  */
 export function splitStretches({ pieces, shared }: PartComparison): readonly TextStretch[] {
   let left = { removed: shared, added: shared };

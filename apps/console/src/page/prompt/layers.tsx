@@ -35,7 +35,6 @@ export function PromptLayers({ request }: { readonly request: SentRequest }): VN
 /** How often a text changes, which determines the color of its bar. */
 type ChangePace = 'standing' | 'turning' | 'data';
 
-/** One row of a request. */
 interface RequestRow extends Pick<SentPart, 'source' | 'tokens'> {
   readonly name: string;
   readonly audience: Audience;

@@ -11,7 +11,7 @@ describe('prompts on the page', () => {
     ['owner', { kind: 'owner' }],
     ['owner', undefined],
   ])(
-    '[P17] [W02] name who may see a layer: %s; an unknown audience counts as private',
+    '[P17] [W02] names who may see a layer: %s; an unknown audience counts as private',
     (name, audience) => {
       expect(getAudienceName(audience)).toBe(name);
     },
@@ -33,11 +33,11 @@ describe('prompts on the page', () => {
       { layer: 'c', placement: 'system', outcome: 'failed', reason: 'it broke' },
       'failed: it broke',
     ],
-  ])('[P17] say why a layer was left out: %o', (unsent, reason) => {
+  ])('[P17] explains why a layer was left out: %o', (unsent, reason) => {
     expect(describeUnsent(unsent)).toBe(reason);
   });
 
-  it('[P17] mark where the shared prefix ends, even within a line', () => {
+  it('[P17] marks where the shared prefix ends, even within a line', () => {
     const part: PartComparison = {
       layer: 'l',
       placement: 'system',

@@ -36,11 +36,11 @@ describe('a settings draft', () => {
     ],
     ['all entries of a list', { ...BEFORE, plugins: [CLEARED, CLEARED] }, [{ path: ['plugins'] }]],
     ['a value', replaceValueAt(BEFORE, ['agent', 'name'], CLEARED), [{ path: ['agent', 'name'] }]],
-  ])('[U03] is saved without what was cleared: %s', (_case, after, changes) => {
+  ])('[U03] saves the draft without cleared entries: %s', (_case, after, changes) => {
     expect(listChangesToWrite(BEFORE, after, NO_SCHEMA)).toEqual(changes);
   });
 
-  it('[U03] has no value where one was cleared', () => {
+  it('[U03] has no value at a cleared path', () => {
     const values = replaceValueAt(BEFORE, ['mcp', 'desk', 'env', 'A'], CLEARED);
     expect(getValueAt(values, ['mcp', 'desk', 'env', 'A'])).toBeUndefined();
     expect(isClearedAt(values, ['mcp', 'desk', 'env', 'A'])).toBe(true);

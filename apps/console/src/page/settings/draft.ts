@@ -8,20 +8,20 @@ export type SettingPath = readonly (string | number)[];
 export type ValueChange = InputOf<'settings/change'>['changes'][number];
 
 /**
- * Saves changed values or the whole text. If the gateway refuses, each problem is shown beside its
- * setting.
+ * Saves changed values or the whole text. If the gateway refuses the settings, each problem is
+ * shown beside its setting.
  */
 export type SaveSettings = (
   change: { readonly changes: readonly ValueChange[] } | { readonly text: string },
 ) => void;
 
 /**
- * The value of an entry that was cleared. It stays in the form, because it would otherwise disappear
- * while its text is being replaced, and is left out of the changes.
+ * The value of an entry that was cleared. A cleared entry stays in the form, because it would
+ * otherwise disappear while its text is being replaced, and is left out of the changes.
  */
 export const CLEARED = Symbol('cleared');
 
-/** The value at a path; undefined if there is none or it was cleared. */
+/** The value at a path; undefined if the path has none or was cleared. */
 export function getValueAt(values: unknown, path: SettingPath): unknown {
   const value = draftedAt(values, path);
   return value === CLEARED ? undefined : value;
@@ -44,8 +44,9 @@ function getChild(value: unknown, key: string | number): unknown {
 }
 
 /**
- * A copy of the values with another value at a path; undefined removes it, and a list with its last
- * entry, because an empty list has a meaning of its own. Missing parents are created.
+ * A copy of the values with another value at a path. Undefined removes the value, and the last
+ * entry of a list removes the list, because an empty list has a different meaning. Missing parents
+ * are created.
  */
 export function replaceValueAt(
   values: unknown,

@@ -50,7 +50,7 @@ export function openSettingsEditor(
   };
 }
 
-/** From the problem's position to the end of the line. */
+/** A problem is underlined from its position to the end of the line. */
 function toDiagnostics(doc: Text, { line, column = 1, text }: ShownProblem): Diagnostic[] {
   if (line === undefined || line > doc.lines) return [];
   const place = doc.line(line);

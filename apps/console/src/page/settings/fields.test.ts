@@ -62,7 +62,7 @@ describe('a setting in the form', () => {
     ['heartbeat.enabled', 'sometimes', { kind: 'json' }],
     ['owners', [{ not: 'a person' }], { kind: 'json' }],
     ['mcp', 'no block', { kind: 'json' }],
-  ])('[D12] %s with %j there', (path, written, expected) => {
+  ])('[D12] shows a field for %s with the value %j', (path, written, expected) => {
     expect(at(path, written)).toMatchObject(expected);
   });
 
@@ -77,7 +77,7 @@ describe('a setting in the form', () => {
     ['model', { provider: 'openai', baseUrl: 'u' }, 'openai'],
     ['channels.telegram', { token: 'x' }, 'One account'],
     ['channels.telegram', { accounts: { one: {} } }, 'Several accounts'],
-  ])('[D12] %s with %j has the form %s', (path, written, label) => {
+  ])('[D12] recognizes the form of %s with the value %j as %s', (path, written, label) => {
     const forms = formsAt(path);
     expect(forms[findWrittenForm(forms, written)]?.label).toBe(label);
   });

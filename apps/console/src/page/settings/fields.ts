@@ -143,7 +143,7 @@ function createTextField(
   };
 }
 
-/** Whether a field can show the written value; every field can show a missing one. */
+/** Whether a field can show the written value; a missing value fits every field. */
 function canShowValue(field: SettingFieldKind, written: unknown): boolean {
   if (written === undefined || written === null) return true;
   switch (field.kind) {
@@ -223,7 +223,7 @@ export function findWrittenForm(forms: readonly UnionForm[], written: unknown): 
 
 /**
  * Scores how well a form fits the written value: by kind, then by its constant, then by known keys.
- * Negative if it does not fit at all.
+ * The score is negative if the form does not fit.
  */
 function scoreForm(schema: SettingSchema, written: unknown): number {
   const { properties } = schema;

@@ -35,9 +35,9 @@ describe('the settings search', () => {
     ['oauth', 'mcp', true],
     ['webhook secret', 'channels', true],
     ['no such words', 'channels', false],
-    // It is shown separately under "Memory" instead.
+    // The form shows this setting separately under "Memory" instead.
     ['trim memory.md', 'heartbeat', false],
-  ])('[U03] for %j shows %s: %s', (query, path, isFound) => {
+  ])('[U03] a search for %j finds the setting %s: %s', (query, path, isFound) => {
     expect(shows(query, path)).toBe(isFound);
   });
 
@@ -48,7 +48,7 @@ describe('the settings search', () => {
     ['limits', false],
     ['mcp', true],
     ['queue', true],
-  ])('[U03] limited to changed settings shows %s: %s', (path, isFound) => {
+  ])('[U03] the filter for changed settings shows %s: %s', (path, isFound) => {
     expect(shows('', path, true)).toBe(isFound);
   });
 

@@ -19,7 +19,7 @@ function pathsIn(one: SettingSchema, path: readonly string[]): readonly (readonl
 const paths = pathsIn(schema, []);
 
 describe('the groups of settings', () => {
-  it('[U03] contain every setting exactly once', () => {
+  it('[U03] lists every setting in exactly one group', () => {
     expect(paths.length).toBeGreaterThan(500);
     const homeless = paths.filter((path) => findGroup(path) === undefined);
     // The version is missing because Parley writes it itself.
@@ -28,13 +28,13 @@ describe('the groups of settings', () => {
     expect(parts).toEqual([...new Set(parts)]);
   });
 
-  it('[U03] contain only settings that exist', () => {
+  it('[U03] lists only settings that exist in a group', () => {
     const known = new Set(paths.map((path) => path.join('.')));
     const parts = SETTINGS_GROUPS.flatMap((group) => group.parts);
     expect(parts.filter((part) => !known.has(part))).toEqual([]);
   });
 
-  it('[U03] show a setting that is listed separately outside its section', () => {
+  it('[U03] shows a setting that is listed separately outside its section', () => {
     expect(findGroup(['heartbeat', 'memoryTokens'])?.id).toBe('memory');
     expect(findGroup(['heartbeat', 'enabled'])?.id).toBe('tasks');
     expect(findGroup(['agents', 'desk', 'heartbeat', 'memoryTokens'])?.id).toBe('agents');

@@ -2,7 +2,7 @@ import type { SettingPath } from './draft.ts';
 
 /** Settings that belong together from a user's point of view. */
 export interface SettingsGroup {
-  /** Its name in the address. */
+  /** The group's name in the address. */
   readonly id: string;
   readonly title: string;
   /** Sections of the file, or single settings extracted from a section in another group. */

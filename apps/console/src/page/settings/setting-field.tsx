@@ -123,7 +123,7 @@ function SettingGroup(props: GroupProps): VNode {
 
 const isBlockSchema = ({ properties }: SettingSchema): boolean => properties !== undefined;
 
-/** The settings of a block, and keys in the file that Parley does not know. */
+/** The settings of a block, and unknown keys in the file. */
 function BlockFields({
   path,
   form,

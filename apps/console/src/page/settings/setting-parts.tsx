@@ -97,7 +97,7 @@ export function SettingHelp({
   isWhole = false,
 }: Pick<SettingProps, 'path' | 'schema' | 'form'> & {
   /**
-   * Whether to show the problems of nested values here as well, because these values have no
+   * Whether to show the problems of nested values here as well, because nested values have no
    * separate fields.
    */
   readonly isWhole?: boolean;

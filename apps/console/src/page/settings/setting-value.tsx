@@ -16,7 +16,7 @@ type OnInput = (event: { readonly currentTarget: { readonly value: string } }) =
 export function SettingValue(props: ValueProps): VNode {
   const { path, schema, form, isSection, isEntry, field, written } = props;
   const id = fieldId(path);
-  // The text of a new entry is not typed yet, although it exists.
+  // A new entry exists before its text is typed.
   const text = isEntry && written === '' ? '' : writeTyped(field, written);
   const [typed, setTyped] = useState(text);
   // The typed text, such as 1.0, is kept while it has the same value as the draft.

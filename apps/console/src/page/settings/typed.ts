@@ -4,8 +4,8 @@ import { isBlock, type TextField, type ValueField } from './fields.ts';
 const EMPTY_LIST = '[]';
 
 /**
- * Parses typed text as a settings value; undefined applies the default. As in the file, double
- * quotes make it a string: "5" is not a number, and "" is an empty text.
+ * Parses typed text as a settings value; undefined means that the default applies. As in the file,
+ * double quotes make it a string: "5" is not a number, and "" is an empty text.
  */
 export function readTyped(field: ValueField, typed: string): unknown {
   if (typed.trim() === '') return undefined;

@@ -39,7 +39,7 @@ interface Typed {
 
 const NOTHING: Typed = { token: '', phone: '', options: {} };
 
-/** The chosen platform and what was typed, as the gateway is asked about it. */
+/** The chosen platform and the typed values, as sent to the gateway. */
 function useChannelInput(platforms: readonly SetupPlatform[], accounts: ShownAccounts) {
   const [id, setId] = useState('');
   const [typed, setTyped] = useState(NOTHING);
@@ -48,7 +48,7 @@ function useChannelInput(platforms: readonly SetupPlatform[], accounts: ShownAcc
     setId(next);
     setTyped(NOTHING);
   };
-  /** Keeps the platform, which might otherwise change to one that waits for its phone. */
+  /** Fixes the platform, which might otherwise change to one that waits for its phone. */
   const type = (next: Typed): void => {
     setId(chosen?.id ?? '');
     setTyped(next);
@@ -187,7 +187,7 @@ interface ActionsProps extends Omit<FieldsProps, 'onType'> {
   readonly onTake: (method: ChannelMethod) => void;
 }
 
-/** Tries what was typed, and saves it. */
+/** Tests the typed values and saves them. */
 function Actions({ platform, typed, isSaved, isBusy, onTake }: ActionsProps): VNode {
   const { asks, fields = [] } = platform;
   const isTried = asks !== 'phone';
@@ -281,7 +281,7 @@ function InvitationLink({ address }: { readonly address: string }): VNode {
   );
 }
 
-/** The bot whose token was tested. Its owner chose the name and picture. */
+/** Its owner chose the name and picture. */
 function BotCard({ name, picture, invitation }: SetupBot): VNode {
   const address = usePictureUrl(picture);
   return (

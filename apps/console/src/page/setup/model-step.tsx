@@ -26,7 +26,7 @@ interface ModelProps {
   readonly onSaved: () => void;
 }
 
-/** The chosen provider and what was typed, as the gateway is asked about it. */
+/** The chosen provider and the typed values, as sent to the gateway. */
 function useModelInput(providers: readonly SetupProvider[]) {
   const [name, setName] = useState<string | null>(null);
   const [typed, setTyped] = useState(NOTHING);
@@ -36,7 +36,7 @@ function useModelInput(providers: readonly SetupProvider[]) {
     setTyped(NOTHING);
   };
   const type = (change: Partial<typeof typed>): void => {
-    // Until then, another server that is found on this machine may become the first provider.
+    // Until a person chooses, another server found on this machine may become the first provider.
     setName(chosen?.name ?? null);
     setTyped({ ...typed, ...change });
   };
@@ -126,7 +126,7 @@ export function ModelStep({ state, place, onSaved }: ModelProps): VNode {
   );
 }
 
-/** The models that a server has offered, whichever of them was asked about. */
+/** The models that any of the queried servers has offered. */
 function modelsOf(
   answered: ReturnType<typeof useStep<ModelMethod>>['answered'],
   server: Omit<InputOf<ModelMethod>, 'model'>,

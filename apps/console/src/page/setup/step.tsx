@@ -7,7 +7,7 @@ import { useScope } from '../ui/data.tsx';
 
 type StepName = `setup/${'try' | 'save'}-${'model' | 'channel'}` | 'setup/add-owner';
 
-/** What the gateway was asked: to test or to save these values. */
+/** The request to the gateway: to test or to save these values. */
 interface Question<Name extends StepName> {
   readonly method: Name;
   readonly input: InputOf<Name>;
@@ -18,7 +18,7 @@ interface Answered<Name extends StepName> {
   readonly answer: SetupAnswer;
 }
 
-/** The answer to a question about these values; undefined if it was about other values. */
+/** The gateway's answer about these values; undefined if the answer was about other values. */
 export function answerAbout<Values>(
   answered: { readonly question: { readonly input: Values }; readonly answer: SetupAnswer } | null,
   values: Values,
@@ -77,7 +77,7 @@ export interface StepPlace {
 interface StepProps {
   readonly place: StepPlace;
   readonly title: string;
-  /** The result of the step; null while there is none. */
+  /** The result of the step; null until it is finished. */
   readonly done: ComponentChildren | null;
   /** Whether the values are being saved and must not change meanwhile. */
   readonly isSaving: boolean;
@@ -91,7 +91,7 @@ export function SetupStep({ place, title, done, isSaving, children }: StepProps)
   const isDone = done !== null;
   const press = isOpen ? 'Close' : isDone ? 'Change' : 'Open';
   useEffect(() => {
-    // The button that completed the previous step is gone, so the focus is lost.
+    // The button that completed the previous step was removed, so the focus is lost.
     if (isOpen && document.activeElement === document.body) heading.current?.focus();
   }, [isOpen]);
   return (

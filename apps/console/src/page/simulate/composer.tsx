@@ -140,7 +140,7 @@ function Menu(props: {
   );
 }
 
-/** A strip that shows the message being answered or edited, and attached files. */
+/** A strip that shows the message being answered or edited, and the attached files. */
 function ComposerStrip(
   props: Props & { readonly file: AttachedFile; readonly clear: () => void },
 ): VNode | null {

@@ -71,7 +71,7 @@ export function Conversation({ state, play }: Props): VNode {
   );
 }
 
-/** Telegram shows this notice over the chat for a moment. In ms. */
+/** Telegram shows this notice over the chat for a moment. */
 const NOTICE_MS = 10_000;
 
 function Notice({ play: { chat, speaker, world } }: Pick<Props, 'play'>): VNode | null {

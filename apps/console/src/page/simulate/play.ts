@@ -8,11 +8,11 @@ import { askGateway, request, signIn, takeToken } from '../gateway.ts';
  */
 export type PlayedWorld = SimulatedWorld & { readonly console: string };
 
-/** The state of the player: the chat in view and the next act. */
+/** The state of the person at the simulator: the chat in view and the next act. */
 export interface Play {
   readonly world: PlayedWorld;
   readonly chat: SimulatedChat;
-  /** The person whom the player is acting as. */
+  /** The simulated person in whose name the player acts. */
   readonly speaker: SimulatedPerson;
   readonly people: ReadonlyMap<string, string>;
 }
@@ -20,7 +20,10 @@ export interface Play {
 /** The state of the page; `act` performs an action and stores the reason if it fails. */
 export type PlayState = ReturnType<typeof createPlayState>;
 
-/** Discord and Slack run commands, which mention nobody, and name the author of each message. */
+/**
+ * Commands on Discord and Slack mention nobody, and these platforms name the author of each
+ * message.
+ */
 export function isWorkplace(platform: PlayedWorld['platform']): boolean {
   return platform === 'discord' || platform === 'slack';
 }
@@ -42,7 +45,7 @@ export function createPlayState() {
     return answer.kind === 'failed' ? undefined : answer.value.made;
   };
 
-  /** In a direct chat only its person writes. */
+  /** In a direct chat, only the person it belongs to writes. */
   const open = (next: SimulatedChat): void => {
     chat.value = next.key;
     reply.value = null;

@@ -10,10 +10,13 @@ import { DayChart } from '../usage/day-charts.tsx';
 import { formatLatency } from '../usage/figures.ts';
 import { useMayRead } from '../who.ts';
 
-/** How often hourly figures and errors are requested, in ms: they change slowly. */
+/** Interval between requests for the hourly figures and errors, in ms: they change slowly. */
 export const SLOW_POLL_MS = 60_000;
 
-/** Answers and latency by hour. For screen readers, the figures are summed up in one sentence. */
+/**
+ * A chart of answers and latency by hour. For screen readers, the figures are summed up in one
+ * sentence.
+ */
 export function HoursSection(): VNode | null {
   const hours = useOperation('usage/hours', {}, SLOW_POLL_MS).value;
   if (hours === undefined) return null;

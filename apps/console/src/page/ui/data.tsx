@@ -25,7 +25,7 @@ interface RefreshScope {
 const RefreshScope = createContext<RefreshScope | null>(null);
 
 /**
- * One view. Its refresh button and its actions refresh all data in it, and only one action runs at
+ * The refresh button and the actions of a view refresh all data in it, and only one action runs at
  * a time.
  */
 export function DataScope({ children }: { readonly children: ComponentChildren }): VNode {
@@ -48,7 +48,7 @@ export function useScope() {
     round.value += 1;
   };
   /**
-   * Runs after a person's action. It also refreshes the frame, now and again later, when changed
+   * Runs after a person's action. The frame is refreshed too, now and again later, when changed
    * settings have been applied.
    */
   const refreshAll = (): void => {
@@ -187,7 +187,7 @@ function runWhenDue(ms: number | undefined, task: () => void): () => void {
 
 /** Runs the actions of a person in a view; all its buttons are disabled meanwhile. */
 export interface ActionRunner {
-  /** The outcome of the last one, for `OutcomeNote`. */
+  /** The outcome of the last action, for `OutcomeNote`. */
   readonly outcome: ActionOutcome | undefined;
   /** Runs an action, then refreshes the view. */
   run(work: () => Promise<ActionOutcome | undefined>): void;
@@ -199,7 +199,6 @@ const UNEXPECTED: ActionOutcome = {
   isTrouble: true,
 };
 
-/** See `Work`. */
 export function useActionRunner(): ActionRunner {
   const outcome = useSignal<ActionOutcome | undefined>(undefined);
   const { isBusy, refreshAll } = useScope();

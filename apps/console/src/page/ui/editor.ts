@@ -63,8 +63,8 @@ const LOOK = EditorView.theme({
 });
 
 /**
- * Opens an editor that fills `parent`. Its styles are created by script, which the content security
- * policy allows only inside a shadow root.
+ * Opens an editor that fills `parent`. The editor's styles are created by script, which the content
+ * security policy allows only inside a shadow root.
  */
 export function openEditor(
   parent: HTMLElement,

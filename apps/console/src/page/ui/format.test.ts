@@ -10,7 +10,7 @@ describe('numbers and times formatted for people', () => {
     [180_000, '3 min'],
     [18_000_000, '5 h'],
     [172_800_000, '2 d'],
-  ])('[U03] shows %i ms as %s', (ms, text) => {
+  ])('[U03] formats %i ms as %s', (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
   });
 
@@ -19,7 +19,7 @@ describe('numbers and times formatted for people', () => {
     [1_024, '1 kB'],
     [1_048_575, '1,024 kB'],
     [1_572_864, '1.5 MB'],
-  ])('[U08] shows %i bytes as %s', (bytes, text) => {
+  ])('[U08] formats %i bytes as %s', (bytes, text) => {
     expect(sizeOf(bytes)).toBe(text);
   });
 

@@ -6,7 +6,6 @@ import { formatMoment } from './format.ts';
 import { Icon } from './icon.tsx';
 
 interface FrameProps {
-  /** The CSS class. */
   readonly name: string;
   readonly title: string;
   /** The label of the refresh button; when absent, only its icon is shown. */
@@ -82,7 +81,7 @@ export function SplitView(props: SplitViewProps): VNode {
 interface EntryLinkProps {
   readonly href: string;
   readonly title: ComponentChildren;
-  /** In ms; absent if it is unknown. */
+  /** The time in ms; absent if it is unknown. */
   readonly at?: number | undefined;
   /** Defaults to `formatMoment(at)`. */
   readonly time?: string;

@@ -17,20 +17,23 @@ interface Page<Item> {
 export interface Growing<Answer, Item> extends LoadedData<readonly Item[]> {
   /** The gateway's latest answer for the first page. */
   readonly first: Answer | undefined;
-  /** The next older page; null if there is none. */
+  /** The position of the next older page; null if there is none. */
   readonly older: Older | null;
 }
 
-/** The next older page of a list, which a person can ask for. */
+/** The next older page of a list, loaded when a person asks for it. */
 export interface Older {
   readonly load: () => void;
   /** Whether a page that the person asked for is being loaded. */
   readonly isLoading: boolean;
-  /** Why it could not be loaded; null if it has not failed. */
+  /** Why the page could not be loaded; null if loading has not failed. */
   readonly failure: RequestFailure | null;
 }
 
-/** The pages after the first one. Each begins where the one before it ends, so there are no gaps. */
+/**
+ * The pages after the first one. Each page begins where the one before it ends, so there are no
+ * gaps.
+ */
 interface Rest<Item> {
   readonly pages: readonly Page<Item>[];
   readonly failure: RequestFailure | null;
@@ -38,22 +41,22 @@ interface Rest<Item> {
 
 const NONE: Rest<never> = { pages: [], failure: null };
 
-/** What is being read of a list. */
+/** The state of loading a list page by page. */
 interface Reading<Item> {
   readonly path: string;
   first: Page<Item> | null;
-  /** How many older pages are wanted. */
+  /** How many older pages a person has asked for. */
   wanted: number;
-  /** The key of the oldest item that the person asked for; null while it is unknown. */
+  /** The key of the oldest item that the person asked for; null until it has been loaded. */
   oldest: string | null;
   isRunning: boolean;
-  /** Whether the first page changed, or another one was asked for, after reading began. */
+  /** Whether the first page changed, or another page was asked for, after loading began. */
   isDue: boolean;
 }
 
 /**
  * Loads the first page of an operation as `useOperation` does, and older pages on request. Whenever
- * the first page is reloaded, so are the older ones, because items may be new, moved or gone. An
+ * the first page is reloaded, so are the older ones, because items may be new, moved or removed. An
  * item on several pages is taken from the first of them.
  */
 export function useGrowing<Name extends OperationName, Item>(
@@ -76,7 +79,7 @@ export function useGrowing<Name extends OperationName, Item>(
     const answer = await askGateway<OutputOf<Name>>(buildReadPath(name, { ...input, before }));
     return answer.kind === 'here' ? { kind: 'here', value: read(answer.value) } : answer;
   };
-  /** Reads the wanted pages after those that are kept, one run at a time. */
+  /** Loads the requested pages after those that are kept, one run at a time. */
   const run = async (kept: readonly Page<Item>[]): Promise<void> => {
     reading.isDue = reading.isRunning;
     if (reading.isRunning) return;
@@ -113,8 +116,8 @@ interface Reader<Item> {
 }
 
 /**
- * Reads as many pages as are wanted, and one more if new items pushed the oldest one onto it. After
- * a failure the pages behind it are left out, because they might no longer follow.
+ * Loads as many pages as requested, and one more if new items pushed the oldest one onto it. After
+ * a failure, the pages after the failed one are left out, because they might no longer follow.
  */
 async function readRest<Item>(
   reading: Reading<Item>,

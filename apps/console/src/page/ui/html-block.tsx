@@ -1,7 +1,9 @@
 import type { VNode } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
-/** Shows an answer rendered by the gateway. While it grows, only changed blocks are replaced. */
+/**
+ * Shows an answer rendered by the gateway. While an answer grows, only changed blocks are replaced.
+ */
 export function HtmlBlock({ html }: { readonly html: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
   const maths = useRef<MathsModule | null>(null);
@@ -37,7 +39,7 @@ function drawMaths(
     maths.current.drawFormulas(box);
     end = maths.current.fitFormulas(box);
   };
-  // The file may be gone after an update of the gateway; the formula's source stays readable.
+  // An update of the gateway may have removed the file; the formula's source stays readable.
   load().catch(() => undefined);
   return () => {
     isOver = true;
@@ -49,8 +51,8 @@ function drawMaths(
 export function getProseText(prose: HTMLElement): string {
   const spans = [...prose.querySelectorAll<HTMLElement>('.math[data-source]')];
   const drawn = spans.map((span) => [...span.childNodes]);
-  // The swap happens between two paints; it is needed because only displayed elements have an
-  // `innerText`.
+  // The source replaces the formulas between two paints; this is necessary because only displayed
+  // elements have an `innerText`.
   for (const span of spans) {
     const lines = (span.dataset.source ?? '').split('\n');
     span.replaceChildren(

@@ -5,9 +5,9 @@ import { useEffect } from 'preact/hooks';
 interface LazyProps<Props extends object> {
   readonly load: () => Promise<ComponentType<Props>>;
   readonly props: Props;
-  /** Shown until the file is loaded. */
+  /** The content shown until the file is loaded. */
   readonly before?: VNode;
-  /** Shown if the file cannot be loaded; `before` if absent. */
+  /** The content shown if the file cannot be loaded; `before` if absent. */
   readonly broken?: VNode;
 }
 
@@ -21,7 +21,7 @@ export function Lazy<Props extends object>({
   const loaded = useSignal<ComponentType<Props> | null>(null);
   const isBroken = useSignal(false);
   useEffect(() => {
-    // The file may be gone after an update of the gateway.
+    // An update of the gateway may have removed the file.
     load().then(
       (found) => {
         loaded.value = found;

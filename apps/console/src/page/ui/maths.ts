@@ -2,20 +2,20 @@ import temml from 'temml';
 
 /**
  * Longer formulas, and all formulas of an answer beyond this total, stay source text because
- * drawing them would block the page. In characters.
+ * drawing them would block the page. The limits are in characters.
  */
 const MAX_FORMULA = 4_000;
 const MAX_ANSWER = 40_000;
 
 /**
- * The maximum nesting of elements. Browsers lay them out recursively, and deeper nesting could
+ * The maximum nesting of elements. Browsers lay out elements recursively, and deeper nesting could
  * crash the tab.
  */
 const MAX_DEPTH = 60;
 
 /**
- * The elements of MathML Core. A formula that needs others, such as a struck-out term, stays source
- * text.
+ * The elements of MathML Core. A formula that needs other elements, such as a struck-out term,
+ * stays source text.
  */
 const ELEMENTS = new Set(
   [
@@ -26,8 +26,8 @@ const ELEMENTS = new Set(
 );
 
 /**
- * No links, ids, style strings (which the content policy blocks) or colors (which would be
- * unreadable in light or dark mode).
+ * The allowlist contains no links, ids, style strings (which the content policy blocks) or colors
+ * (which would be unreadable in light or dark mode).
  */
 const ATTRIBUTES = new Set(
   [
@@ -39,14 +39,14 @@ const ATTRIBUTES = new Set(
 const OPTIONS = {
   throwOnError: true,
   trust: false,
-  // In em and points, so that no space or line is larger than a screen.
+  // Maximum lengths in em and points, so that no space or line is larger than a screen.
   maxSize: [40, 400],
   maxExpand: 500,
 } satisfies Parameters<typeof temml.render>[2];
 
 /** A node of a drawn formula, as the library creates it before there is an element. */
 interface DrawnNode {
-  /** The name of the element; absent on text. */
+  /** The name of the element; absent for text nodes. */
   readonly type?: string;
   readonly attributes?: Record<string, string>;
   readonly style?: Record<string, string>;
@@ -61,7 +61,7 @@ const { __renderToMathMLTree: render } = temml as unknown as {
 
 interface ParsedFormula {
   readonly tex: string;
-  /** Whether it is displayed on a separate line. */
+  /** Whether the formula is displayed on a separate line. */
   readonly isDisplay: boolean;
 }
 
@@ -127,7 +127,7 @@ function stripAttributes(drawn: DrawnNode, depth = 0): boolean {
 
 /**
  * Puts formulas wider than their line into boxes that can be scrolled, including by keyboard.
- * Returns a function that stops this.
+ * Returns a function that stops the observation.
  */
 export function fitFormulas(box: Element): () => void {
   const fit = (): void => {

@@ -12,12 +12,12 @@ interface ActionProps {
   readonly name?: string | undefined;
   /** `is-main` for the primary action, `is-grave` for one that cannot be undone. */
   readonly look?: 'is-main' | 'is-grave' | '' | undefined;
-  /** Whether it is disabled for a reason other than the view's own work. */
+  /** Whether the button is disabled for a reason other than the view's own work. */
   readonly isBusy?: boolean;
   /** The state of a button that expands something. */
   readonly isExpanded?: boolean;
   readonly slot?: Ref<HTMLButtonElement>;
-  /** Whether it submits its form. */
+  /** Whether the button submits its form. */
   readonly isSubmit?: boolean;
 }
 
@@ -60,7 +60,7 @@ export function TextButton(
 
 interface IconButtonProps {
   readonly icon: IconName;
-  /** Its name for screen readers, also shown as a tooltip. */
+  /** The button's name for screen readers, also shown as a tooltip. */
   readonly label: string;
   readonly onPress: () => void;
 }
@@ -150,8 +150,8 @@ export function OlderButton({
 }
 
 /**
- * Shows data once it is loaded. Until then, shows that it is loading, or why loading failed and
- * what to do.
+ * Shows data once it is loaded. While data is missing, shows that it is loading, or why loading
+ * failed and what to do.
  */
 export function ShowData<Value>(props: {
   readonly data: LoadedData<Value>;
@@ -214,7 +214,6 @@ export function DiffLines({ lines }: { readonly lines: string }): VNode {
 
 /** A list of elements created by `show`, which must have keys. */
 export function List<Item>(props: {
-  /** A CSS class. */
   readonly look?: string;
   readonly of: readonly Item[];
   readonly children: (item: Item) => VNode;

@@ -93,7 +93,7 @@ export function DayChart({
           return (
             <g key={day}>
               <title>{`${day}: ${values.map((_, nth) => text(sumValues(values.slice(0, nth + 1)), one)).join(', ')}`}</title>
-              {/* Covers empty days as well, so that the pointer finds them. */}
+              {/* The hit area of a day also covers empty days, so that the pointer finds them. */}
               <rect x={at} width={1} height={100} fill="transparent" />
               {values.map((value, nth) => {
                 const height = most === 0 ? 0 : (100 * value) / most;

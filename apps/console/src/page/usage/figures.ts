@@ -8,10 +8,7 @@ export function formatMoney(usd: number): string {
   return usd.toLocaleString(undefined, currency);
 }
 
-/**
- * A sum of money. Turns without a known price make it a lower bound, or unknown if no price is
- * known.
- */
+/** Turns without a known price make the sum a lower bound, or unknown if no price is known. */
 export function formatCost({
   costUsd,
   unpriced,
