@@ -61,7 +61,7 @@ channels:
     slack.say({ channel: slack.directChat(ann), from: ann, text: 'hello?' });
     await terminal.sees('that is me');
     terminal.type(KEYS.enter);
-    await terminal.sees('It is yours now');
+    await terminal.sees('You are the owner now');
     await terminal.sees('Start Parley in this terminal now?');
     terminal.type(`${KEYS.down}${KEYS.enter}`);
     await terminal.sees('Done. Start Parley with');

@@ -7,11 +7,12 @@ import {
   ParleyError,
   type ReplyRoute,
   read,
+  type WakeServices,
+  wakeIfPossible,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
-import type { ShownApproval, Store } from '@parley/store';
+import type { DeadLetterWake, ShownApproval, Store } from '@parley/store';
 import { z } from 'zod';
-import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 import { getFirstWords } from './why-operations.ts';
 
 /** A file that an agent wrote and that no person has released or marked as private yet. */
@@ -62,7 +63,7 @@ export interface OperatorApprovals {
   };
 }
 
-interface ApprovalNeeds extends WakeServices {
+interface ApprovalNeeds extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'approvals'>;
   readonly clock: Clock;
   readonly scrub: Scrub;

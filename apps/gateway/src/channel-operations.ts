@@ -9,12 +9,13 @@ import {
   type Monotonic,
   type ParleyError,
   read,
+  type WakeServices,
+  wakeIfPossible,
 } from '@parley/core';
-import type { Store } from '@parley/store';
+import type { DeadLetterWake, Store } from '@parley/store';
 import { z } from 'zod';
 import type { AccountState, AccountStatus } from './accounts/account.ts';
 import type { AccountName } from './accounts/account-rights.ts';
-import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 
 /**
  * The accounts in the settings. A gateway connects them; other processes can only read their plans.
@@ -52,7 +53,7 @@ export interface OperatorChannels {
   readonly monotonic: Monotonic;
 }
 
-interface ChannelNeeds extends WakeServices {
+interface ChannelNeeds extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'pairing' | 'seenGroups' | 'inbox' | 'links' | 'outbox'>;
   readonly clock: Clock;
   channels(): Promise<OperatorChannels>;

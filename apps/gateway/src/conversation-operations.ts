@@ -8,6 +8,8 @@ import {
   getConversationAgent,
   type LiveBus,
   read,
+  type WakeServices,
+  wakeIfPossible,
 } from '@parley/core';
 import type { Scrub } from '@parley/core/telemetry/scrubber';
 import type { ConversationAction, DeadLetterWake, PageMark, Store } from '@parley/store';
@@ -20,10 +22,9 @@ import {
   throwMissingConversation,
 } from './inbox-operations.ts';
 import { printMessages } from './printed-messages.ts';
-import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 import { getFirstWords } from './why-operations.ts';
 
-interface ConversationNeeds extends WakeServices {
+interface ConversationNeeds extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'conversations' | 'conversationMarks' | 'takeovers'>;
   readonly clock: Clock;
   readonly scrub: Scrub;

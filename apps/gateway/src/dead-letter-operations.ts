@@ -1,7 +1,13 @@
-import { type Clock, change, getConversationAgent, read } from '@parley/core';
-import type { ChatKey, DeadLetter, Store } from '@parley/store';
+import {
+  type Clock,
+  change,
+  getConversationAgent,
+  read,
+  type WakeServices,
+  wakeIfPossible,
+} from '@parley/core';
+import type { ChatKey, DeadLetter, DeadLetterWake, Store } from '@parley/store';
 import { z } from 'zod';
-import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 
 interface DeadLetterFacts {
   readonly id: number;
@@ -109,7 +115,7 @@ function shortenText(text: string): string {
   return letters.length <= MAX_EXCERPT ? text : `${letters.slice(0, MAX_EXCERPT).join('')}…`;
 }
 
-interface DeadLetterNeeds extends WakeServices {
+interface DeadLetterNeeds extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'deadLetters'>;
   readonly clock: Clock;
   readonly defaultAgent: string;

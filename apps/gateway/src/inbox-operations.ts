@@ -1,9 +1,17 @@
-import { type Call, type Caller, change, createRefusal, type LiveBus, read } from '@parley/core';
-import type { MarkChange, Store } from '@parley/store';
+import {
+  type Call,
+  type Caller,
+  change,
+  createRefusal,
+  type LiveBus,
+  read,
+  type WakeServices,
+  wakeIfPossible,
+} from '@parley/core';
+import type { DeadLetterWake, MarkChange, Store } from '@parley/store';
 import { z } from 'zod';
-import { type WakeServices, wakeIfPossible } from './wake-if-possible.ts';
 
-interface InboxNeeds extends WakeServices {
+interface InboxNeeds extends WakeServices<DeadLetterWake> {
   readonly store: Pick<Store, 'conversationMarks' | 'forgetting'>;
   readonly clock: () => number;
   readonly bus: Pick<LiveBus, 'publish'>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { ParleyError } from './errors.ts';
+import { ParleyError, reasonOf } from './errors.ts';
 import type { CronAnswer } from './proactive.ts';
+import type { Logger } from './runtime.ts';
 
 /** The roles of people on the page and the API, from the least to the most powerful. */
 export const ROLES = ['viewer', 'operator', 'owner'] as const;
@@ -109,4 +110,25 @@ export class RoleNeededError extends ParleyError {
 export function unwrapAnswer(code: string, { ok, text }: CronAnswer): { readonly text: string } {
   if (!ok) throw createRefusal(code, text);
   return { text };
+}
+
+/** The services that wake a process when an operation has stored work for it. */
+export interface WakeServices<Target extends object> {
+  readonly log: Logger;
+  wake(to: Target): Promise<void>;
+}
+
+/**
+ * Wakes the process with stored work. If the queue is unavailable, the operation has succeeded all
+ * the same: the next sweep finds the work.
+ */
+export async function wakeIfPossible<Target extends object>(
+  { wake, log }: WakeServices<Target>,
+  to: Target,
+): Promise<void> {
+  try {
+    await wake(to);
+  } catch (error) {
+    log.warn({ ...to, reason: reasonOf(error) }, 'nothing was woken; the sweep finds the work');
+  }
 }
