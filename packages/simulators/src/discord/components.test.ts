@@ -78,7 +78,7 @@ describe('[U04] components of the Discord double', () => {
       'a poll next to components',
       { flags: V2, poll: { question: { text: 'a' } }, components: [text('a')] },
     ],
-  ])('refuse %s', async (_what, body) => {
+  ])('refuses %s', async (_what, body) => {
     await expect(
       send({ content: 'flags' in body ? undefined : 'a', ...body }),
     ).rejects.toMatchObject({

@@ -28,7 +28,6 @@ const SayingBody = z.strictObject({
     .optional(),
 });
 
-/** Denies the bot a permission in a channel, or restores it. */
 const PermissionBody = z.strictObject({
   channel: Id,
   permission: z.enum([
@@ -65,7 +64,6 @@ const ChannelBody = z.strictObject({
 });
 const DmsBody = z.strictObject({ user: Id, closed: z.boolean().optional() });
 
-/** Answers `/control/<action>` with JSON. */
 export const handleControl = answersControl<DiscordDouble>({
   'POST say': (double, body) => {
     const { files, ...saying } = SayingBody.parse(body);
@@ -148,7 +146,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain',
 };
 
-/** The help text of the typed commands. */
 export const TYPED_HELP = `Write to talk to the bot; @bot mentions it, /name option=value is a slash command. Commands:
   !dm, !channel      switch the chat         !press LABEL     press this button on the newest message
   !thread NAME       open and enter a thread !edit TEXT       edit your last message
@@ -167,7 +164,7 @@ export class Typist {
     this.here = double.dmWith(PERSON);
   }
 
-  /** Executes a typed line; throws an error with a reason for people. */
+  /** Executes a typed line; throws an error with a readable reason. */
   runLine(line: string): void {
     if (line.trim() === '') return;
     const [, mark, name = '', rest = ''] = /^([!/])(\S+)\s*(.*)$/su.exec(line) ?? [];

@@ -56,12 +56,12 @@ describe('[U04] forms of the Discord double', () => {
     ['a button', form({}, [{ type: 1, components: [{ type: 2 }] }])],
     ['more than 4,000 characters', form({}, [label(input({ max_length: 4_001 }))])],
     ['two inputs with the same id', form({}, [label(input()), label(input())])],
-  ])('are refused with %s', async (_what, data) => {
+  ])('refuses a form with %s', async (_what, data) => {
     const { answer } = await pressed(await stage());
     await expect(answer(9, data)).rejects.toMatchObject({ code: 50035 });
   });
 
-  it('are the first answer, within 3 s, and arrive filled in, with the message they were opened from', async () => {
+  it('accepts a form within 3 s as the first answer and submits its values with the message it was opened from', async () => {
     let now = Date.now();
     const scene = await stage({ clock: () => now });
     const { id, answer, interaction } = await pressed(scene);
@@ -81,7 +81,7 @@ describe('[U04] forms of the Discord double', () => {
     await expect(late.answer(9, form())).rejects.toMatchObject({ code: 10062 });
   });
 
-  it('cannot follow another form', async () => {
+  it('refuses a form in response to a submitted form', async () => {
     const scene = await stage();
     const { id, answer } = await pressed(scene);
     await answer(9, form());

@@ -58,7 +58,6 @@ const ENDING = {
 /** Discord allows 120 events per minute. */
 const EVENT_LIMIT = { count: 120, windowMs: 60_000 };
 
-/** One WebSocket connection of the bot, from HELLO to its close. */
 export class GatewayConnection {
   readonly #socket: WebSocket;
   readonly #host: GatewayHost;
