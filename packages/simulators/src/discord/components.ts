@@ -47,7 +47,7 @@ interface Seen {
   characters: number;
 }
 
-/** @throws refusal 50035 naming the invalid component */
+/** @throws Refusal with code 50035 naming the invalid component */
 export function checkComponents(components: readonly Json[], isV2: boolean): void {
   const seen: Seen = { customIds: new Set(), components: 0, characters: 0 };
   if (!isV2 && components.length > LIMIT.rows) throw tooMany('components', LIMIT.rows);
@@ -182,7 +182,7 @@ function noteId(id: unknown, path: string, { customIds }: Seen): void {
   customIds.add(text);
 }
 
-/** @throws refusal 50035 unless `text` is a string of 1 to `max` characters */
+/** @throws Refusal with code 50035 unless `text` is a string of 1 to `max` characters */
 export function checkLength(text: unknown, max: number, path: string): void {
   if (typeof text !== 'string' || text === '') throw required(path);
   if (text.length > max)

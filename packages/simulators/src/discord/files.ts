@@ -50,7 +50,7 @@ export function signAnew<T extends WireMessage>(world: World, message: T): T {
 
 /**
  * Returns the files uploaded with a call; `files[n]` is described by the attachment with id n.
- * @throws refusal 50013 without the permission, 40005 for a file that is too large
+ * @throws Refusal with code 50013 without the permission, 40005 for a file that is too large
  */
 export async function receiveFiles(
   world: World,

@@ -62,7 +62,7 @@ export class GatewayConnection {
   readonly #socket: WebSocket;
   readonly #host: GatewayHost;
   session: GatewaySession | undefined;
-  /** Nothing reaches the bot any more, as on a dead network path. */
+  /** From now on nothing reaches the bot, as on a dead network path. */
   silent = false;
   /** The delay of each frame, in ms. */
   lagMs = 0;
@@ -103,13 +103,11 @@ export class GatewayConnection {
     this.#socket.close(code, reason);
   }
 
-  /** Stops delivery in both directions. */
   freeze(): void {
     this.silent = true;
     this.#socket.pause();
   }
 
-  /** Cuts the connection without a close frame. */
   drop(): void {
     this.detach();
     this.#socket.terminate();
@@ -120,7 +118,6 @@ export class GatewayConnection {
     session.send = (frame) => this.send(frame);
   }
 
-  /** Releases the session for a later connection. */
   detach(): void {
     if (this.session !== undefined) this.session.send = undefined;
     this.session = undefined;
@@ -136,7 +133,7 @@ export class GatewayConnection {
     if (ending !== undefined) this.close(...ending);
   }
 
-  /** Handles a frame from the bot. Returns why the connection must be closed, if it must. */
+  /** Returns the reason to close the connection, if there is one. */
   #obey(op: number, d: unknown): Ending | undefined {
     if (op === 2) return this.#identify(d);
     if (op === 6) {
@@ -176,7 +173,7 @@ export class GatewayConnection {
     const resume = Resume.safeParse(d);
     if (!resume.success) return ENDING.undecodable;
     if (resume.data.token !== this.#host.token) return ENDING.wrongToken;
-    // The bot has already disconnected.
+    // The bot may have disconnected already.
     if (this.#socket.readyState !== this.#socket.OPEN) return undefined;
     const refused = this.#host.refusedResume();
     if (refused !== undefined) return [refused, ''];
@@ -201,13 +198,13 @@ export class GatewayConnection {
   }
 }
 
-/** The bot, and the privileged intents withdrawn since it identified. */
+/** The bot's intents without the privileged intents withdrawn since it identified. */
 interface Portal {
   readonly botId: string;
   isOff(intent: number): boolean;
 }
 
-/** The number of events a session can replay; RESUME fails after a longer gap. */
+/** The maximum number of events that RESUME can replay; RESUME fails after a longer gap. */
 const REPLAY_LIMIT = 5000;
 
 /** A session that outlives its connections: the numbered events of one shard. */
@@ -248,14 +245,16 @@ export class GatewaySession {
     this.send?.(frame);
   }
 
-  /** The frames after a sequence number, or undefined when they are no longer kept. */
+  /** Returns the frames after a sequence number, or undefined when they have been discarded. */
   after(seq: number): Frame[] | undefined {
     const oldest = this.#seq - this.#frames.length;
     if (seq < oldest || seq > this.#seq) return undefined;
     return this.#frames.slice(seq - oldest);
   }
 
-  /** Whether events of a guild go to this shard. Those of direct messages go to shard 0. */
+  /**
+   * Whether events of a guild belong to this shard; events of direct messages belong to shard 0.
+   */
   owns(guildId: string | undefined): boolean {
     const [number, of] = this.identity.shard;
     const owner = guildId === undefined ? 0 : Number((BigInt(guildId) >> 22n) % BigInt(of));

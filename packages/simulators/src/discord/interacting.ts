@@ -42,7 +42,7 @@ export const Submit = z.strictObject({
 export type Submit = z.infer<typeof Submit>;
 
 /**
- * Where a command is used: 0 in a guild, 1 in direct messages with the bot, 2 in another private
+ * The context of the command: 0 in a guild, 1 in direct messages with the bot, 2 in another private
  * channel.
  */
 function contextOf({ guildId, people }: Channel): 0 | 1 | 2 {
@@ -60,7 +60,8 @@ function isByUser(world: World, channel: Channel): boolean {
 
 /**
  * Uses a slash command and returns the id of the interaction.
- * @throws Error for what the real client would not send: an unknown command, or a missing option
+ * @throws Error for a command that the real client would not send: an unknown name or a missing
+ * option
  */
 export function slash(world: World, interactions: Interactions, use: Slash): string {
   const channel = world.channel(use.channel);
@@ -89,8 +90,7 @@ function isOffered(
 
 /**
  * Presses a button or chooses in a menu, and returns the id of the interaction.
- * @throws Error when there is no such button or menu, it is disabled, or it lacks the chosen
- * options
+ * @throws Error when the button or menu does not exist, is disabled, or lacks the chosen options
  */
 export function press(world: World, interactions: Interactions, use: Press): string {
   const channel = world.channel(use.channel);
@@ -149,7 +149,7 @@ interface Beginning {
   readonly channel: string;
   readonly from?: string | undefined;
   readonly source?: WireMessage | undefined;
-  /** The ephemeral answers of this person, when the button is on one of them. */
+  /** The ephemeral answers shown to this person, when one of them contains the button. */
   readonly alone?: Map<string, WireMessage> | undefined;
 }
 
@@ -199,8 +199,8 @@ function begin(world: World, interactions: Interactions, start: Beginning, data:
 }
 
 /**
- * The person of an interaction, as a member when it happened in a guild; the guild is sent without
- * its name.
+ * The person who started an interaction, as a member when it happened in a guild; the guild is sent
+ * without its name.
  */
 function whoIn(guild: Guild | undefined, user: WireUser): Json {
   if (guild === undefined) return { user };

@@ -6,7 +6,7 @@ const ANN = '200000000000000501';
 afterEach(endStages);
 
 describe('[U04] threads of the Discord double', () => {
-  it('deliver what people write in a thread and accept the reply there', async () => {
+  it("deliver people's messages in a thread and accept the reply in the same thread", async () => {
     const { double, client, hears } = await stage();
     const opened: string[] = [];
     client.on(Events.ThreadCreate, (thread) => opened.push(thread.name));
@@ -44,7 +44,7 @@ describe('[U04] threads of the Discord double', () => {
     expect(double.conversation(thread.id)).toMatchObject([{ from: 'bot', visible: 'first' }]);
   });
 
-  it('are unarchived by a message, unless they are locked', async () => {
+  it('are unarchived by a message unless they are locked', async () => {
     const { double, channel } = await stage();
     double.grant(double.guildId, 'manageThreads');
     const thread = await channel.threads.create({ name: 'old' });
@@ -73,7 +73,7 @@ describe('[U04] threads of the Discord double', () => {
 });
 
 describe('[D04] nonces of the Discord double', () => {
-  it('return the same message for the same nonce while it is remembered', async () => {
+  it('return the same message for the same nonce while the nonce is remembered', async () => {
     let now = Date.now();
     const { double, channel } = await stage({ clock: () => now });
     const send = () => channel.send({ content: 'once', nonce: 'part-1', enforceNonce: true });
@@ -85,7 +85,7 @@ describe('[D04] nonces of the Discord double', () => {
     expect((await send()).id).not.toBe(first.id);
   });
 
-  it('do not prevent duplicates unless enforced, and must not be too long', async () => {
+  it('do not prevent duplicates unless enforced, and are refused when too long', async () => {
     const { double, channel } = await stage();
     await channel.send({ content: 'twice', nonce: 'part-1' });
     await channel.send({ content: 'twice', nonce: 'part-1' });

@@ -2,23 +2,23 @@ import { Changes } from '../changes.ts';
 import type { Pings } from './pings.ts';
 import type { WireAttachment, WireMessage, WireReaction } from './wire.ts';
 
-/** Where a message is: guild, channel and thread, or the person of a direct chat. */
+/** The location of a message: guild, channel and thread, or the person of a direct chat. */
 export interface MessageRoute {
   readonly guildId?: string;
-  /** The channel where people find it; the parent channel for a thread. */
+  /** The channel that contains the message; the parent channel for a thread. */
   readonly channelId: string;
   readonly threadId?: string;
   /** Set only for a direct message. */
   readonly userId?: string;
   /** Set only for a response to an interaction. */
   readonly interactionId?: string;
-  /** Set when only one person sees it. */
+  /** Set for an ephemeral message, which only this person sees. */
   readonly ephemeral?: true;
 }
 
 /** A message or edit that the bot sent, as it was stored. */
 export interface Sent {
-  /** Increases with every action of the bot. */
+  /** Increases with every message or edit by the bot. */
   readonly seq: number;
   /** The time of the double's clock, in ms since 1970. */
   readonly at: number;
@@ -36,7 +36,7 @@ export interface Sent {
   readonly message: WireMessage;
 }
 
-/** A message as people in the channel see it now. */
+/** A visible message of a channel in its current state. */
 export interface VisibleMessage {
   readonly id: string;
   readonly from: 'bot' | string;
@@ -51,10 +51,8 @@ export interface VisibleMessage {
   readonly message: WireMessage;
 }
 
-/** The fault that replaced the response. */
 export type Lost = 'reset' | 'hang-up' | 'hang';
 
-/** A call of the REST interface. */
 export interface RecordedCall {
   readonly seq: number;
   readonly at: number;
@@ -91,7 +89,7 @@ export class Transcript {
     this.changes.changed();
   }
 
-  /** Everything the bot sent after `after` (a `seq`), oldest first. */
+  /** All messages that the bot sent after `after` (a `seq`), oldest first. */
   sends(after = 0): Sent[] {
     return this.#sends.filter(({ seq }) => seq > after);
   }

@@ -18,8 +18,8 @@ export const PERMISSION = {
   openThread: 1n << 35n,
   sendInThread: 1n << 38n,
   /**
-   * The usual permissions of an invited bot: embedding links, and all of the above except managing
-   * messages or threads and pinging everyone.
+   * The default permissions of an invited bot: embedding links and all of the above, except
+   * managing messages or threads and mentioning everyone.
    */
   usual:
     (1n << 6n) |
@@ -32,10 +32,9 @@ export const PERMISSION = {
     (1n << 38n),
 } as const;
 
-/** One of the named permissions. */
 export type PermissionName = Exclude<keyof typeof PERMISSION, 'usual'>;
 
-/** The channel types that the double has. */
+/** The channel types that the double supports. */
 export const CHANNEL_TYPE = {
   text: 0,
   dm: 1,
@@ -46,7 +45,7 @@ export const CHANNEL_TYPE = {
   forum: 15,
 } as const;
 
-/** A place for messages; threads and forum posts are channels too. */
+/** A channel, which may also be a direct chat, a thread or a forum post. */
 export interface Channel {
   readonly id: string;
   readonly type: number;
@@ -61,7 +60,7 @@ export interface Channel {
   name: string;
   archived: boolean;
   locked: boolean;
-  /** The permission bits denied to the bot here. */
+  /** The permission bits denied to the bot in this channel. */
   denied: bigint;
   readonly messages: Map<string, WireMessage>;
 }
@@ -71,7 +70,7 @@ export interface Guild {
   readonly id: string;
   readonly name: string;
   readonly ownerId: string;
-  /** Nicknames, or null, by user id. */
+  /** Nicknames by user id; null for members without one. */
   readonly members: Map<string, string | null>;
   /** Role names by id; @everyone has the id of the guild. */
   readonly roles: Map<string, string>;
@@ -79,8 +78,8 @@ export interface Guild {
   readonly moderators: Set<string>;
   readonly moderatorRoleId: string;
   /**
-   * The role created with the bot, which has its name; people sometimes mention it instead of the
-   * bot.
+   * The role created with the bot and named after it; people sometimes mention this role instead of
+   * the bot.
    */
   readonly botRoleId: string;
   /** The bot's permissions, as bits. */
