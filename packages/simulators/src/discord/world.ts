@@ -89,14 +89,13 @@ export interface Guild {
   left: boolean;
 }
 
-/** An event sent through the gateway. */
 export interface WorldEvent {
   readonly name: string;
   readonly data: Json;
   readonly guildId?: string | undefined;
 }
 
-/** A stored file and when its URL was signed. */
+/** A stored file and the time when its URL was signed. */
 interface StoredFile {
   readonly name: string;
   readonly type: string;
@@ -104,7 +103,7 @@ interface StoredFile {
   readonly expiresAt: number;
 }
 
-/** The complete state of the servers: people, guilds, channels, messages, files. */
+/** The complete state of the servers, including people, guilds, channels, messages and files. */
 export class World {
   readonly bot: WireUser;
   readonly clock: () => number;
@@ -117,11 +116,11 @@ export class World {
   readonly files = new Map<string, StoredFile>();
   /** Users who reacted, by message id and emoji. */
   readonly reactors = new Map<string, Set<string>>();
-  /** Slash commands by name, by guild id; global ones have no guild id. */
+  /** Slash commands keyed by guild id and then by name; global commands have no guild id. */
   readonly commands = new Map<string, Map<string, Command>>();
   /** People who refuse direct messages from the bot. */
   readonly closedToDms = new Set<string>();
-  /** The base URL of files, set once the server listens. */
+  /** The base URL of files, set when the server starts to listen. */
   fileBase = '';
   /** How optional fields are sent. */
   optional: Optional = 'present';
@@ -145,17 +144,19 @@ export class World {
     this.transcript.changes.changed();
   }
 
-  /** A document in its wire form; for gateway events, `event` is their name. */
+  /**
+   * Converts a document to the form in which it is sent; for gateway events, `event` is their name.
+   */
   asSent(document: unknown, event?: string | null): unknown {
     const sent = sentWith(this.optional, OPTIONAL_FIELDS, document, NEVER_NULL);
     if (event !== 'INTERACTION_CREATE' || !isObject(sent) || !isObject(document)) return sent;
-    // Chosen and typed values keep fields that vary elsewhere, and an interaction in a guild always
-    // names the member.
+    // Chosen and typed values keep fields that are optional elsewhere, and an interaction in a
+    // guild always names the member.
     const { data, member } = document;
     return { ...sent, data, ...(member !== undefined && { member: this.asSent(member) }) };
   }
 
-  /** Returns a user, creating unknown ones. */
+  /** Returns a user; creates unknown users. */
   user(id: string): WireUser {
     const user = this.users.get(id) ?? newUser(id);
     this.users.set(id, user);
@@ -204,7 +205,7 @@ export class World {
     return channel;
   }
 
-  /** Returns the direct chat with a person, creating it if necessary. */
+  /** Returns the direct chat with a person and creates it if necessary. */
   dmWith(userId: string): Channel {
     for (const channel of this.channels.values())
       if (channel.recipient?.id === userId) return channel;
@@ -224,19 +225,19 @@ export class World {
     });
   }
 
-  /** The guild of a channel or event; undefined in direct messages. */
+  /** Returns the guild of a channel or event; undefined in direct messages. */
   guildOf({ guildId }: { readonly guildId?: string | undefined }): Guild | undefined {
     return guildId === undefined ? undefined : this.guilds.get(guildId);
   }
 
-  /** @throws Refusal 10003 */
+  /** @throws Refusal with code 10003 (unknown channel) */
   channel(id: string): Channel {
     const channel = this.channels.get(id);
     if (channel === undefined) throw unknown('Channel');
     return channel;
   }
 
-  /** @throws Refusal 10008 */
+  /** @throws Refusal with code 10008 (unknown message) */
   message(channel: Channel, id: string): WireMessage {
     const message = channel.messages.get(id);
     if (message === undefined) throw unknown('Message');
@@ -272,7 +273,7 @@ class Snowflakes {
   }
 }
 
-/** Remembers nonces, so that the same nonce returns the same message. */
+/** Maps nonces to messages, so that a repeated nonce returns the same message. */
 class Nonces {
   readonly #clock: () => number;
   readonly #known = new Map<string, { readonly message: WireMessage; readonly at: number }>();
@@ -286,7 +287,7 @@ class Nonces {
     this.#known.set(String(nonce), { message, at: this.#clock() });
   }
 
-  /** The message with this nonce, if it was sent within `maxAgeMs`. */
+  /** Returns the message with this nonce, if it was sent within `maxAgeMs`. */
   find(nonce: string | number | null | undefined, maxAgeMs: number): WireMessage | undefined {
     if (nonce === null || nonce === undefined) return undefined;
     const known = this.#known.get(String(nonce));

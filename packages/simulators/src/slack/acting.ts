@@ -82,7 +82,7 @@ export function slash(servers: SlackServers, wish: SlashCommand): string {
   return interaction.id;
 }
 
-/** A form that a person fills in; values by block and action, as in the payload. */
+/** A form that a person fills in, with values keyed by block and action, as in the payload. */
 export interface FormSubmission {
   readonly view: string;
   readonly values: Json;
@@ -107,7 +107,10 @@ export function submit(servers: SlackServers, { view: id, values }: FormSubmissi
   return interaction.id;
 }
 
-/** Asks the bot and shows the response that its acknowledgement contains. */
+/**
+ * Delivers an interaction to the bot and shows the response to a slash command from its
+ * acknowledgement.
+ */
 async function askBot(
   servers: SlackServers,
   interaction: Interaction,

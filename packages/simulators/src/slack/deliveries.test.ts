@@ -117,7 +117,7 @@ describe('requests to the bot', () => {
     expect(requests.at(-1)?.headers['x-slack-retry-num']).toBe('2');
   });
 
-  it('sends presses and commands once, as forms, and shows their responses', async () => {
+  it("sends presses and commands once, as forms, and shows the bot's responses", async () => {
     const { double, web, channel, ann, requests } = await withUrl();
     const button = {
       type: 'button',
@@ -241,7 +241,7 @@ describe('Socket Mode', () => {
   });
 
   it.each(['warning', 'refresh_requested'] as const)(
-    'asks the client to reconnect (%s) and then delivers earlier events',
+    'asks the client to reconnect (%s) and then delivers pending events',
     async (reason) => {
       const delaysMs = Array.from({ length: 100 }, () => 20);
       const patient = { retries: { ...QUICK.retries, delaysMs } };

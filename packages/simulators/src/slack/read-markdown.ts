@@ -92,7 +92,7 @@ function toRichText(
   }
 }
 
-/** A quote contains only lines, so its blocks are joined by line ends. */
+/** A quote contains only lines, so line ends join its blocks. */
 function toQuotedInline(children: readonly (BlockContent | DefinitionContent)[]): Inline[] {
   return children.flatMap((child, index) => {
     const inner = toRichText(child, 0).flatMap((part) =>
@@ -139,7 +139,7 @@ function toSection(elements: readonly Inline[]): RichSection {
   return { type: 'rich_text_section', elements };
 }
 
-/** Keeps an empty line between two paragraphs. */
+/** An empty line separates two paragraphs. */
 function addParagraphGaps(parts: readonly RichText[]): RichText[] {
   return parts.map((part, index) => {
     const next = parts[index + 1];

@@ -8,7 +8,7 @@ export interface TextStyle {
   readonly code?: true;
 }
 
-/** A piece of a line, in Slack's own form (`rich_text_section` elements). */
+/** A part of a line, in the form of Slack's `rich_text_section` elements. */
 export type Inline =
   | { readonly type: 'text'; readonly text: string; readonly style?: TextStyle }
   | {
@@ -42,7 +42,7 @@ export type RichText =
   | { readonly type: 'rich_text_quote'; readonly elements: readonly Inline[] }
   | { readonly type: 'rich_text_preformatted'; readonly elements: readonly Inline[] };
 
-/** Names that clients insert in place of ids. */
+/** The names that clients show in place of ids. */
 export interface Names {
   user(id: string): string;
   channel(id: string): string;
@@ -88,7 +88,6 @@ export function toPlainText(parts: readonly RichText[], names: Names): string {
     .join('\n');
 }
 
-/** The marker before an item of a list. */
 export function getListMarker(style: 'bullet' | 'ordered', index: number): string {
   return style === 'bullet' ? '•' : `${index + 1}.`;
 }
@@ -132,7 +131,7 @@ function toMrkdwnInline(elements: readonly Inline[]): string {
     .join('');
 }
 
-/** Formats do not include the spaces at their ends. */
+/** Formats exclude the spaces at their ends. */
 function wrapInMark(text: string, mark: string): string {
   return text.replace(
     /^(\s*)([\s\S]*?)(\s*)$/,
