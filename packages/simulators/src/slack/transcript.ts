@@ -34,7 +34,9 @@ export class Transcript {
   readonly #clock: () => number;
   #seq = 0;
 
-  /** @param summary describes the visible messages, for the error of a wait that timed out */
+  /**
+   * @param summary describes the visible messages for the error message of a wait that timed out
+   */
   constructor(clock: () => number, summary: () => string) {
     this.#clock = clock;
     this.changes = new Changes(summary);
@@ -71,7 +73,7 @@ export class Transcript {
     return this.#calls.filter((call) => method === undefined || call.method === method);
   }
 
-  /** The attempts to deliver something that began after `seq`, oldest first. */
+  /** The delivery attempts that began after `seq`, oldest first. */
   deliveriesAfter(seq: number): RecordedDelivery[] {
     const last = this.#deliveries.findLastIndex((delivery) => delivery.seq <= seq);
     return this.#deliveries.slice(last + 1);

@@ -5,10 +5,7 @@ import type { SentFile } from './files.ts';
 import type { HtmlEntity } from './parse-html.ts';
 import { buttonsOf, type Known, type WireMessage, type WireUser } from './wire.ts';
 
-/**
- * A message of a person. A bare id creates a private chat, group or supergroup, depending on its
- * range.
- */
+/** A bare id creates a private chat, group or supergroup, depending on its range. */
 export interface Saying {
   readonly chat: number | Known;
   /** The author; when absent, the person of a private chat, or user 1001 elsewhere. */
@@ -16,32 +13,35 @@ export interface Saying {
   readonly text?: string | undefined;
   /** A photo, recording or document; the text becomes its caption. */
   readonly file?: SentFile | undefined;
-  /** Messages with the same value form an album. */
+  /** Messages with the same album id form an album. */
   readonly album?: string | undefined;
-  /** The chat a person speaks as: an anonymous administrator's group, or their channel. */
+  /**
+   * The chat in whose name a person writes: an anonymous administrator's group, or the person's
+   * channel.
+   */
   readonly as?: Known | undefined;
-  /** Formats; commands, mentions and URLs are detected when absent. */
+  /** Formats; when absent, commands, mentions and URLs are detected. */
   readonly entities?: readonly HtmlEntity[] | undefined;
-  /** A topic of a forum; created if new. */
+  /** The id of a forum topic, which is created if new. */
   readonly thread?: number | undefined;
   /** The id of the quoted message. */
   readonly replyTo?: number | undefined;
   /**
-   * Whether it is a command visible only to its sender and the bot (`is_ephemeral` in the menu of
-   * groups).
+   * Whether the message is a command visible only to its sender and the bot (`is_ephemeral` in the
+   * menu of groups).
    */
   readonly ephemeral?: boolean | undefined;
-  /** A subscriber's topic in the direct messages of a channel; created for this person if new. */
+  /** A subscriber's topic in the direct messages of a channel, created for this person if new. */
   readonly subscriber?: number | undefined;
-  /** The business connection in whose chat with a customer the person writes. */
+  /** The business connection of the account whose chat the person writes in. */
   readonly business?: string | undefined;
-  /** The query id, when the bot is asked as a guest in a chat where it is not a member. */
+  /** The query id, when a person asks the bot as a guest in a chat where it is not a member. */
   readonly guest?: string | undefined;
   /** Further message fields, for example `photo` or `new_chat_members`. */
   readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Sends a message as a person: it becomes visible, and an update is queued. */
+/** Sends a message as a person: the message becomes visible, and an update is queued. */
 export function say(account: BotAccount, saying: Saying): WireMessage {
   const known = typeof saying.chat === 'number' ? { id: saying.chat } : saying.chat;
   const chats = chatsOf(account, saying);
@@ -71,7 +71,10 @@ export function say(account: BotAccount, saying: Saying): WireMessage {
   return message;
 }
 
-/** As a guest, the bot sees only the question, and the chat's id is unrelated to its own chats. */
+/**
+ * In a guest query, the bot sees only the question, and the chat's id is unrelated to the bot's own
+ * chats.
+ */
 function chatsOf(account: BotAccount, { business, guest }: Saying): Chats {
   if (guest !== undefined) return new Chats();
   return business === undefined ? account.chats : businessOf(account, business).chats;
@@ -83,7 +86,7 @@ function kindOf({ business, guest }: Saying, chat: ChatRecord): string {
   return chat.info.type === 'channel' ? 'channel_post' : 'message';
 }
 
-/** The separate conversation inside a chat where a person writes. */
+/** The topic or business chat in which a person writes. */
 function subChatOf(
   { subscriber, business, guest }: Saying,
   chat: ChatRecord,
@@ -98,7 +101,6 @@ function subChatOf(
   return { direct_messages_topic: { topic_id: subscriber, user }, chat: chat.info };
 }
 
-/** Edits a message as its author. */
 export function reword(
   account: BotAccount,
   chatId: number,
@@ -123,7 +125,8 @@ export function reword(
 }
 
 /**
- * Deletes messages in a business chat as the customer or the owner; only there is the bot notified.
+ * Deletes messages in a business chat as the customer or the owner; in other chats, the bot is not
+ * notified of deletions.
  */
 export function deleteInBusiness(
   account: BotAccount,
@@ -152,7 +155,9 @@ export interface Press {
   /** The label of the button. */
   readonly label: string;
   readonly from?: number | Known | undefined;
-  /** Whether the message is inaccessible: the update then contains only its chat and id. */
+  /**
+   * Whether the message is inaccessible, in which case the update contains only its chat and id.
+   */
   readonly inaccessible?: boolean | undefined;
 }
 
@@ -206,8 +211,8 @@ export interface Reaction {
   readonly chat: number;
   readonly message: number;
   /**
-   * All reactions of this person from now on: emoji, or `{ custom }` with the id of one that
-   * resembles `like`. Empty for none.
+   * All current reactions of this person: emoji, or `{ custom }` with the id of a custom emoji that
+   * resembles `like`; an empty list removes them.
    */
   readonly emojis: readonly (string | { readonly custom: string; readonly like: string })[];
   readonly from?: number | Known | undefined;
@@ -215,8 +220,8 @@ export interface Reaction {
 }
 
 /**
- * Reacts as a person. The bot is notified in private chats and in groups where it is an
- * administrator; in channels it would only receive counts.
+ * Adds a person's reactions. The bot is notified in private chats and in groups where it is an
+ * administrator. In channels, the bot would receive only counts.
  */
 export function react(
   account: BotAccount,
@@ -260,13 +265,13 @@ export function migrate(account: BotAccount, chatId: number): number {
   return newId;
 }
 
-/** The person who acts when none is given. */
+/** The person who acts when the caller names none. */
 const SOMEBODY: WireUser = { id: 1001, is_bot: false, first_name: 'User 1001' };
 
 /** The bot's access to a chat. */
 export type Access = 'open' | 'blocked' | 'kicked' | 'muted';
 
-/** Changes the bot's access to a chat; the bot is notified with `my_chat_member`. */
+/** Changes the bot's access to a chat and sends the bot a `my_chat_member` update. */
 export function setAccess(account: BotAccount, chatId: number, access: Access): void {
   const chat = account.chats.open({ id: chatId });
   chat.closed = access === 'open' ? undefined : access;
@@ -286,7 +291,7 @@ export function setAccess(account: BotAccount, chatId: number, access: Access): 
   });
 }
 
-/** Closes or reopens a topic, which sends a service message, or deletes it, which does not. */
+/** Closes or reopens a topic and sends a service message, or deletes the topic without one. */
 export function setTopic(
   account: BotAccount,
   chatId: number,
@@ -313,8 +318,8 @@ function userOf(saying: Pick<Saying, 'chat' | 'from'>, chat: ChatRecord): WireUs
 }
 
 /**
- * The sender fields of a message. Someone who speaks as a chat is shown as that chat, next to a
- * fixed placeholder user.
+ * A person who writes in the name of a chat is shown as that chat, next to a fixed placeholder
+ * user.
  */
 function speakerOf(saying: Saying, chat: ChatRecord, from: WireUser): Partial<WireMessage> {
   if (chat.info.type === 'channel') return { sender_chat: chat.info };
@@ -345,7 +350,8 @@ function textOf({ text, entities }: Pick<Saying, 'text' | 'entities'>): Partial<
 }
 
 /**
- * Every message of a topic replies to the topic's first message, unless it replies to another one.
+ * Every message of a topic is a reply to the topic's first message unless it is a reply to another
+ * message.
  */
 function placeOf(saying: Saying, chat: ChatRecord): Partial<WireMessage> {
   const { thread, replyTo } = saying;

@@ -6,7 +6,7 @@ import { endDoubles, refusal, start } from './testing/telegraf-client.ts';
 const ANN = 501;
 afterEach(endDoubles);
 
-describe('refusals as on the servers', () => {
+describe('refusals of the Telegram double', () => {
   it.each([
     ['an empty text', { text: '' }, 'Bad Request: message text is empty'],
     ['white space', { text: ' \n ' }, 'Bad Request: message text is empty'],
