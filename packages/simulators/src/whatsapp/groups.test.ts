@@ -10,7 +10,7 @@ function friends({ double }: Scene) {
 }
 
 describe('messages in a group', () => {
-  it("deliver what members write and show everyone the bot's answer", async () => {
+  it("delivers messages of members and shows the bot's answer to everyone", async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
@@ -62,7 +62,7 @@ describe('messages in a group', () => {
     expect(double.transcript.problems).toEqual([]);
   });
 
-  it('include the sender key for new members, and exclude people who left', async () => {
+  it('sends the sender key to new members and excludes people who left', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
@@ -80,7 +80,7 @@ describe('messages in a group', () => {
     expect(double.sends()[1]?.devices).toEqual([cyn.lid]);
   });
 
-  it('can be reacted to, edited and deleted by members', async () => {
+  it('lets members react to, edit and delete messages', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
@@ -109,7 +109,7 @@ describe('messages in a group', () => {
 });
 
 describe('changes to a group', () => {
-  it('are reported to the bot: being added, people joining and leaving, a new subject', async () => {
+  it('reports changes to the bot: being added, people joining and leaving, a new subject', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
@@ -141,7 +141,7 @@ describe('changes to a group', () => {
     expect(Object.keys(await client.socket.groupFetchAllParticipating())).toEqual([group.jid]);
   });
 
-  it('take effect: a bot outside a group, or removed from it, may not write there', async () => {
+  it('prevents a bot outside a group, or removed from it, from writing in the group', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const { ann, bob, group } = friends(scene);
@@ -151,8 +151,7 @@ describe('changes to a group', () => {
     const metadata = await client.socket.groupMetadata(group.jid);
     await client.socket.groupLeave(group.jid);
     await expect(client.socket.sendMessage(group.jid, { text: 'x' })).rejects.toThrow('forbidden');
-    // A client that still considers itself a member learns the truth from the response to its
-    // message.
+    // A client that still considers itself a member is corrected by the response to its message.
     const believer = scene.connect({ cachedGroupMetadata: async () => metadata });
     await believer.opened();
     const sent = await believer.socket.sendMessage(group.jid, { text: 'x' });
@@ -162,7 +161,7 @@ describe('changes to a group', () => {
     await believer.waitFor(() => believer.groups.length === 1);
   });
 
-  it('can restrict writing to admins', async () => {
+  it('restricts writing to admins', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const ann = double.addPerson();

@@ -74,16 +74,16 @@ async function take(line: string): Promise<void> {
   }
 }
 
-/** A typed code has eight characters; anything else is a QR code. */
+/** A typed code has eight characters; any other text is a QR code. */
 async function link(code: string): Promise<void> {
   if (/^[a-z\d]{4}-?[a-z\d]{4}$/i.test(code)) await double.typeCode(code);
   else double.scan(code);
 }
 
 /**
- * Returns the text of a code: the pasted text itself, or the code currently shown by the Parley
- * whose page address (as printed by `parley start`) was pasted.
- * @throws Error when that Parley shows no code
+ * Returns the text of a code: either the pasted text, or the code shown by the Parley process whose
+ * page address (as printed by `parley start`) was pasted.
+ * @throws Error when that Parley process shows no code
  */
 async function codeToScan(pasted: string): Promise<string> {
   const page = URL.canParse(pasted) ? new URL(pasted) : undefined;
