@@ -202,7 +202,7 @@ export class Typist {
         return double.react({ channel: this.here, message, from: PERSON, emoji: rest });
       }
       default:
-        throw new Error(`There is no !${name}.\n${TYPED_HELP}`);
+        throw new Error(`Unknown command !${name}.\n${TYPED_HELP}`);
     }
   }
 
@@ -234,12 +234,12 @@ export class Typist {
       this.#double.press({ ...press, customId: button.custom_id });
       return;
     }
-    throw new Error(`No message here has a button "${label}".`);
+    throw new Error(`No message in this channel has a button "${label}".`);
   }
 
   #last(from: string): VisibleMessage {
     const found = this.#double.conversation(this.here).findLast((message) => message.from === from);
-    if (found === undefined) throw new Error('There is no such message here yet.');
+    if (found === undefined) throw new Error('There is no matching message in this channel yet.');
     return found;
   }
 }

@@ -101,7 +101,7 @@ export function press(world: World, interactions: Interactions, use: Press): str
     ({ custom_id }) => custom_id === use.customId,
   );
   if (component === undefined) throw new Error(`No button ${use.customId}`);
-  if (component.disabled === true) throw new Error(`${use.customId} is switched off`);
+  if (component.disabled === true) throw new Error(`${use.customId} is disabled`);
   const values = chosenIn(component, use);
   const data = {
     custom_id: use.customId,
@@ -136,7 +136,7 @@ function chosenIn(component: Json, { customId, values }: Press): readonly string
 export function submit(world: World, interactions: Interactions, use: Submit): string {
   const opened = interactions.get(use.interaction);
   if (opened?.modal === undefined)
-    throw new Error(`${use.interaction} was not answered with a form`);
+    throw new Error(`The bot did not answer ${use.interaction} with a form`);
   const { modal, user, channel, source, ephemeral } = opened;
   const start = { type: 5, name: String(modal.custom_id), source, alone: ephemeral } as const;
   const data = filledIn(modal, use.values);
@@ -231,9 +231,9 @@ function fill(
     if (!known.some((option) => option.name === name)) throw new Error(`No option ${name}`);
   }
   return known.flatMap(({ type, name, required }) => {
-    if (TYPES_WITH_OPTIONS.includes(type)) throw new Error(`A subcommand is missing`);
+    if (TYPES_WITH_OPTIONS.includes(type)) throw new Error(`The command requires a subcommand`);
     const value = values[name];
-    if (value === undefined && required === true) throw new Error(`Option ${name} is missing`);
+    if (value === undefined && required === true) throw new Error(`The option ${name} is required`);
     return value === undefined ? [] : [{ type, name, value }];
   });
 }

@@ -198,7 +198,7 @@ export function describeDifference(difference: Difference): string {
       return `${placeOf(seen)} is different\n  expected: ${textOf(expected)}\n  seen:     ${textOf(seen)}`;
     }
     case 'impossible':
-      return `could not be done: ${JSON.stringify(difference.act)}: ${difference.reason}`;
+      return `Act failed: ${JSON.stringify(difference.act)}: ${difference.reason}`;
   }
 }
 

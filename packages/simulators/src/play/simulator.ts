@@ -282,7 +282,7 @@ class Play implements Simulator {
   #addThread({ chat, from, name }: ActOf<'thread'>): string {
     const parent = this.#chat(chat);
     if (this.#side.addThread === undefined) throw notHere(this.platform, 'has no threads');
-    if (parent.kind !== 'group') throw new Error('A thread is opened in a group.');
+    if (parent.kind !== 'group') throw new Error('Threads can be opened only in groups.');
     const id = this.#side.addThread(parent.id, name, this.#person(from).id);
     const key = freeKey(`${parent.key}/${slug(name)}`, this.#chats);
     const { members } = parent;
@@ -297,7 +297,7 @@ class Play implements Simulator {
   #setBot({ chat: key, isIn }: ActOf<'bot'>): undefined {
     const chat = this.#chat(key);
     if (chat.kind === 'thread')
-      throw new Error('A bot cannot be added to or removed from a thread, only its group.');
+      throw new Error('A bot can be added to or removed from a group, but not a thread.');
     if (chat.kind === 'direct' && !this.#side.can.block)
       throw notHere(this.platform, 'cannot block the bot here');
     this.#side.setBot({ chat: chat.id, kind: chat.kind }, isIn);
@@ -350,13 +350,15 @@ class Play implements Simulator {
   #person(key: string): Person {
     const person = this.#people.get(key);
     if (person !== undefined) return person;
-    throw new Error(`There is no "${key}"; there are ${[...this.#people.keys()].join(', ')}.`);
+    throw new Error(`There is no "${key}". Known keys: ${[...this.#people.keys()].join(', ')}.`);
   }
 
   #chat(key: string): Chat {
     const chat = this.#chats.get(key);
     if (chat !== undefined) return chat;
-    throw new Error(`There is no chat "${key}"; there are ${[...this.#chats.keys()].join(', ')}.`);
+    throw new Error(
+      `There is no chat "${key}". Known keys: ${[...this.#chats.keys()].join(', ')}.`,
+    );
   }
 
   #idOf(chat: Chat, key: string): string {

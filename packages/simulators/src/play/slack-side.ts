@@ -117,7 +117,7 @@ class SlackSide implements PlatformSide {
 
   react({ chat, message, from, emoji, gone }: ReactionOnPlatform): void {
     const name = findEmojiName(emoji);
-    if (name === undefined) throw new Error(`The double does not know the emoji ${emoji}.`);
+    if (name === undefined) throw new Error(`The double does not support the emoji ${emoji}.`);
     this.#double.react({ channel: parsePlace(chat).channel, ts: message, from, name, gone });
   }
 

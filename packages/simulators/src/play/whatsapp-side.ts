@@ -157,7 +157,7 @@ class Side implements WhatsAppSide {
       isTrouble: outcome !== 'acked',
     }));
     const odd = problems.map((problem) => ({
-      ...{ at: this.#clock.now(), call: 'a stanza that is not understood' },
+      ...{ at: this.#clock.now(), call: 'an unsupported stanza' },
       ...{ outcome: String(problem), isTrouble: true },
     }));
     return [...sends, ...odd].slice(-SHOWN_CALLS);

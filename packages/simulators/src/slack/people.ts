@@ -40,7 +40,7 @@ export function say(servers: SlackServers, saying: PersonMessage): WireMessage {
   const files = (saying.files ?? []).map((file) => addPersonFile(workspace, author.id, file));
   const { threadTs } = saying;
   if (threadTs !== undefined && !channel.messages.has(threadTs))
-    throw new Error(`No message ${threadTs} in ${channel.id} to answer.`);
+    throw new Error(`There is no message ${threadTs} in ${channel.id} to reply to.`);
   const message: WireMessage = {
     ...{ type: 'message', ts: workspace.ids.ts(), user: author.id, text },
     ...getAuthorFields(workspace, author),
@@ -155,7 +155,7 @@ export function getChannel({ channels }: Workspace, id: string): Channel {
 /** @throws Error with a readable reason when the message does not exist */
 export function getMessage(channel: Channel, ts: string): StoredMessage {
   const stored = channel.messages.get(ts) ?? channel.ephemeral.get(ts);
-  if (stored === undefined) throw new Error(`No message ${ts} in ${channel.id}.`);
+  if (stored === undefined) throw new Error(`There is no message ${ts} in ${channel.id}.`);
   return stored;
 }
 
@@ -167,7 +167,7 @@ export function findAuthor(
 ): Member {
   const { bot, members } = workspace;
   const id = from ?? [...channel.members].find((one) => one !== bot.id);
-  if (id === undefined) throw new Error(`Nobody is in ${channel.id}; say who writes.`);
+  if (id === undefined) throw new Error(`${channel.id} has no members. Name the author in "from".`);
   const member = members.get(id);
   if (member === undefined) throw new Error(`There is no member ${id}.`);
   channel.members.add(id);

@@ -50,7 +50,7 @@ export function runLine(double: SlackDouble, places: TypedPlaces, line: string):
   else if (sign === undefined) double.say({ channel: direct, from: you, text: line });
   else {
     const command = COMMANDS.get(name);
-    if (command === undefined) throw new Error(`There is no !${name}.\n${TYPED_HELP}`);
+    if (command === undefined) throw new Error(`Unknown command !${name}.\n${TYPED_HELP}`);
     command(double, places, rest);
   }
 }
@@ -79,7 +79,7 @@ function reactToNewest(double: SlackDouble, { you, ...places }: TypedPlaces, emo
 
 function findOwn(double: SlackDouble, { direct, you }: TypedPlaces): VisibleMessage {
   const own = double.conversation(direct).findLast(({ from }) => from === you);
-  if (own === undefined) throw new Error('You have written nothing yet.');
+  if (own === undefined) throw new Error('You have not sent a message yet.');
   return own;
 }
 
@@ -94,6 +94,6 @@ function findNewest(
     .filter((message) => message.from === 'bot' && isWanted(message))
     .sort((a, b) => a.seq - b.seq)
     .at(-1);
-  if (found === undefined) throw new Error('The bot has shown no such message.');
+  if (found === undefined) throw new Error('The bot has no matching message.');
   return found;
 }

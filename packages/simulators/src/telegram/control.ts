@@ -178,7 +178,7 @@ export function runLine(double: TelegramDouble, line: string): void {
     return;
   }
   const action = ACTIONS.get(name);
-  if (action === undefined) throw new Error(`There is no !${name}.\n${TYPED_HELP}`);
+  if (action === undefined) throw new Error(`Unknown command !${name}.\n${TYPED_HELP}`);
   action(double, rest);
 }
 
@@ -211,13 +211,13 @@ function pressNewest(double: TelegramDouble, label: string): void {
 
 function editLast(double: TelegramDouble, text: string): void {
   const own = double.conversation(PLACES.person).findLast(({ from }) => from === PLACES.person);
-  if (own === undefined) throw new Error('You have written nothing yet.');
+  if (own === undefined) throw new Error('You have not sent a message yet.');
   double.reword(PLACES.person, own.messageId, text);
 }
 
 function reactToNewest(double: TelegramDouble, emoji: string): void {
   const newest = double.conversation(PLACES.person).findLast(({ from }) => from === 'bot');
-  if (newest === undefined) throw new Error('The bot has written nothing yet.');
+  if (newest === undefined) throw new Error('The bot has not sent a message yet.');
   const emojis = emoji === '' ? [] : [emoji];
   double.react({ chat: PLACES.person, message: newest.messageId, emojis });
 }

@@ -112,7 +112,7 @@ export function reword(
   const chat = chats.get(chatId);
   const old = chat?.messages.get(messageId);
   if (chat === undefined || old === undefined)
-    throw new Error(`No message ${messageId} in chat ${chatId}.`);
+    throw new Error(`There is no message ${messageId} in chat ${chatId}.`);
   const edited = {
     ...old,
     ...(old.caption === undefined ? textOf({ text }) : { caption: text }),
@@ -171,7 +171,7 @@ export function press(account: BotAccount, wish: Press): string {
   const button = message && buttonsOf(message).find(({ text }) => text === wish.label);
   if (chat === undefined || message === undefined || button === undefined) {
     throw new Error(
-      `No button "${wish.label}" below message ${wish.message} of chat ${wish.chat}.`,
+      `There is no button "${wish.label}" below message ${wish.message} of chat ${wish.chat}.`,
     );
   }
   const id = `${account.me.id}${account.queries.size + 1}`;
@@ -228,7 +228,8 @@ export function react(
   { chat: id, message, emojis, from, as }: Reaction,
 ): void {
   const chat = account.chats.get(id);
-  if (!chat?.messages.has(message)) throw new Error(`No message ${message} in chat ${id}.`);
+  if (!chat?.messages.has(message))
+    throw new Error(`There is no message ${message} in chat ${id}.`);
   const user = userOf({ chat: id, from }, chat);
   const who = as === undefined ? { user } : { actor_chat: { type: 'channel', ...as } };
   const key = `${message} ${as?.id ?? user.id}`;
@@ -358,7 +359,7 @@ function placeOf(saying: Saying, chat: ChatRecord): Partial<WireMessage> {
   const place = thread === undefined ? {} : { message_thread_id: thread, is_topic_message: true };
   const answered = chat.messages.get(replyTo ?? thread ?? 0);
   if (replyTo !== undefined && answered === undefined) {
-    throw new Error(`No message ${replyTo} in chat ${chat.info.id} to answer.`);
+    throw new Error(`There is no message ${replyTo} in chat ${chat.info.id} to reply to.`);
   }
   if (answered === undefined) return place;
   const { reply_to_message: _nested, ...quoted } = answered;

@@ -59,7 +59,8 @@ export function findChat(account: Account, jid: string): Chat | undefined {
 
 /** @throws Error while no client is linked, because no message can be delivered */
 export function linked(account: Account): Companion {
-  if (account.companion === undefined) throw new Error('No client is linked: scan its QR first');
+  if (account.companion === undefined)
+    throw new Error('No client is linked. Scan its QR code first');
   return account.companion;
 }
 

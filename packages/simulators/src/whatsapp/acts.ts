@@ -193,7 +193,7 @@ export class Acts {
  */
 function speaker(account: Account, chat: Chat, from: string | undefined): Person {
   if (chat.kind === 'direct') return chat.person;
-  if (from === undefined) throw new Error(`Who writes in ${chat.id}? Say from`);
+  if (from === undefined) throw new Error(`Name the author in "from" for messages in ${chat.id}`);
   const person = account.people.get(from);
   if (chat.kind === 'group' && !isMember(chat.group, person)) {
     throw new Error(`${person.name} is not in ${chat.group.subject}`);

@@ -50,7 +50,7 @@ export class GroupActs {
   add({ subject, members, announce = false, ephemeral = 0 }: GroupOptions): Group {
     const people = members.map((jid) => this.#account.people.get(jid));
     const [creator] = people;
-    if (creator === undefined) throw new Error('A group needs a member');
+    if (creator === undefined) throw new Error('A group needs at least one member');
     const group = this.#account.groups.add({
       subject,
       createdAt: this.#account.clock(),

@@ -100,7 +100,7 @@ describe('messages in a group', () => {
     expect(double.conversation(group.jid)).toMatchObject([
       { deleted: true, edits: 1, reactions: new Map([[bob.id, '👍']]) },
     ]);
-    await expect(double.say({ chat: group.jid, text: 'who?' })).rejects.toThrow('Say from');
+    await expect(double.say({ chat: group.jid, text: 'who?' })).rejects.toThrow('Name the author');
     const stranger = double.addPerson();
     await expect(double.say({ chat: group.jid, from: stranger.id, text: 'x' })).rejects.toThrow(
       'not in',

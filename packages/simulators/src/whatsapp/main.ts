@@ -51,7 +51,7 @@ function showNews(): void {
   if (double.state() !== state) {
     state = double.state();
     if (state === 'pairing')
-      console.log('A client shows a code: paste its text, or the URL of its page, here.');
+      console.log('A client shows a code. Paste its text or the URL of its page here.');
     else console.log(state === 'open' ? 'The client is connected.' : 'No client is connected.');
   }
   for (const message of double.transcript.after(shown)) {
@@ -93,7 +93,7 @@ async function codeToScan(pasted: string): Promise<string> {
   const answer = await fetch(new URL('/api/status/report', page).href, { headers });
   const { channels } = Status.parse(await answer.json());
   const code = channels.map(({ state }) => state.code).find((found) => found !== undefined);
-  if (code === undefined) throw new Error('That Parley shows no code to scan');
+  if (code === undefined) throw new Error('This Parley page shows no code to scan');
   return code;
 }
 

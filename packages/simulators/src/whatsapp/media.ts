@@ -205,7 +205,7 @@ export function openAttachment(host: MediaHost, attachment: Attachment): Promise
   const { kind, directPath = '', mediaKey } = attachment;
   const stored = host.read(directPath);
   if (stored === undefined || mediaKey === undefined)
-    throw new Error('This file is not on the host');
+    throw new Error('The media host does not have this file');
   return openFile(kind, stored, mediaKey);
 }
 
@@ -282,7 +282,7 @@ async function openFile(kind: MediaType, stored: Buffer, mediaKey: Uint8Array): 
 }
 
 function macOf(iv: Uint8Array, ciphertext: Buffer, macKey: Uint8Array | undefined): Buffer {
-  if (macKey === undefined) throw new Error('No key for the MAC');
+  if (macKey === undefined) throw new Error('The MAC key is missing');
   const mac = hmacSign(Buffer.concat([iv, ciphertext]), Buffer.from(macKey));
   return Buffer.from(mac.subarray(0, MAC_BYTES));
 }

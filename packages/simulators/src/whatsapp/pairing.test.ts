@@ -41,7 +41,7 @@ describe('linking a client', () => {
 
   it('offers several codes and rejects old codes and codes of another client', async () => {
     const { double, connect } = await startScene();
-    expect(() => double.scan('2@x,y,z')).toThrow('No client waits');
+    expect(() => double.scan('2@x,y,z')).toThrow('No client is waiting');
     const client = connect({ auth: freshAuth(), qrTimeout: 50 });
     const qr = await client.waitFor(() => client.qr);
     const next = await client.waitFor(() => client.qr !== qr && client.qr);
@@ -83,7 +83,7 @@ describe('linking a client', () => {
 
   it("rejects a code that was requested for another number's phone", async () => {
     const { double, connect } = await startScene();
-    await expect(double.typeCode('AAAA-AAAA')).rejects.toThrow('No client waits');
+    await expect(double.typeCode('AAAA-AAAA')).rejects.toThrow('No client is waiting');
     const client = connect({ auth: freshAuth(), browser: ['Mac OS', 'Safari', '1'] });
     await client.waitFor(() => client.qr);
     const code = await client.socket.requestPairingCode('491500000002');

@@ -73,7 +73,7 @@ function newAccount(
 ): Account {
   const people = new People();
   const me = people.add({ name: 'Owner', ...owner, hidden: false });
-  if (!hasNumber(me)) throw new Error("The account's owner has no number");
+  if (!hasNumber(me)) throw new Error("The account's owner needs a number");
   const faults = new Faults();
   return {
     ...given,
@@ -110,11 +110,11 @@ function peopleOf({ account, phones, server, media }: Parts): PeopleSide {
     addGroup: (options) => groupActs.add(options),
     changeGroup: (jid, change) => groupActs.change(jid, change),
     scan: (qr) => {
-      if (server.pairing === undefined) throw new Error('No client waits to be linked');
+      if (server.pairing === undefined) throw new Error('No client is waiting to be linked');
       server.pairing.scan(qr, server.nextDevice());
     },
     typeCode: async (code) => {
-      if (server.pairing === undefined) throw new Error('No client waits to be linked');
+      if (server.pairing === undefined) throw new Error('No client is waiting to be linked');
       await server.pairing.type(code);
     },
     linkWithoutCode: () => {
