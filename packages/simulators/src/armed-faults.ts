@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** Which of the matching calls a fault applies to. */
+/** Selects the matching calls that a fault applies to. */
 export const FAULT_AIM = {
   /** The number of calls that the fault applies to, `Infinity` for all of them; 1 when absent. */
   times: z.number().or(z.literal(Number.POSITIVE_INFINITY)).optional(),
-  /** The number of matching calls to let through first. */
+  /** The number of matching calls to skip before the fault applies. */
   skip: z.number().optional(),
 };
 type FaultAim = z.infer<z.ZodObject<typeof FAULT_AIM>>;

@@ -18,7 +18,7 @@ export class Changes {
   /**
    * Calls `look` on every change and resolves with its first result that is neither undefined nor
    * false.
-   * @throws Error after `timeoutMs`, with the summary
+   * @throws Error with the summary after `timeoutMs`
    */
   waitFor<T>(look: () => T | undefined | false, timeoutMs: number): Promise<T> {
     return new Promise((resolve, reject) => {

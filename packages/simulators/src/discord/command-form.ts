@@ -40,7 +40,6 @@ export interface CommandOption {
   readonly options?: readonly CommandOption[] | undefined;
 }
 
-/** A registered slash command. */
 export type Command = z.infer<typeof CommandForm> & {
   readonly id: string;
   readonly application_id: string;

@@ -156,12 +156,10 @@ function checkSelect(select: Json, path: string, seen: Seen): void {
     throw invalidForm(`${path}.max_values`, 'BASE_TYPE_BAD_RANGE', 'min must not exceed max.');
 }
 
-/** The options of a select menu. */
 export function optionsOf({ options }: Json): readonly Json[] {
   return Array.isArray(options) ? options.filter(isObject) : [];
 }
 
-/** How many options of a select menu a person may choose. */
 export function countsOf({ min_values, max_values }: Json): {
   readonly min: number;
   readonly max: number;

@@ -13,7 +13,7 @@ import type { VisibleMessage } from './transcript.ts';
 
 const Id = z.string();
 
-/** A person's message over HTTP, with its files in base64. */
+/** The body of a control call that sends a person's message, with files in base64. */
 const SayingBody = z.strictObject({
   channel: Id,
   from: Id.optional(),

@@ -27,8 +27,8 @@ export interface DiscordDoubleOptions {
   /** The bot's avatar; none when absent. */
   readonly picture?: Uint8Array;
   /**
-   * The current time in ms since 1970. The clock determines ids, dates and limits, but not the
-   * delays of faults.
+   * The double's clock; returns the time in ms since 1970. The clock determines ids, dates and
+   * limits, but not the delays of faults.
    */
   readonly clock?: () => number;
 }

@@ -79,7 +79,7 @@ const GatewayFault = z.discriminatedUnion('kind', [
   z.strictObject({ ...kind('guild-back'), guild }),
   /** Removes the bot from a guild. */
   z.strictObject({ ...kind('kicked'), guild }),
-  /** Delivers the next events twice. */
+  /** Delivers each of the next events twice. */
   z.strictObject({ ...kind('duplicate'), events: z.number() }),
   /** Swaps the two events of each of the next pairs. */
   z.strictObject({ ...kind('swap'), pairs: z.number() }),
@@ -106,7 +106,6 @@ function matches(fault: RestFault, call: string, channel: string | undefined): b
   return fault.call === undefined ? !call.startsWith('GET ') : call.startsWith(fault.call);
 }
 
-/** Applies a gateway fault immediately. */
 export function strikeGateway(world: World, gateway: Gateway, fault: GatewayFault): void {
   switch (fault.kind) {
     case 'drop':

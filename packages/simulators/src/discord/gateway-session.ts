@@ -4,26 +4,25 @@ import { areIntents, forIntents, INTENT, intentFor, PRIVILEGED } from './permiss
 import type { Json } from './wire.ts';
 import type { WorldEvent } from './world.ts';
 
-/** What a connection needs from the gateway. */
+/** The gateway's functions that a connection calls. */
 export interface GatewayHost {
   readonly token: string;
   /** Bits of the privileged intents enabled in the portal. */
   readonly portalIntents: number;
   readonly heartbeatMs: number;
   readonly clock: () => number;
-  /** The data of a frame in the form that goes over the wire. */
+  /** Returns the data of a frame as it is sent to the client. */
   asSent(frame: Frame): unknown;
   begin(identity: Identity, connection: GatewayConnection): void;
   find(sessionId: string): GatewaySession | undefined;
   /** Answers a RESUME, immediately or when RESUMEs are released. */
   answerResume(answer: () => void): void;
-  /** The close code for this RESUME, if it is to be refused. */
+  /** The close code for this RESUME, if the gateway refuses it. */
   refusedResume(): number | undefined;
   forget(session: GatewaySession): void;
   members(request: unknown, connection: GatewayConnection): void;
 }
 
-/** A frame sent to the bot. */
 export interface Frame {
   readonly op: number;
   readonly d: unknown;
@@ -31,7 +30,7 @@ export interface Frame {
   readonly t: string | null;
 }
 
-/** What a bot asked for when it identified. */
+/** The properties that a bot sent in IDENTIFY. */
 export interface Identity {
   readonly intents: number;
   /** The index of this shard and the total number of shards. */
@@ -46,7 +45,6 @@ const Identify = z.looseObject({
 });
 const Resume = z.looseObject({ token: z.string(), session_id: z.string(), seq: z.number() });
 
-/** A close code and reason. */
 type Ending = readonly [code: number, reason: string];
 
 const ENDING = {

@@ -18,7 +18,6 @@ interface GatewayOptions {
   readonly token: string;
   readonly portalIntents: number;
   readonly heartbeatMs: number;
-  /** The number of session starts left. */
   readonly sessionStarts: number;
 }
 

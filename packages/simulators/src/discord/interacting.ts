@@ -11,7 +11,6 @@ import { permissionsIn } from './permissions.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import { type Channel, type Guild, PERMISSION, type World } from './world.ts';
 
-/** A person's slash command. */
 export const Slash = z.strictObject({
   channel: z.string(),
   from: z.string().optional(),
@@ -27,7 +26,6 @@ export const Press = z.strictObject({
   from: z.string().optional(),
   message: z.string(),
   customId: z.string(),
-  /** The values chosen in a select menu. */
   values: z.array(z.string()).readonly().optional(),
 });
 export type Press = z.infer<typeof Press>;
@@ -36,7 +34,7 @@ export type Press = z.infer<typeof Press>;
 export const Submit = z.strictObject({
   /** The id of the interaction that was answered with the form. */
   interaction: z.string(),
-  /** The values by the custom ids of the inputs. */
+  /** The entered values, keyed by the custom ids of the inputs. */
   values: z.record(z.string(), z.string()),
 });
 export type Submit = z.infer<typeof Submit>;

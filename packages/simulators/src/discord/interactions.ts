@@ -7,7 +7,7 @@ const FIRST_ANSWER_MS = 3000;
 /** The period in which an interaction token is valid for later answers. */
 const TOKEN_MS = 15 * 60_000;
 
-/** An interaction, answered or not. */
+/** An interaction and its answers, if there are any. */
 export interface Interaction {
   readonly id: string;
   readonly token: string;
@@ -27,7 +27,6 @@ export interface Interaction {
   modal?: Json | undefined;
   /** The id of the message that `@original` refers to, once there is a first answer. */
   originalId?: string | undefined;
-  /** Ephemeral answers by id. */
   readonly ephemeral: Map<string, WireMessage>;
 }
 

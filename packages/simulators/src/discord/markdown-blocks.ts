@@ -143,7 +143,7 @@ export const readBlankLines: Rule = (source, at, state) => {
   return { end: endOfBlankLines(source, at), nodes: [{ type: 'text', text: '\n' }] };
 };
 
-/** The position after the last line end of a run of blank lines. */
+/** Returns the position after the last line end of a run of blank lines. */
 function endOfBlankLines(source: string, at: number): number {
   let end = at;
   let here = at;
@@ -159,16 +159,16 @@ function endOfLine(source: string, at: number): number {
   return end < 0 ? source.length : end;
 }
 
-/** The deepest list that the client renders. */
+/** The maximum list depth that the client renders. */
 const MAX_LEVEL = 11;
 const MAX_START = 1_000_000_000;
 const MARKER = /( *)([*-]|\d+\.) /y;
 
 /**
- * Lists with `-`, `*` or `1.`, by the client's rules of 2026. Bullets and numbers mix in one list,
- * and the first marker decides its kind. The list ends at a line that is neither indented nor an
- * item, so an empty line ends it too. An item ends where the next one starts, indented like the
- * first item or one space further.
+ * Matches lists with `-`, `*` or `1.`, according to the client's rules of 2026. Bullets and numbers
+ * mix in one list, and the first marker decides its kind. The list ends at a line that is neither
+ * indented nor an item, so an empty line ends it too. An item ends where the next one starts,
+ * indented like the first item or one space further.
  */
 export const readList: Rule = (source, at, state, read) => {
   if (state.listLevel >= MAX_LEVEL) return undefined;

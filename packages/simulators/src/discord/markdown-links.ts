@@ -197,7 +197,7 @@ const FIRST: readonly (readonly [LiveKind, RegExp])[] = [['emoji', /<a?:\w+:\d+>
 
 const COMMAND_NAME = String.raw`[-_\p{L}\p{N}\p{sc=Deva}\p{sc=Thai}]{1,32}`;
 
-/** These rules apply after marks and links. */
+/** The following rules apply after marks and links. */
 const LAST: readonly (readonly [LiveKind, RegExp])[] = [
   ['time', /<t:-?\d{1,17}(?::[tTdDfFRsS])?>/y],
   ['user', /<@!?\d+>/y],

@@ -1,4 +1,3 @@
-/** One node of a message as Discord's client parses it. */
 export type DiscordNode =
   /** `escaped` is set when the text was written with a backslash. */
   | { readonly type: 'text'; readonly text: string; readonly escaped?: true }
@@ -81,7 +80,7 @@ export interface ReadState {
   readonly listLevel: number;
   readonly headings: boolean;
   readonly subtexts: boolean;
-  /** False in the text of a masked link. */
+  /** False inside the text of a masked link, where these rules do not apply. */
   readonly escapes: boolean;
   /**
    * Whether only marks, code and timestamps are parsed, as in the text of an accepted masked link.
@@ -112,7 +111,7 @@ export function startsIndentedLine({ before }: ReadState): boolean {
   return before === '' || /\n *$/.test(before);
 }
 
-/** The position after a run of one character. */
+/** Returns the position after a run of one character. */
 export function endOfRun(source: string, at: number, character: string): number {
   let end = at;
   while (source[end] === character) end += 1;
@@ -124,7 +123,6 @@ export function isSpace(character: string | undefined): boolean {
   return character !== undefined && /\s/.test(character);
 }
 
-/** An ASCII letter, digit or underscore. */
 export function isWord(character: string | undefined): boolean {
   return character !== undefined && /\w/.test(character);
 }

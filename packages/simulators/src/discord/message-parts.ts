@@ -44,7 +44,7 @@ export const MessageParts = z.strictObject({
   voiceSeconds: z.number().positive().optional(),
   /** The message type, for example 6 for a pinned message or 7 for a new member. */
   type: z.int().optional(),
-  /** Further API fields, sent unchanged. */
+  /** Further message fields, sent unchanged. */
   fields: z.record(z.string(), z.unknown()).optional(),
 });
 export type MessageParts = z.input<typeof MessageParts>;

@@ -24,7 +24,7 @@ export interface Draft {
   readonly id?: string;
 }
 
-/** A stored message and the people it notified. */
+/** A stored message and the users it notified. */
 export interface Stored {
   readonly message: WireMessage;
   readonly pings: Pings;
@@ -201,7 +201,6 @@ export function react(
   world.emit(gone ? 'MESSAGE_REACTION_REMOVE' : 'MESSAGE_REACTION_ADD', data, channel.guildId);
 }
 
-/** The people who reacted to a message with this emoji. */
 export function reactors(world: World, messageId: string, emoji: Emoji): Set<string> {
   const key = `${messageId} ${keyOf(emoji)}`;
   const who = world.reactors.get(key) ?? new Set<string>();
@@ -216,7 +215,6 @@ function keyOf({ id, name }: Emoji): string {
 /** HAS_THREAD */
 const HAS_THREAD = 1 << 5;
 
-/** The fields of a new thread. */
 interface NewThread {
   readonly name: string;
   readonly ownerId: string;

@@ -47,16 +47,16 @@ interface DiscordMessage {
   readonly violations: readonly Violation[];
 }
 
-/** Text with one set of formats. Line ends appear where people see a new line. */
+/** The text contains a line end wherever people see a new line. */
 interface FormatRun {
   /**
-   * The bullet or number of a list item that this run starts (`• ` or `1. `), indented by its
+   * The bullet or number of a list item that this run starts (`•` or `1.`), indented by its
    * level; otherwise empty.
    */
   readonly marker: string;
   readonly text: string;
   readonly formats: ReadonlySet<RunFormat>;
-  /** The link around this run; runs of one link share the object. */
+  /** The link around this run; all runs of one link share the same object. */
   readonly link?: { readonly url: string };
 }
 
@@ -160,7 +160,7 @@ const read: Read = (source, state) => {
   return nodes;
 };
 
-/** The same tree with adjacent plain texts merged. */
+/** Merges adjacent plain texts of a tree. */
 function joinTexts(tree: readonly DiscordNode[]): DiscordNode[] {
   const joined: DiscordNode[] = [];
   for (const node of tree) {

@@ -28,11 +28,9 @@ export interface Saying {
   readonly parts?: MessageParts | undefined;
   /** Whether the author is another bot. */
   readonly bot?: boolean | undefined;
-  /** The name of the webhook that is the author. */
   readonly webhook?: string | undefined;
 }
 
-/** A reaction that a person adds or removes. */
 export const Reacting = z.strictObject({
   channel: z.string(),
   message: z.string(),

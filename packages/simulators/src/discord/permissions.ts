@@ -27,7 +27,8 @@ export function permissionsIn(world: World, channel: Channel): bigint {
 
 /**
  * Returns the channel if the bot can see it and has the permission there.
- * @throws Refusal with code 10003, 50001 or 50013
+ * @throws Refusal with code 10003 (unknown channel), 50001 (missing access) or 50013 (missing
+ * permissions)
  */
 export function channelFor(world: World, id: string, permission: PermissionName = 'view'): Channel {
   const channel = world.channel(id);

@@ -19,7 +19,8 @@ export interface AllowedMentions {
 
 /**
  * Computes the users whom a text notifies. Without `allowed`, everyone mentioned and the author of
- * the quoted message are notified; otherwise only those allowed. Mentions in code notify nobody.
+ * the quoted message are notified; otherwise only those allowed. Mentions inside code do not notify
+ * anyone.
  */
 export function findPings(
   content: string,

@@ -29,10 +29,9 @@ export const REAL_LIMITS: RateLimits = {
   global: { count: 50, windowMs: 1000 },
 };
 
-/** The limiter's decision about a call. */
 export interface Verdict {
   readonly headers: Readonly<Record<string, string>>;
-  /** Set when the call is rejected. */
+  /** The fields of a rejected call; absent when the call is accepted. */
   readonly retryAfterMs?: number;
   readonly global?: boolean;
 }

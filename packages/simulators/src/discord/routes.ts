@@ -18,7 +18,6 @@ import type { Handler, Routes, Scene } from './scene.ts';
 import type { Json } from './wire.ts';
 import { CHANNEL_TYPE, type Guild, type World } from './world.ts';
 
-/** A matching route and its path parameters. */
 export interface Match {
   readonly route: string;
   readonly handler: Handler;

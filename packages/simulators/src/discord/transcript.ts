@@ -20,14 +20,14 @@ export interface MessageRoute {
 export interface Sent {
   /** Increases with every message or edit by the bot. */
   readonly seq: number;
-  /** The time of the double's clock, in ms since 1970. */
+  /** The time by the double's clock, in ms since 1970. */
   readonly at: number;
   readonly kind: 'message' | 'edit';
   readonly route: MessageRoute;
   readonly messageId: string;
-  /** The source text. */
+  /** The message as Markdown source. */
   readonly content: string;
-  /** The visible text. */
+  /** The message as people see it. */
   readonly visible: string;
   readonly pings: Pings;
   readonly attachments: readonly WireAttachment[];
@@ -40,9 +40,9 @@ export interface Sent {
 export interface VisibleMessage {
   readonly id: string;
   readonly from: 'bot' | string;
-  /** The source text. */
+  /** The message as Markdown source. */
   readonly content: string;
-  /** The visible text. */
+  /** The message as people see it. */
   readonly visible: string;
   readonly edited: boolean;
   readonly replyTo?: string;

@@ -1,6 +1,5 @@
 import type { APIMessage } from 'discord-api-types/v10';
 
-/** Any JSON object of the API. */
 export type Json = Readonly<Record<string, unknown>>;
 
 export interface WireUser {

@@ -82,10 +82,10 @@ export interface Guild {
    * the bot.
    */
   readonly botRoleId: string;
-  /** The bot's permissions, as bits. */
+  /** The bot's guild permissions as bits. */
   permissions: bigint;
   available: boolean;
-  /** Whether the bot is not a member: never invited, or removed. */
+  /** Whether the bot is not a member because it was never invited or was removed. */
   left: boolean;
 }
 
@@ -114,7 +114,7 @@ export class World {
   readonly guilds = new Map<string, Guild>();
   readonly channels = new Map<string, Channel>();
   readonly files = new Map<string, StoredFile>();
-  /** Users who reacted, by message id and emoji. */
+  /** The users who reacted, by message id and emoji. */
   readonly reactors = new Map<string, Set<string>>();
   /** Slash commands keyed by guild id and then by name; global commands have no guild id. */
   readonly commands = new Map<string, Map<string, Command>>();

@@ -54,7 +54,6 @@ function inlineRuns(inline: Inline, formats: readonly Format[]): FormatRun[] {
   }
 }
 
-/** The visible text of all lines. */
 export function visibleText(lines: readonly FormattedLine[]): string {
   return lines
     .map((line) => {

@@ -1,4 +1,3 @@
-/** The kind of a line. */
 type LineKind =
   | { readonly kind: 'paragraph' | 'quote' | 'bullet' }
   | { readonly kind: 'number'; readonly number: string };
@@ -27,7 +26,6 @@ export interface LineRules {
   readonly links?: readonly LinkSpan[];
 }
 
-/** The text of a link. */
 export interface LinkSpan {
   readonly type: 'link';
   readonly from: number;

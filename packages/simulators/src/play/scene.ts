@@ -15,7 +15,6 @@ const Shown = z.strictObject({
   files: z.array(z.string()).optional(),
   reactions: z.array(z.string()).optional(),
   replyTo: z.string().optional(),
-  /** Set when the message was deleted. */
   gone: z.literal(true).optional(),
 });
 export type Shown = z.infer<typeof Shown>;
@@ -57,7 +56,6 @@ export function writeScene(scene: Scene): string {
 
 /** A recording in progress; `stop` ends it. */
 export interface Recording {
-  /** The lines recorded so far. */
   scene(): Scene;
   /** Records the currently visible messages and ends the recording. */
   stop(): Scene;
@@ -126,7 +124,6 @@ export interface PlayOptions {
   readonly ignore?: readonly RegExp[];
 }
 
-/** A deviation from the recording. */
 export type Difference =
   | { readonly kind: 'missing'; readonly expected: Shown }
   | { readonly kind: 'different'; readonly expected: Shown; readonly seen: Shown }

@@ -29,7 +29,7 @@ export async function startSlackSide(
 
 interface Place {
   readonly channel: string;
-  /** The `ts` of the thread's first message. */
+  /** The `ts` of the first message in the thread. */
   readonly thread?: string;
 }
 

@@ -14,7 +14,6 @@ export const PLATFORM_NAMES: Readonly<Record<Platform, string>> = {
 /** The visible state of one platform, in the same format for all platforms. */
 export interface SimulatedWorld {
   readonly platform: Platform;
-  /** The bot's display name. */
   readonly bot: string;
   /** `you` is the owner of the bot. */
   readonly people: readonly SimulatedPerson[];
@@ -65,7 +64,6 @@ export interface SimulatedMessage {
   /** `bot`, or the key of a person. */
   readonly from: string;
   readonly at: number;
-  /** The visible text. */
   readonly text: string;
   /** The text as HTML in the platform's rendering, with all text escaped. */
   readonly html: string;

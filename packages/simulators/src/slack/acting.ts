@@ -12,7 +12,6 @@ import type { Channel, Member } from './workspace.ts';
 export interface ButtonPress {
   readonly channel: string;
   readonly ts: string;
-  /** The label of the button or option. */
   readonly label: string;
   readonly from?: string | undefined;
 }
@@ -55,10 +54,9 @@ export function press(
   return interaction.id;
 }
 
-/** A slash command that a person runs. */
 export interface SlashCommand {
   readonly channel: string;
-  /** With the slash, such as `/parley`. */
+  /** The name of the command including the slash, such as `/parley`. */
   readonly command: string;
   readonly text?: string | undefined;
   readonly from?: string | undefined;

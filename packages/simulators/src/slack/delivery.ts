@@ -1,6 +1,6 @@
 import type { Json } from './wire.ts';
 
-/** An event, an interaction or a command for the bot. */
+/** An event, interaction or command to be delivered to the bot. */
 export interface Delivery {
   readonly type: 'events_api' | 'interactive' | 'slash_commands';
   /** The type of the event, for the transcript. */

@@ -4,7 +4,6 @@ import type { SocketMode } from './socket-mode.ts';
 import type { Transcript } from './transcript.ts';
 import { callWebhook, type Signing } from './webhook.ts';
 
-/** The retry schedule for events. */
 export interface Retries {
   /** The wait before each further attempt, in ms. */
   readonly delaysMs: readonly number[];

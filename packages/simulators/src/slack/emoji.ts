@@ -79,7 +79,6 @@ export function findEmoji(name: string): string | undefined {
   return EMOJI[resolveEmojiAlias(name)];
 }
 
-/** Returns the main name of an emoji. */
 export function resolveEmojiAlias(name: string): string {
   return ALIASES[name] ?? name;
 }

@@ -39,7 +39,6 @@ const TYPES: Readonly<Record<string, string>> = {
   mp4: 'video/mp4',
 };
 
-/** The files of the workspace by id. */
 export class Files {
   readonly #files = new Map<string, StoredFile>();
 

@@ -1,7 +1,7 @@
 import type { Json } from './wire.ts';
 import type { Channel, StoredMessage, Workspace } from './workspace.ts';
 
-/** A press, a command or a submitted form. */
+/** A button press, a command or a submitted form. */
 export interface Interaction {
   readonly id: string;
   readonly user: string;

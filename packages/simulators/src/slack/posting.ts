@@ -95,7 +95,6 @@ export function findThread(channel: Channel, ts: string | undefined): string | u
   return ts;
 }
 
-/** The fields of a reply in a thread. */
 export function getReplyFields(channel: Channel, thread: string | undefined): Json {
   if (thread === undefined) return {};
   const user = channel.messages.get(thread)?.wire.user;

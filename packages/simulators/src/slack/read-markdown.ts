@@ -40,7 +40,6 @@ export function readMarkdown(source: string): WireBlock[] {
   return blocks;
 }
 
-/** Converts the nodes that become separate blocks. */
 function toOwnBlock(node: RootContent): WireBlock | undefined {
   switch (node.type) {
     case 'heading':

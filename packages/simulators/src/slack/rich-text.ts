@@ -1,6 +1,5 @@
 import { findEmoji } from './emoji.ts';
 
-/** The formats of a piece of text. */
 export interface TextStyle {
   readonly bold?: true;
   readonly italic?: true;
@@ -28,7 +27,6 @@ export interface RichSection {
   readonly elements: readonly Inline[];
 }
 
-/** A part of a `rich_text` block. */
 export type RichText =
   | RichSection
   | {
@@ -53,7 +51,6 @@ function toPlainInline(elements: readonly Inline[], names: Names): string {
   return elements.map((element) => toPlainElement(element, names)).join('');
 }
 
-/** Returns the visible text of one element. */
 export function toPlainElement(element: Inline, names: Names): string {
   switch (element.type) {
     case 'text':
@@ -118,7 +115,6 @@ export function toMrkdwn(parts: readonly RichText[]): string {
     .join('\n');
 }
 
-/** Converts a line to mrkdwn. */
 function toMrkdwnInline(elements: readonly Inline[]): string {
   return elements
     .map((element) => {
