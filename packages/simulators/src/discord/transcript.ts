@@ -59,7 +59,7 @@ export interface RecordedCall {
   /** The method and the path without `/api/v10`. */
   readonly call: string;
   readonly body: unknown;
-  /** The HTTP status, or the fault that replaced the response. */
+  /** The HTTP status of the response, or the fault that replaced it. */
   readonly outcome: number | Lost;
   /** Discord's error code, if the call was refused. */
   readonly code?: number;

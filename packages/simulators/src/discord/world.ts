@@ -122,7 +122,7 @@ export class World {
   readonly closedToDms = new Set<string>();
   /** The base URL of files, set when the server starts to listen. */
   fileBase = '';
-  /** How optional fields are sent. */
+  /** The form of optional fields: with a value, as null, or omitted. */
   optional: Optional = 'present';
   #listener: (event: WorldEvent) => void = () => {};
 

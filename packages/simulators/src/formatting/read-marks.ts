@@ -2,7 +2,7 @@ type LineKind =
   | { readonly kind: 'paragraph' | 'quote' | 'bullet' }
   | { readonly kind: 'number'; readonly number: string };
 
-/** A line: the offset of its start and the offset of its content (after `> `, `- ` or `1. `). */
+/** A line: the offset of its start and the offset of its content (after the marker `>`, `-` or `1.`). */
 export type Line = LineKind & {
   readonly start: number;
   readonly from: number;

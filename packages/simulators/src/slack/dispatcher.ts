@@ -89,7 +89,7 @@ export class Dispatcher {
     });
   }
 
-  /** Resolves after the first attempt. */
+  /** The promise resolves after the first attempt. */
   #start(delivery: Delivery): Promise<void> {
     const losesAnswer = this.#faults.takeForEvent('lost-acknowledgement') !== undefined;
     const first = this.#tryEvent(delivery, 0, '', losesAnswer);

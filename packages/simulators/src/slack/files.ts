@@ -24,7 +24,7 @@ export function createUpload({ workspace }: SlackServers, args: RequestArguments
   return { upload_url: `${workspace.origin}/upload/v1/${file.id}`, file_id: file.id };
 }
 
-/** @returns whether an upload with this id is pending */
+/** @returns true if an upload with this id is pending */
 export function receiveUpload(
   { files }: Workspace,
   id: string,

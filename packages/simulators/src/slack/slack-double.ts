@@ -21,8 +21,8 @@ export interface SlackDoubleOptions {
   /** The schedule of redeliveries; `REAL_RETRIES` when absent. */
   readonly retries?: Partial<Retries>;
   /**
-   * The current time in ms since 1970. The clock determines timestamps, signatures and rate limits,
-   * but not how long the servers wait.
+   * The double's clock, which returns the time in ms since 1970. The clock determines timestamps,
+   * signatures and rate limits, but not how long the servers wait.
    */
   readonly clock?: () => number;
 }
@@ -36,7 +36,6 @@ export interface SlackDouble {
   readonly signingSecret: string;
   readonly teamId: string;
   readonly appId: string;
-  /** The bot user of the app. */
   readonly me: { readonly id: string; readonly name: string; readonly botId: string };
   readonly transcript: Transcript;
   /**
@@ -45,7 +44,6 @@ export interface SlackDouble {
    * @throws Error when the response does not contain the challenge
    */
   setRequestUrl(url: string | undefined): Promise<void>;
-  /** Adds a member and returns its id. */
   addMember(member: NewMember): string;
   /** Adds a conversation that includes the bot and returns its id. */
   addChannel(wish: {
@@ -71,7 +69,6 @@ export interface SlackDouble {
   interaction(id: string): 'pending' | 'acknowledged' | 'failed';
   /** Sends any event, for example `app_home_opened`. */
   event(event: Json & { readonly type: string }, channel?: string): void;
-  /** Adds the bot to a conversation or removes it. */
   setBot(channel: string, isIn: boolean): void;
   archive(channel: string, isArchived?: boolean): void;
   deactivate(user: string): void;
@@ -95,7 +92,7 @@ export interface SlackDouble {
   clearFaults(): void;
   /** Asks the Socket Mode clients to reconnect. */
   askToLeave(reason: DisconnectReason): void;
-  /** Cuts every connection, like a network failure. */
+  /** Drops every connection, like a network failure. */
   dropConnections(): void;
   /** Stops all traffic to the connected Socket Mode clients without closing their connections. */
   mute(): void;

@@ -1,15 +1,14 @@
 import { Changes } from '../changes.ts';
 import type { Json } from './wire.ts';
 
-/** One call of the bot; `arguments` as received. */
+/** One call of the bot; `arguments` holds the arguments as received. */
 export interface RecordedCall {
   readonly seq: number;
   readonly at: number;
   readonly method: string;
   readonly arguments: Json;
-  /** The HTTP status, or the fault that replaced the response. */
+  /** The HTTP status of the response, or the fault that replaced it. */
   readonly outcome: number | 'reset' | 'hang';
-  /** The error code of a refusal. */
   readonly error?: string;
 }
 

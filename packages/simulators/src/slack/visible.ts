@@ -4,7 +4,6 @@ import { findViolations } from './violations.ts';
 import { recordsIn, type WireBlock, type WireMessage } from './wire.ts';
 import { type Channel, createNames, type StoredMessage, type Workspace } from './workspace.ts';
 
-/** A message as currently visible. */
 export interface VisibleMessage {
   /** A number that increases over all conversations in the order the messages appeared. */
   readonly seq: number;

@@ -56,7 +56,6 @@ export interface View {
   content: Json;
 }
 
-/** An app with its tokens and secrets. */
 export interface App {
   readonly id: string;
   readonly botId: string;
@@ -73,7 +72,6 @@ export interface App {
 export interface Workspace {
   readonly team: { readonly id: string; readonly name: string; readonly domain: string };
   readonly app: App;
-  /** The bot user of the app. */
   readonly bot: Member;
   readonly members: Map<string, Member>;
   readonly channels: Map<string, Channel>;
@@ -86,7 +84,7 @@ export interface Workspace {
   readonly views: Map<string, View>;
   readonly clock: () => number;
   readonly ids: IdSequence;
-  /** How optional fields are sent. */
+  /** The form of optional fields: with a value, as null, or omitted. */
   readonly optional: Optional;
   /** The address of the double, without a slash at the end. */
   origin: string;

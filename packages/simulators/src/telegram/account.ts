@@ -103,13 +103,11 @@ export interface ChatRecord {
   lastEphemeral: number;
   /** The person who belongs to each topic, in the direct messages of a channel. */
   readonly subscribers: Map<number, WireUser>;
-  /** The ids of a forum's topics. */
   readonly topics: Set<number>;
   /** Topics where only administrators may write. */
   readonly closedTopics: Set<number>;
   /** Reactions by message and person. */
   readonly reactions: Map<string, readonly object[]>;
-  /** The ids of the chat's administrators. */
   readonly administrators: Set<number>;
   closed: 'blocked' | 'kicked' | 'muted' | undefined;
   migratedTo: number | undefined;

@@ -82,7 +82,6 @@ export class FloodControl {
   }
 
   /**
-   * Counts one send to a chat.
    * @throws Refusal with status 429 and `retry_after` in whole seconds; a refused send does not
    * count
    */

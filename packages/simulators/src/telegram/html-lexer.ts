@@ -1,6 +1,6 @@
 /**
  * The lexical level of Telegram's HTML dialect: references, tags and attributes. The parser
- * interprets the tokens.
+ * interprets the tokens of this level.
  */
 
 /** The server's reason, without the prefix "Bad Request: can't parse entities: ". */

@@ -24,7 +24,6 @@ export interface Saying {
   readonly entities?: readonly HtmlEntity[] | undefined;
   /** The id of a forum topic, which is created if new. */
   readonly thread?: number | undefined;
-  /** The id of the quoted message. */
   readonly replyTo?: number | undefined;
   /**
    * Whether the message is a command visible only to its sender and the bot (`is_ephemeral` in the
@@ -146,13 +145,11 @@ export function deleteInBusiness(
   });
 }
 
-/** The button that a person presses. */
 export interface Press {
   readonly chat: number;
   readonly message: number;
   /** The number of an ephemeral message; `message` is then 0. */
   readonly ephemeral?: number | undefined;
-  /** The label of the button. */
   readonly label: string;
   readonly from?: number | Known | undefined;
   /**
@@ -161,7 +158,6 @@ export interface Press {
   readonly inaccessible?: boolean | undefined;
 }
 
-/** Presses a button as a person and returns the id of the query. */
 export function press(account: BotAccount, wish: Press): string {
   const chat = account.chats.get(wish.chat);
   const message =
@@ -250,9 +246,7 @@ export function react(
   }
 }
 
-/**
- * Upgrades a group to a supergroup and returns its new id. Both chats receive a service message.
- */
+/** The old and the new chat receive a service message. */
 export function migrate(account: BotAccount, chatId: number): number {
   const old = account.chats.open({ id: chatId });
   const newId = -1_000_000_000_000 + chatId;
@@ -269,7 +263,6 @@ export function migrate(account: BotAccount, chatId: number): number {
 /** The person who acts when the caller names none. */
 const SOMEBODY: WireUser = { id: 1001, is_bot: false, first_name: 'User 1001' };
 
-/** The bot's access to a chat. */
 export type Access = 'open' | 'blocked' | 'kicked' | 'muted';
 
 /** Changes the bot's access to a chat and sends the bot a `my_chat_member` update. */

@@ -73,7 +73,7 @@ export async function readParams(
 
 /** The machine-readable parameters of a refusal. */
 export const RefusalParameters = z.strictObject({
-  /** The wait in seconds. */
+  /** The number of seconds to wait before the next attempt. */
   retry_after: z.number().optional(),
   migrate_to_chat_id: z.number().optional(),
 });

@@ -48,7 +48,8 @@ const TEXT_ONLY = new Set([
 
 /**
  * Parses the HTML of a rich message, which may contain only documented tags and attributes, each
- * where it is allowed, with every tag closed. Media, maps and buttons are not supported.
+ * where it is allowed, with every tag closed. Media, maps and buttons in rich messages are not
+ * supported.
  * @throws RichHtmlError
  */
 export function parseRichHtml(html: string): RichNode[] {

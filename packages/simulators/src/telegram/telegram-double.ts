@@ -17,8 +17,8 @@ export interface TelegramDoubleOptions {
    */
   readonly limits?: FloodLimits;
   /**
-   * The current time in ms since 1970. The clock determines dates and flood limits, but not how
-   * long a poll waits.
+   * The double's clock, which returns the time in ms since 1970. The clock determines dates and
+   * flood limits, but not how long a poll waits.
    */
   readonly clock?: () => number;
   /**
@@ -51,9 +51,7 @@ export interface TelegramDouble {
   deleteInBusiness(connection: string, chatId: number, messageIds: readonly number[]): void;
   /** The bot's answer to a guest query. */
   guestAnswer(query: string): string | undefined;
-  /** Adds or removes a person's reaction. */
   react(reaction: Reaction): void;
-  /** Presses a button as a person and returns the id of the query. */
   press(press: Press): string;
   /** Presses the stop button of the newest draft in a chat and returns the id of the draft. */
   stopDraft(chatId: number): number;
@@ -68,7 +66,6 @@ export interface TelegramDouble {
   /** The bot's calls, oldest first. */
   calls(method?: string): RecordedCall[];
   drafts(): readonly Draft[];
-  /** Upgrades a group to a supergroup and returns its new id. */
   migrate(chatId: number): number;
   /** Blocks, removes or mutes the bot in a chat, or restores its access. */
   setAccess(chatId: number, access: Access): void;

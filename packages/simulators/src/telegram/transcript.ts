@@ -49,7 +49,7 @@ export interface RecordedCall {
   readonly at: number;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** The HTTP status, or the fault that replaced the response. */
+  /** The HTTP status of the response, or the fault that replaced it. */
   readonly outcome: number | 'reset' | 'hang';
   readonly description?: string;
 }

@@ -31,7 +31,7 @@ export class UpdateQueue {
   #allowed: ReadonlySet<string> | undefined;
   #waiting: Waiting | undefined;
   #webhook = '';
-  /** How optional fields are sent. */
+  /** The form of optional fields: with a value, as null, or omitted. */
   optional: Optional = 'present';
 
   readonly #changed: () => void;
@@ -65,8 +65,8 @@ export class UpdateQueue {
 
   /**
    * Implements getUpdates: an offset confirms the updates below it, and a negative offset confirms
-   * all but the last few. Ends a waiting poll with 409. `gone` is aborted when the client
-   * disconnects.
+   * all but the last few. Ends a waiting poll with 409. The signal `gone` is aborted when the
+   * client disconnects.
    * @throws Refusal with status 409 while a webhook is set
    */
   poll(request: PollRequest, gone: AbortSignal): Promise<WireUpdate[]> {
@@ -169,7 +169,6 @@ export class WebhookCaller {
     this.wake();
   }
 
-  /** Delivers pending updates, if there are any. */
   wake(): void {
     if (this.#busy || this.#url === '' || this.#target === undefined) return;
     const [update] = this.#updates.pending;

@@ -39,7 +39,6 @@ export interface WireMessage {
   readonly from?: WireUser;
   readonly text?: string;
   readonly entities?: readonly HtmlEntity[];
-  /** The caption of a file. */
   readonly caption?: string;
   readonly caption_entities?: readonly HtmlEntity[];
   readonly message_thread_id?: number;

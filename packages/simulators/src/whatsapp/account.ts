@@ -18,7 +18,7 @@ export interface Account {
   readonly faults: Faults;
   /** The `host:port` of the media host. */
   readonly mediaHost: string;
-  /** The current time in ms since 1970. */
+  /** The double's clock, which returns the time in ms since 1970. */
   readonly clock: () => number;
   /** The timers of disappearing messages, by chat. */
   readonly timers: Map<string, Timer>;
@@ -42,7 +42,7 @@ export type Chat =
   /** A channel that the account follows; its messages are not encrypted. */
   | { readonly kind: 'newsletter'; readonly id: string };
 
-/** @throws Error for an unknown JID */
+/** @throws Error if no person has this JID */
 export function chatOf(account: Account, jid: string): Chat {
   if (jid.endsWith('@broadcast')) return { kind: 'broadcast', id: jid };
   if (jid.endsWith('@newsletter')) return { kind: 'newsletter', id: jid };

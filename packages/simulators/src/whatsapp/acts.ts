@@ -105,7 +105,7 @@ export class Acts {
 
   /**
    * Makes new messages of this chat disappear after this many seconds; 0 keeps them. For groups,
-   * use `changeGroup`.
+   * `changeGroup` sets the timer.
    */
   async setTimer({
     seconds: after,

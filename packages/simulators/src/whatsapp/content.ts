@@ -4,7 +4,6 @@ import type { Person } from './people.ts';
 
 export interface Draft {
   readonly text: string;
-  /** The id of the quoted message. */
   readonly quote?: string | undefined;
   /**
    * The mentioned people, in any form; mentions missing from the text are put before it as

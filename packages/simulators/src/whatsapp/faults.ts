@@ -9,7 +9,7 @@ const aim = {
 const lost = z.boolean().optional();
 const fault = <K extends string>(name: K) => z.strictObject({ kind: z.literal(name), ...aim });
 
-/** The socket opens, but the server sends no data. */
+/** The WebSocket opens, but the server sends no data. */
 const GreetingFault = fault('no-greeting');
 
 /**
@@ -35,7 +35,6 @@ export type SendFault = z.infer<typeof SendFault>;
 
 /** A fault of a stanza sent to the bot. */
 const DeliveryFault = z.discriminatedUnion('kind', [
-  /** The stanza is sent twice. */
   fault('twice'),
   /**
    * The connection is dropped in the middle of the stanza, which is sent again at the next login.

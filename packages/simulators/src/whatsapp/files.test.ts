@@ -122,7 +122,7 @@ describe('file handling of Baileys that adapters have to work around', () => {
     const fetched = await download(message);
     expect(fetched.equals(content)).toBe(false);
     expect(fetched.length).toBe(content.length);
-    // The message contains the expected hash.
+    // The message contains the hash of the original file.
     const hash = createHash('sha256').update(fetched).digest();
     expect(hash.equals(Buffer.from(image?.fileSha256 ?? []))).toBe(false);
   });

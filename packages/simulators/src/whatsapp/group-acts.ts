@@ -13,8 +13,8 @@ function asMember({ lid, pn }: Person): Member {
 export const GroupOptions = z.strictObject({
   subject: z.string(),
   /**
-   * The members in any form; the bot is `double.me`. The first member creates the group and is its
-   * admin.
+   * The group members as JIDs or numbers; the bot is `double.me`. The first member creates the
+   * group and is its admin.
    */
   members: z.array(z.string()).readonly(),
   /** Whether only admins may write. */

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Scene, startOpenScene } from './testing/test-scene.ts';
 
-/** Creates a group of Ann, Bob and the bot. */
 function friends({ double }: Scene) {
   const ann = double.addPerson({ name: 'Ann' });
   const bob = double.addPerson({ name: 'Bob' });

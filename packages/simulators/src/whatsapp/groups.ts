@@ -34,7 +34,7 @@ export class Groups {
     return group;
   }
 
-  /** @throws Error for an unknown group JID */
+  /** @throws Error if no group has this JID */
   get(jid: string): Group {
     const group = this.#all.get(jid);
     if (group === undefined) throw new Error(`Unknown group ${jid}: call addGroup() first`);

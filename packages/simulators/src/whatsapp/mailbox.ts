@@ -2,7 +2,6 @@ import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { DeliveryFault } from './faults.ts';
 import { type ClientLink, child, children, node } from './wire.ts';
 
-/** A stanza for the client and the chat it belongs to. */
 interface Letter {
   readonly stanza: BinaryNode;
   readonly chat: string;

@@ -48,7 +48,7 @@ describe('linking a client', () => {
     expect(next).toContain(double.pairingRefs()?.[1]);
     expect(() => double.scan(qr.replace('2@', '3@'))).toThrow('no longer valid');
     expect(() => double.scan(qr.replace(/,[^,]+,/, ',AAAA,'))).toThrow('Another noise key');
-    // By now all codes have been used.
+    // The client has used all its codes at this point.
     await client.waitFor(() => client.closedWith === 408);
     expect(double.pairingRefs()).toBeUndefined();
   });

@@ -42,7 +42,7 @@ export class Pairing {
   readonly #identity: Uint8Array;
   #scanned: Scanned | undefined;
   #typed: TypedCode | undefined;
-  /** Settled when the client has responded to a typed code. */
+  /** A promise that settles when the client has responded to a typed code. */
   #typing: PromiseWithResolvers<void> | undefined;
 
   constructor(

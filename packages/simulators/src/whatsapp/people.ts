@@ -84,7 +84,7 @@ export class People {
     return this.#byJid.get(full);
   }
 
-  /** @throws Error for an unknown JID */
+  /** @throws Error if no person has this JID */
   get(jid: string): Person {
     const person = this.find(jid);
     if (person === undefined) throw new Error(`Unknown person ${jid}: call addPerson() first`);

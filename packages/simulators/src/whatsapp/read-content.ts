@@ -18,7 +18,6 @@ export interface Shown {
   readonly text: string;
   /** The mentioned people, as JIDs in the form used in the message. */
   readonly mentions: readonly string[];
-  /** The id of the quoted message. */
   readonly quoted?: string;
   readonly attachment?: Attachment;
   /** The seconds until the message disappears. */

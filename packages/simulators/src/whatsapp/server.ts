@@ -24,7 +24,7 @@ import {
  */
 const ROUTING_INFO = Buffer.from('double');
 
-/** How the servers handle the clients of one account. */
+/** Handles the clients of one account as the servers do. */
 export class Server implements LinkHandler {
   readonly #account: Account;
   readonly #phones: Phones;

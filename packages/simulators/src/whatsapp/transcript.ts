@@ -57,7 +57,6 @@ export interface RecordedSend {
   readonly outcome: 'acked' | 'no-ack' | 'dropped' | number;
 }
 
-/** The chat, author and id of a message. */
 interface Source {
   readonly chat: string;
   readonly from: string;

@@ -49,7 +49,6 @@ export interface PeopleSide {
   linkWithoutCode(): LinkedCredentials;
   /** The actions of people in chats; each promise resolves with the id of the message. */
   readonly acts: Acts;
-  /** Sends a message as a person and resolves with its id. */
   say(saying: Saying): Promise<string>;
 }
 

@@ -238,7 +238,6 @@ class FrameReader {
   }
 }
 
-/** Encodes a frame. */
 function frame(content: Uint8Array): Buffer {
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUIntBE(content.byteLength, 0, LENGTH_BYTES);

@@ -57,7 +57,7 @@ export async function startOpenScene(
   return { ...scene, client };
 }
 
-/** One upsert of a message as reported by the client. */
+/** A message event (`upsert`) as reported by the client. */
 interface Upsert {
   readonly type: BaileysEventMap['messages.upsert']['type'];
   readonly message: WAMessage;
@@ -109,7 +109,6 @@ export class BaileysClient {
     );
   }
 
-  /** The latest QR code. */
   get qr(): string | undefined {
     return this.connection.findLast(({ qr }) => qr !== undefined)?.qr;
   }
