@@ -93,7 +93,7 @@ describe('[U04] logging in to the Discord double', () => {
     expect(heard.map(({ content }) => content)).toEqual(['', `<@${double.me.id}> open`, 'private']);
   });
 
-  it('reports when no session starts are left', async () => {
+  it('refuses a login when no session starts are left', async () => {
     const double = await startDouble({ sessionStarts: 0 });
     await expect(newClient(double).login(double.token)).rejects.toThrow('0 remaining');
   });

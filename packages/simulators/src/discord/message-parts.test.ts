@@ -73,7 +73,7 @@ describe("[U04] polls, cards and other content of people's messages in the Disco
   });
 
   it.each(['!reply hi', 'poll', '!poll', 'hi !poll a | b'])(
-    'does not parse %s as a message with parts',
+    'ignores %s, which is not a message with parts',
     (line) => {
       expect(readPartsLine(line)).toBeUndefined();
     },

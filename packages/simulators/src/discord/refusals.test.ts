@@ -28,7 +28,7 @@ describe('[U04] refusals of the Discord double', () => {
     await expect(channel.send({ components: [row] })).rejects.toThrow('DUPLICATED');
   });
 
-  it('returns the error for unknown objects for missing channels and messages', async () => {
+  it('returns unknown-object errors for missing channels and messages', async () => {
     const { client, channel } = await stage();
     await expect(client.channels.fetch('123456789012345678')).rejects.toMatchObject({
       code: 10003,

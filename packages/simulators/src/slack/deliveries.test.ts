@@ -26,7 +26,7 @@ async function withUrl(answer: (request: Received, nth: number) => number | 'han
   return { ...all, requests: receiver.requests };
 }
 
-describe('requests to the bot', () => {
+describe('requests from the Slack double to the bot', () => {
   it('verifies the request URL with a challenge', async () => {
     const { double } = await start();
     await expect(double.setRequestUrl('http://127.0.0.1:9/')).rejects.toThrow(/did not answer/);
@@ -97,7 +97,7 @@ describe('requests to the bot', () => {
     expect(requests[1]?.headers['x-slack-retry-reason']).toBe(reason);
   });
 
-  it('duplicates, reorders, drops and repeats deliveries on demand', async () => {
+  it('duplicates, reorders, drops and redelivers events when a fault requires it', async () => {
     const { double, channel, requests } = await withUrl();
     const heard = () => requests.map((request) => eventIn(request).text);
     double.fault({ kind: 'duplicate' });
@@ -189,7 +189,7 @@ describe('requests to the bot', () => {
   });
 });
 
-describe('Socket Mode', () => {
+describe('Socket Mode of the Slack double', () => {
   /**
    * Starts a double and a Socket Mode client that acknowledges events unless `isSilent` returns
    * true.

@@ -4,7 +4,7 @@ import { endAll, refusal, start } from './testing/slack-client.ts';
 
 afterEach(endAll);
 
-describe('faults of calls', () => {
+describe('faults of Web API calls', () => {
   it.each([
     ['before', false, 0],
     ['after', true, 1],

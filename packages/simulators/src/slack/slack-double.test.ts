@@ -3,7 +3,7 @@ import { endAll, refusal, start, webClient } from './testing/slack-client.ts';
 
 afterEach(endAll);
 
-describe('the Web API', () => {
+describe('the Web API of the Slack double', () => {
   it('accepts each token only for its own methods', async () => {
     const { double, web } = await start();
     expect(await web.auth.test()).toMatchObject({
@@ -168,7 +168,7 @@ describe('the Web API', () => {
   });
 });
 
-describe('refusals of the Web API', () => {
+describe('refusals of the Slack double', () => {
   const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });
   const button = (text: string, id: number) => {
     return { type: 'button', text: { type: 'plain_text', text }, action_id: `a${id}` };

@@ -142,7 +142,7 @@ describe('refusals of the Telegram double', () => {
     });
   });
 
-  it('distinguishes a wrong token, an unknown method, a block and an upgraded group', async () => {
+  it('returns different errors for a wrong token, an unknown method, a blocked bot and an upgraded group', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'hi' });
     double.say({ chat: -5, text: 'hi' });
@@ -167,7 +167,7 @@ describe('refusals of the Telegram double', () => {
     await telegram.sendMessage(newId, 'there');
   });
 
-  it('rejects a bot that sends too fast, and accepts it after the reported wait', async () => {
+  it('rejects messages that are sent too fast and accepts them after the reported wait', async () => {
     let now = 1_000_000;
     const { double, telegram } = await start({ limits: REAL_LIMITS, clock: () => now });
     double.say({ chat: ANN, text: 'hi' });

@@ -69,7 +69,7 @@ describe('a conversation through the real telegraf', () => {
   });
 });
 
-describe('updates and their confirmation', () => {
+describe('updates of the Telegram double', () => {
   it('delivers an update again until a poll with a higher offset confirms it', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'one' });

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { startOpenScene } from './testing/test-scene.ts';
 import { child, children } from './wire.ts';
 
-describe('texts in a direct chat', () => {
+describe('direct chats of the WhatsApp double', () => {
   it("delivers a person's message under their number and shows the bot's answer", async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson({ name: 'Ann' });
@@ -120,8 +120,8 @@ describe('texts in a direct chat', () => {
   });
 });
 
-describe('changes to earlier messages', () => {
-  it('lets a person quote, mention, edit, react and delete', async () => {
+describe('edits, reactions and deletions in the WhatsApp double', () => {
+  it('delivers quotes, mentions, edits, reactions and deletions by a person', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
     const sent = await client.socket.sendMessage(ann.id, { text: 'hello' });
@@ -192,7 +192,7 @@ describe('changes to earlier messages', () => {
   });
 });
 
-describe('receipts and typing', () => {
+describe('receipts and typing in the WhatsApp double', () => {
   it('reports to the client that its message was delivered and read', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();

@@ -17,7 +17,7 @@ function download(message: WAMessage): Promise<Buffer> {
   return downloadMediaMessage(message, 'buffer', {});
 }
 
-describe('files', () => {
+describe('files of the WhatsApp double', () => {
   it('lets the bot download a picture, a document with a caption and a voice note', async () => {
     const { double, client, ann } = await startFileScene();
     const picture = randomBytes(30_000);
@@ -87,7 +87,7 @@ describe('files', () => {
     await expect(double.open(shown.attachment)).rejects.toThrow('modified in transit');
   });
 
-  it('loses files and refuses uploads when a fault requires it', async () => {
+  it('simulates missing files and refused uploads', async () => {
     const { double, client, ann } = await startFileScene();
     const draft = { chat: ann.id, kind: 'image', mimetype: 'image/png' } as const;
     await double.acts.sendFile({ ...draft, content: Buffer.from('a picture') });

@@ -8,7 +8,7 @@ function friends({ double }: Scene) {
   return { ann, bob, group };
 }
 
-describe('messages in a group', () => {
+describe('group messages of the WhatsApp double', () => {
   it("delivers messages of members and shows the bot's answer to everyone", async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
@@ -107,7 +107,7 @@ describe('messages in a group', () => {
   });
 });
 
-describe('changes to a group', () => {
+describe('group changes in the WhatsApp double', () => {
   it('reports changes to the bot: being added, people joining and leaving, a new subject', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
@@ -160,7 +160,7 @@ describe('changes to a group', () => {
     await believer.waitFor(() => believer.groups.length === 1);
   });
 
-  it('restricts writing to admins', async () => {
+  it('allows only admins to write in an announcement group', async () => {
     const scene = await startOpenScene();
     const { double, client } = scene;
     const ann = double.addPerson();

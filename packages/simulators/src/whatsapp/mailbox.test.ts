@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startOpenScene, startScene } from './testing/test-scene.ts';
 
-describe('messages while the client is away', () => {
+describe('messages sent while the client is disconnected', () => {
   it('keeps messages and delivers them in order at the next login, marked as offline', async () => {
     const { double, client, connect } = await startOpenScene();
     const ann = double.addPerson();
@@ -25,7 +25,7 @@ describe('messages while the client is away', () => {
     await double.waitFor(() => double.waiting().length === 0);
   });
 
-  it('delivers all messages at once, in order, and only once', async () => {
+  it('delivers all queued messages in order and only once', async () => {
     const { double, connect } = await startScene();
     const ann = double.addPerson();
     const numbers = Array.from({ length: 120 }, (_, nth) => String(nth));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { freshAuth, startScene } from './testing/test-scene.ts';
 
-describe('linking a client', () => {
+describe('linking a client to the WhatsApp double', () => {
   it('opens a connection after scanning a code and restarting', async () => {
     const { double, connect } = await startScene();
     const auth = freshAuth();
@@ -116,7 +116,7 @@ describe('linking a client', () => {
     await first.waitFor(() => first.closedWith === 440);
   });
 
-  it('forgets a client that logs out', async () => {
+  it('unlinks a client that logs out', async () => {
     const { connect } = await startScene();
     const first = connect();
     await first.opened();

@@ -65,7 +65,7 @@ const wrong: [kind: string, text: string, part: string][] = [
   ['ambiguous', '> ```a\nb```', '> ```a\nb```'],
 ];
 
-describe('the parser of WhatsApp’s formatting', () => {
+describe('the parser of WhatsApp formatting', () => {
   it.each(shown)('[M01] parses %s', (_, text, tree) => {
     expect(sketch(text)).toBe(tree);
   });

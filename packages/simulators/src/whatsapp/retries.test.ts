@@ -2,7 +2,7 @@ import type { WAMessageKey } from '@whiskeysockets/baileys';
 import { describe, expect, it } from 'vitest';
 import { startOpenScene } from './testing/test-scene.ts';
 
-describe('messages that cannot be decrypted', () => {
+describe('undecryptable messages in the WhatsApp double', () => {
   it('sends a direct message again when the recipient lost its session', async () => {
     const { double, client } = await startOpenScene();
     const ann = double.addPerson();
