@@ -26,7 +26,9 @@ export function answersControl<Double>(actions: ControlActions<Double>) {
   };
 }
 
-/** The entries after `?after=` (a `seq`). Waits up to `?wait=` ms for the first one. */
+/**
+ * Returns the log entries after `?after=` (a `seq`), waiting up to `?wait=` ms for the first one.
+ */
 export function newest<T>(
   double: {
     waitFor<S>(look: () => S | undefined | false, timeoutMs: number): Promise<S>;

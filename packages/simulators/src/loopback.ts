@@ -1,7 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An HTTP response. */
 export interface Answer {
   readonly status: number;
   readonly body: string;
@@ -13,7 +12,7 @@ export function json(status: number, body: unknown): Answer {
   return { status, type: 'application/json', body: JSON.stringify(body) };
 }
 
-/** The response when the double itself failed; no platform sends this. */
+/** The response to a bug in the double itself; the platforms never send this response. */
 export function broken(error: unknown): Answer {
   const reason = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { status: 500, type: 'text/plain', body: `The double itself failed: ${reason}` };
@@ -41,7 +40,7 @@ export function sleep(ms: number, response: ServerResponse): Promise<void> {
   });
 }
 
-/** Listens on loopback and resolves with the port; 0 picks a free one. */
+/** Listens on loopback and resolves with the port; port 0 selects a free one. */
 export async function listen(server: Server, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -3,8 +3,8 @@ export const OPTIONAL = ['present', 'null', 'absent'] as const;
 export type Optional = (typeof OPTIONAL)[number];
 
 /**
- * A copy of a document in which fields with these names, at any depth, are sent in that form; those
- * in `neverNull` are omitted instead of null.
+ * Returns a copy of a document in which fields with these names, at any depth, are sent in that
+ * form; the fields in `neverNull` are omitted instead of null.
  */
 export function sentWith(
   how: Optional,

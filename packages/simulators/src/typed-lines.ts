@@ -2,8 +2,7 @@ import { createInterface } from 'node:readline';
 import type { Changes } from './changes.ts';
 
 /**
- * Runs a double in a terminal: executes each line, prints new messages as they arrive, and stops on
- * Ctrl-C.
+ * Runs a double in a terminal: executes each typed line, prints new messages, and stops on Ctrl-C.
  */
 export function inTerminal(
   double: { readonly transcript: { readonly changes: Changes }; close(): Promise<void> },

@@ -6,7 +6,7 @@ import type { Json } from './wire.ts';
 import type { World } from './world.ts';
 
 const LARGEST_SET = 100;
-/** The largest command including all its options, in characters. */
+/** The maximum size of a command including all its options, in characters. */
 const MAX_CHARACTERS = 8_000;
 
 /** Routes that register slash commands, globally and per guild. */
@@ -28,7 +28,7 @@ export const COMMAND_ROUTES: Routes = Object.fromEntries(
   ),
 );
 
-/** The commands of a guild by name, or the global ones. */
+/** The commands of a guild, or the global ones, keyed by name. */
 export function commandsOf(world: World, guildId: string | undefined): Map<string, Command> {
   const commands = world.commands.get(guildId ?? '') ?? new Map<string, Command>();
   world.commands.set(guildId ?? '', commands);
@@ -68,7 +68,10 @@ interface Texts {
   readonly options?: readonly Texts[] | undefined;
 }
 
-/** The length of all names and descriptions of a command and its options; choices do not count. */
+/**
+ * The total length of the names and descriptions of a command and its options; choices do not
+ * count.
+ */
 function charactersOf({ name, description, options = [] }: Texts): number {
   return options.reduce((sum, one) => sum + charactersOf(one), name.length + description.length);
 }

@@ -1,7 +1,7 @@
 import { invalidForm, type Refusal } from './request.ts';
 import { isObject, type Json } from './wire.ts';
 
-/** Set on messages that consist only of components; it cannot be removed. */
+/** Flag of messages that consist only of components; it cannot be removed. */
 export const COMPONENTS_V2 = 1 << 15;
 
 /** Discord's component type numbers. */
@@ -27,7 +27,7 @@ const SELECTS: readonly number[] = [3, 5, 6, 7, 8];
 const IN_CONTAINER: readonly number[] = [1, 9, 10, 12, 13, 14];
 const AT_TOP: readonly number[] = [...IN_CONTAINER, KIND.container];
 
-/** The maximum values that the servers accept. */
+/** The maximum values that Discord's servers accept. */
 const LIMIT = {
   rows: 5,
   inRow: 5,
@@ -47,7 +47,7 @@ interface Seen {
   characters: number;
 }
 
-/** @throws Refusal 50035 naming the invalid component */
+/** @throws Refusal with code 50035 naming the invalid component */
 export function checkComponents(components: readonly Json[], isV2: boolean): void {
   const seen: Seen = { customIds: new Set(), components: 0, characters: 0 };
   if (!isV2 && components.length > LIMIT.rows) throw tooMany('components', LIMIT.rows);
@@ -156,12 +156,10 @@ function checkSelect(select: Json, path: string, seen: Seen): void {
     throw invalidForm(`${path}.max_values`, 'BASE_TYPE_BAD_RANGE', 'min must not exceed max.');
 }
 
-/** The options of a select menu. */
 export function optionsOf({ options }: Json): readonly Json[] {
   return Array.isArray(options) ? options.filter(isObject) : [];
 }
 
-/** How many options of a select menu a person may choose. */
 export function countsOf({ min_values, max_values }: Json): {
   readonly min: number;
   readonly max: number;
@@ -182,7 +180,7 @@ function noteId(id: unknown, path: string, { customIds }: Seen): void {
   customIds.add(text);
 }
 
-/** @throws Refusal 50035 unless `text` is a string of 1 to `max` characters */
+/** @throws Refusal with code 50035 unless `text` is a string of 1 to `max` characters */
 export function checkLength(text: unknown, max: number, path: string): void {
   if (typeof text !== 'string' || text === '') throw required(path);
   if (text.length > max)
@@ -197,7 +195,6 @@ function tooMany(path: string, max: number): Refusal {
   return invalidForm(path, 'BASE_TYPE_MAX_LENGTH', `Must be ${max} or fewer in length.`);
 }
 
-/** The direct children of a component. */
 export function childrenOf({ components }: Json): readonly Json[] {
   return Array.isArray(components) ? components.filter(isObject) : [];
 }

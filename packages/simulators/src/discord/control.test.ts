@@ -24,7 +24,7 @@ function controlOf(apiRoot: string) {
   };
 }
 
-describe('[U04] control of the Discord double over HTTP', () => {
+describe('[U04] HTTP control of the Discord double', () => {
   it("sends a person's message, waits for the bot's reply, and shows the conversation", async () => {
     const { double, client } = await stage();
     client.on('messageCreate', (message) => {
@@ -61,7 +61,7 @@ const BUTTONS = [
   { type: 1, components: [{ type: 2, style: 2, label: 'Yes', custom_id: '0:/yes' }] },
 ] as const;
 
-describe('[U04] typing to the bot by hand', () => {
+describe('[U04] typed commands of the Discord double', () => {
   it('sends direct messages and messages in a channel and a thread', async () => {
     const { person, hears } = await typist();
     for (const line of [
@@ -84,7 +84,7 @@ describe('[U04] typing to the bot by hand', () => {
     ]);
   });
 
-  it('sends files, replies, presses buttons, reacts, edits and deletes', async () => {
+  it('sends files and replies, presses buttons, reacts, edits and deletes messages', async () => {
     const { person, double, channel, client } = await typist();
     const pressed = new Promise((resolve) =>
       client.once('interactionCreate', (press) => resolve('customId' in press && press.customId)),
@@ -120,7 +120,7 @@ describe('[U04] typing to the bot by hand', () => {
   });
 
   it.each(['!dance', '!press No', '!edit x', '!reply x', '/nothing', '!file /nowhere/a.png'])(
-    'explains why %s fails',
+    'explains why the typed line %s fails',
     async (line) => {
       const { person } = await typist();
       expect(() => person.runLine(line)).toThrow();

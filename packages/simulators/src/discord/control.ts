@@ -13,7 +13,7 @@ import type { VisibleMessage } from './transcript.ts';
 
 const Id = z.string();
 
-/** A person's message over HTTP, with its files in base64. */
+/** The body of a control call that sends a person's message, with files in base64. */
 const SayingBody = z.strictObject({
   channel: Id,
   from: Id.optional(),
@@ -28,7 +28,6 @@ const SayingBody = z.strictObject({
     .optional(),
 });
 
-/** Denies the bot a permission in a channel, or restores it. */
 const PermissionBody = z.strictObject({
   channel: Id,
   permission: z.enum([
@@ -65,7 +64,6 @@ const ChannelBody = z.strictObject({
 });
 const DmsBody = z.strictObject({ user: Id, closed: z.boolean().optional() });
 
-/** Answers `/control/<action>` with JSON. */
 export const handleControl = answersControl<DiscordDouble>({
   'POST say': (double, body) => {
     const { files, ...saying } = SayingBody.parse(body);
@@ -148,7 +146,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain',
 };
 
-/** The help text of the typed commands. */
 export const TYPED_HELP = `Write to talk to the bot; @bot mentions it, /name option=value is a slash command. Commands:
   !dm, !channel      switch the chat         !press LABEL     press this button on the newest message
   !thread NAME       open and enter a thread !edit TEXT       edit your last message
@@ -167,7 +164,7 @@ export class Typist {
     this.here = double.dmWith(PERSON);
   }
 
-  /** Executes a typed line; throws an error with a reason for people. */
+  /** Executes a typed line; throws an error with a readable reason. */
   runLine(line: string): void {
     if (line.trim() === '') return;
     const [, mark, name = '', rest = ''] = /^([!/])(\S+)\s*(.*)$/su.exec(line) ?? [];
@@ -205,7 +202,7 @@ export class Typist {
         return double.react({ channel: this.here, message, from: PERSON, emoji: rest });
       }
       default:
-        throw new Error(`There is no !${name}.\n${TYPED_HELP}`);
+        throw new Error(`Unknown command !${name}.\n${TYPED_HELP}`);
     }
   }
 
@@ -237,12 +234,12 @@ export class Typist {
       this.#double.press({ ...press, customId: button.custom_id });
       return;
     }
-    throw new Error(`No message here has a button "${label}".`);
+    throw new Error(`No message in this channel has a button "${label}".`);
   }
 
   #last(from: string): VisibleMessage {
     const found = this.#double.conversation(this.here).findLast((message) => message.from === from);
-    if (found === undefined) throw new Error('There is no such message here yet.');
+    if (found === undefined) throw new Error('There is no matching message in this channel yet.');
     return found;
   }
 }

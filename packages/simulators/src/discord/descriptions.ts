@@ -1,7 +1,7 @@
 import type { Json } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type Guild, PERMISSION, type World } from './world.ts';
 
-/** A channel as an interaction describes it; the bot need not be able to see it. */
+/** A channel as an interaction describes it, even if the bot cannot see the channel. */
 export function describeChannelTo(world: World, channel: Channel, userId: string): Json {
   const { id, type, name, people } = channel;
   if (people === undefined) return describeChannel(world, channel);
@@ -10,7 +10,6 @@ export function describeChannelTo(world: World, channel: Channel, userId: string
   return { id, type, ...named, recipients, flags: 0 };
 }
 
-/** A channel as events and REST responses describe it. */
 export function describeChannel(world: World, channel: Channel): Json {
   if (channel.type === CHANNEL_TYPE.dm) {
     return { id: channel.id, type: channel.type, recipients: [channel.recipient], flags: 0 };

@@ -36,7 +36,7 @@ describe('[U04] a conversation through the real discord.js', () => {
     ]);
   });
 
-  it('lets a bot open a direct message, unless the person refuses them', async () => {
+  it('lets a bot open a direct message unless the person refuses direct messages', async () => {
     const { double, client } = await stage();
     double.say({ channel: double.channelId, from: ANN, text: 'here I am' });
     const ann = await client.users.fetch(ANN);
@@ -93,7 +93,7 @@ describe('[U04] logging in to the Discord double', () => {
     expect(heard.map(({ content }) => content)).toEqual(['', `<@${double.me.id}> open`, 'private']);
   });
 
-  it('reports when no session starts are left', async () => {
+  it('refuses a login when no session starts are left', async () => {
     const double = await startDouble({ sessionStarts: 0 });
     await expect(newClient(double).login(double.token)).rejects.toThrow('0 remaining');
   });
@@ -181,7 +181,7 @@ describe('[U04] the gateway of the Discord double', () => {
     ['{"op":3,"d":{}}', 4003],
     ['{"op":2,"d":{"token":"wrong","intents":0}}', 4004],
     ['{"op":2,"d":{"token":"TOKEN","intents":1073741824}}', 4013],
-  ])('closes after %s with %i', async (frame, code) => {
+  ])('closes the connection after the frame %s with code %i', async (frame, code) => {
     const double = await startDouble();
     const socket = new WebSocket(`${double.apiRoot.replace('http', 'ws')}/gateway`);
     socket.onopen = () => socket.send(frame.replace('TOKEN', double.token));

@@ -21,7 +21,7 @@ describe('[U04] gateway faults of the Discord double', () => {
     { kind: 'close', code: 4000 },
     { kind: 'close', code: 4009 },
     { kind: 'close', code: 1012 },
-  ])('%o: the client resumes and catches up', async (fault) => {
+  ])('resumes and catches up after the fault %o', async (fault) => {
     const scene = await stage();
     scene.double.fault(fault);
     says(scene, 'while away');
@@ -32,7 +32,7 @@ describe('[U04] gateway faults of the Discord double', () => {
     expect(scene.double.gateway().identifies).toBe(1);
   });
 
-  it('silence: the client notices the missing acknowledgements and catches up', async () => {
+  it('catches up after the client notices missing heartbeat acknowledgements', async () => {
     const scene = await stage({ heartbeatMs: 1_000 });
     scene.double.fault({ kind: 'silence' });
     says(scene, 'into the void');
@@ -40,9 +40,9 @@ describe('[U04] gateway faults of the Discord double', () => {
     expect(scene.double.gateway().resumes).toBe(1);
   });
 
-  // Both faults in one test, because the client waits five seconds before it identifies a second
+  // Both faults share one test because the client waits five seconds before it identifies a second
   // time.
-  it('op 9 without resuming, or a forgotten session: the client identifies again and misses what was said in between', async () => {
+  it('identifies again after op 9 or a forgotten session and misses the messages in between', async () => {
     const faults: GatewayFault[][] = [
       [{ kind: 'invalid-session', resumable: false }],
       [{ kind: 'forget-sessions' }, { kind: 'drop' }],
@@ -94,7 +94,7 @@ describe('[U04] gateway faults of the Discord double', () => {
 });
 
 describe('[U04] REST faults of the Discord double', () => {
-  it('a 500 after storing duplicates the message unless a nonce is enforced', async () => {
+  it('stores a message twice when a 500 follows storing, unless a nonce is enforced', async () => {
     const { double, channel } = await stage();
     double.fault({ kind: 'status', status: 500, after: true });
     await channel.send('bare');
@@ -104,7 +104,7 @@ describe('[U04] REST faults of the Discord double', () => {
     expect(seen).toEqual(['bare', 'bare', 'sure']);
   });
 
-  it('a 500 before storing stores nothing', async () => {
+  it('stores nothing when a 500 precedes storing', async () => {
     const { double, channel } = await stage();
     double.fault({ kind: 'status', status: 500, times: 4 });
     await expect(channel.send('never')).rejects.toMatchObject({ status: 500 });
@@ -114,19 +114,22 @@ describe('[U04] REST faults of the Discord double', () => {
   it.each([
     [false, 0],
     [true, 1],
-  ])('a hang-up (after storing: %s) fails in the client with %i stored', async (after, stored) => {
-    const { double, channel } = await stage();
-    double.fault({ kind: 'hang-up', after, call: 'POST /channels/', channel: double.channelId });
-    await expect(channel.send('perhaps')).rejects.toThrow('other side closed');
-    expect(double.conversation(double.channelId)).toHaveLength(stored);
-    await channel.send('again');
-  });
+  ])(
+    'fails the call after a hang-up (after storing: %s), with %i messages stored',
+    async (after, stored) => {
+      const { double, channel } = await stage();
+      double.fault({ kind: 'hang-up', after, call: 'POST /channels/', channel: double.channelId });
+      await expect(channel.send('perhaps')).rejects.toThrow('other side closed');
+      expect(double.conversation(double.channelId)).toHaveLength(stored);
+      await channel.send('again');
+    },
+  );
 
   it.each([
     [false, 1],
     [true, 2],
   ])(
-    'after a reset (after storing: %s) the client sends again: %i stored',
+    'repeats the call after a reset (after storing: %s), with %i messages stored',
     async (after, stored) => {
       const { double, channel } = await stage();
       double.fault({ kind: 'reset', after });
@@ -135,7 +138,7 @@ describe('[U04] REST faults of the Discord double', () => {
     },
   );
 
-  it('answers late, with truncated JSON, or with a refusal', async () => {
+  it('injects late answers, truncated JSON and refusals', async () => {
     const { double, channel } = await stage();
     double.fault({ kind: 'delay', ms: 100 });
     await channel.send('late');

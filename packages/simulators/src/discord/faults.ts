@@ -7,12 +7,15 @@ import type { Guild, World } from './world.ts';
 const aim = {
   ...FAULT_AIM,
   /**
-   * The start of method and path, for example `POST /channels/`; any call except GET when absent.
+   * The start of method and path, for example `POST /channels/`; when absent, all calls except GET
+   * match.
    */
   call: z.string().optional(),
-  /** Only calls about this channel. */
   channel: z.string().optional(),
-  /** The call takes effect first: the message is stored, but the sender does not learn it. */
+  /**
+   * The call takes effect before the fault: the message is stored, but the sender gets no
+   * confirmation.
+   */
   after: z.boolean().optional(),
 };
 
@@ -20,10 +23,10 @@ const kind = <K extends string>(name: K) => ({ kind: z.literal(name) });
 const ms = z.number();
 const guild = z.string();
 
-/** A fault that hits the next matching REST call. */
+/** A REST fault, injected at the next matching call. */
 const RestFault = z.discriminatedUnion('kind', [
   ...callFaults(aim),
-  /** An error in Discord's own format. */
+  /** Answers with an error in Discord's own format. */
   z.strictObject({
     ...kind('refuse'),
     status: z.number(),
@@ -31,7 +34,7 @@ const RestFault = z.discriminatedUnion('kind', [
     message: z.string(),
     ...aim,
   }),
-  /** Status 429, for this route or globally. */
+  /** Answers with status 429, for this route or globally. */
   z.strictObject({
     ...kind('rate-limit'),
     retryAfterMs: ms,
@@ -48,11 +51,13 @@ export type RestFault = z.infer<typeof RestFault>;
 
 /** A fault of the gateway that takes effect immediately. */
 const GatewayFault = z.discriminatedUnion('kind', [
-  /** Cuts the connection without a close frame. */
+  /** Drops the connection without a close frame. */
   z.strictObject(kind('drop')),
   /** The connection stays open but delivers nothing, not even heartbeat acknowledgements. */
   z.strictObject(kind('silence')),
-  /** Like `silence`, but the servers do not receive anything either, not even a close frame. */
+  /**
+   * Like `silence`, but the servers do not receive client frames either, not even a close frame.
+   */
   z.strictObject(kind('freeze')),
   /** Delays the frames of current connections, in order. */
   z.strictObject({ ...kind('lag'), ms }),
@@ -74,23 +79,21 @@ const GatewayFault = z.discriminatedUnion('kind', [
   z.strictObject({ ...kind('guild-back'), guild }),
   /** Removes the bot from a guild. */
   z.strictObject({ ...kind('kicked'), guild }),
-  /** Delivers the next events twice. */
+  /** Delivers each of the next events twice. */
   z.strictObject({ ...kind('duplicate'), events: z.number() }),
   /** Swaps the two events of each of the next pairs. */
   z.strictObject({ ...kind('swap'), pairs: z.number() }),
 ]);
 export type GatewayFault = z.infer<typeof GatewayFault>;
 
-/** Any fault of the double. */
 export const Fault = z.discriminatedUnion('kind', [RestFault, GatewayFault]);
 export type Fault = z.infer<typeof Fault>;
 
-/** Whether a fault hits the gateway immediately rather than a later call. */
+/** Whether a fault takes effect on the gateway immediately rather than on a later call. */
 export function isGatewayFault(fault: Fault): fault is GatewayFault {
   return GatewayFault.safeParse(fault).success;
 }
 
-/** The armed REST faults. */
 export class RestFaults extends ArmedFaults<RestFault> {
   /** Returns the fault for this call and counts it as used. */
   takeFor(call: string, channel: string | undefined): RestFault | undefined {
@@ -103,7 +106,6 @@ function matches(fault: RestFault, call: string, channel: string | undefined): b
   return fault.call === undefined ? !call.startsWith('GET ') : call.startsWith(fault.call);
 }
 
-/** Applies a gateway fault immediately. */
 export function strikeGateway(world: World, gateway: Gateway, fault: GatewayFault): void {
   switch (fault.kind) {
     case 'drop':

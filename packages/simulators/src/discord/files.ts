@@ -5,12 +5,10 @@ import { missingPermissions, Refusal, type RestCall } from './request.ts';
 import type { WireAttachment, WireMessage } from './wire.ts';
 import type { Channel, World } from './world.ts';
 
-/** The largest upload in a guild without boosts. */
+/** The upload limit of a guild without boosts. */
 const LARGEST_FILE_BYTES = 10 * 1024 * 1024;
-/** How long the signed address of a file is valid. */
 const SIGNED_FOR_MS = 24 * 60 * 60 * 1000;
 
-/** A file to be sent. */
 export interface NewFile {
   readonly name: string;
   readonly bytes: Uint8Array;
@@ -51,8 +49,8 @@ export function signAnew<T extends WireMessage>(world: World, message: T): T {
 }
 
 /**
- * The files uploaded with a call; `files[n]` is described by the attachment with id n.
- * @throws Refusal 50013 without the permission, 40005 for a file that is too large
+ * Returns the files uploaded with a call; `files[n]` is described by the attachment with id n.
+ * @throws Refusal with code 50013 without the permission, 40005 for a file that is too large
  */
 export async function receiveFiles(
   world: World,

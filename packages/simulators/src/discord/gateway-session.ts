@@ -4,26 +4,25 @@ import { areIntents, forIntents, INTENT, intentFor, PRIVILEGED } from './permiss
 import type { Json } from './wire.ts';
 import type { WorldEvent } from './world.ts';
 
-/** What a connection needs from the gateway. */
+/** The gateway's functions that a connection calls. */
 export interface GatewayHost {
   readonly token: string;
   /** Bits of the privileged intents enabled in the portal. */
   readonly portalIntents: number;
   readonly heartbeatMs: number;
   readonly clock: () => number;
-  /** The data of a frame in the form that goes over the wire. */
+  /** Returns the data of a frame as it is sent to the client. */
   asSent(frame: Frame): unknown;
   begin(identity: Identity, connection: GatewayConnection): void;
   find(sessionId: string): GatewaySession | undefined;
   /** Answers a RESUME, immediately or when RESUMEs are released. */
   answerResume(answer: () => void): void;
-  /** The close code for this RESUME, if it is to be refused. */
+  /** The close code for this RESUME, if the gateway refuses it. */
   refusedResume(): number | undefined;
   forget(session: GatewaySession): void;
   members(request: unknown, connection: GatewayConnection): void;
 }
 
-/** A frame sent to the bot. */
 export interface Frame {
   readonly op: number;
   readonly d: unknown;
@@ -31,7 +30,7 @@ export interface Frame {
   readonly t: string | null;
 }
 
-/** What a bot asked for when it identified. */
+/** The properties that a bot sent in IDENTIFY. */
 export interface Identity {
   readonly intents: number;
   /** The index of this shard and the total number of shards. */
@@ -46,7 +45,6 @@ const Identify = z.looseObject({
 });
 const Resume = z.looseObject({ token: z.string(), session_id: z.string(), seq: z.number() });
 
-/** A close code and reason. */
 type Ending = readonly [code: number, reason: string];
 
 const ENDING = {
@@ -58,12 +56,11 @@ const ENDING = {
 /** Discord allows 120 events per minute. */
 const EVENT_LIMIT = { count: 120, windowMs: 60_000 };
 
-/** One WebSocket connection of the bot, from HELLO to its close. */
 export class GatewayConnection {
   readonly #socket: WebSocket;
   readonly #host: GatewayHost;
   session: GatewaySession | undefined;
-  /** Nothing reaches the bot any more, as on a dead network path. */
+  /** From now on nothing reaches the bot, as on a dead network path. */
   silent = false;
   /** The delay of each frame, in ms. */
   lagMs = 0;
@@ -104,13 +101,11 @@ export class GatewayConnection {
     this.#socket.close(code, reason);
   }
 
-  /** Stops delivery in both directions. */
   freeze(): void {
     this.silent = true;
     this.#socket.pause();
   }
 
-  /** Cuts the connection without a close frame. */
   drop(): void {
     this.detach();
     this.#socket.terminate();
@@ -121,7 +116,6 @@ export class GatewayConnection {
     session.send = (frame) => this.send(frame);
   }
 
-  /** Releases the session for a later connection. */
   detach(): void {
     if (this.session !== undefined) this.session.send = undefined;
     this.session = undefined;
@@ -137,7 +131,7 @@ export class GatewayConnection {
     if (ending !== undefined) this.close(...ending);
   }
 
-  /** Handles a frame from the bot. Returns why the connection must be closed, if it must. */
+  /** Returns the reason to close the connection, if there is one. */
   #obey(op: number, d: unknown): Ending | undefined {
     if (op === 2) return this.#identify(d);
     if (op === 6) {
@@ -177,7 +171,7 @@ export class GatewayConnection {
     const resume = Resume.safeParse(d);
     if (!resume.success) return ENDING.undecodable;
     if (resume.data.token !== this.#host.token) return ENDING.wrongToken;
-    // The bot has already disconnected.
+    // The bot may have disconnected already.
     if (this.#socket.readyState !== this.#socket.OPEN) return undefined;
     const refused = this.#host.refusedResume();
     if (refused !== undefined) return [refused, ''];
@@ -202,13 +196,13 @@ export class GatewayConnection {
   }
 }
 
-/** The bot, and the privileged intents withdrawn since it identified. */
+/** The bot's intents without the privileged intents withdrawn since it identified. */
 interface Portal {
   readonly botId: string;
   isOff(intent: number): boolean;
 }
 
-/** The number of events a session can replay; RESUME fails after a longer gap. */
+/** The maximum number of events that RESUME can replay; RESUME fails after a longer gap. */
 const REPLAY_LIMIT = 5000;
 
 /** A session that outlives its connections: the numbered events of one shard. */
@@ -249,14 +243,16 @@ export class GatewaySession {
     this.send?.(frame);
   }
 
-  /** The frames after a sequence number, or undefined when they are no longer kept. */
+  /** Returns the frames after a sequence number, or undefined when they have been discarded. */
   after(seq: number): Frame[] | undefined {
     const oldest = this.#seq - this.#frames.length;
     if (seq < oldest || seq > this.#seq) return undefined;
     return this.#frames.slice(seq - oldest);
   }
 
-  /** Whether events of a guild go to this shard. Those of direct messages go to shard 0. */
+  /**
+   * Whether events of a guild belong to this shard; events of direct messages belong to shard 0.
+   */
   owns(guildId: string | undefined): boolean {
     const [number, of] = this.identity.shard;
     const owner = guildId === undefined ? 0 : Number((BigInt(guildId) >> 22n) % BigInt(of));

@@ -11,7 +11,6 @@ import { permissionsIn } from './permissions.ts';
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import { type Channel, type Guild, PERMISSION, type World } from './world.ts';
 
-/** A person's slash command. */
 export const Slash = z.strictObject({
   channel: z.string(),
   from: z.string().optional(),
@@ -27,7 +26,6 @@ export const Press = z.strictObject({
   from: z.string().optional(),
   message: z.string(),
   customId: z.string(),
-  /** The values chosen in a select menu. */
   values: z.array(z.string()).readonly().optional(),
 });
 export type Press = z.infer<typeof Press>;
@@ -36,13 +34,13 @@ export type Press = z.infer<typeof Press>;
 export const Submit = z.strictObject({
   /** The id of the interaction that was answered with the form. */
   interaction: z.string(),
-  /** The values by the custom ids of the inputs. */
+  /** The entered values, keyed by the custom ids of the inputs. */
   values: z.record(z.string(), z.string()),
 });
 export type Submit = z.infer<typeof Submit>;
 
 /**
- * Where a command is used: 0 in a guild, 1 in direct messages with the bot, 2 in another private
+ * The context of the command: 0 in a guild, 1 in direct messages with the bot, 2 in another private
  * channel.
  */
 function contextOf({ guildId, people }: Channel): 0 | 1 | 2 {
@@ -60,7 +58,8 @@ function isByUser(world: World, channel: Channel): boolean {
 
 /**
  * Uses a slash command and returns the id of the interaction.
- * @throws Error for what the real client would not send: an unknown command, or a missing option
+ * @throws Error for a command that the real client would not send: an unknown name or a missing
+ * option
  */
 export function slash(world: World, interactions: Interactions, use: Slash): string {
   const channel = world.channel(use.channel);
@@ -89,8 +88,7 @@ function isOffered(
 
 /**
  * Presses a button or chooses in a menu, and returns the id of the interaction.
- * @throws Error when there is no such button or menu, it is disabled, or it lacks the chosen
- * options
+ * @throws Error when the button or menu does not exist, is disabled, or lacks the chosen options
  */
 export function press(world: World, interactions: Interactions, use: Press): string {
   const channel = world.channel(use.channel);
@@ -101,7 +99,7 @@ export function press(world: World, interactions: Interactions, use: Press): str
     ({ custom_id }) => custom_id === use.customId,
   );
   if (component === undefined) throw new Error(`No button ${use.customId}`);
-  if (component.disabled === true) throw new Error(`${use.customId} is switched off`);
+  if (component.disabled === true) throw new Error(`${use.customId} is disabled`);
   const values = chosenIn(component, use);
   const data = {
     custom_id: use.customId,
@@ -136,7 +134,7 @@ function chosenIn(component: Json, { customId, values }: Press): readonly string
 export function submit(world: World, interactions: Interactions, use: Submit): string {
   const opened = interactions.get(use.interaction);
   if (opened?.modal === undefined)
-    throw new Error(`${use.interaction} was not answered with a form`);
+    throw new Error(`The bot did not answer ${use.interaction} with a form`);
   const { modal, user, channel, source, ephemeral } = opened;
   const start = { type: 5, name: String(modal.custom_id), source, alone: ephemeral } as const;
   const data = filledIn(modal, use.values);
@@ -149,7 +147,7 @@ interface Beginning {
   readonly channel: string;
   readonly from?: string | undefined;
   readonly source?: WireMessage | undefined;
-  /** The ephemeral answers of this person, when the button is on one of them. */
+  /** The ephemeral answers shown to this person, when one of them contains the button. */
   readonly alone?: Map<string, WireMessage> | undefined;
 }
 
@@ -199,8 +197,8 @@ function begin(world: World, interactions: Interactions, start: Beginning, data:
 }
 
 /**
- * The person of an interaction, as a member when it happened in a guild; the guild is sent without
- * its name.
+ * The person who started an interaction, as a member when it happened in a guild; the guild is sent
+ * without its name.
  */
 function whoIn(guild: Guild | undefined, user: WireUser): Json {
   if (guild === undefined) return { user };
@@ -231,9 +229,9 @@ function fill(
     if (!known.some((option) => option.name === name)) throw new Error(`No option ${name}`);
   }
   return known.flatMap(({ type, name, required }) => {
-    if (TYPES_WITH_OPTIONS.includes(type)) throw new Error(`A subcommand is missing`);
+    if (TYPES_WITH_OPTIONS.includes(type)) throw new Error(`The command requires a subcommand`);
     const value = values[name];
-    if (value === undefined && required === true) throw new Error(`Option ${name} is missing`);
+    if (value === undefined && required === true) throw new Error(`The option ${name} is required`);
     return value === undefined ? [] : [{ type, name, value }];
   });
 }

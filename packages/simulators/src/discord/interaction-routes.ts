@@ -76,8 +76,8 @@ async function answerFirst(scene: Scene, call: RestCall): Promise<Json | undefin
 }
 
 /**
- * Runs an interaction callback by its type: 4 message, 5 thinking, 6 and 7 for the message with the
- * button, 8 suggestions, 9 form.
+ * Runs an interaction callback by its type: 4 message, 5 thinking, 6 and 7 for the message that
+ * contains the button, 8 suggestions, 9 form.
  */
 async function run(
   { world }: Scene,
@@ -104,10 +104,9 @@ async function run(
   throw invalidForm('type', 'BASE_TYPE_CHOICES', 'The type is not one of this interaction.');
 }
 
-/** Message flags: visible to one person only, and shown as "thinking". */
+/** Message flags: 64 for ephemeral, 128 for the "thinking" placeholder. */
 const FLAG = { ephemeral: 1 << 6, loading: 1 << 7 } as const;
 
-/** Answers an interaction with a new message. */
 async function respond(
   world: World,
   interaction: Interaction,
@@ -125,7 +124,6 @@ async function respond(
   return stored.message;
 }
 
-/** Shows the "thinking" placeholder. */
 function showThinking(world: World, interaction: Interaction, flags: number): WireMessage {
   const ephemeral = (flags & FLAG.ephemeral) !== 0;
   const compose = ephemeral ? composeMessage : storeMessage;
@@ -166,8 +164,8 @@ async function changeAnswer(
 }
 
 /**
- * An answer by id, with `@original` as the first one.
- * @throws Refusal 10008
+ * Finds an answer by its id; `@original` is the first answer.
+ * @throws Refusal with code 10008 (unknown message)
  */
 function answerOf(interaction: Interaction, id: string): WireMessage {
   const wanted = id === '@original' ? interaction.originalId : id;

@@ -48,7 +48,7 @@ async function pressed(scene: Stage) {
 }
 
 describe('[U04] slash commands of the Discord double', () => {
-  it('refuses two commands with the same name, more than 100 commands, and more than 8,000 characters in one', async () => {
+  it('refuses two commands with the same name, more than 100 commands, and a command of more than 8,000 characters', async () => {
     const { client } = await stage();
     const { commands } = client.application;
     const other = { name: 'other', description: 'Another' };
@@ -96,7 +96,7 @@ describe('[U04] slash commands of the Discord double', () => {
     ]);
   });
 
-  it('shows "thinking", then the answer in its place, then follow-ups', async () => {
+  it('replaces the "thinking" placeholder with the answer and adds follow-ups', async () => {
     const scene = await stage();
     const interaction = await asked(scene);
     await interaction.deferReply();
@@ -140,7 +140,7 @@ describe('[U04] slash commands of the Discord double', () => {
     await expect(timely.editReply('too late')).rejects.toMatchObject({ code: 50027 });
   });
 
-  it('accepts a first answer after it refused an invalid one', async () => {
+  it('accepts a valid first answer after refusing an invalid one', async () => {
     const scene = await stage();
     const interaction = await asked(scene);
     await expect(interaction.reply('x'.repeat(2001))).rejects.toMatchObject({ code: 50035 });

@@ -10,7 +10,8 @@ import {
 } from './markdown.ts';
 
 /**
- * `#`, `##` or `###`, white space, and text that does not start with `#`; a closing `#` is dropped.
+ * Matches a heading: `#`, `##` or `###`, white space, and text that does not start with `#`; a
+ * closing `#` is dropped.
  */
 export const readHeading: Rule = (source, at, state, read) => {
   if (!state.headings || !startsLine(state)) return undefined;
@@ -28,8 +29,8 @@ export const readHeading: Rule = (source, at, state, read) => {
 };
 
 /**
- * Where the text of a heading starts: after all white space, unless only `#` or nothing follows. In
- * that case part of the white space becomes the text.
+ * The text of a heading starts after all white space. If only `#` or nothing follows, part of the
+ * white space becomes the text.
  */
 function headingStart(source: string, after: number): number | undefined {
   let from = after;
@@ -46,19 +47,19 @@ function headingEnd(source: string, from: number, lineEnd: number): number {
   return to;
 }
 
-/** White space after a heading belongs to it up to the last line end. */
+/** White space after a heading belongs to the heading up to the last line end. */
 function endBehindHeading(source: string, at: number): number {
   let end = at;
   while (isSpace(source[end])) end += 1;
   return end >= source.length ? end : source.lastIndexOf('\n', end - 1) + 1;
 }
 
-/** `-# ` followed by text. */
+/** Matches subtext: `-# ` followed by text. */
 export const readSubtext: Rule = (source, at, state, read) => {
   if (!state.subtexts || !startsLine(state) || !source.startsWith('-# ', at)) return undefined;
   const lineEnd = endOfLine(source, at);
   let from = endOfRun(source, at + 2, ' ');
-  // When only `-#` or nothing follows, one of several spaces counts as the text.
+  // If only `-#` or nothing follows, one of several spaces counts as the text.
   if (from >= lineEnd || source.startsWith('-#', from)) from -= 1;
   if (from <= at + 2) return undefined;
   const children = read(source.slice(from, lineEnd).trim(), {
@@ -71,7 +72,9 @@ export const readSubtext: Rule = (source, at, state, read) => {
 
 const LANGUAGE = /[a-z0-9_+\-.#]+\n/iy;
 
-/** A fence of three backticks, closed by the next three, wherever in a line either occurs. */
+/**
+ * Matches a fence of three backticks, closed by the next three; both may occur anywhere in a line.
+ */
 export const readCodeBlock: Rule = (source, at) => {
   if (!source.startsWith('```', at)) return undefined;
   LANGUAGE.lastIndex = at + 3;
@@ -95,7 +98,7 @@ function readFenced(source: string, at: number, language: string): Taken | undef
 const REST = / *>>> +/y;
 const QUOTED_LINE = / *>(?!>>) +[^\n]*/y;
 
-/** Lines that start with `> `, or everything after `>>> `; quotes do not nest. */
+/** Matches a quote: lines that start with `> `, or everything after `>>> `; quotes do not nest. */
 export const readQuote: Rule = (source, at, state, read) => {
   if (state.inQuote || !startsIndentedLine(state)) return undefined;
   REST.lastIndex = at;
@@ -122,7 +125,7 @@ function endOfQuote(source: string, at: number): number | undefined {
   return end === undefined ? undefined : Math.min(end + 1, source.length);
 }
 
-/** In a list item with empty lines: the text up to the next empty line. */
+/** Matches a paragraph in a list item with empty lines, up to the next empty line. */
 export const readParagraph: Rule = (source, at, state, read) => {
   if (state.inline) return undefined;
   const gap = /\n *(?=\n)/g;
@@ -134,13 +137,13 @@ export const readParagraph: Rule = (source, at, state, read) => {
   return { end, nodes: [{ type: 'paragraph', children }] };
 };
 
-/** In a list item with empty lines: the line ends between paragraphs. */
+/** Matches the line ends between the paragraphs of a list item. */
 export const readBlankLines: Rule = (source, at, state) => {
   if (state.inline || source[at] !== '\n') return undefined;
   return { end: endOfBlankLines(source, at), nodes: [{ type: 'text', text: '\n' }] };
 };
 
-/** The position after the last line end of a run of blank lines. */
+/** Returns the position after the last line end of a run of blank lines. */
 function endOfBlankLines(source: string, at: number): number {
   let end = at;
   let here = at;
@@ -156,16 +159,16 @@ function endOfLine(source: string, at: number): number {
   return end < 0 ? source.length : end;
 }
 
-/** The deepest list that the client renders. */
+/** The maximum list depth that the client renders. */
 const MAX_LEVEL = 11;
 const MAX_START = 1_000_000_000;
 const MARKER = /( *)([*-]|\d+\.) /y;
 
 /**
- * Lists with `-`, `*` or `1.`, by the client's rules of 2026. Bullets and numbers mix in one list,
- * and the first marker decides its kind. The list ends at a line that is neither indented nor an
- * item, and therefore also at an empty line. An item ends where the next one starts, indented like
- * the first item or one space further.
+ * Matches lists with `-`, `*` or `1.`, according to the client's rules of 2026. Bullets and numbers
+ * mix in one list, and the first marker decides its kind. The list ends at a line that is neither
+ * indented nor an item, so an empty line ends it too. An item ends where the next one starts,
+ * indented like the first item or one space further.
  */
 export const readList: Rule = (source, at, state, read) => {
   if (state.listLevel >= MAX_LEVEL) return undefined;
@@ -205,7 +208,7 @@ export const readList: Rule = (source, at, state, read) => {
   };
 };
 
-/** A list starts at a line start, or after the line end at `at` when the text before has none. */
+/** A list starts at a line start, or after the line end at `at` when no line end precedes it. */
 function listStart(source: string, at: number, state: ReadState): number | undefined {
   if (source[at] !== '\n') return startsIndentedLine(state) ? at : undefined;
   return startsIndentedLine(state) ? undefined : at + 1;
@@ -263,8 +266,8 @@ const LINE_END = /\n+\s*$/;
 const BLOCKS: readonly string[] = ['list', 'quote', 'codeBlock', 'subtext'];
 
 /**
- * The client strips trailing line ends from every text directly inside an item, although it means
- * only those before blocks.
+ * The client strips trailing line ends from every text directly inside an item, although only line
+ * ends before blocks should be stripped.
  */
 function withoutLineEnd(node: DiscordNode): DiscordNode {
   return node.type === 'text' ? { ...node, text: node.text.replace(LINE_END, '') } : node;

@@ -7,15 +7,16 @@ import {
   type Rule,
 } from './markdown.ts';
 
-/** Where a mark's content ends and where parsing continues. */
+/** The end of a mark's content and the position where parsing continues. */
 interface Extent {
   readonly contentEnd: number;
   readonly end: number;
 }
 
 /**
- * `*italic*`, `_italic_`, `**bold**`, `__underline__`, `~~strike~~`. When several match at one
- * position, the longest wins; ties go to italic, then bold, as in Discord's rules.
+ * Matches `*italic*`, `_italic_`, `**bold**`, `__underline__` and `~~strike~~`. When several marks
+ * match at one position, the longest match wins; ties go to italic, then bold, as in Discord's
+ * rules.
  */
 export const readMark: Rule = (source, at, state, read) => {
   if (!state.inline) return undefined;
@@ -26,7 +27,7 @@ export const readMark: Rule = (source, at, state, read) => {
       { type: 'underline', from: at + 2, extent: pair(source, at, '__'), bonus: 0 },
       { type: 'strike', from: at + 2, extent: strike(source, at), bonus: 0 },
     ];
-  // Skipped in the text of a link, where only the stricter italic is parsed.
+  // Does not apply to the text of a link, where only the stricter italic is parsed.
   if (!state.onlyMarks) {
     candidates.push({
       type: 'italic',
@@ -47,7 +48,7 @@ export const readMark: Rule = (source, at, state, read) => {
   return { end: extent.end, nodes: [{ type, children }] };
 };
 
-/** `||spoiler||`; ignores backslashes and has the lowest priority. */
+/** Matches `||spoiler||`, which ignores backslashes and has the lowest priority. */
 export const readSpoiler: Rule = (source, at, state, read) => {
   if (!source.startsWith('||', at)) return undefined;
   const close = source.indexOf('||', at + 3);
@@ -56,7 +57,7 @@ export const readSpoiler: Rule = (source, at, state, read) => {
   return { end: close + 2, nodes: [{ type: 'spoiler', children }] };
 };
 
-/** `code` between backtick runs of equal length; shorter runs are tried if that fails. */
+/** Matches `code` between backtick runs of equal length; shorter runs are tried if none match. */
 export const readCode: Rule = (source, at, { inline }) => {
   if (!inline || source[at] !== '`') return undefined;
   const opening = endOfRun(source, at, '`');
@@ -74,7 +75,9 @@ export const readCode: Rule = (source, at, { inline }) => {
   return undefined;
 };
 
-/** A single space next to a backtick at either end only separates the backticks. */
+/**
+ * A single space next to a backtick at either end only separates the backticks and is not shown.
+ */
 function withoutPadding(text: string): string {
   const start = /^ +`/.test(text) ? text.slice(1) : text;
   return /` +$/.test(start) ? start.slice(0, -1) : start;
@@ -84,7 +87,7 @@ function italic(source: string, at: number): Extent | undefined {
   return source[at] === '_' ? underscored(source, at) : starred(source, at, false);
 }
 
-/** `_text_`: a single underscore at the end of a word closes it. */
+/** Matches `_text_`, which a single underscore at the end of a word closes. */
 function underscored(source: string, at: number): Extent | undefined {
   let here = at + 1;
   while (here < source.length) {
@@ -97,8 +100,8 @@ function underscored(source: string, at: number): Extent | undefined {
 }
 
 /**
- * `*text*`: starts and ends without white space; pairs of stars do not close it.
- * @param loose whether one or two spaces may stand before the closing star
+ * Matches `*text*`, whose text has no white space at either end; pairs of stars do not close it.
+ * @param loose allows one or two spaces before the closing star
  */
 function starred(source: string, at: number, loose: boolean): Extent | undefined {
   if (source[at] !== '*' || at + 1 >= source.length || isSpace(source[at + 1])) return undefined;
@@ -126,8 +129,8 @@ function isLoneStar(source: string, at: number): boolean {
 }
 
 /**
- * Skips a pair of stars, an escaped character or any other character; white space only before one
- * of these.
+ * Skips a pair of stars, an escaped character or any other character; white space is skipped only
+ * before one of these.
  */
 function skipStarredAtom(source: string, at: number): number | undefined {
   let here = at;
@@ -138,7 +141,8 @@ function skipStarredAtom(source: string, at: number): number | undefined {
 }
 
 /**
- * `**text**` and `__text__`: close at the next pair that is not followed by a third such character.
+ * Matches `**text**` and `__text__`, which close at the next pair that is not followed by a third
+ * such character.
  */
 function pair(source: string, at: number, mark: '**' | '__'): Extent | undefined {
   if (!source.startsWith(mark, at)) return undefined;
@@ -152,7 +156,10 @@ function pair(source: string, at: number, mark: '**' | '__'): Extent | undefined
   return undefined;
 }
 
-/** `~~text~~`: ignores backslashes, and the closing pair must not be followed by an underscore. */
+/**
+ * Matches `~~text~~`, which ignores backslashes and whose closing pair must not be followed by an
+ * underscore.
+ */
 function strike(source: string, at: number): Extent | undefined {
   if (!source.startsWith('~~', at)) return undefined;
   let close = source.indexOf('~~', at + 3);
@@ -160,7 +167,7 @@ function strike(source: string, at: number): Extent | undefined {
   return close < 0 ? undefined : { contentEnd: close, end: close + 2 };
 }
 
-/** A backslash before any character except ASCII letters, digits and white space. */
+/** Matches a backslash before any character except ASCII letters, digits and white space. */
 export const readEscape: Rule = (source, at, { inline, escapes }) => {
   if (!inline || !escapes || source[at] !== '\\' || at + 1 >= source.length) return undefined;
   const character = String.fromCodePoint(source.codePointAt(at + 1) ?? 0);
@@ -169,14 +176,14 @@ export const readEscape: Rule = (source, at, { inline, escapes }) => {
   return { end: at + 1 + character.length, nodes: [{ type: 'text', text, escaped: true }] };
 };
 
-/** The shrug, whose backslash needs no escape. */
+/** Matches the shrug `¯\_(ツ)_/¯`, whose backslash needs no escape. */
 export const readShrug: Rule = (source, at) => {
   const text = '¯\\_(ツ)_/¯';
   if (!source.startsWith(text, at)) return undefined;
   return { end: at + text.length, nodes: [{ type: 'text', text }] };
 };
 
-/** At least two spaces before a line end. */
+/** Matches at least two spaces before a line end. */
 export const readBreak: Rule = (source, at) => {
   const end = endOfBreak(source, at);
   return end === undefined ? undefined : { end, nodes: [{ type: 'text', text: '\n' }] };
@@ -189,7 +196,7 @@ function endOfBreak(source: string, at: number): number | undefined {
   return source[end] === '\n' ? end + 1 : undefined;
 }
 
-/** Plain text, with its emoji, up to where another rule might match. */
+/** Matches plain text with its emoji, up to the next position where another rule might match. */
 export const readText: Rule = (source, at) => {
   let end = at + 1;
   // The end of the last word checked; `word:x` cannot start before it.

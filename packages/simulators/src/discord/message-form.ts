@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { COMPONENTS_V2, checkComponents } from './components.ts';
 import { invalidForm, Refusal, type RestCall } from './request.ts';
 
-/** The maximum values that the servers accept. */
+/** The maximum values that Discord's servers accept. */
 const LIMIT = {
   content: 2000,
   embeds: 10,
@@ -45,12 +45,12 @@ const MessageForm = z.looseObject({
     )
     .nullish(),
 });
-/** The body with which a bot creates or edits a message, parsed and within the limits. */
+/** The request body that creates or edits a message, parsed and within the limits. */
 export type MessageForm = z.infer<typeof MessageForm>;
 
 /**
- * Parses the body of a call; `before` are the flags of the edited message.
- * @throws Refusal 50035 naming the field
+ * Parses the body of a call; `before` holds the flags of the edited message.
+ * @throws Refusal with code 50035 (invalid form body) naming the field
  */
 export function readMessage(call: RestCall, before = 0): MessageForm {
   const form = call.read(MessageForm);
@@ -81,10 +81,13 @@ export function readMessage(call: RestCall, before = 0): MessageForm {
   return form;
 }
 
-/** The flag of a voice message: a single recording with its duration, and nothing else. */
+/**
+ * The flag of a voice message, which contains a single recording with its duration and no other
+ * content.
+ */
 const VOICE_MESSAGE = 1 << 13;
 
-/** @throws Refusal 50159, 50160 or 50161 */
+/** @throws Refusal with code 50159, 50160 or 50161 (invalid voice message) */
 function checkVoice(
   { flags, content, components, attachments }: MessageForm,
   call: RestCall,
@@ -100,7 +103,7 @@ function checkVoice(
     throw new Refusal(400, 50161, 'Voice messages must have supporting metadata.');
 }
 
-/** @throws Refusal 50006 */
+/** @throws Refusal with code 50006 (empty message) */
 export function checkNotEmpty(parts: {
   readonly content: string;
   readonly embeds: readonly unknown[];
@@ -113,7 +116,7 @@ export function checkNotEmpty(parts: {
     throw new Refusal(400, 50006, 'Cannot send an empty message');
 }
 
-/** The fields that a components message must not have. */
+/** The fields that are not allowed in a components message. */
 const LEGACY = ['content', 'embeds', 'poll', 'sticker_ids'] as const;
 
 function checkLegacyFields(form: MessageForm): void {

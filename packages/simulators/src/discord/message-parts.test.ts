@@ -6,7 +6,7 @@ import { endStages, stage } from './testing/discord-client.ts';
 const ANN = '200000000000000501';
 afterEach(endStages);
 
-describe('[U04] messages of people in the Discord double with more than text, as discord.js parses them', () => {
+describe("[U04] polls, cards and other content of people's messages in the Discord double, as discord.js parses them", () => {
   it('delivers polls, stickers, cards, invitations and recordings', async () => {
     const { double, hears } = await stage();
     const say = (more: object) => double.say({ channel: double.channelId, from: ANN, ...more });
@@ -72,7 +72,10 @@ describe('[U04] messages of people in the Discord double with more than text, as
     expect(readPartsLine(line)).toMatchObject(saying);
   });
 
-  it.each(['!reply hi', 'poll', '!poll', 'hi !poll a | b'])('does not handle %s', (line) => {
-    expect(readPartsLine(line)).toBeUndefined();
-  });
+  it.each(['!reply hi', 'poll', '!poll', 'hi !poll a | b'])(
+    'ignores %s, which is not a message with parts',
+    (line) => {
+      expect(readPartsLine(line)).toBeUndefined();
+    },
+  );
 });

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { WireAttachment, WireMessage } from './wire.ts';
 import type { World } from './world.ts';
 
-/** What a message of a person or another bot contains besides text and files. */
+/** The content of a message from a person or another bot besides text and files. */
 export const MessageParts = z.strictObject({
   embeds: z.array(z.record(z.string(), z.unknown())).readonly().optional(),
   /** Rows of buttons, or components v2. */
@@ -23,28 +23,28 @@ export const MessageParts = z.strictObject({
       closed: z.boolean().optional(),
     })
     .optional(),
-  /** Formats: 1 PNG, 2 APNG, 3 Lottie, 4 GIF. */
+  /** Sticker formats: 1 PNG, 2 APNG, 3 Lottie, 4 GIF. */
   stickers: z
     .array(z.strictObject({ name: z.string(), format: z.int().default(1) }))
     .max(3)
     .readonly()
     .optional(),
-  /** Forwards a message of the double, or one that the bot has never seen. */
+  /** Forwards a message of the double, or a message that the bot has never seen. */
   forward: z
     .union([
       z.strictObject({ channel: z.string(), message: z.string() }),
       z.strictObject({ text: z.string() }),
     ])
     .optional(),
-  /** Types: 1 join, 2 watch, 3 listen, 5 request to join. */
+  /** Activity types: 1 join, 2 watch, 3 listen, 5 request to join. */
   invitation: z.strictObject({ type: z.int().default(1), game: z.string().optional() }).optional(),
-  /** Colors for the app. */
+  /** The colors of the theme that a person shares. */
   theme: z.array(z.string()).readonly().optional(),
   /** Makes the file a voice message of this duration. */
   voiceSeconds: z.number().positive().optional(),
-  /** The message type: 6 for a pinned message, 7 for a new member, and so on. */
+  /** The message type, for example 6 for a pinned message or 7 for a new member. */
   type: z.int().optional(),
-  /** Further wire fields, sent unchanged. */
+  /** Further message fields, sent unchanged. */
   fields: z.record(z.string(), z.unknown()).optional(),
 });
 export type MessageParts = z.input<typeof MessageParts>;
@@ -52,10 +52,10 @@ export type MessageParts = z.input<typeof MessageParts>;
 const IS_VOICE = 1 << 13;
 const HAS_SNAPSHOT = 1 << 14;
 const IS_COMPONENTS_V2 = 1 << 15;
-/** Component types that appear in rows before components v2. */
+/** Component types that may appear in rows before components v2. */
 const OLD_COMPONENTS: ReadonlySet<unknown> = new Set([1, 2, 3, 5, 6, 7, 8]);
 
-/** The wire fields for these parts. */
+/** Converts these parts to API fields. */
 export function fieldsOf(world: World, parts: MessageParts): Partial<WireMessage> {
   const { poll, stickers, forward, invitation, theme, fields, type } = parts;
   const { activity, application } = invitationOf(invitation);
@@ -104,7 +104,7 @@ function stickerOf(
 
 type Forwarded = Pick<WireMessage, 'message_reference' | 'message_snapshots'>;
 
-/** A copy without its author, with the channel it comes from, as Discord sends it. */
+/** A forwarded copy, as Discord sends it: without the author, but with the source channel. */
 function forwardOf(world: World, forward: NonNullable<MessageParts['forward']>): Forwarded {
   if ('text' in forward) {
     const origin = { channel_id: world.ids.next(), message_id: world.ids.next() };
@@ -140,7 +140,7 @@ const EMPTY: WireSnapshot = {
   flags: 0,
 };
 
-/** The fields of a message that a forwarded copy keeps, as the double stores them. */
+/** The stored fields of a message that a forwarded copy keeps. */
 type WireSnapshot = Pick<
   WireMessage,
   Extract<keyof APIMessageSnapshot['message'], keyof WireMessage>

@@ -58,7 +58,7 @@ export const MESSAGE_ROUTES: Routes = {
   },
 };
 
-/** Stores the message in a call as one of the bot. */
+/** Stores the message in a call as a message from the bot. */
 export async function sendAsBot(
   world: World,
   channel: Channel,
@@ -72,7 +72,7 @@ export async function sendAsBot(
   return stored.message;
 }
 
-/** The bot's message in a call, with its files stored. */
+/** Returns the bot's message from a call, with its files stored. */
 export async function readDraft(
   world: World,
   channel: Channel,
@@ -99,7 +99,7 @@ export async function readDraft(
   };
 }
 
-/** Edits a message of the bot; fields absent from the call stay. */
+/** Edits a message of the bot; fields absent from the call keep their values. */
 async function editMessage(
   world: World,
   channel: Channel,
@@ -113,7 +113,10 @@ async function editMessage(
   return changed;
 }
 
-/** The fields that a call changes, checked together with what remains of the message. */
+/**
+ * Returns the fields that a call changes, validated together with the unchanged fields of the
+ * message.
+ */
 export async function readChange(
   world: World,
   channel: Channel,
@@ -150,15 +153,15 @@ export async function readChange(
 }
 
 /**
- * An edit and whom its text would notify. Discord notifies nobody of an edit, but highlights the
- * name.
+ * An edit and the users whom its text would notify; Discord notifies nobody of an edit but
+ * highlights the name.
  */
 export function editOf(form: MessageForm, message: WireMessage): Stored {
   const pings = findPings(shownText(message), form.allowed_mentions ?? undefined, false);
   return { message, pings: { ...pings, repliedUser: false } };
 }
 
-/** A channel that the bot may write to. */
+/** Returns a channel that the bot may write to. */
 function writable(world: World, id: string): Channel {
   const known = world.channel(id);
   const isThread = known.type === CHANNEL_TYPE.thread;
@@ -215,7 +218,8 @@ function listMessages(scene: Scene, call: RestCall): readonly unknown[] {
 }
 
 /**
- * A message as REST returns it; without content for an app that lacks the message content intent.
+ * A message as REST returns it; its content is empty for an app that lacks the message content
+ * intent.
  */
 function shown({ gateway, world }: Scene, channel: Channel, message: WireMessage): unknown {
   const hidden = (gateway.portalIntents & INTENT.content) === 0 && channel.guildId !== undefined;

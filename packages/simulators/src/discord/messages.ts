@@ -20,17 +20,17 @@ export interface Draft {
   readonly allowedMentions?: AllowedMentions | undefined;
   readonly type?: number;
   readonly extra?: Partial<WireMessage>;
-  /** The required id, for the first message of a forum post. */
+  /** A fixed id, required for the first message of a forum post. */
   readonly id?: string;
 }
 
-/** A stored message and the people it notified. */
+/** A stored message and the users it notified. */
 export interface Stored {
   readonly message: WireMessage;
   readonly pings: Pings;
 }
 
-/** Stores a message and dispatches its event; permissions are the caller's responsibility. */
+/** Stores a message and dispatches its event; callers check permissions. */
 export function storeMessage(world: World, channel: Channel, draft: Draft): Stored {
   const stored = composeMessage(world, channel, draft);
   channel.messages.set(stored.message.id, stored.message);
@@ -39,7 +39,7 @@ export function storeMessage(world: World, channel: Channel, draft: Draft): Stor
   return stored;
 }
 
-/** Creates a message outside any channel, and computes whom it notifies. */
+/** Creates a message outside any channel and computes which users it notifies. */
 export function composeMessage(world: World, channel: Channel, draft: Draft): Stored {
   const { author, content, replyTo, nonce } = draft;
   const pings = pingsOf(world, channel, draft);
@@ -65,7 +65,7 @@ export function composeMessage(world: World, channel: Channel, draft: Draft): St
   return { message, pings };
 }
 
-/** Edits a message and dispatches the event. Edits notify nobody. */
+/** Edits a message and dispatches the event; edits notify nobody. */
 export function changeMessage(
   world: World,
   channel: Channel,
@@ -87,7 +87,6 @@ export function removeMessage(world: World, channel: Channel, messageId: string)
   world.emit('MESSAGE_DELETE', data, channel.guildId);
 }
 
-/** The guild, channel and thread of a message. */
 export function routeOf(channel: Channel): MessageRoute {
   const inThread = channel.type === CHANNEL_TYPE.thread && channel.parentId !== undefined;
   return {
@@ -99,7 +98,7 @@ export function routeOf(channel: Channel): MessageRoute {
 }
 
 function emitMessage(world: World, channel: Channel, name: string, message: WireMessage): void {
-  // The bot receives no events of private channels without it.
+  // The bot receives no events from private channels that it is not part of.
   if (channel.people !== undefined) return;
   const guild = world.guildOf(channel);
   const isMember = message.webhook_id === undefined;
@@ -156,7 +155,7 @@ function replyFields(channel: Channel, replyTo: WireMessage): Partial<WireMessag
 
 type Emoji = WireReaction['emoji'];
 
-/** An emoji in the form used in paths, `👍` or `name:id`; undefined for anything else. */
+/** Returns an emoji in the form used in paths, `👍` or `name:id`, or undefined for other text. */
 export function readEmoji(text: string): Emoji | undefined {
   const [, name, id] = /^(\w+):(\d+)$/.exec(text) ?? [];
   if (name !== undefined && id !== undefined) return { id, name };
@@ -165,7 +164,7 @@ export function readEmoji(text: string): Emoji | undefined {
     : undefined;
 }
 
-/** Adds or removes a reaction; does nothing if it is already present or absent. */
+/** Adds or removes a reaction; does nothing if the reaction is already present or absent. */
 export function react(
   world: World,
   channel: Channel,
@@ -202,7 +201,6 @@ export function react(
   world.emit(gone ? 'MESSAGE_REACTION_REMOVE' : 'MESSAGE_REACTION_ADD', data, channel.guildId);
 }
 
-/** The people who reacted to a message with this emoji. */
 export function reactors(world: World, messageId: string, emoji: Emoji): Set<string> {
   const key = `${messageId} ${keyOf(emoji)}`;
   const who = world.reactors.get(key) ?? new Set<string>();
@@ -217,7 +215,6 @@ function keyOf({ id, name }: Emoji): string {
 /** HAS_THREAD */
 const HAS_THREAD = 1 << 5;
 
-/** The fields of a new thread. */
 interface NewThread {
   readonly name: string;
   readonly ownerId: string;
@@ -262,7 +259,7 @@ function announce(world: World, parent: Channel, thread: Channel, ownerId: strin
   });
 }
 
-/** Records what the bot sent: the route, whom it notified, and what people see. */
+/** Records a message that the bot sent: the route, the users it notified, and the visible text. */
 export function noteSent(
   world: World,
   kind: Sent['kind'],
@@ -289,7 +286,6 @@ export function conversationIn(world: World, channelId: string): VisibleMessage[
   return [...world.channel(channelId).messages.values()].map((message) => seen(world, message));
 }
 
-/** One message as people see it. */
 export function seen(world: World, message: WireMessage): VisibleMessage {
   const replyTo = message.message_reference?.message_id;
   return {

@@ -2,7 +2,7 @@ import { checkLength, childrenOf, everyComponent, KIND } from './components.ts';
 import { invalidForm } from './request.ts';
 import { isObject, type Json } from './wire.ts';
 
-/** The maximum values that the servers accept. */
+/** The maximum values that Discord's servers accept. */
 const LIMIT = {
   title: 45,
   customId: 100,
@@ -13,8 +13,8 @@ const LIMIT = {
 } as const;
 
 /**
- * Validates a form: text inputs, each in a label or in its own row, and texts.
- * @throws Refusal 50035 naming the field
+ * Validates a form, which consists of text inputs, each in a label or in its own row, and texts.
+ * @throws Refusal with code 50035 (invalid form body) naming the field
  */
 export function checkModal(modal: Json): void {
   checkLength(modal.title, LIMIT.title, 'title');
@@ -67,8 +67,8 @@ function checkInput({ custom_id, style, min_length, max_length, value }: Json, p
 }
 
 /**
- * The submitted form as a client sends it.
- * @throws Error for values that the real client would not send
+ * Builds the submitted form that a client would send.
+ * @throws Error for values that the real client would refuse to send
  */
 export function filledIn(modal: Json, values: Readonly<Record<string, string>>): Json {
   const inputs = everyInput(modal);

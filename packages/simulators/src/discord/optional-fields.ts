@@ -19,16 +19,17 @@ type Loose<T> = {
 }[keyof T];
 
 /**
- * `varies`: sent with its value, as null, or omitted, depending on the double's option. `leaves`:
- * like `varies`, but omitted instead of null, because discord.js throws on null. `kept`: always
- * sent, because its absence would mean something else, or because a field of the same name is
- * required elsewhere. `unsent`: the double never sends it.
+ * `varies`: the field is sent with its value, as null, or omitted, depending on the double's
+ * option. `leaves`: like `varies`, but the field is omitted instead of null, because discord.js
+ * throws on null. `kept`: the field is always sent, because its absence would mean something else,
+ * or because a field of the same name is required elsewhere. `unsent`: the double never sends the
+ * field.
  */
 type How = 'varies' | 'leaves' | 'kept' | 'unsent';
 
 /**
- * Exhaustive by its type: a field that becomes optional in a new version of Discord's types does
- * not compile until it is listed.
+ * The type makes the list exhaustive: a field that becomes optional in a new version of Discord's
+ * types does not compile until it is listed.
  */
 type Fields<T> = Readonly<Record<Loose<T>, How>>;
 

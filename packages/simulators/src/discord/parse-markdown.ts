@@ -34,7 +34,7 @@ import {
 } from './markdown-marks.ts';
 import { findViolations, type Violation } from './violations.ts';
 
-/** A Discord message as people see it. */
+/** A parsed Discord message: its visible text and its problems. */
 interface DiscordMessage {
   readonly tree: readonly DiscordNode[];
   /** The visible text, without marks, with `• ` or numbers before list items. */
@@ -43,17 +43,20 @@ interface DiscordMessage {
   readonly runs: readonly FormatRun[];
   /** Mentions, timestamps and emoji names, which the client replaces. */
   readonly live: readonly Extract<DiscordNode, { type: 'live' }>[];
-  /** What would look wrong or have effects beyond showing text; empty for a correct message. */
+  /** Problems such as wrong rendering or unwanted notifications; empty for a correct message. */
   readonly violations: readonly Violation[];
 }
 
-/** Text with one set of formats. Line ends appear where people see a new line. */
+/** The text contains a line end wherever people see a new line. */
 interface FormatRun {
-  /** `• ` or `1. `, indented by its level, if this run starts a list item; otherwise empty. */
+  /**
+   * The bullet or number of a list item that this run starts (`•` or `1.`), indented by its
+   * level; otherwise empty.
+   */
   readonly marker: string;
   readonly text: string;
   readonly formats: ReadonlySet<RunFormat>;
-  /** The link around this run; runs of one link share the object. */
+  /** The link around this run; all runs of one link share the same object. */
   readonly link?: { readonly url: string };
 }
 
@@ -80,7 +83,7 @@ const START: ReadState = {
   onlyMarks: false,
 };
 
-/** In the order of the client's rules; the first match wins. */
+/** The rules are in the order of the client's rules; the first match wins. */
 const RULES: readonly Rule[] = [
   readHeading,
   readSubtext,
@@ -120,7 +123,7 @@ const LINK_RULES: readonly Rule[] = [
  * several public archives (MarkupRules, MarkupListRule, MarkupLinkRule, MarkupHeadingRule,
  * MarkupSubtextRule, MarkupTextRule, MarkupASTUtils), which are based on Khan Academy's
  * simple-markdown; Discord's help article "Markdown Text 101"; issues 6096, 6565 and 7721 of
- * discord/discord-api-docs on masked links. Marks close at the nearest match, even across code. Not
+ * discord/discord-api-docs on masked links. Marks close at the nearest match, even inside code. Not
  * covered: look-alike letters in link texts, previews, and which emoji names the client knows.
  */
 export function parseDiscordMarkdown(text: string): DiscordMessage {
@@ -157,7 +160,7 @@ const read: Read = (source, state) => {
   return nodes;
 };
 
-/** The same tree with adjacent plain texts merged. */
+/** Merges adjacent plain texts of a tree. */
 function joinTexts(tree: readonly DiscordNode[]): DiscordNode[] {
   const joined: DiscordNode[] = [];
   for (const node of tree) {

@@ -46,7 +46,7 @@ function cardOf(content: string, labels: readonly string[]) {
   return [{ type: 17, components: [{ type: 10, content }, ...row] }];
 }
 
-/** Describes the content of a message besides text, files and components, one line each. */
+/** Describes the content of a message other than text, files and components, one line per item. */
 export function describeParts(message: WireMessage): readonly string[] {
   const { poll, sticker_items = [], embeds, message_snapshots = [], activity } = message;
   const answers = poll?.answers.map(({ poll_media }) => poll_media.text).join(' | ');

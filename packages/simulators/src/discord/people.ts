@@ -13,13 +13,13 @@ import {
 import type { Json, WireMessage, WireUser } from './wire.ts';
 import { CHANNEL_TYPE, type Channel, type World } from './world.ts';
 
-/** A message of someone other than the bot. */
+/** A message from a person or another bot. */
 export interface Saying {
   /** The id of a channel, thread or direct chat. */
   readonly channel: string;
-  /** A user id; unknown users are created. In a direct chat, the other person by default. */
+  /** A user id; unknown users are created. In a direct chat, the default is the other person. */
   readonly from?: string | undefined;
-  /** The text, with mentions in wire format, `<@id>`. */
+  /** The text, with mentions written as `<@id>`. */
   readonly text?: string | undefined;
   readonly replyTo?: string | undefined;
   readonly files?: readonly NewFile[] | undefined;
@@ -28,11 +28,9 @@ export interface Saying {
   readonly parts?: MessageParts | undefined;
   /** Whether the author is another bot. */
   readonly bot?: boolean | undefined;
-  /** The name of the webhook that is the author. */
   readonly webhook?: string | undefined;
 }
 
-/** A reaction that a person adds or removes. */
 export const Reacting = z.strictObject({
   channel: z.string(),
   message: z.string(),
@@ -42,10 +40,9 @@ export const Reacting = z.strictObject({
 });
 export type Reacting = z.infer<typeof Reacting>;
 
-/** The author when none is given. */
+/** The author when the caller gives none. */
 export const SOMEBODY = '200000000000000001';
 
-/** Sends a message as a person. */
 export function say(world: World, saying: Saying): WireMessage {
   const channel = world.channel(saying.channel);
   const author = authorOf(world, channel, saying);
@@ -69,7 +66,6 @@ export function say(world: World, saying: Saying): WireMessage {
   return message;
 }
 
-/** Edits the text of a message as its author. */
 export function reword(
   world: World,
   channelId: string,
@@ -83,13 +79,11 @@ export function reword(
   });
 }
 
-/** Deletes a message as a person. */
 export function erase(world: World, channelId: string, messageId: string): void {
   const channel = world.channel(channelId);
   removeMessage(world, channel, world.message(channel, messageId).id);
 }
 
-/** Adds or removes a reaction as a person. */
 export function reactAs(world: World, { channel: id, message, from, emoji, gone }: Reacting): void {
   const channel = world.channel(id);
   const known = readEmoji(emoji);

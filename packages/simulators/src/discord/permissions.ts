@@ -8,13 +8,16 @@ import {
   type WorldEvent,
 } from './world.ts';
 
-/** Whether the bot has a permission in a channel. Direct messages with the bot need none. */
+/**
+ * Whether the bot has a permission in a channel. Direct messages with the bot require no
+ * permissions.
+ */
 export function botMay(world: World, channel: Channel, permission: PermissionName): boolean {
   if (channel.guildId === undefined) return channel.people === undefined;
   return (permissionsIn(world, channel) & PERMISSION[permission]) !== 0n;
 }
 
-/** The bot's permissions in a guild channel; none when it is not a member. */
+/** The bot's permissions in a guild channel, as bits; 0 when the bot is not a member. */
 export function permissionsIn(world: World, channel: Channel): bigint {
   const guild = world.guildOf(channel);
   if (guild === undefined || guild.left) return 0n;
@@ -23,8 +26,9 @@ export function permissionsIn(world: World, channel: Channel): bigint {
 }
 
 /**
- * Returns a channel that the bot can see and where it has the permission.
- * @throws Refusal 10003, 50001 or 50013
+ * Returns the channel if the bot can see it and has the permission there.
+ * @throws Refusal with code 10003 (unknown channel), 50001 (missing access) or 50013 (missing
+ * permissions)
  */
 export function channelFor(world: World, id: string, permission: PermissionName = 'view'): Channel {
   const channel = world.channel(id);
@@ -48,15 +52,16 @@ export const INTENT = {
 } as const;
 
 /**
- * The intents that must be enabled in the developer portal; requesting disabled ones closes with
- * 4014.
+ * The privileged intents, which must be enabled in the developer portal; requesting a disabled
+ * intent closes the connection with 4014.
  */
 export const PRIVILEGED = INTENT.members | INTENT.presences | INTENT.content;
 
-/** The intents of API version 10: bits 0–16, 20, 21, 24, 25. Other bits close with 4013. */
+/**
+ * The intents of API version 10: bits 0–16, 20, 21, 24 and 25; other bits close the connection with
+ */
 const KNOWN = 0x1_ffff | (1 << 20) | (1 << 21) | (1 << 24) | (1 << 25);
 
-/** Whether a number is a valid set of intents. */
 export function areIntents(intents: number): boolean {
   return Number.isInteger(intents) && intents >= 0 && (intents & ~KNOWN) === 0;
 }

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 
-/** A number of calls per period. */
 interface Window {
   readonly count: number;
   readonly windowMs: number;
@@ -8,15 +7,15 @@ interface Window {
 
 /** Limits of the REST interface. */
 export interface RateLimits {
-  /** Messages to one channel. */
+  /** The limit for messages to one channel. */
   readonly messages: Window;
-  /** Any other route, separately for each channel, guild or webhook. */
+  /** The limit for any other route, counted separately for each channel, guild or webhook. */
   readonly routes: Window;
-  /** All routes together, except responses to interactions. */
+  /** The limit for all routes together, except responses to interactions. */
   readonly global: Window;
 }
 
-/** So generous that no test ever hits them; the headers are sent nevertheless. */
+/** Limits so high that no test reaches them; the headers are sent nevertheless. */
 export const WIDE_LIMITS: RateLimits = {
   messages: { count: 50, windowMs: 1000 },
   routes: { count: 50, windowMs: 1000 },
@@ -30,10 +29,9 @@ export const REAL_LIMITS: RateLimits = {
   global: { count: 50, windowMs: 1000 },
 };
 
-/** The limiter's decision about a call. */
 export interface Verdict {
   readonly headers: Readonly<Record<string, string>>;
-  /** Set when the call is rejected. */
+  /** The fields of a rejected call; absent when the call is accepted. */
   readonly retryAfterMs?: number;
   readonly global?: boolean;
 }
@@ -43,7 +41,6 @@ interface Bucket {
   endsAt: number;
 }
 
-/** Counts calls per bucket. */
 export class RateLimiter {
   readonly #limits: RateLimits;
   readonly #clock: () => number;
@@ -85,7 +82,7 @@ export class RateLimiter {
   }
 }
 
-/** A rejected call, with the headers that clients evaluate. */
+/** A rejected call, with the rate limit headers that clients read. */
 export function refuse(
   retryAfterMs: number,
   global: boolean,

@@ -7,7 +7,7 @@ const BEN = '200000000000000502';
 afterEach(endStages);
 
 describe('[U04] refusals of the Discord double', () => {
-  it('accepts 2,000 characters and refuses one more, an empty message and too much in embeds', async () => {
+  it('accepts 2,000 characters and refuses 2,001, an empty message and embeds that are too long', async () => {
     const { double, channel } = await stage();
     await channel.send('a'.repeat(2000));
     await expect(channel.send('a'.repeat(2001))).rejects.toMatchObject({
@@ -28,7 +28,7 @@ describe('[U04] refusals of the Discord double', () => {
     await expect(channel.send({ components: [row] })).rejects.toThrow('DUPLICATED');
   });
 
-  it('responds to missing channels and messages as unknown', async () => {
+  it('returns unknown-object errors for missing channels and messages', async () => {
     const { client, channel } = await stage();
     await expect(client.channels.fetch('123456789012345678')).rejects.toMatchObject({
       code: 10003,
@@ -38,7 +38,7 @@ describe('[U04] refusals of the Discord double', () => {
     });
   });
 
-  it('keeps the bot out of channels it may not see or write to', async () => {
+  it('denies the bot access to channels that it may not see or write to', async () => {
     const { double, channel } = await stage();
     double.deny(double.channelId, 'send');
     await expect(channel.send('hi')).rejects.toMatchObject({ code: 50013, status: 403 });
@@ -49,7 +49,7 @@ describe('[U04] refusals of the Discord double', () => {
     await channel.send('hi');
   });
 
-  it('lets the bot edit and delete only its own messages', async () => {
+  it('allows the bot to edit and delete only its own messages', async () => {
     const { double, channel, hears } = await stage();
     double.say({ channel: double.channelId, from: ANN, text: 'mine' });
     const [message] = await hears(1);
@@ -71,7 +71,7 @@ describe('[U04] refusals of the Discord double', () => {
     ]);
   });
 
-  it('refuses a reply to a deleted message, unless asked to send it anyway', async () => {
+  it('refuses a reply to a deleted message unless the call allows a missing reference', async () => {
     const { double, channel } = await stage();
     const reply = { messageReference: '123456789012345678', failIfNotExists: true };
     await expect(channel.send({ content: 'so', reply })).rejects.toThrow('Unknown message');
@@ -80,8 +80,8 @@ describe('[U04] refusals of the Discord double', () => {
   });
 });
 
-describe('[U04] whom a message to the Discord double notifies', () => {
-  it('notifies everyone mentioned, unless allowed mentions restrict it', async () => {
+describe('[U04] notifications by messages to the Discord double', () => {
+  it('notifies all mentioned users unless allowed mentions restrict them', async () => {
     const { double, channel } = await stage();
     double.grant(double.guildId, 'pingEveryone');
     const content = `@everyone <@${ANN}> <@${BEN}> \`<@200000000000000503>\``;
@@ -101,7 +101,7 @@ describe('[U04] whom a message to the Discord double notifies', () => {
     expect(double.sends().at(-1)?.pings.everyone).toBe(false);
   });
 
-  it('notifies the author of the quoted message, unless allowed mentions exclude them', async () => {
+  it('notifies the author of the quoted message unless allowed mentions exclude the author', async () => {
     const { double, hears } = await stage();
     double.say({ channel: double.channelId, from: ANN, text: 'hi' });
     const [message] = await hears(1);
@@ -112,7 +112,7 @@ describe('[U04] whom a message to the Discord double notifies', () => {
 });
 
 describe('[U04] rate limits of the Discord double', () => {
-  it('are sent in headers, which discord.js obeys without being rejected', async () => {
+  it('sends rate limits in headers, which discord.js obeys without being rejected', async () => {
     const narrow = { count: 2, windowMs: 600 };
     const wide = { count: 500, windowMs: 1000 };
     const { double, channel } = await stage({
@@ -126,7 +126,7 @@ describe('[U04] rate limits of the Discord double', () => {
     );
   });
 
-  it('reject a client that does not wait', async () => {
+  it('rejects a client that ignores the rate limit headers', async () => {
     const narrow = { count: 1, windowMs: 60_000 };
     const wide = { count: 500, windowMs: 1000 };
     const { double } = await stage({ limits: { messages: narrow, routes: wide, global: wide } });
@@ -144,7 +144,7 @@ describe('[U04] rate limits of the Discord double', () => {
   });
 
   it.each([false, true])(
-    'respond with 429 on request (global: %s), and discord.js retries',
+    'responds with 429 when a fault requests it (global: %s), and discord.js retries',
     async (global) => {
       const { double, channel } = await stage();
       double.fault({ kind: 'rate-limit', retryAfterMs: 50, global });

@@ -7,7 +7,7 @@ import { type Match, matchRoute } from './routes.ts';
 import type { Scene } from './scene.ts';
 import type { Lost } from './transcript.ts';
 
-/** A response with Discord's error code for the transcript, if it is a refusal. */
+/** A response, with Discord's error code for the transcript if the call was refused. */
 type RestAnswer = Answer & { readonly code?: number };
 
 /** Answers `/api/v10/…` and records every call in the transcript. */

@@ -18,14 +18,13 @@ import type { Handler, Routes, Scene } from './scene.ts';
 import type { Json } from './wire.ts';
 import { CHANNEL_TYPE, type Guild, type World } from './world.ts';
 
-/** A matching route and its path parameters. */
 export interface Match {
   readonly route: string;
   readonly handler: Handler;
   readonly params: ReadonlyMap<string, string>;
 }
 
-/** Returns the first matching route, so exact paths must precede those with parameters. */
+/** Returns the first matching route, so exact paths must precede paths with parameters. */
 export function matchRoute(method: string, path: string): Match | undefined {
   const parts = `${method} ${path}`.split('/');
   for (const [route, handler] of Object.entries(ROUTES)) {
@@ -49,7 +48,7 @@ function paramsOf(
   return params;
 }
 
-/** The bot, its application, its guilds and their members. */
+/** Routes of the bot, its application, its guilds and their members. */
 const ACCOUNT_ROUTES: Routes = {
   'GET /gateway': ({ gateway }) => ({ url: gateway.url }),
   'GET /gateway/bot': ({ gateway }) => gateway.describe(),
@@ -101,7 +100,9 @@ function guildFor(world: World, id: string): Guild {
   return guild;
 }
 
-/** The application flag for an enabled Message Content Intent, in an app with up to 100 servers. */
+/**
+ * The application flag for an enabled Message Content Intent, used for apps in up to 100 servers.
+ */
 const CONTENT_LIMITED = 1 << 19;
 
 function describeApplication({ world, gateway }: Scene): Json {
@@ -135,7 +136,7 @@ const ChannelForm = z.looseObject({
 });
 const DmForm = z.looseObject({ recipient_id: z.string() });
 
-/** Channels, threads and direct messages. */
+/** Routes of channels, threads and direct messages. */
 const CHANNEL_ROUTES: Routes = {
   'GET /channels/:channel': ({ world }, call) =>
     describeChannel(world, channelFor(world, call.param('channel'))),
@@ -195,7 +196,7 @@ function changeChannel({ world }: Scene, call: RestCall): Json {
   return data;
 }
 
-/** Reactions to messages. */
+/** Routes of reactions to messages. */
 const REACTION_ROUTES: Routes = {
   'PUT /channels/:channel/messages/:message/reactions/:emoji/@me': (scene, call) =>
     changeReaction(scene, call, false),
@@ -232,7 +233,7 @@ function emojiOf(call: RestCall): NonNullable<ReturnType<typeof readEmoji>> {
   return emoji;
 }
 
-/** All routes of the double; exact paths precede those with parameters. */
+/** All routes of the double; exact paths precede paths with parameters. */
 const ROUTES: Routes = {
   ...ACCOUNT_ROUTES,
   ...REACTION_ROUTES,

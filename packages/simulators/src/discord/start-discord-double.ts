@@ -20,9 +20,9 @@ const PICTURE = 'a_picture';
 const TOKEN = `${Buffer.from(BOT_ID).toString('base64')}.double.for-tests-and-trying-out`;
 
 /**
- * Starts a Discord for one bot on loopback: REST and gateway over plain HTTP, the limits and
- * refusals of the real servers, and injectable faults. `/control/…` offers the methods of the
- * handle over HTTP.
+ * Starts a local Discord server for one bot: REST and gateway over plain HTTP, the limits and
+ * refusals of the real servers, and injectable faults. `/control/…` exposes the methods of the
+ * double over HTTP.
  */
 export async function startDiscordDouble(
   options: DiscordDoubleOptions = {},

@@ -1,9 +1,9 @@
 import { type Found, findCrossing, type Line, type LinkSpan } from './read-marks.ts';
 
-/** One line of a message as a phone draws it. A monospace run in it may contain line ends. */
+/** One line of a message as a phone renders it; a monospace run in a line may contain line ends. */
 export type FormattedLine = Line & { readonly children: readonly Inline[] };
 
-/** The lines of a message under one reading. */
+/** The lines of a message under one interpretation of its marks. */
 export function buildLines(
   text: string,
   found: Found,
@@ -15,7 +15,6 @@ export function buildLines(
   }));
 }
 
-/** The format of a run of text. */
 export type Format =
   | 'bold'
   | 'italic'
@@ -26,14 +25,13 @@ export type Format =
   | 'bullet'
   | 'number';
 
-/** Text with one set of formats, outermost first. */
+/** Text with one set of formats, the outermost format first. */
 export interface FormatRun {
   readonly text: string;
   readonly formats: readonly Format[];
   readonly link?: { readonly url: string };
 }
 
-/** The runs of one line. */
 export function lineRuns(line: FormattedLine): FormatRun[] {
   const formats: Format[] = line.kind === 'paragraph' ? [] : [line.kind];
   return line.children.flatMap((child) => inlineRuns(child, formats));
@@ -56,7 +54,6 @@ function inlineRuns(inline: Inline, formats: readonly Format[]): FormatRun[] {
   }
 }
 
-/** The visible text of all lines. */
 export function visibleText(lines: readonly FormattedLine[]): string {
   return lines
     .map((line) => {
@@ -72,7 +69,7 @@ export function visibleText(lines: readonly FormattedLine[]): string {
 /** A mark that can contain others. */
 type MarkType = 'bold' | 'italic' | 'strike';
 
-/** Inline content; `text` never includes markers. */
+/** Inline content; `text` excludes markers. */
 export type Inline =
   | { readonly type: 'text' | 'url' | 'code' | 'monospace'; readonly text: string }
   | { readonly type: 'link'; readonly text: string; readonly url: string }
@@ -82,7 +79,10 @@ type Node = Found['opaque'][number] | Found['pairs'][number] | LinkSpan;
 
 const MARKER_LENGTH = { monospace: 3, code: 1, url: 0, link: 0, bold: 1, italic: 1, strike: 1 };
 
-/** Builds a tree from what was found in a line. Of overlapping marks, the first one stays. */
+/**
+ * Builds a tree from the ranges and marks found in a line; of overlapping marks, only the first is
+ * kept.
+ */
 function buildInlines(text: string, line: Line, all: readonly Node[]): Inline[] {
   const nodes = all.filter((node) => node.from >= line.from && node.to <= line.to);
   nodes.sort((a, b) => a.from - b.from || b.to - a.to);
@@ -112,7 +112,7 @@ function build(text: string, from: number, to: number, nodes: readonly Node[]): 
   return children;
 }
 
-/** The parts of a text that look different in a strict and in another reading. */
+/** The parts of a text that the strict reading and another reading render differently. */
 export function findAmbiguous(text: string, strict: Found, loose: Found): string[] {
   const found: string[] = [];
   const nameOf = (a: { type: string; from: number; to: number }) => `${a.type} ${a.from} ${a.to}`;

@@ -23,13 +23,13 @@ const wrong: [kind: string, text: string, part: string][] = [
 ];
 
 describe("the parser of Google Chat's syntax", () => {
-  it.each(shown)('[M01] reads %s', (_, text, visible) => {
+  it.each(shown)('[M01] parses %s', (_, text, visible) => {
     const message = parseGoogleChat(text);
     expect(message.visible).toBe(visible);
     expect(message.violations).toEqual([]);
   });
 
-  it.each(wrong)('[M01] reports %s: %j', (kind, text, part) => {
+  it.each(wrong)('[M01] reports the violation %s: %j', (kind, text, part) => {
     expect(parseGoogleChat(text).violations).toContainEqual({ kind, text: part });
   });
 

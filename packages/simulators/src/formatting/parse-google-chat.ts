@@ -3,13 +3,14 @@ import { type MarkedMessage, readMessage } from './read-message.ts';
 import { type Flattened, Flattener } from './tokens.ts';
 
 /**
- * Parses the syntax of Google Chat (`MARKUP_SYNTAX_CHAT`) strictly: only what certainly is a mark
- * counts as one, and what might be one or notifies people is a violation.
+ * Parses the syntax of Google Chat (`MARKUP_SYNTAX_CHAT`) strictly: only unambiguous marks count,
+ * and ambiguous marks and mentions are violations.
  *
- * Source, read in November 2026: Google's "Format messages" (the marks, bullets, links and mentions
- * in angle brackets). It says neither where a mark begins and ends nor how to write these characters
- * literally, so the text must be correct under every interpretation (`Reading`). Quotes are not in
- * it; a line with `> ` is read as one, because the app shows it as one where it knows them.
+ * The source, read in November 2026, is Google's "Format messages" (the marks, bullets, links and
+ * mentions in angle brackets). Google's documentation specifies neither where a mark begins and
+ * ends nor how to escape markers, so the text must be correct under every interpretation
+ * (`Reading`). The documentation does not mention quotes; a line that starts with `> ` is parsed as
+ * a quote, because newer apps show it as one.
  */
 export function parseGoogleChat(text: string): MarkedMessage {
   return readMessage(flatten(text), readStart);
@@ -22,7 +23,7 @@ function readStart(line: string, reading: Reading): LineStart {
   return { kind: marker.startsWith('>') ? 'quote' : 'bullet', length: marker.length };
 }
 
-/** Nothing that begins with an invisible character or a marker is a URL. */
+/** Text that begins with an invisible character or a marker is not a URL. */
 const TOKENS =
   /<(?:users\/[^<>\n]*|[a-z][a-z0-9+.-]*:[^<>\n]*|[^\s\p{Cf}<>|*_~`][^<>|\n]*\|[^<>\n]*)>/giu;
 const LINK = /^<(https?:\/\/[^\s|]+)\|([^|]+)>$/i;
@@ -45,7 +46,6 @@ function flatten(text: string): Flattened {
   return flattener.end();
 }
 
-/** Whether this position is in code. */
 function isCode(text: string, at: number): boolean {
   const codes = text.matchAll(/```[\s\S]*?```|`(?=\S)[^`\n]*(?<=\S)`/g);
   return codes.some(({ index, 0: code }) => index < at && at < index + code.length);

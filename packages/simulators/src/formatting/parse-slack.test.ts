@@ -37,18 +37,18 @@ const wrong: [kind: string, text: string, part: string][] = [
   ['ambiguous', '&gt;a', '>a'],
   ['ambiguous', '  &gt; a', '  > a'],
   ['ambiguous', '<https://e.org|a *b*>', '*b*'],
-  // A client that takes the word joiner for a space, and one that takes it for a letter.
+  // Some clients treat the word joiner as a space, others as a letter.
   ['ambiguous', '\u2060*a*', '*a*'],
   ['ambiguous', ' *\u2060a*', '*\u2060a*'],
 ];
 
 describe("the parser of Slack's mrkdwn", () => {
-  it.each(shown)('[M01] reads %s', (_, text, runs) => {
+  it.each(shown)('[M01] parses %s', (_, text, runs) => {
     expect(runsOf(text)).toEqual(runs);
     expect(parseSlack(text).violations).toEqual([]);
   });
 
-  it.each(wrong)('[M01] reports %s: %j', (kind, text, part) => {
+  it.each(wrong)('[M01] reports the violation %s: %j', (kind, text, part) => {
     expect(parseSlack(text).violations).toContainEqual({ kind, text: part });
   });
 });

@@ -3,15 +3,15 @@ import { type MarkedMessage, readMessage } from './read-message.ts';
 import { type Flattened, Flattener } from './tokens.ts';
 
 /**
- * Parses Slack's mrkdwn strictly, as in the field `text` of a message: only what certainly is a mark
- * counts as one, and what might be one, notifies people or is no proper token is a violation.
+ * Parses Slack's mrkdwn strictly, as in the field `text` of a message: only unambiguous marks
+ * count, and ambiguous marks, notifications and invalid tokens are violations.
  *
  * Sources, read in November 2026: Slack's "Formatting message text" (the marks; the three entities;
  * tokens in angle brackets; `>` at the start of a line; lists are text) and its help article on
- * formatting; seratch/ChatGPT-in-Slack#61 (marks need boundaries that letters without spaces are
- * not); yhatt/jsx-slack, "About escape" (no escape characters; an entity `&gt;` begins a quote, too).
- * Nothing of this specifies where a mark begins and ends, so the text must be correct under every
- * interpretation (`Reading`).
+ * formatting; seratch/ChatGPT-in-Slack#61 (scripts without spaces do not form mark boundaries);
+ * yhatt/jsx-slack, "About escape" (no escape characters; an entity `&gt;` begins a quote, too).
+ * These sources do not specify where a mark begins and ends, so the text must be correct under
+ * every interpretation (`Reading`).
  */
 export function parseSlack(text: string): MarkedMessage {
   return readMessage(flatten(text), readStart);
@@ -24,11 +24,14 @@ function readStart(line: string, reading: Reading): LineStart {
 }
 
 const ENTITIES: Readonly<Record<string, string>> = { '&amp;': '&', '&lt;': '<', '&gt;': '>' };
-/** Code, tokens, and what must not be between them. A backtick beside a word joiner is text. */
+/**
+ * Matches code, tokens, and the reserved characters that must not appear between them. A backtick
+ * next to a word joiner is plain text.
+ */
 const PIECES =
   /```[\s\S]*?```|<[^<>\n]*>|(?<!\u2060)`(?=[^\s\u2060])[^`\n]*(?<=[^\s\u2060])`|&(?:amp|lt|gt);|[<>&]/g;
 const LINK = /^<((?:https?:\/\/|mailto:)[^\s|`]+)(?:\|([^|]+))?>$/i;
-/** What Slack's servers, or a library that sends the text, would turn into a mention. */
+/** Text that Slack's servers, or a library that sends the text, would turn into a mention. */
 const NAME = /(?<!\w)@\w+/g;
 const EMOJI = /:[\w'+-]*[a-z][\w'+-]*:|:(?:[+-]1|100|1234):/g;
 
@@ -54,7 +57,7 @@ function flatten(text: string): Flattened {
   return flattener.end();
 }
 
-/** Tokens exist in code, too. */
+/** Slack also recognizes tokens inside code. */
 function addCode(code: string, flattener: Flattener): void {
   for (const [token] of code.matchAll(/<[^<>\n]*>|[<>]|&(?!(?:amp|lt|gt);)/g)) {
     flattener.report('token', token);

@@ -1,16 +1,15 @@
-/** The kind of a line. */
 type LineKind =
   | { readonly kind: 'paragraph' | 'quote' | 'bullet' }
   | { readonly kind: 'number'; readonly number: string };
 
-/** A line: where it starts in the text and where its content (after `> `, `- `, `1. `) starts. */
+/** A line: the offset of its start and the offset of its content (after the marker `>`, `-` or `1.`). */
 export type Line = LineKind & {
   readonly start: number;
   readonly from: number;
   readonly to: number;
 };
 
-/** Everything found in a text under one reading. */
+/** The lines, ranges and marks found in a text under one reading. */
 export interface Found {
   readonly lines: readonly Line[];
   readonly opaque: readonly Opaque[];
@@ -19,7 +18,7 @@ export interface Found {
   readonly unpaired: number | undefined;
 }
 
-/** What differs between platforms whose marks are single characters. */
+/** The rules that differ between platforms whose marks are single characters. */
 export interface LineRules {
   /** Reads the quote mark, bullet or number at the start of a line. */
   readonly readStart: (line: string, reading: Reading) => LineStart;
@@ -27,20 +26,19 @@ export interface LineRules {
   readonly links?: readonly LinkSpan[];
 }
 
-/** The text of a link. */
 export interface LinkSpan {
   readonly type: 'link';
   readonly from: number;
   readonly to: number;
   readonly url: string;
-  /** Whether the token is only the URL, in which no platform looks for marks. */
+  /** Whether the token contains only the URL, in which no platform looks for marks. */
   readonly isBare: boolean;
 }
 
-/** The kind of a line, and how much of it is the mark of that kind. */
+/** The kind of a line and the length of its line marker. */
 export type LineStart = LineKind & { readonly length: number };
 
-/** Finds lines first, then ranges without marks, then marks. */
+/** Finds lines, then ranges that contain no marks, then marks. */
 export function readLines(text: string, reading: Reading, rules: LineRules): Found {
   const taken = new Uint8Array(text.length);
   const { found, unpaired } = findMonospace(text);
@@ -70,7 +68,7 @@ export function readLines(text: string, reading: Reading, rules: LineRules): Fou
   return { lines, opaque, pairs, unpaired };
 }
 
-/** The start and end of each line; line ends inside monospace do not count. */
+/** Returns the start and end of each line; line ends inside monospace do not split lines. */
 function splitLines(text: string, taken: Uint8Array): [number, number][] {
   const lines: [number, number][] = [];
   let start = 0;
@@ -82,10 +80,10 @@ function splitLines(text: string, taken: Uint8Array): [number, number][] {
   return [...lines, [start, text.length]];
 }
 
-/** A range in which no marks are searched. */
+/** A range that is not searched for marks. */
 export interface Opaque {
   readonly type: 'monospace' | 'code' | 'url';
-  /** Offsets in the whole text, markers included. */
+  /** Offsets in the whole text, including the markers. */
   readonly from: number;
   readonly to: number;
 }
@@ -96,7 +94,9 @@ const SCHEME_URL = /\b(?:https?:\/\/|www\.)[^\s`]+/gi;
 /** Clients also link bare hosts, whose paths may contain marker characters. */
 const BARE_URL = /\b(?:[a-z0-9-]+\.)+[a-z]{2,}\/[^\s`]*/gi;
 
-/** Triple-backtick ranges, which may span lines and need no word boundary, only visible content. */
+/**
+ * Finds triple-backtick ranges, which may span lines and need visible content but no word boundary.
+ */
 function findMonospace(text: string): { found: Opaque[]; unpaired: number | undefined } {
   const found: Opaque[] = [];
   let from = text.indexOf(FENCE);
@@ -113,8 +113,9 @@ function findMonospace(text: string): { found: Opaque[]; unpaired: number | unde
 }
 
 /**
- * URLs in one line. Strict: up to the next white space, because a client may include everything.
- * Loose: without trailing punctuation and markers, because a client may exclude them.
+ * Finds URLs in one line. The strict reading extends a URL to the next white space, because a
+ * client may include everything. A loose reading drops trailing punctuation and markers, because a
+ * client may exclude them.
  */
 function findUrls(line: string, start: number, reading: Reading): Opaque[] {
   const found: Opaque[] = [];
@@ -130,7 +131,7 @@ function findUrls(line: string, start: number, reading: Reading): Opaque[] {
   return found.sort((a, b) => a.from - b.from);
 }
 
-/** The part of a URL in text before a link, which ends it. */
+/** Returns the part of a URL before the link that ends it. */
 function outsideLinks(url: Opaque, links: readonly LinkSpan[]): Opaque | undefined {
   const link = links.find(({ from, to }) => from < url.to && url.from < to);
   if (link === undefined) return url;
@@ -138,8 +139,8 @@ function outsideLinks(url: Opaque, links: readonly LinkSpan[]): Opaque | undefin
 }
 
 /**
- * Inline code in one line. Strict requires word boundaries and only text inside; loose accepts any
- * pair.
+ * Finds inline code in one line. The strict reading requires word boundaries and only text inside;
+ * a loose reading accepts any pair of backticks.
  */
 function findCode(line: string, start: number, taken: Uint8Array, reading: Reading): Opaque[] {
   const found: Opaque[] = [];
@@ -170,12 +171,10 @@ function isCode(line: string, open: number, close: number, reading: Reading): bo
   return before !== '`' && after !== '`' && isEdge(before, reading) && isEdge(after, reading);
 }
 
-/** A pair of markers in one line; offsets in the whole text. */
+/** A pair of markers in one line, as offsets in the whole text. */
 interface Pair {
   readonly type: 'bold' | 'italic' | 'strike';
-  /** The position of the opening marker. */
   readonly from: number;
-  /** The position after the closing marker. */
   readonly to: number;
 }
 
@@ -186,10 +185,10 @@ const MARKERS = [
 ] as const;
 
 /**
- * The marks of one line: an opening marker and the nearest closing one, left to right, so a mark
- * never nests in itself. Strict: no such character may stand between the two, because some clients
- * then show no mark.
- * @param taken nonzero where another construct owns the character
+ * Finds the marks of one line from left to right: each opening marker pairs with the nearest
+ * closing marker, so a mark never nests in itself. In the strict reading, the same character must
+ * not occur between the two markers, because some clients then show no mark.
+ * @param taken nonzero for characters that belong to another construct
  */
 function findMarks(line: string, start: number, taken: Uint8Array, reading: Reading): Pair[] {
   return MARKERS.flatMap(([marker, type]) => {
@@ -223,7 +222,9 @@ function closes(line: string, at: number, marker: string, reading: Reading): boo
   return isInside(before, reading) && isEdge(after, reading);
 }
 
-/** Whether any two pairs overlap without nesting; clients show one of them or none. */
+/**
+ * Whether any two pairs overlap without nesting; clients then show one of the two marks or none.
+ */
 export function findCrossing(pairs: readonly { from: number; to: number }[]): boolean {
   const open: number[] = [];
   for (const { from, to } of [...pairs].sort((a, b) => a.from - b.from)) {
@@ -235,9 +236,9 @@ export function findCrossing(pairs: readonly { from: number; to: number }[]): bo
 }
 
 /**
- * Clients differ in details. `strict` finds only the marks that every client shows, the others also
- * those that some client might show, which may take a word joiner for whitespace or for a letter. A
- * text is correct if all find the same.
+ * Clients interpret marks differently. `strict` finds only marks that every client shows. The loose
+ * readings also find marks that only some clients show; those clients may treat a word joiner as
+ * white space or as a letter. A text is correct if all readings find the same marks.
  */
 export type Reading = 'strict' | 'loose' | 'loose-joiner-space' | 'loose-joiner-letter';
 
@@ -245,7 +246,10 @@ const WHITE_SPACE = /\s/;
 const PUNCTUATION = /[\p{P}$+<=>^`|~]/u;
 const INVISIBLE = /\p{Cf}/u;
 
-/** Scripts written without spaces between words, next to which some clients see a word boundary. */
+/**
+ * Scripts written without spaces between words; some clients see a word boundary next to their
+ * characters.
+ */
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
 const LETTER_OR_DIGIT = /[\p{L}\p{N}\p{M}]/u;
@@ -256,7 +260,10 @@ const EMOJI_END = /[\ufe0e\ufe0f\u20e3]/;
 /** An invisible character that no client is known to treat as white space or as a word boundary. */
 const WORD_JOINER = '\u2060';
 
-/** Whether this character may stand outside next to a mark; undefined is a line's start or end. */
+/**
+ * Whether this character may be directly outside a mark; undefined means the start or end of the
+ * line.
+ */
 function isEdge(character: string | undefined, reading: Reading): boolean {
   if (character === undefined || WHITE_SPACE.test(character)) return true;
   if (PUNCTUATION.test(character)) return true;
@@ -266,20 +273,20 @@ function isEdge(character: string | undefined, reading: Reading): boolean {
   return !LETTER_OR_DIGIT.test(character);
 }
 
-/** Whether this character may stand inside next to a mark. */
+/** Whether this character may be directly inside a mark. */
 function isInside(character: string | undefined, reading: Reading): boolean {
   if (character === undefined || WHITE_SPACE.test(character)) return false;
   if (character === WORD_JOINER) return reading === 'loose-joiner-letter';
   return reading !== 'strict' || !INVISIBLE.test(character);
 }
 
-/** The code point that starts at this offset of a line. */
+/** Returns the code point that starts at this offset of a line. */
 function characterAt(text: string, at: number): string | undefined {
   const code = text.codePointAt(at);
   return code === undefined ? undefined : String.fromCodePoint(code);
 }
 
-/** The code point that ends before this offset of a line. */
+/** Returns the code point that ends before this offset of a line. */
 function characterBefore(text: string, at: number): string | undefined {
   const low = text.charCodeAt(at - 1);
   const isLow = low >= 0xdc00 && low <= 0xdfff;

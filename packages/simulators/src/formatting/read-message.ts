@@ -9,25 +9,27 @@ import {
 import { type LineRules, type Reading, readLines } from './read-marks.ts';
 import type { Flattened, TokenViolation } from './tokens.ts';
 
-/** A message as people see it. */
+/** A parsed message: its visible text and its violations. */
 export interface MarkedMessage {
   readonly lines: readonly FormattedLine[];
   /** The visible text: without markers and quote bars, with `• ` for bullets. */
   readonly visible: string;
   /** The same text split into runs of equal format, without bullets. */
   readonly runs: readonly FormatRun[];
-  /** What might look different or wrong, or notifies people; empty for a correct text. */
+  /** Ambiguous markup, errors and unwanted notifications; empty for a correct text. */
   readonly violations: readonly MessageViolation[];
 }
 
-/** `fence`: an unmatched triple backtick. `ambiguous`: it depends on the interpretation. */
+/**
+ * `fence`: an unmatched triple backtick. `ambiguous`: the rendering depends on the interpretation.
+ */
 export type MessageViolation =
   | TokenViolation
   | { readonly kind: 'fence' | 'ambiguous'; readonly text: string };
 
 const OTHER_READINGS: readonly Reading[] = ['loose', 'loose-joiner-space', 'loose-joiner-letter'];
 
-/** Reads a message without its tokens under every reading. */
+/** Parses a message without its tokens under every reading. */
 export function readMessage(
   { text, links, violations }: Flattened,
   readStart: LineRules['readStart'],
@@ -39,7 +41,7 @@ export function readMessage(
       findAmbiguous(text, strict, readLines(text, reading, rules)),
     ),
   );
-  // The text of a link has no marks.
+  // Marks are not allowed in the text of a link.
   for (const { from, to } of [...strict.pairs, ...strict.opaque]) {
     const isIn = (at: number) => links.some((link) => link.from < at && at < link.to);
     if (isIn(from) || isIn(to)) ambiguous.add(text.slice(from, to));

@@ -1,16 +1,16 @@
 import type { LinkSpan } from './read-marks.ts';
 
-/** A message with its tokens replaced by what people see instead of them. */
+/** A message in which each token is replaced by its visible text. */
 export interface Flattened {
   readonly text: string;
   readonly links: readonly LinkSpan[];
-  /** What is wrong with tokens and entities, or notifies people. */
+  /** An invalid token or entity, or a token that notifies people. */
   readonly violations: readonly TokenViolation[];
 }
 
 /**
- * `token`: angle brackets or an ampersand that are neither a token nor written as text. `alive`: a
- * mention, or the name of an emoji.
+ * `token`: angle brackets or an ampersand that neither belong to a token nor are escaped. `alive`:
+ * a mention or the name of an emoji.
  */
 export interface TokenViolation {
   readonly kind: 'token' | 'alive';
@@ -27,9 +27,10 @@ export class Flattener {
     this.#text += text;
   }
 
-  /** Adds a link with this text, or with its URL as text. */
+  /** Adds a link that shows this text, or its URL when there is no text. */
   addLink(url: string, label: string | undefined): void {
-    // In the message the line begins with a bracket, so the text of a link begins no quote.
+    // In the source the line begins with an angle bracket, so a `>` at the start of the link's text
+    // does not begin a quote.
     if (/(?:^|\n)$/.test(this.#text) && label?.startsWith('>')) this.#text += '\u2060';
     const from = this.#text.length;
     this.#text += label ?? url;

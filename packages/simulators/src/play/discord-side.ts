@@ -24,9 +24,9 @@ import {
 } from './side.ts';
 
 const FIRST_PERSON = 200_000_000_000_001_000n;
-/** How long Discord shows that the bot is typing. */
+/** The time for which Discord shows that the bot is typing. */
 const TYPING_MS = 10_000;
-/** How often discord.js tries a call. */
+/** The number of attempts that discord.js makes for a call. */
 const TRIES = 4;
 
 const Command = z.looseObject({
@@ -36,7 +36,6 @@ const Command = z.looseObject({
 });
 type Command = z.infer<typeof Command>;
 
-/** Starts the Discord double for a player. */
 export async function startDiscordSide(
   clock: PlayClock,
   port: number | undefined,
@@ -193,15 +192,15 @@ class DiscordSide implements PlatformSide {
   }
 
   /**
-   * The messages of the channel and the ephemeral ones, sorted by id, because Discord's ids grow
-   * with time.
+   * The channel's messages and the ephemeral ones, sorted by id, because Discord's ids grow with
+   * time.
    */
   #all(chat: string): (VisibleMessage & { readonly onlyFor?: string })[] {
     const here = this.#interactions.filter((one) => one.chat === chat);
     const alone = here.flatMap(({ id, from }) =>
       this.#double.interaction(id).ephemeral.map((message) => ({ ...message, onlyFor: from })),
     );
-    // A button on an ephemeral answer adds its answers to the same list.
+    // A press on an ephemeral answer adds the bot's response to the same list.
     const single = new Map(alone.map((message) => [message.id, message]));
     const all = [...this.#double.conversation(chat), ...single.values()];
     return all.sort((a, b) => (BigInt(a.id) < BigInt(b.id) ? -1 : 1));
@@ -234,7 +233,7 @@ class DiscordSide implements PlatformSide {
     };
   }
 
-  /** `<@1>` as the client shows it. */
+  /** Returns `<@1>` as the client shows it. */
   #nameOf(source: string): string {
     const id = /^<@!?(\d+)>$/.exec(source)?.[1];
     return id === undefined ? source : `@${this.#names.get(id) ?? id}`;
@@ -247,7 +246,7 @@ interface Pressable {
   readonly values?: readonly string[];
 }
 
-/** The buttons of a message, and the options of its menus, which a player presses like buttons. */
+/** The buttons of a message and the options of its menus, which a player selects like buttons. */
 function pressablesOf(components: readonly Json[]): readonly Pressable[] {
   return everyComponent(components).flatMap((component): readonly Pressable[] => {
     const { type, label, custom_id: customId, disabled } = component;

@@ -3,34 +3,39 @@ import { z } from 'zod';
 import type { Simulator } from './simulator.ts';
 import { Act, type SimulatedMessage, type SimulatedWorld } from './world.ts';
 
-/** The visible part of one message of the bot. Absent fields are not compared. */
+/** The visible part of one of the bot's messages; absent fields are not compared. */
 const Shown = z.strictObject({
   chat: z.string(),
-  /** The key of the message, such as `bot:2` for the bot's second one in this chat. */
+  /** The key of the message, such as `bot:2` for the bot's second message in this chat. */
   message: z.string(),
   text: z.string().optional(),
-  /** A regular expression that the text must match, instead of `text`. */
+  /** A regular expression that the text must match, used instead of `text`. */
   matches: z.string().optional(),
   buttons: z.array(z.string()).optional(),
   files: z.array(z.string()).optional(),
   reactions: z.array(z.string()).optional(),
   replyTo: z.string().optional(),
-  /** Set when the message was deleted. */
   gone: z.literal(true).optional(),
 });
 export type Shown = z.infer<typeof Shown>;
 
 const at = z.number().min(0).optional();
-/** One line of a scene; `at` is in ms since its start, and only informative. */
+/**
+ * One line of a scene; `at` is in ms since the start of the recording and has no effect on
+ * playback.
+ */
 const SceneLine = z.union([z.strictObject({ at, act: Act }), z.strictObject({ at, shown: Shown })]);
 export type SceneLine = z.infer<typeof SceneLine>;
 
-/** The acts of players in order, each preceded by the messages the bot had shown before. */
+/**
+ * A scene: the players' acts in order, each preceded by the messages that were visible before the
+ * act.
+ */
 export type Scene = readonly SceneLine[];
 
 /**
- * Parses JSON lines, skipping empty ones and those starting with `#`. Throws an error with the
- * number of an invalid line.
+ * Parses JSON lines; skips empty lines and comments starting with `#`. Throws an error with the
+ * number of the invalid line.
  */
 export function readScene(text: string): Scene {
   return text.split('\n').flatMap((line, index) => {
@@ -49,11 +54,10 @@ export function writeScene(scene: Scene): string {
   return scene.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-/** A recording in progress, until `stop`. */
+/** A recording in progress; `stop` ends it. */
 export interface Recording {
-  /** The lines recorded so far. */
   scene(): Scene;
-  /** Records the current messages and ends the recording. */
+  /** Records the currently visible messages and ends the recording. */
   stop(): Scene;
 }
 
@@ -88,7 +92,7 @@ export function recordScene(
     for (const [key, one] of shown) recorded.set(key, one);
     return at;
   };
-  // An act may be a response to what was visible before it, so a replay waits for that.
+  // An act may be a response to earlier messages, so a replay waits for those messages.
   const stop = simulator.watch({
     act: (act) => {
       // The clock is read before the act, because the act may advance it.
@@ -105,20 +109,21 @@ export function recordScene(
   };
 }
 
-/** The options of playing a scene; all of them have defaults. */
+/** The options of playing a scene; each has a default. */
 export interface PlayOptions {
-  /** How long to wait for a message, in ms; 30 s when absent. */
+  /** The maximum wait for a message, in ms; 30 s when absent. */
   readonly patienceMs?: number;
   /**
-   * How long a message that differs from the recording must stay unchanged before it counts as
+   * The period without changes after which a message that differs from the recording counts as
    * final, in ms; 2 s when absent.
    */
   readonly settleMs?: number;
-  /** Text that differs on every run, such as codes and times; it is ignored in both texts. */
+  /**
+   * Text that differs on every run, such as codes and times; both texts are compared without it.
+   */
   readonly ignore?: readonly RegExp[];
 }
 
-/** A deviation from the recording. */
 export type Difference =
   | { readonly kind: 'missing'; readonly expected: Shown }
   | { readonly kind: 'different'; readonly expected: Shown; readonly seen: Shown }
@@ -133,9 +138,9 @@ const TIMEOUT_MS = 30_000;
 const SETTLE_MS = 2_000;
 
 /**
- * Plays the acts of a scene. Before each act it waits for the messages recorded before it, however
- * long they take. Resolves with the differences between the recorded and the final state of each
- * message.
+ * Plays the acts of a scene and resolves with the differences between the recorded and the final
+ * state of each message. Before each act, waits for the messages recorded before it; the timing of
+ * the recording is ignored.
  */
 export async function playScene(
   simulator: Simulator,
@@ -177,7 +182,7 @@ export async function playScene(
   ];
 }
 
-/** Describes a difference for people. */
+/** Describes a difference in readable text. */
 export function describeDifference(difference: Difference): string {
   const placeOf = ({ chat, message }: Shown) => `${chat} ${message}`;
   switch (difference.kind) {
@@ -190,7 +195,7 @@ export function describeDifference(difference: Difference): string {
       return `${placeOf(seen)} is different\n  expected: ${textOf(expected)}\n  seen:     ${textOf(seen)}`;
     }
     case 'impossible':
-      return `could not be done: ${JSON.stringify(difference.act)}: ${difference.reason}`;
+      return `Act failed: ${JSON.stringify(difference.act)}: ${difference.reason}`;
   }
 }
 
@@ -203,7 +208,7 @@ function keyOf({ chat, message }: Shown): string {
   return `${chat} ${message}`;
 }
 
-/** The bot's messages in all chats. */
+/** Returns the bot's messages in all chats. */
 function shownIn({ chats }: SimulatedWorld): Map<string, Shown> {
   const all = chats.flatMap(({ key: chat, messages }) =>
     messages
@@ -223,7 +228,7 @@ function shownOf(chat: string, message: SimulatedMessage): Shown {
   };
 }
 
-/** Omits empty lists, unless they were not empty before. */
+/** Omits empty lists, except lists that had entries before. */
 function telling(shown: Shown, before?: Shown): Shown {
   const { buttons = [], files = [], reactions = [], ...rest } = shown;
   const had = (list: readonly string[] | undefined) => (list?.length ?? 0) > 0;
@@ -249,8 +254,8 @@ function fits(expected: Shown, seen: Shown | undefined, ignore: readonly RegExp[
 }
 
 /**
- * Waits until `isThere`. Gives up after `patienceMs`, or, if there is something, once it has not
- * changed for `settleMs`.
+ * Waits until `isThere` returns true; gives up after `patienceMs`, or when an existing value has
+ * not changed for `settleMs`.
  */
 function until(
   simulator: Simulator,

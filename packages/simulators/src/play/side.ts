@@ -2,13 +2,13 @@ import type { Changes } from '../changes.ts';
 import type { Abilities, FaultName, Platform, SimulatedCall } from './world.ts';
 
 /**
- * One platform as `createSimulator` plays it. People, chats and messages have the platform's own
- * ids here.
+ * The platform-specific part of a simulator. People, chats and messages have the platform's own ids
+ * in this interface.
  */
 export interface PlatformSide {
   readonly platform: Platform;
   readonly bot: string;
-  /** The settings with which a Parley account connects to this platform. */
+  /** The settings for a Parley account that connects to this platform. */
   readonly settings: Readonly<Record<string, unknown>>;
   readonly changes: Changes;
   readonly can: Abilities;
@@ -27,7 +27,7 @@ export interface PlatformSide {
   clearFaults(): void;
   messages(chat: string): readonly MessageOnPlatform[];
   isTyping(chat: string): boolean;
-  /** The notice that one person received about their last button press in the chat. */
+  /** The notice that one person received about their latest button press in the chat. */
   notice?(chat: string): NoticeOnPlatform | undefined;
   commands(): readonly { readonly name: string; readonly description: string }[];
   calls(): readonly SimulatedCall[];
@@ -89,10 +89,10 @@ export interface MessageOnPlatform {
   readonly replyTo?: string | undefined;
   readonly files: readonly FileOnPlatform[];
   readonly buttons: readonly string[];
-  /** Emoji and who added them: `bot` or a person. */
+  /** Emoji and the keys of those who added them: `bot` or a person. */
   readonly reactions: readonly (readonly [emoji: string, by: string])[];
   readonly violations: readonly string[];
 }
 
-/** How many of the bot's calls are shown. */
+/** The number of the bot's calls that the page shows. */
 export const SHOWN_CALLS = 80;

@@ -21,9 +21,9 @@ async function started(platform: (typeof PLATFORMS)[number]): Promise<Simulator>
 const chatOf = (simulator: Simulator, key: string) =>
   simulator.world().chats.find((chat) => chat.key === key);
 
-describe('a simulator', () => {
+describe('the simulator', () => {
   it.each(['telegram', 'discord', 'slack'] as const)(
-    '[U04] %s: people write, reply, edit and react; keys identify authors and messages',
+    '[U04] %s: delivers messages, replies, edits and reactions; keys identify authors and messages',
     async (platform) => {
       const simulator = await started(platform);
       const friends = { chat: 'friends', from: 'ann' } as const;
@@ -58,7 +58,7 @@ describe('a simulator', () => {
     },
   );
 
-  it('[U04] discord: people send polls, cards and forwarded messages by typing commands', async () => {
+  it('[U04] discord: sends polls, cards and forwarded messages by typed commands', async () => {
     const simulator = await started('discord');
     const from = { chat: 'friends', from: 'ann' } as const;
     for (const text of ['!poll Vote :: Tea? | Yes | No', '!forward <the code>', '!sticker wave'])
@@ -72,7 +72,7 @@ describe('a simulator', () => {
     expect(messages[1]?.html).toContain('&lt;the code&gt;');
   });
 
-  it.each(PLATFORMS)('[U04] %s: has people and a group, and can create more', async (platform) => {
+  it.each(PLATFORMS)('[U04] %s: adds people and groups to the initial ones', async (platform) => {
     const simulator = await started(platform);
     expect(await simulator.act({ kind: 'person', name: 'Ann' })).toBe('ann-2');
     expect(await simulator.act({ kind: 'group', name: 'Book Club', members: ['ann-2'] })).toBe(
@@ -114,7 +114,7 @@ describe('a simulator', () => {
     await expect(gone).rejects.toThrow('Telegram does not notify bots of deletions.');
   });
 
-  it('[U04] has a clock that the player controls', async () => {
+  it('[U04] lets the player advance the clock', async () => {
     const clock = createPlayClock();
     const simulator = await startSimulator('telegram', { clock });
     closing.push(() => simulator.close());
@@ -125,7 +125,7 @@ describe('a simulator', () => {
     expect(simulator.world()).toMatchObject({ ahead: 90 * 60_000 });
   });
 
-  it('[U04] Discord: text that matches a command runs it, and the answer may be visible to one person only', async () => {
+  it('[U04] Discord: runs the command that a text matches and shows ephemeral answers to one person only', async () => {
     const simulator = await started('discord');
     const intents = [GatewayIntentBits.Guilds, GatewayIntentBits.DirectMessages];
     const api = String(simulator.settings.apiRoot);
@@ -148,7 +148,7 @@ describe('a simulator', () => {
     expect(message.html).toContain('<span class="live">@Bo</span>');
   });
 
-  it('[U04] Slack: draws blocks with everything escaped, and answers in other threads are replies in the channel', async () => {
+  it('[U04] Slack: renders blocks with all text escaped and shows answers in other threads as replies in the channel', async () => {
     const simulator = await started('slack');
     const { options } = z
       .object({ options: z.object({ apiUrl: z.string(), botToken: z.string() }) })

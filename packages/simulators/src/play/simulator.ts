@@ -10,10 +10,10 @@ import {
   type SimulatedWorld,
 } from './world.ts';
 
-/** A platform with people, controlled by acts. */
+/** A simulated platform with people, controlled by acts. */
 export interface Simulator {
   readonly platform: SimulatedWorld['platform'];
-  /** The settings with which a Parley account connects to this platform: token and address. */
+  /** The settings (token and address) for a Parley account that connects to this platform. */
   readonly settings: Readonly<Record<string, unknown>>;
   /**
    * The owner in the format of the setting `owners`; `group` is a group that exists from the start.
@@ -22,17 +22,21 @@ export interface Simulator {
   readonly firstGroup: string;
   world(): SimulatedWorld;
   /**
-   * Performs an act and resolves with the key of what it created, if anything. Throws an error
-   * worded for people.
+   * Performs an act and resolves with the key of the object it created, if any; throws an error
+   * with a readable reason.
    */
   act(act: Act): Promise<string | undefined>;
-  /** A file of a message, by its index. */
+  /** Returns a file of a message by its index. */
   file(chat: string, message: string, index: number): FileOnPlatform | undefined;
   /**
-   * Calls the watcher on every change and before each act. Returns a function that unsubscribes it.
+   * Calls the watcher on every change and before each act; returns a function that unsubscribes the
+   * watcher.
    */
   watch(watcher: Watcher): () => void;
-  /** Resolves with the first result of `look` that is neither undefined nor false. */
+  /**
+   * Resolves with the first result of `look` that is neither undefined nor false; calls `look` on
+   * every change.
+   */
   waitFor<T>(
     look: (world: SimulatedWorld) => T | undefined | false,
     timeoutMs?: number,
@@ -64,14 +68,14 @@ interface Chat {
   readonly counts: Map<string, number>;
 }
 
-/** How many messages of a chat are shown; older ones remain on the platform. */
+/** The number of messages per chat that are shown; older messages remain on the platform. */
 const SHOWN_MESSAGES = 200;
-/** The key of a message that has not been sent yet. */
+/** The key of a draft, which gets a number only when it is sent. */
 const DRAFT = 'draft';
 
 /**
- * Creates a simulator on one platform: you, Ann and Bo with their direct chats, and a group of all
- * three.
+ * Creates a simulator of one platform with the people You, Ann and Bo, a direct chat with each, and
+ * a group of all three.
  */
 export function createSimulator(side: PlatformSide, clock: PlayClock): Simulator {
   return new Play(side, clock);
@@ -278,7 +282,7 @@ class Play implements Simulator {
   #addThread({ chat, from, name }: ActOf<'thread'>): string {
     const parent = this.#chat(chat);
     if (this.#side.addThread === undefined) throw notHere(this.platform, 'has no threads');
-    if (parent.kind !== 'group') throw new Error('A thread is opened in a group.');
+    if (parent.kind !== 'group') throw new Error('Threads can be opened only in groups.');
     const id = this.#side.addThread(parent.id, name, this.#person(from).id);
     const key = freeKey(`${parent.key}/${slug(name)}`, this.#chats);
     const { members } = parent;
@@ -293,7 +297,7 @@ class Play implements Simulator {
   #setBot({ chat: key, isIn }: ActOf<'bot'>): undefined {
     const chat = this.#chat(key);
     if (chat.kind === 'thread')
-      throw new Error('A bot cannot be added to or removed from a thread, only its group.');
+      throw new Error('A bot can be added to or removed from a group, but not a thread.');
     if (chat.kind === 'direct' && !this.#side.can.block)
       throw notHere(this.platform, 'cannot block the bot here');
     this.#side.setBot({ chat: chat.id, kind: chat.kind }, isIn);
@@ -307,7 +311,7 @@ class Play implements Simulator {
     strike({ chat: chat === undefined ? undefined : this.#chat(chat).id, seconds, times });
   }
 
-  /** The messages of a chat; new ones are assigned a key. */
+  /** Returns the messages of a chat and assigns keys to new messages. */
   #messages(chat: Chat): SimulatedMessage[] {
     const found = this.#side.messages(chat.id);
     for (const { id, from, isGrowing } of found) {
@@ -337,7 +341,7 @@ class Play implements Simulator {
     };
   }
 
-  /** The key of a person; the platform's id for unknown people. */
+  /** Returns the key of a person, or the platform's id for unknown people. */
   #keyOf(id: string): string {
     for (const person of this.#people.values()) if (person.id === id) return person.key;
     return id;
@@ -346,13 +350,15 @@ class Play implements Simulator {
   #person(key: string): Person {
     const person = this.#people.get(key);
     if (person !== undefined) return person;
-    throw new Error(`There is no "${key}"; there are ${[...this.#people.keys()].join(', ')}.`);
+    throw new Error(`There is no "${key}". Known keys: ${[...this.#people.keys()].join(', ')}.`);
   }
 
   #chat(key: string): Chat {
     const chat = this.#chats.get(key);
     if (chat !== undefined) return chat;
-    throw new Error(`There is no chat "${key}"; there are ${[...this.#chats.keys()].join(', ')}.`);
+    throw new Error(
+      `There is no chat "${key}". Known keys: ${[...this.#chats.keys()].join(', ')}.`,
+    );
   }
 
   #idOf(chat: Chat, key: string): string {

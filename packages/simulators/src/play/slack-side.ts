@@ -14,7 +14,7 @@ import {
   SHOWN_CALLS,
 } from './side.ts';
 
-/** Starts the Slack double for a player; the bot connects in Socket Mode. */
+/** Starts the Slack double, to which the bot connects in Socket Mode. */
 export async function startSlackSide(
   clock: PlayClock,
   port: number | undefined,
@@ -29,7 +29,7 @@ export async function startSlackSide(
 
 interface Place {
   readonly channel: string;
-  /** The `ts` of the thread's first message. */
+  /** The `ts` of the first message in the thread. */
   readonly thread?: string;
 }
 
@@ -39,7 +39,7 @@ class SlackSide implements PlatformSide {
   readonly faults: PlatformSide['faults'];
   readonly #double: SlackDouble;
   readonly #names = new Map<string, string>();
-  /** The threads that a player has opened; replies in other threads are shown in the channel. */
+  /** The threads that a player has opened; replies in other threads appear in the channel. */
   readonly #threads = new Set<string>();
 
   constructor(double: SlackDouble) {
@@ -94,7 +94,7 @@ class SlackSide implements PlatformSide {
   say({ chat, from, text, mention, replyTo, file }: SayingOnPlatform): string | undefined {
     const { channel, thread } = parsePlace(chat);
     const [, command, rest] = /^(\/\S+)\s*(.*)$/su.exec(text) ?? [];
-    // Slack runs no commands in threads, so text that starts with `/` is sent as a message there.
+    // Slack does not run commands in threads, so text that starts with `/` is sent as a message.
     if (command !== undefined && !mention && thread === undefined && replyTo === undefined) {
       this.#double.slash({ channel, command, text: rest, from });
       return undefined;
@@ -117,7 +117,7 @@ class SlackSide implements PlatformSide {
 
   react({ chat, message, from, emoji, gone }: ReactionOnPlatform): void {
     const name = findEmojiName(emoji);
-    if (name === undefined) throw new Error(`The double does not know the emoji ${emoji}.`);
+    if (name === undefined) throw new Error(`The double does not support the emoji ${emoji}.`);
     this.#double.react({ channel: parsePlace(chat).channel, ts: message, from, name, gone });
   }
 

@@ -16,13 +16,12 @@ import {
 } from './side.ts';
 
 const FIRST_PERSON = 1001;
-/** New groups are supergroups, because today's groups have topics. */
+/** New groups are supergroups, because only supergroups have topics. */
 const FIRST_GROUP = -1_001_000_000_000;
-/** How long Telegram shows typing and drafts. */
+/** The time for which Telegram shows typing and drafts. */
 const TYPING_MS = 5_000;
 const DRAFT_MS = 30_000;
 
-/** Starts the Telegram double for a player. */
 export async function startTelegramSide(
   clock: PlayClock,
   port: number | undefined,
@@ -54,7 +53,7 @@ class TelegramSide implements PlatformSide {
    */
   readonly #files = new Map<string, FileOnPlatform>();
   readonly #reactions = new Map<string, Map<number, string>>();
-  /** The last button press in each chat. */
+  /** The latest button press in each chat. */
   readonly #presses = new Map<string, { readonly query: string; readonly from: string }>();
   readonly #drafts = new Map<number, { readonly draft: object; readonly at: number }>();
 
@@ -226,7 +225,7 @@ class TelegramSide implements PlatformSide {
       id: String(messageId),
       from: String(from),
       ...{ at, text, html: drawTelegram(text, entities), isEdited: edits > 0 },
-      // Every message in a topic replies to the topic's first message.
+      // Every message in a topic is a reply to the topic's first message.
       ...(replyTo !== undefined && replyTo !== threadId && { replyTo: String(replyTo) }),
       files: file === undefined ? [] : [file],
       buttons: message.buttons ?? [],
@@ -238,7 +237,7 @@ class TelegramSide implements PlatformSide {
     };
   }
 
-  /** The draft of a growing text, until its final message exists. */
+  /** The draft of a streamed text, until its final message is sent. */
   #draftIn(chat: number, messages: readonly MessageOnPlatform[]): MessageOnPlatform | undefined {
     const draft = this.#double.drafts().findLast(({ chatId }) => chatId === chat);
     if (draft === undefined) return undefined;
@@ -280,7 +279,7 @@ function faultsOf(double: TelegramDouble): PlatformSide['faults'] {
     'reset-after': ({ chat, times }) =>
       double.fault({ kind: 'reset', after: true, method, times, ...chatOf(chat) }),
     hang: ({ chat, times }) => double.fault({ kind: 'hang', method, times, ...chatOf(chat) }),
-    // Updates are delivered again when the response carrying them is lost.
+    // Updates are redelivered when the response that contains them is lost.
     duplicate: () => double.fault({ kind: 'reset', method: 'getUpdates', after: true }),
     silence: () => double.fault({ kind: 'hang', method: 'getUpdates' }),
     drop: () => double.dropConnections(),

@@ -16,11 +16,11 @@ import {
 } from './side.ts';
 
 const FIRST_NUMBER = 491_700_000_001;
-/** How long phones show typing. */
+/** The time for which phones show typing. */
 const TYPING_MS = 10_000;
 
 /**
- * WhatsApp for a player, including what a client needs to be linked: a phone that scans, and the
+ * The WhatsApp side with the data for linking a client: a phone that scans codes, and the
  * certificate of the file host.
  */
 export interface WhatsAppSide extends PlatformSide {
@@ -28,7 +28,6 @@ export interface WhatsAppSide extends PlatformSide {
   readonly certificate: string;
 }
 
-/** Starts the WhatsApp double for a player. */
 export async function startWhatsAppSide(
   clock: PlayClock,
   port: number | undefined,
@@ -50,7 +49,7 @@ class Side implements WhatsAppSide {
   readonly #clock: PlayClock;
   readonly #unhush: () => void;
   readonly #people: Person[] = [];
-  /** The numbers of typing signals and messages, and the time of the last signal. */
+  /** The counts of typing signals and messages, and the time of the last signal. */
   readonly #typing = new Map<string, { readonly signs: number; readonly at: number }>();
   readonly #files = new Map<string, FileOnPlatform>();
 
@@ -158,7 +157,7 @@ class Side implements WhatsAppSide {
       isTrouble: outcome !== 'acked',
     }));
     const odd = problems.map((problem) => ({
-      ...{ at: this.#clock.now(), call: 'a stanza that is not understood' },
+      ...{ at: this.#clock.now(), call: 'an unsupported stanza' },
       ...{ outcome: String(problem), isTrouble: true },
     }));
     return [...sends, ...odd].slice(-SHOWN_CALLS);
@@ -185,7 +184,7 @@ class Side implements WhatsAppSide {
     };
   }
 
-  /** Mentions are written as the digits of a number or LID; phones show the name. */
+  /** Mentions are written as the digits of a number or LID; phones show the name instead. */
   #named(text: string): string {
     return [this.#double.me, ...this.#people].reduce((named, { name, pn = '', lid }) => {
       const digits = [pn, lid].flatMap((jid) => jid.split('@')[0] || []);

@@ -12,7 +12,6 @@ import type { Channel, Member } from './workspace.ts';
 export interface ButtonPress {
   readonly channel: string;
   readonly ts: string;
-  /** The label of the button or option. */
   readonly label: string;
   readonly from?: string | undefined;
 }
@@ -55,10 +54,9 @@ export function press(
   return interaction.id;
 }
 
-/** A slash command that a person runs. */
 export interface SlashCommand {
   readonly channel: string;
-  /** With the slash, such as `/parley`. */
+  /** The name of the command including the slash, such as `/parley`. */
   readonly command: string;
   readonly text?: string | undefined;
   readonly from?: string | undefined;
@@ -82,7 +80,7 @@ export function slash(servers: SlackServers, wish: SlashCommand): string {
   return interaction.id;
 }
 
-/** A form that a person fills in; values by block and action, as in the payload. */
+/** A form that a person fills in, with values keyed by block and action, as in the payload. */
 export interface FormSubmission {
   readonly view: string;
   readonly values: Json;
@@ -107,7 +105,10 @@ export function submit(servers: SlackServers, { view: id, values }: FormSubmissi
   return interaction.id;
 }
 
-/** Asks the bot and shows the response that its acknowledgement contains. */
+/**
+ * Delivers an interaction to the bot and shows the response to a slash command from its
+ * acknowledgement.
+ */
 async function askBot(
   servers: SlackServers,
   interaction: Interaction,

@@ -3,7 +3,9 @@ import { readMarkdown } from './read-markdown.ts';
 import { type Names, type RichText, toMrkdwn, toPlainText } from './rich-text.ts';
 import { isRecord, type Json, recordsIn, type WireBlock } from './wire.ts';
 
-/** The blocks as the servers store them: Markdown is translated, and every block has an id. */
+/**
+ * Returns the blocks as the servers store them: Markdown is converted, and every block has an id.
+ */
 export function toStoredBlocks(blocks: readonly Json[], nextId: () => string): WireBlock[] {
   return blocks
     .flatMap((block): WireBlock[] =>
@@ -27,7 +29,7 @@ export function toStoredBlocks(blocks: readonly Json[], nextId: () => string): W
     });
 }
 
-/** The blocks of a message that has only text: rich text. */
+/** Returns the rich text block of a message that has only text. */
 export function toTextBlocks(text: string, nextId: () => string): WireBlock[] {
   return [{ type: 'rich_text', block_id: nextId(), elements: parseMrkdwn(text) }];
 }
@@ -109,21 +111,20 @@ function getText(value: unknown): string {
 }
 
 export function getRichText({ elements }: Json): readonly RichText[] {
-  // The double itself has checked or written these elements.
+  // The double has already checked or created these elements.
   return recordsIn(elements) as readonly Json[] as readonly RichText[];
 }
 
-/** Something that people press or choose in a message. */
+/** A button or menu option in a message. */
 export interface Pressable {
   readonly type: string;
   readonly label: string;
   readonly block: WireBlock;
   readonly element: Json;
-  /** The chosen option of a menu. */
   readonly option?: Json;
 }
 
-/** The buttons of blocks, and the options of their menus. */
+/** The buttons of blocks and the options of their menus. */
 export function listPressables(blocks: readonly WireBlock[]): Pressable[] {
   return blocks.flatMap((block) => {
     const elements = [...recordsIn(block.elements), block.accessory].filter(isRecord);

@@ -49,10 +49,7 @@ export function postEphemeral({ workspace }: SlackServers, args: RequestArgument
   return { message_ts: ts };
 }
 
-/**
- * `chat.update`: without `blocks` or `markdown_text`, a message keeps the blocks that it was posted
- * with.
- */
+/** Implements `chat.update`; without `blocks` or `markdown_text`, a message keeps its blocks. */
 export function updateMessage(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
   const channel = findWritable(workspace, args.required('channel'));

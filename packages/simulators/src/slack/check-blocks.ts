@@ -5,15 +5,15 @@ const MAX_BLOCKS = 50;
 /** The maximum length of all Markdown blocks of a message together, in characters. */
 const MAX_MARKDOWN = 12_000;
 /**
- * Slack refuses a message whose blocks are too long together, but does not document the limit.
- * Measured in slackapi/bolt-js#2509: 13,297 characters in one block, and 125 fewer for each further
- * block.
+ * Slack refuses a message whose blocks are too long together, but does not document the limit. The
+ * limit was measured in slackapi/bolt-js#2509: 13,297 characters in one block, and 125 fewer for
+ * each further block.
  */
 const MAX_TOGETHER = 13_422;
 const PER_BLOCK = 125;
 
 /**
- * Returns the errors in the blocks of a message, worded as Slack does: a reason and a JSON pointer,
+ * Returns the errors in the blocks of a message in Slack's wording: a reason and a JSON pointer,
  * such as `must be less than 3001 characters [json-pointer:/blocks/0/text/text]`.
  */
 export function checkBlocks(blocks: readonly unknown[], at = '/blocks'): string[] {
@@ -53,7 +53,6 @@ function countText(value: unknown): number {
   );
 }
 
-/** Collects errors. */
 class Check {
   readonly errors: string[] = [];
 
@@ -78,7 +77,7 @@ class Check {
     else if (value.length > max) this.fail(`must be less than ${max + 1} characters`, at);
   }
 
-  /** A text object; `plain` refuses mrkdwn. */
+  /** Checks a text object; `plain` refuses mrkdwn. */
   text(value: unknown, at: string, max: number, plain = false): void {
     if (!isRecord(value)) {
       this.fail('missing required field: text', at);

@@ -10,17 +10,16 @@ const MAX_TEXT = 40_000;
 /** The maximum length of `markdown_text`, in characters. */
 const MAX_MARKDOWN = 12_000;
 /**
- * The maximum length of the text of one message, in characters. This limit is not documented, but
- * `chat.update` refuses longer texts (seratch/ChatGPT-in-Slack#102), and `chat.postMessage` splits
- * them.
+ * The maximum length of the text of one message, in characters. The limit for one message is not
+ * documented, but `chat.update` refuses longer texts (seratch/ChatGPT-in-Slack#102), and
+ * `chat.postMessage` splits them.
  */
 const MAX_SHOWN_TEXT = 4_000;
 
-/** The content of a message as stored. */
 export interface Content {
   readonly text: string;
   readonly blocks: readonly WireBlock[];
-  /** Whether the call contained these blocks; otherwise they were derived from the text. */
+  /** Whether the call contained these blocks; otherwise they were created from the text. */
   readonly hasOwnBlocks: boolean;
   /** Whether the call contained only a text in mrkdwn. */
   readonly isPlain?: boolean;
@@ -31,7 +30,7 @@ export interface Content {
 
 /**
  * Reads and checks the content of a message to be sent.
- * @throws Refusal with the error that Slack would return
+ * @throws Refusal with Slack's error code
  */
 export function readContent(workspace: Workspace, args: RequestArguments): Content {
   const nextId = () => workspace.ids.next('b');
@@ -77,14 +76,14 @@ export function splitContent(
   return pieces;
 }
 
-/** Reads and checks the content for `chat.update`. */
+/** Reads and validates the content for `chat.update`. */
 export function readUpdate(workspace: Workspace, args: RequestArguments): Content {
   const isPlain = !args.has('blocks') && !args.has('markdown_text');
   if (isPlain && (args.text('text')?.length ?? 0) > MAX_SHOWN_TEXT) throw refuse('msg_too_long');
   return readContent(workspace, args);
 }
 
-/** The blocks of a call; undefined when there are none. */
+/** Returns the blocks of a call; undefined when the call has none. */
 function readBlocks(args: RequestArguments): readonly Json[] | undefined {
   const value = args.json('blocks', 'invalid_blocks_format');
   if (value === undefined || value === null) return undefined;

@@ -47,7 +47,6 @@ const LeaveBody = z.strictObject({
   reason: z.enum(['warning', 'refresh_requested', 'link_disabled']).default('refresh_requested'),
 });
 
-/** Answers `/control/<action>` with JSON. */
 export const handleControl = answersControl<SlackDouble>({
   'POST say': (double, body) => double.say(SayingBody.parse(body)),
   'POST reword': (double, body) => {

@@ -12,7 +12,9 @@ import {
   type Workspace,
 } from './workspace.ts';
 
-/** `conversations.history`: messages of the conversation, newest first; replies are left out. */
+/**
+ * Implements `conversations.history`: messages of the conversation, newest first, without replies.
+ */
 export function getHistory({ workspace }: SlackServers, args: RequestArguments): Json {
   const channel = findReadable(workspace, args);
   const found = [...channel.messages.values()].filter(
@@ -29,7 +31,9 @@ export function getHistory({ workspace }: SlackServers, args: RequestArguments):
   };
 }
 
-/** `conversations.replies`: the first message of a thread and its replies, oldest first. */
+/**
+ * Implements `conversations.replies`: the first message of a thread and its replies, oldest first.
+ */
 export function getReplies({ workspace }: SlackServers, args: RequestArguments): Json {
   const channel = findReadable(workspace, args);
   const asked = args.required('ts');
@@ -63,7 +67,7 @@ export function listMembers({ workspace }: SlackServers, args: RequestArguments)
   return { members: page, ...rest };
 }
 
-/** `conversations.list`: the conversations that the bot can see. */
+/** Implements `conversations.list`: the conversations that the bot can see. */
 export function listConversations({ workspace }: SlackServers, args: RequestArguments): Json {
   const types = (args.text('types') ?? 'public_channel').split(',').map((type) => type.trim());
   const kinds = {
@@ -81,7 +85,7 @@ export function listConversations({ workspace }: SlackServers, args: RequestArgu
   return { channels: page.map((channel) => toWireChannel(workspace, channel)), ...rest };
 }
 
-/** `conversations.open`: a direct chat with one person, or with several. */
+/** Implements `conversations.open`: opens a direct chat with one or more people. */
 export function openConversation({ workspace }: SlackServers, args: RequestArguments): Json {
   const known = args.text('channel');
   if (known !== undefined) return { channel: { id: findChannel(workspace, known).id } };
@@ -97,7 +101,7 @@ export function openConversation({ workspace }: SlackServers, args: RequestArgum
   };
 }
 
-/** `conversations.join`: the bot joins a public channel. */
+/** Implements `conversations.join`: the bot joins a public channel. */
 export function joinConversation({ workspace }: SlackServers, args: RequestArguments): Json {
   const channel = findChannel(workspace, args.required('channel'));
   if (channel.kind !== 'public') throw refuse('method_not_supported_for_channel_type');
@@ -129,7 +133,10 @@ function toShownMessage(wire: StoredMessage['wire'], args: RequestArguments): Js
   return args.flag('include_all_metadata') ? wire : omitMetadata(wire);
 }
 
-/** The messages after `oldest` and before `latest`, oldest first; `inclusive` includes these. */
+/**
+ * Returns the messages after `oldest` and before `latest`, oldest first; `inclusive` includes the
+ * messages at both times.
+ */
 function filterByTime(messages: readonly StoredMessage[], args: RequestArguments): StoredMessage[] {
   const oldest = args.number('oldest', 0);
   const latest = args.number('latest', Number.POSITIVE_INFINITY);
@@ -153,7 +160,7 @@ function takePage<T>(all: readonly T[], args: RequestArguments, usual: number) {
   return { page, has_more: hasMore, response_metadata: { next_cursor: next } };
 }
 
-/** A conversation as responses contain it. */
+/** Returns a conversation in the form used in responses. */
 function toWireChannel(workspace: Workspace, channel: Channel): Json {
   const { id, kind, name, sharedWith, isArchived } = channel;
   const { team, bot } = workspace;

@@ -26,7 +26,7 @@ async function withUrl(answer: (request: Received, nth: number) => number | 'han
   return { ...all, requests: receiver.requests };
 }
 
-describe('requests to the bot', () => {
+describe('requests from the Slack double to the bot', () => {
   it('verifies the request URL with a challenge', async () => {
     const { double } = await start();
     await expect(double.setRequestUrl('http://127.0.0.1:9/')).rejects.toThrow(/did not answer/);
@@ -97,7 +97,7 @@ describe('requests to the bot', () => {
     expect(requests[1]?.headers['x-slack-retry-reason']).toBe(reason);
   });
 
-  it('duplicates, reorders, drops and repeats deliveries on demand', async () => {
+  it('duplicates, reorders, drops and redelivers events when a fault requires it', async () => {
     const { double, channel, requests } = await withUrl();
     const heard = () => requests.map((request) => eventIn(request).text);
     double.fault({ kind: 'duplicate' });
@@ -117,7 +117,7 @@ describe('requests to the bot', () => {
     expect(requests.at(-1)?.headers['x-slack-retry-num']).toBe('2');
   });
 
-  it('sends presses and commands once, as forms, and shows their responses', async () => {
+  it("sends presses and commands once, as forms, and shows the bot's responses", async () => {
     const { double, web, channel, ann, requests } = await withUrl();
     const button = {
       type: 'button',
@@ -189,7 +189,7 @@ describe('requests to the bot', () => {
   });
 });
 
-describe('Socket Mode', () => {
+describe('Socket Mode of the Slack double', () => {
   /**
    * Starts a double and a Socket Mode client that acknowledges events unless `isSilent` returns
    * true.
@@ -241,7 +241,7 @@ describe('Socket Mode', () => {
   });
 
   it.each(['warning', 'refresh_requested'] as const)(
-    'asks the client to reconnect (%s) and then delivers earlier events',
+    'asks the client to reconnect (%s) and then delivers pending events',
     async (reason) => {
       const delaysMs = Array.from({ length: 100 }, () => 20);
       const patient = { retries: { ...QUICK.retries, delaysMs } };

@@ -4,25 +4,25 @@ import type { SocketMode } from './socket-mode.ts';
 import type { Transcript } from './transcript.ts';
 import { callWebhook, type Signing } from './webhook.ts';
 
-/** The retry schedule for events. */
 export interface Retries {
   /** The wait before each further attempt, in ms. */
   readonly delaysMs: readonly number[];
-  /** How long the servers wait for an acknowledgement, in ms. */
+  /** The acknowledgement timeout of the servers, in ms. */
   readonly answerWithinMs: number;
 }
 
 /**
- * The documented schedule: retries at once, after one minute and after five minutes, with three
- * seconds for each response.
+ * The documented schedule: retries immediately, after one minute and after five minutes, with a
+ * timeout of three seconds for each response.
  */
 export const REAL_RETRIES: Retries = { delaysMs: [0, 60_000, 300_000], answerWithinMs: 3_000 };
 
-/** How long a swapped event waits for the next event, in ms. */
+/** The time that a swapped event waits for the next event, in ms. */
 const SWAP_WITHIN_MS = 3_000;
 
 /**
- * Delivers everything to the bot: to its request URL, or through Socket Mode when it has none.
+ * Delivers events and interactions to the bot's request URL, or through Socket Mode when no URL is
+ * set.
  */
 export class Dispatcher {
   readonly #signing: Signing;
@@ -62,7 +62,8 @@ export class Dispatcher {
     if (late !== undefined) this.#later(late.ms, () => void this.#start(delivery));
     else if (overtaken === undefined && this.#faults.takeForEvent('swap')) this.#hold(delivery);
     else {
-      // Two connections would race each other, so the second event waits for the first.
+      // Events sent over two connections would race each other, so the second event waits for the
+      // first.
       const isDelivered = this.#start(delivery);
       if (overtaken !== undefined) void isDelivered.then(() => this.#start(overtaken));
     }
@@ -88,7 +89,7 @@ export class Dispatcher {
     });
   }
 
-  /** Resolves after the first attempt. */
+  /** The promise resolves after the first attempt. */
   #start(delivery: Delivery): Promise<void> {
     const losesAnswer = this.#faults.takeForEvent('lost-acknowledgement') !== undefined;
     const first = this.#tryEvent(delivery, 0, '', losesAnswer);

@@ -1,4 +1,4 @@
-/** Slack's names of common emoji; the real servers have a complete list. */
+/** Slack's names of common emoji; the real servers support many more. */
 const EMOJI: Readonly<Record<string, string>> = {
   '+1': '👍',
   '-1': '👎',
@@ -74,12 +74,11 @@ export function findEmojiName(emoji: string): string | undefined {
   return NAMES.get(emoji) ?? NAMES.get(`${emoji}\uFE0F`);
 }
 
-/** Returns the emoji with this name or alias, or undefined for custom and unknown emoji. */
+/** Returns the emoji with this name or alias; undefined for custom and unknown emoji. */
 export function findEmoji(name: string): string | undefined {
   return EMOJI[resolveEmojiAlias(name)];
 }
 
-/** Returns the main name of an emoji. */
 export function resolveEmojiAlias(name: string): string {
   return ALIASES[name] ?? name;
 }

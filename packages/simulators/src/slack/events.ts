@@ -42,8 +42,8 @@ export function emit(
 }
 
 /**
- * Sends the bot a `message` event for a conversation of which it is a member, and also an
- * `app_mention` event when the message mentions it.
+ * Sends the bot a `message` event for a conversation that includes the bot, and also an
+ * `app_mention` event when the message mentions the bot.
  */
 export function emitMessage(servers: SlackServers, channel: Channel, message: WireMessage): void {
   const { bot } = servers.workspace;
@@ -96,7 +96,7 @@ function emitHidden(servers: SlackServers, channel: Channel, by: string, fields:
   emit(servers, event, { channel, isOwn: by === bot.id });
 }
 
-/** Sends the bot an event about a reaction in a conversation of which it is a member. */
+/** Sends the bot an event about a reaction in a conversation that includes the bot. */
 export function emitReaction(
   servers: SlackServers,
   channel: Channel,

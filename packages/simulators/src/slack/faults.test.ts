@@ -4,11 +4,11 @@ import { endAll, refusal, start } from './testing/slack-client.ts';
 
 afterEach(endAll);
 
-describe('faults of calls', () => {
+describe('faults of Web API calls', () => {
   it.each([
     ['before', false, 0],
     ['after', true, 1],
-  ])('loses the connection %s the message is sent', async (_when, after, count) => {
+  ])('loses the connection %s the message is posted', async (_when, after, count) => {
     const { double, web, channel } = await start();
     double.fault({ kind: 'reset', method: 'chat.postMessage', after });
     await expect(web.chat.postMessage({ channel, text: 'a' })).rejects.toThrow(
@@ -19,7 +19,7 @@ describe('faults of calls', () => {
     await web.chat.postMessage({ channel, text: 'b' });
   });
 
-  it('answers with errors, statuses and rate limits, in one channel only', async () => {
+  it('answers with errors, statuses and rate limits in one channel only', async () => {
     const { double, web, channel, direct } = await start();
     const post = () => web.chat.postMessage({ channel, text: 'a' });
     double.fault({ kind: 'rate-limit', seconds: 7, channel });
@@ -52,7 +52,7 @@ describe('faults of calls', () => {
 });
 
 describe('/control', () => {
-  it('offers the methods of the handle over HTTP', async () => {
+  it('exposes the methods of the handle over HTTP', async () => {
     const { double, web, channel, ann } = await start();
     const control = async (path: string, body?: object) => {
       const init = body && { method: 'POST', body: JSON.stringify(body) };

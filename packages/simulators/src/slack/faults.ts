@@ -3,9 +3,8 @@ import { ArmedFaults, callFaults, FAULT_AIM } from '../armed-faults.ts';
 
 const aim = {
   ...FAULT_AIM,
-  /** The method to hit, such as `chat.postMessage`; any method when absent. */
+  /** The method that the fault applies to, such as `chat.postMessage`; any method when absent. */
   method: z.string().optional(),
-  /** Only calls about this conversation. */
   channel: z.string().optional(),
   /**
    * The call takes effect before the fault: the message is posted, but the bot gets no response.
@@ -13,12 +12,12 @@ const aim = {
   after: z.boolean().optional(),
 };
 
-/** A fault of the next matching call. */
+/** A fault that applies to the next matching call. */
 export const CallFault = z.discriminatedUnion('kind', [
   ...callFaults(aim),
-  /** An error in the form of the Web API. */
+  /** An error response in the format of the Web API. */
   z.strictObject({ kind: z.literal('refuse'), error: z.string(), ...aim }),
-  /** Status 429 with `retry-after` in seconds. */
+  /** A response with status 429 and `retry-after` in seconds. */
   z.strictObject({ kind: z.literal('rate-limit'), seconds: z.number(), ...aim }),
 ]);
 export type CallFault = z.infer<typeof CallFault>;
@@ -26,17 +25,18 @@ export type CallFault = z.infer<typeof CallFault>;
 /** The number of deliveries that a fault affects. */
 const count = { times: FAULT_AIM.times };
 
-/** A fault of the next deliveries; events about the bot's own actions are not affected. */
+/**
+ * A fault that applies to the next deliveries; events about the bot's own actions are not affected.
+ */
 export const EventFault = z.discriminatedUnion('kind', [
-  /** Delivers the event twice, without the headers of a retry. */
+  /** Delivers the event twice; the second delivery has no retry headers. */
   z.strictObject({ kind: z.literal('duplicate'), ...count }),
-  /** Delays the event. */
   z.strictObject({ kind: z.literal('late'), ms: z.number(), ...count }),
-  /** Delivers the event after the next event. */
+  /** Delivers the event after its successor. */
   z.strictObject({ kind: z.literal('swap'), ...count }),
-  /** The attempt fails before it reaches the bot. */
+  /** The delivery attempt fails before it reaches the bot. */
   z.strictObject({ kind: z.literal('undelivered'), ...count }),
-  /** The servers do not receive the bot's acknowledgement and deliver the event again. */
+  /** The servers do not receive the bot's acknowledgement and redeliver the event. */
   z.strictObject({ kind: z.literal('lost-acknowledgement'), ...count }),
 ]);
 type EventFault = z.infer<typeof EventFault>;
@@ -44,7 +44,6 @@ type EventFault = z.infer<typeof EventFault>;
 export const Fault = z.union([CallFault, EventFault]);
 export type Fault = z.infer<typeof Fault>;
 
-/** The armed faults. */
 export class Faults {
   readonly #calls = new ArmedFaults<CallFault>();
   readonly #events = new ArmedFaults<EventFault>();

@@ -1,4 +1,4 @@
-/** A file that is sent by a person or the bot. */
+/** A file sent by a person or the bot. */
 export interface SentFile {
   readonly name: string;
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -6,7 +6,7 @@ export interface SentFile {
   readonly type?: string | undefined;
 }
 
-/** A file on the servers; the bytes are missing until they are uploaded. */
+/** A file on the servers; the bytes are absent until they are uploaded. */
 export interface StoredFile {
   readonly id: string;
   readonly name: string;
@@ -19,7 +19,7 @@ export interface StoredFile {
    * Whether `files.completeUploadExternal` was called for the file, which is possible only once.
    */
   isComplete: boolean;
-  /** The `ts` of the messages with the file, by conversation. */
+  /** The `ts` of the messages that contain the file, by conversation. */
   readonly shares: Map<string, string[]>;
 }
 
@@ -39,7 +39,6 @@ const TYPES: Readonly<Record<string, string>> = {
   mp4: 'video/mp4',
 };
 
-/** The files of the workspace by id. */
 export class Files {
   readonly #files = new Map<string, StoredFile>();
 

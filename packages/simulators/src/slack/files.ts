@@ -12,7 +12,7 @@ export function addPersonFile(workspace: Workspace, user: string, sent: SentFile
   return toWireFile(workspace, workspace.files.add({ ...common, ...sent, isComplete: true }));
 }
 
-/** `files.getUploadURLExternal`: creates a file and the address for its bytes. */
+/** Implements `files.getUploadURLExternal`: creates a file and the upload URL for its bytes. */
 export function createUpload({ workspace }: SlackServers, args: RequestArguments): Json {
   const { ids, clock, bot } = workspace;
   const name = args.required('filename');
@@ -24,10 +24,7 @@ export function createUpload({ workspace }: SlackServers, args: RequestArguments
   return { upload_url: `${workspace.origin}/upload/v1/${file.id}`, file_id: file.id };
 }
 
-/**
- * Receives the bytes of a file.
- * @returns whether an upload with this id is pending
- */
+/** @returns true if an upload with this id is pending */
 export function receiveUpload(
   { files }: Workspace,
   id: string,
@@ -39,7 +36,7 @@ export function receiveUpload(
   return true;
 }
 
-/** `files.completeUploadExternal`: posts the files as a message of the bot. */
+/** Implements `files.completeUploadExternal`: posts the files as a message from the bot. */
 export function completeUpload(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
   const wanted = recordsIn(args.json('files'));

@@ -1,19 +1,19 @@
 import type { Json } from './wire.ts';
 import type { Channel, StoredMessage, Workspace } from './workspace.ts';
 
-/** A press, a command or a submitted form. */
+/** A button press, a command or a submitted form. */
 export interface Interaction {
   readonly id: string;
   readonly user: string;
   readonly channel: Channel | undefined;
-  /** The message with the pressed button or the menu. */
+  /** The message that contains the pressed button or the menu. */
   readonly message: StoredMessage | undefined;
-  /** The path of the `response_url`, and how often the bot has used it. */
+  /** The path of the `response_url`, and the number of times the bot has used it. */
   readonly path: string;
   readonly startedAt: number;
   uses: number;
   triggerUses: number;
-  /** Whether the bot has acknowledged the interaction in time; otherwise people see a warning. */
+  /** Whether the bot acknowledged the interaction in time; otherwise people see a warning. */
   state: 'pending' | 'acknowledged' | 'failed';
 }
 
@@ -49,7 +49,7 @@ export class Interactions {
     return this.#all.get(id);
   }
 
-  /** The fields that every payload of an interaction has. */
+  /** The fields common to the payloads of all interactions. */
   payloadFields({ id, path }: Interaction): Json {
     const { app, origin } = this.#workspace;
     return {

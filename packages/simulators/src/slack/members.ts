@@ -45,7 +45,7 @@ export function getBot({ workspace }: SlackServers, args: RequestArguments): Jso
   };
 }
 
-/** Converts a member to its wire form; people of another workspace are marked as strangers. */
+/** Converts a member to its JSON form; people of another workspace are marked as strangers. */
 function toWireUser({ team, app, bot }: Workspace, member: Member): Json {
   const { id, name, teamId, isBot, isGuest, isAdmin, isDeactivated } = member;
   const isStranger = teamId !== team.id;

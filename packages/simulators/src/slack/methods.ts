@@ -57,7 +57,10 @@ export const METHODS: Readonly<Record<string, Method>> = {
   'views.update': updateView,
 };
 
-/** `assistant.threads.setStatus`: shown below a thread until the bot writes there. */
+/**
+ * Implements `assistant.threads.setStatus`: the status is shown below a thread until the bot posts
+ * a message there.
+ */
 function setStatus({ workspace }: SlackServers, args: RequestArguments): Json {
   const channel = findWritable(workspace, args.required('channel_id'));
   const thread = findThread(channel, args.required('thread_ts')) ?? '';

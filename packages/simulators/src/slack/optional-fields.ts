@@ -10,7 +10,6 @@ export const OPTIONAL_FIELDS: ReadonlySet<string> = new Set([
   ...['context_team_id', 'context_enterprise_id', 'event_context', 'enterprise'],
   // Files.
   ...['title', 'filetype', 'pretty_type', 'user_team', 'permalink', 'username', 'editable'],
-  // Members and conversations.
   ...[
     'real_name',
     'real_name_normalized',

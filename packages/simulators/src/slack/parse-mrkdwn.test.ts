@@ -7,7 +7,7 @@ import { normalizeText } from './text.ts';
 
 const NAMES = { user: (id: string) => `user ${id}`, channel: (id: string) => `channel ${id}` };
 
-/** Returns the visible text and its formatted pieces. */
+/** Returns the visible text and its formatted runs. */
 function look(source: string) {
   const parts = parseMrkdwn(source);
   const styled = parts.flatMap((part) => {
@@ -72,7 +72,7 @@ describe('Markdown', () => {
     ['```js\nx < y\n```', '```x &lt; y```'],
     ['a\n\nb', 'a\n\nb'],
     ['<!here> & <@U1>', '<!here> &amp; <@U1>'],
-  ])('%s becomes %s', (source, expected) => {
+  ])('converts %s to %s', (source, expected) => {
     const [block] = readMarkdown(source);
     expect(block?.type).toBe('rich_text');
     expect(toMrkdwn(getRichText(block ?? {}))).toBe(expected);

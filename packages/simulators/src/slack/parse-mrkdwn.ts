@@ -15,7 +15,7 @@ export function parseMrkdwn(source: string): RichText[] {
   return parts;
 }
 
-/** A code block starts and ends a line itself, so adjacent line ends are not visible. */
+/** A code block starts and ends its own line, so adjacent line ends are not visible. */
 function trimLineEnds(text: string, isAfterCode: boolean, isBeforeCode: boolean): string {
   const rest = isAfterCode ? text.replace(/^\n/, '') : text;
   return isBeforeCode ? rest.replace(/\n$/, '') : rest;
@@ -151,8 +151,8 @@ function readPiece(source: string, at: number, style: TextStyle): Piece | undefi
 }
 
 /**
- * Finds the mark that closes the mark at `at`. Marks must be at word boundaries on the same line,
- * and formatted text has no spaces at its ends.
+ * Finds the marker that closes the mark at `at`. Markers must be at word boundaries on the same
+ * line, and formatted text has no spaces at its ends.
  */
 function findClosingMark(source: string, at: number, mark: string): number | undefined {
   if (/[\p{L}\p{N}]/u.test(source[at - 1] ?? '') || source[at - 1] === mark) return undefined;

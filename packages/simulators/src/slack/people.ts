@@ -15,15 +15,14 @@ import {
   type Workspace,
 } from './workspace.ts';
 
-/** A message of a person. */
 export interface PersonMessage {
   readonly channel: string;
   /**
-   * The author; the person of a direct chat, or the first member of another conversation, when
-   * absent.
+   * The author; when absent, the person of a direct chat, or the first member of another
+   * conversation.
    */
   readonly from?: string | undefined;
-  /** The text as typed: `<@U1>` mentions a member, and mrkdwn formats are applied. */
+  /** The text as typed; `<@U1>` mentions a member, and mrkdwn formats are applied. */
   readonly text?: string | undefined;
   /** The `ts` of the thread's first message, for a reply. */
   readonly threadTs?: string | undefined;
@@ -41,7 +40,7 @@ export function say(servers: SlackServers, saying: PersonMessage): WireMessage {
   const files = (saying.files ?? []).map((file) => addPersonFile(workspace, author.id, file));
   const { threadTs } = saying;
   if (threadTs !== undefined && !channel.messages.has(threadTs))
-    throw new Error(`No message ${threadTs} in ${channel.id} to answer.`);
+    throw new Error(`There is no message ${threadTs} in ${channel.id} to reply to.`);
   const message: WireMessage = {
     ...{ type: 'message', ts: workspace.ids.ts(), user: author.id, text },
     ...getAuthorFields(workspace, author),
@@ -71,7 +70,6 @@ function getAuthorFields({ team, ids }: Workspace, { id, name, teamId, isBot }: 
   };
 }
 
-/** Edits a message as its author. */
 export function reword(servers: SlackServers, channelId: string, ts: string, text: string): void {
   const { workspace } = servers;
   const channel = getChannel(workspace, channelId);
@@ -90,21 +88,19 @@ export function reword(servers: SlackServers, channelId: string, ts: string, tex
   emitChanged(servers, channel, { message: stored.wire, before, by });
 }
 
-/** Deletes a message as its author. */
 export function eraseAs(servers: SlackServers, channelId: string, ts: string): void {
   const channel = getChannel(servers.workspace, channelId);
   const stored = getMessage(channel, ts);
   eraseMessage(servers, channel, stored, stored.wire.user ?? '');
 }
 
-/** A reaction of a person. */
+/** A reaction that a person adds or removes. */
 export interface Reaction {
   readonly channel: string;
   readonly ts: string;
   /** The name of the emoji, such as `thumbsup`. */
   readonly name: string;
   readonly from?: string | undefined;
-  /** Whether the reaction is removed. */
   readonly gone?: boolean | undefined;
 }
 
@@ -141,7 +137,7 @@ export function setBot(servers: SlackServers, channelId: string, isIn: boolean):
   emit(servers, { type, actor_id: actor, ...common }, { channel });
 }
 
-/** Removes the app from the workspace, which invalidates its tokens. */
+/** Removes the app from the workspace and invalidates its tokens. */
 export function uninstall(servers: SlackServers): void {
   const { app, bot } = servers.workspace;
   app.isUninstalled = true;
@@ -149,21 +145,21 @@ export function uninstall(servers: SlackServers): void {
   emit(servers, { type: 'app_uninstalled' });
 }
 
-/** @throws Error worded for people when there is no such conversation */
+/** @throws Error with a readable reason when the conversation does not exist */
 export function getChannel({ channels }: Workspace, id: string): Channel {
   const channel = channels.get(id);
   if (channel === undefined) throw new Error(`There is no conversation ${id}.`);
   return channel;
 }
 
-/** @throws Error worded for people when there is no such message */
+/** @throws Error with a readable reason when the message does not exist */
 export function getMessage(channel: Channel, ts: string): StoredMessage {
   const stored = channel.messages.get(ts) ?? channel.ephemeral.get(ts);
-  if (stored === undefined) throw new Error(`No message ${ts} in ${channel.id}.`);
+  if (stored === undefined) throw new Error(`There is no message ${ts} in ${channel.id}.`);
   return stored;
 }
 
-/** Returns the acting member and adds it to the conversation if necessary. */
+/** Returns the acting member and adds the member to the conversation if necessary. */
 export function findAuthor(
   workspace: Workspace,
   channel: Channel,
@@ -171,7 +167,7 @@ export function findAuthor(
 ): Member {
   const { bot, members } = workspace;
   const id = from ?? [...channel.members].find((one) => one !== bot.id);
-  if (id === undefined) throw new Error(`Nobody is in ${channel.id}; say who writes.`);
+  if (id === undefined) throw new Error(`${channel.id} has no members. Name the author in "from".`);
   const member = members.get(id);
   if (member === undefined) throw new Error(`There is no member ${id}.`);
   channel.members.add(id);

@@ -11,7 +11,7 @@ import {
   type Workspace,
 } from './workspace.ts';
 
-/** Posts a message as the bot; like Slack, also sends the bot an event about it. */
+/** Posts a message as the bot and, like Slack, notifies the bot of its own message. */
 export function postAsBot(
   servers: SlackServers,
   channel: Channel,
@@ -34,7 +34,6 @@ export function postAsBot(
   return stored;
 }
 
-/** Replaces the content of a message of the bot. */
 export function changeMessage(
   servers: SlackServers,
   channel: Channel,
@@ -59,7 +58,6 @@ export function changeMessage(
   emitChanged(servers, channel, { message: stored.wire, before, by: workspace.bot.id });
 }
 
-/** Removes a message; `by` is the member who deletes it. */
 export function eraseMessage(
   servers: SlackServers,
   channel: Channel,
@@ -72,7 +70,7 @@ export function eraseMessage(
   emitDeleted(servers, channel, wire, by);
 }
 
-/** The fields that every message of the bot has. */
+/** The fields common to all messages of the bot. */
 export function getBotFields({ app, bot, team }: Workspace) {
   return {
     type: 'message',
@@ -97,7 +95,6 @@ export function findThread(channel: Channel, ts: string | undefined): string | u
   return ts;
 }
 
-/** The fields of a reply in a thread. */
 export function getReplyFields(channel: Channel, thread: string | undefined): Json {
   if (thread === undefined) return {};
   const user = channel.messages.get(thread)?.wire.user;

@@ -1,16 +1,16 @@
 import { rateLimited } from './request.ts';
 
-/** Allows bursts of `burst` calls, refilled at `perMinute`. */
+/** The parameters of a token bucket: `burst` calls at once, refilled at `perMinute`. */
 interface Rate {
   readonly burst: number;
   readonly perMinute: number;
 }
 
-/** Rate limits; there is no limit for an absent field. */
+/** Rate limits; an absent field means no limit. */
 export interface SlackLimits {
-  /** New messages in one conversation. */
+  /** The limit for new messages in one conversation. */
   readonly messages?: Rate;
-  /** All calls of one method. */
+  /** The limit for all calls of one method. */
   readonly methods?: Readonly<Record<string, Rate>>;
 }
 
@@ -50,7 +50,7 @@ interface Bucket {
   at: number;
 }
 
-/** Token buckets over the given clock. */
+/** Token buckets that use the given clock. */
 export class RateLimits {
   readonly #limits: SlackLimits;
   readonly #clock: () => number;
@@ -61,12 +61,15 @@ export class RateLimits {
     this.#clock = clock;
   }
 
-  /** Counts a call of a method. @throws Refusal 429 with whole seconds to wait */
+  /** Counts a call of a method. @throws Refusal with status 429 and the wait in whole seconds */
   passCall(method: string): void {
     this.#pass(method, this.#limits.methods?.[method]);
   }
 
-  /** Counts a new message in a conversation. @throws Refusal 429 with whole seconds to wait */
+  /**
+   * Counts a new message in a conversation. @throws Refusal with status 429 and the wait in whole
+   * seconds
+   */
   passMessage(channel: string): void {
     this.#pass(`message ${channel}`, this.#limits.messages);
   }

@@ -27,7 +27,7 @@ function changeOwnReaction(servers: SlackServers, args: RequestArguments, isAdde
   return {};
 }
 
-/** A reaction of a member, or its removal. */
+/** A reaction that a member adds or removes. */
 interface ReactionChange {
   readonly user: string;
   readonly name: string;

@@ -40,7 +40,6 @@ export function readMarkdown(source: string): WireBlock[] {
   return blocks;
 }
 
-/** Converts the nodes that become separate blocks. */
 function toOwnBlock(node: RootContent): WireBlock | undefined {
   switch (node.type) {
     case 'heading':
@@ -92,7 +91,7 @@ function toRichText(
   }
 }
 
-/** A quote contains only lines, so its blocks are joined by line ends. */
+/** A quote contains only lines, so line ends join its blocks. */
 function toQuotedInline(children: readonly (BlockContent | DefinitionContent)[]): Inline[] {
   return children.flatMap((child, index) => {
     const inner = toRichText(child, 0).flatMap((part) =>
@@ -139,7 +138,7 @@ function toSection(elements: readonly Inline[]): RichSection {
   return { type: 'rich_text_section', elements };
 }
 
-/** Keeps an empty line between two paragraphs. */
+/** An empty line separates two paragraphs. */
 function addParagraphGaps(parts: readonly RichText[]): RichText[] {
   return parts.map((part, index) => {
     const next = parts[index + 1];

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isRecord, type Json } from './wire.ts';
 
-/** An error response of the Web API: usually an error code in a body with status 200. */
+/** An error response of the Web API, usually an error code in a body with status 200. */
 export class Refusal extends Error {
   readonly status: number;
   /** Further fields of the response body. */
@@ -34,7 +34,7 @@ export function invalidBlocks(errors: readonly string[]): Refusal {
   });
 }
 
-/** The arguments of one call, whatever their encoding: forms hold lists and objects as JSON text. */
+/** The arguments of one call in any encoding; forms contain lists and objects as JSON text. */
 export class RequestArguments {
   readonly values: Json;
 
@@ -42,7 +42,7 @@ export class RequestArguments {
     this.values = values;
   }
 
-  /** A text or number; undefined when absent or empty. */
+  /** Returns a text or number argument; undefined when absent or empty. */
   text(name: string): string | undefined {
     const value = this.values[name];
     if (typeof value === 'number' || typeof value === 'boolean') return String(value);
@@ -73,7 +73,7 @@ export class RequestArguments {
   }
 
   /**
-   * A list or object, possibly as JSON text; undefined when absent.
+   * Returns a list or object argument, possibly encoded as JSON text; undefined when absent.
    * @throws Refusal with `code` when the text is not JSON
    */
   json(name: string, code = 'invalid_arguments'): unknown {
@@ -88,7 +88,10 @@ export class RequestArguments {
   }
 }
 
-/** Reads query and body: JSON, urlencoded or multipart (files stay `File` objects). */
+/**
+ * Reads the query and the body, which may be JSON, urlencoded or multipart (files remain `File`
+ * objects).
+ */
 export async function readArguments(
   body: Buffer<ArrayBuffer>,
   type: string,

@@ -1,6 +1,5 @@
 import { findEmoji } from './emoji.ts';
 
-/** The formats of a piece of text. */
 export interface TextStyle {
   readonly bold?: true;
   readonly italic?: true;
@@ -8,7 +7,7 @@ export interface TextStyle {
   readonly code?: true;
 }
 
-/** A piece of a line, in Slack's own form (`rich_text_section` elements). */
+/** A part of a line, in the form of Slack's `rich_text_section` elements. */
 export type Inline =
   | { readonly type: 'text'; readonly text: string; readonly style?: TextStyle }
   | {
@@ -28,7 +27,6 @@ export interface RichSection {
   readonly elements: readonly Inline[];
 }
 
-/** A part of a `rich_text` block. */
 export type RichText =
   | RichSection
   | {
@@ -42,7 +40,7 @@ export type RichText =
   | { readonly type: 'rich_text_quote'; readonly elements: readonly Inline[] }
   | { readonly type: 'rich_text_preformatted'; readonly elements: readonly Inline[] };
 
-/** Names that clients insert in place of ids. */
+/** The names that clients show in place of ids. */
 export interface Names {
   user(id: string): string;
   channel(id: string): string;
@@ -53,7 +51,6 @@ function toPlainInline(elements: readonly Inline[], names: Names): string {
   return elements.map((element) => toPlainElement(element, names)).join('');
 }
 
-/** Returns the visible text of one element. */
 export function toPlainElement(element: Inline, names: Names): string {
   switch (element.type) {
     case 'text':
@@ -88,7 +85,6 @@ export function toPlainText(parts: readonly RichText[], names: Names): string {
     .join('\n');
 }
 
-/** The marker before an item of a list. */
 export function getListMarker(style: 'bullet' | 'ordered', index: number): string {
   return style === 'bullet' ? '•' : `${index + 1}.`;
 }
@@ -119,7 +115,6 @@ export function toMrkdwn(parts: readonly RichText[]): string {
     .join('\n');
 }
 
-/** Converts a line to mrkdwn. */
 function toMrkdwnInline(elements: readonly Inline[]): string {
   return elements
     .map((element) => {
@@ -132,7 +127,7 @@ function toMrkdwnInline(elements: readonly Inline[]): string {
     .join('');
 }
 
-/** Formats do not include the spaces at their ends. */
+/** Formats exclude the spaces at their ends. */
 function wrapInMark(text: string, mark: string): string {
   return text.replace(
     /^(\s*)([\s\S]*?)(\s*)$/,

@@ -16,7 +16,7 @@ import type { SlackServers } from './servers.ts';
 import type { SocketMode } from './socket-mode.ts';
 import { applyOptional } from './workspace.ts';
 
-/** A response, with the error code for the transcript when it is a refusal. */
+/** A response, with the error code for the transcript if the call was refused. */
 type SlackAnswer = Answer & { readonly error?: string };
 
 /** An HTTP request of the bot; `name` identifies it in faults and in the transcript. */
@@ -107,7 +107,7 @@ export class WebApiServer {
     return { status: 200, type: 'text/html', body: 'ok' };
   }
 
-  /** Receives a file, as the whole body or as a part of a form. */
+  /** Receives a file as the whole body or as a part of a form. */
   async #upload(
     body: Buffer<ArrayBuffer>,
     type: string,

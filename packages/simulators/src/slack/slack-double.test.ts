@@ -3,7 +3,7 @@ import { endAll, refusal, start, webClient } from './testing/slack-client.ts';
 
 afterEach(endAll);
 
-describe('the Web API', () => {
+describe('the Web API of the Slack double', () => {
   it('accepts each token only for its own methods', async () => {
     const { double, web } = await start();
     expect(await web.auth.test()).toMatchObject({
@@ -21,7 +21,7 @@ describe('the Web API', () => {
     expect(await refusal(web.auth.test())).toMatchObject({ error: 'account_inactive' });
   });
 
-  it('posts, edits and deletes messages, and shows what people see', async () => {
+  it('posts, edits and deletes messages and updates the visible conversation', async () => {
     const { double, web, channel } = await start();
     const { ts = '', message } = await web.chat.postMessage({
       channel,
@@ -121,7 +121,7 @@ describe('the Web API', () => {
     expect(denied.headers.get('content-type')).toBe('text/html');
   });
 
-  it('shows a streamed message while it grows', async () => {
+  it('shows a streamed message while the bot appends text', async () => {
     const { double, web, direct } = await start();
     const { ts: thread_ts } = double.say({ channel: direct, text: 'tell me' });
     await web.assistant.threads.setStatus({ channel_id: direct, thread_ts, status: 'is thinking' });
@@ -135,7 +135,7 @@ describe('the Web API', () => {
     expect(double.status(direct, thread_ts)).toBeUndefined();
   });
 
-  it('shows an ephemeral message to one person and opens conversations', async () => {
+  it('shows an ephemeral message to one person, and opens conversations', async () => {
     const { double, web, channel, ann, direct } = await start();
     await web.chat.postEphemeral({ channel, user: ann, text: 'only you' });
     expect(double.conversation(channel)).toMatchObject([{ text: 'only you', onlyFor: ann }]);
@@ -168,7 +168,7 @@ describe('the Web API', () => {
   });
 });
 
-describe('refusals of the Web API', () => {
+describe('refusals of the Slack double', () => {
   const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });
   const button = (text: string, id: number) => {
     return { type: 'button', text: { type: 'plain_text', text }, action_id: `a${id}` };
@@ -226,7 +226,7 @@ describe('refusals of the Web API', () => {
     if (reason !== undefined) expect(JSON.stringify(found.errors)).toMatch(reason);
   });
 
-  it('truncates a text at 40,000 characters, splits it at 4,000, and refuses long edits', async () => {
+  it('truncates a text at 40,000 characters, splits a text at 4,000, and refuses long edits', async () => {
     const { double, web, channel } = await start();
     const sent = await web.chat.postMessage({ channel, text: 'x'.repeat(40_001) });
     expect(sent.response_metadata).toMatchObject({ warnings: ['message_truncated'] });
@@ -237,7 +237,7 @@ describe('refusals of the Web API', () => {
     expect(await refusal(edit)).toMatchObject({ error: 'msg_too_long' });
   });
 
-  it('keeps the blocks of a message whose text alone is edited', async () => {
+  it('keeps the blocks of a message when only its text is edited', async () => {
     const { double, web, channel } = await start();
     const blocks = [section('Sure?'), actions(1)];
     const { ts = '' } = await web.chat.postMessage({ channel, text: 'Sure?', blocks });
@@ -247,7 +247,7 @@ describe('refusals of the Web API', () => {
     expect(double.conversation(channel)).toMatchObject([{ text: 'Done.', buttons: [] }]);
   });
 
-  it('hides conversations of which the bot is not a member', async () => {
+  it('hides conversations that do not include the bot', async () => {
     const { double, web, channel } = await start();
     const secret = double.addChannel({ name: 'secret', kind: 'private' });
     for (const one of [channel, secret]) double.setBot(one, false);

@@ -10,24 +10,24 @@ import type { VisibleMessage } from './visible.ts';
 import type { Json, WireMessage } from './wire.ts';
 import type { ChannelKind, NewMember, View } from './workspace.ts';
 
-/** The options of a double; all of them have defaults. */
+/** The options of a double; each has a default. */
 export interface SlackDoubleOptions {
-  /** The loopback port; a free one when absent. */
+  /** The loopback port; a free port when absent. */
   readonly port?: number;
-  /** How optional fields are sent; included with their values when absent. */
+  /** How optional fields are sent; they are included with their values when absent. */
   readonly optional?: Optional;
-  /** Rate limits; none when absent. `REAL_LIMITS` has the published ones. */
+  /** Rate limits; none when absent. `REAL_LIMITS` contains Slack's published limits. */
   readonly limits?: SlackLimits;
-  /** When events are delivered again; `REAL_RETRIES` when absent. */
+  /** The schedule of redeliveries; `REAL_RETRIES` when absent. */
   readonly retries?: Partial<Retries>;
   /**
-   * The current time in ms since 1970. Determines timestamps, signatures and rate limits, but not
-   * how long the servers wait.
+   * The double's clock, which returns the time in ms since 1970. The clock determines timestamps,
+   * signatures and rate limits, but not how long the servers wait.
    */
   readonly clock?: () => number;
 }
 
-/** A running double: the wire at `apiUrl`, and the controls for tests. */
+/** A running double: the address of its API, and the controls for tests. */
 export interface SlackDouble {
   /** The address of the Web API, with a slash at the end. */
   readonly apiUrl: string;
@@ -36,32 +36,27 @@ export interface SlackDouble {
   readonly signingSecret: string;
   readonly teamId: string;
   readonly appId: string;
-  /** The bot user of the app. */
   readonly me: { readonly id: string; readonly name: string; readonly botId: string };
   readonly transcript: Transcript;
   /**
-   * Sets the request URL for events, interactions and commands, which is first called with a
-   * challenge; undefined enables Socket Mode instead.
+   * Sets the request URL for events, interactions and commands after verifying it with a challenge;
+   * undefined enables Socket Mode instead.
    * @throws Error when the response does not contain the challenge
    */
   setRequestUrl(url: string | undefined): Promise<void>;
-  /** Adds a member and returns its id. */
   addMember(member: NewMember): string;
-  /** Adds a conversation of which the bot is a member and returns its id. */
+  /** Adds a conversation that includes the bot and returns its id. */
   addChannel(wish: {
     readonly name: string;
     readonly kind?: ChannelKind;
     readonly members?: readonly string[];
-    /** The other workspace, if it is shared by Slack Connect. */
+    /** The id of the other workspace, for a conversation shared by Slack Connect. */
     readonly sharedWith?: string;
   }): string;
-  /** The id of the direct chat with a person; opened if new. */
+  /** Returns the id of the direct chat with a person and opens the chat if necessary. */
   directChat(user: string): string;
-  /** Sends a message as a member. */
   say(saying: PersonMessage): WireMessage;
-  /** Edits a message as its author. */
   reword(channel: string, ts: string, text: string): void;
-  /** Deletes a message as its author. */
   erase(channel: string, ts: string): void;
   react(reaction: Reaction): void;
   /** Presses a button or chooses an option; returns the id of the interaction. */
@@ -74,12 +69,10 @@ export interface SlackDouble {
   interaction(id: string): 'pending' | 'acknowledged' | 'failed';
   /** Sends any event, for example `app_home_opened`. */
   event(event: Json & { readonly type: string }, channel?: string): void;
-  /** Adds the bot to a conversation or removes it. */
   setBot(channel: string, isIn: boolean): void;
   archive(channel: string, isArchived?: boolean): void;
-  /** Deactivates the account of a person. */
   deactivate(user: string): void;
-  /** Removes the app from the workspace, which makes its tokens invalid. */
+  /** Removes the app from the workspace and invalidates its tokens. */
   uninstall(): void;
   /** The visible messages of a conversation, oldest first. */
   conversation(channel: string): VisibleMessage[];
@@ -87,27 +80,26 @@ export interface SlackDouble {
   status(channel: string, threadTs?: string): string | undefined;
   /** The forms and home pages that people see. */
   views(): readonly View[];
-  /** The bytes of a file. */
   file(id: string): Uint8Array<ArrayBuffer> | undefined;
   /** The bot's calls, oldest first. */
   calls(method?: string): RecordedCall[];
   /** Every attempt to deliver something to the bot, oldest first. */
   deliveries(what?: string): RecordedDelivery[];
-  /** How many clients are connected in Socket Mode. */
+  /** The number of clients connected in Socket Mode. */
   connections(): number;
   /** Injects a fault into the next matching call or delivery. */
   fault(fault: Fault): void;
   clearFaults(): void;
-  /** Asks the clients of Socket Mode to connect again. */
+  /** Asks the Socket Mode clients to reconnect. */
   askToLeave(reason: DisconnectReason): void;
-  /** Cuts every connection, like a network failure. */
+  /** Drops every connection, like a network failure. */
   dropConnections(): void;
-  /**
-   * Stops all traffic to the clients that are connected in Socket Mode, without closing their
-   * connections.
-   */
+  /** Stops all traffic to the connected Socket Mode clients without closing their connections. */
   mute(): void;
-  /** Resolves with the first result of `look` that is neither undefined nor false. */
+  /**
+   * Resolves with the first result of `look` that is neither undefined nor false; calls `look` on
+   * every change.
+   */
   waitFor<T>(look: () => T | undefined | false, timeoutMs?: number): Promise<T>;
   close(): Promise<void>;
 }

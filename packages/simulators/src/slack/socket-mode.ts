@@ -9,7 +9,7 @@ export type DisconnectReason = 'warning' | 'refresh_requested' | 'link_disabled'
 
 interface Connection {
   readonly socket: WebSocket;
-  /** Whether the server sends nothing more to the client, as if the network were broken. */
+  /** Whether the server has stopped sending to the client, as if the network were broken. */
   isMute: boolean;
   /** Whether the client was asked to reconnect; new envelopes use other connections. */
   isLeaving: boolean;
@@ -20,10 +20,10 @@ interface Waiting {
   readonly settle: (attempt: DeliveryResult) => void;
 }
 
-/** How many connections an app may have at a time. */
+/** The maximum number of concurrent connections of an app. */
 const MAX_CONNECTIONS = 10;
 /**
- * The ping interval, and how long a connection stays open after the client was asked to reconnect.
+ * The ping interval, and the time a connection stays open after the client was asked to reconnect.
  */
 const PING_EVERY_MS = 10_000;
 const LEAVE_WITHIN_MS = 10_000;
@@ -45,12 +45,11 @@ export class SocketMode {
     this.#changed = changed;
   }
 
-  /** How many clients are connected. */
   get connections(): number {
     return this.#connections.length;
   }
 
-  /** Implements apps.connections.open: an address that is valid for one connection. */
+  /** Implements `apps.connections.open`, which returns a URL that is valid for one connection. */
   open(origin: string): string {
     const ticket = this.#newId('ticket');
     this.#tickets.add(ticket);
@@ -98,7 +97,7 @@ export class SocketMode {
     });
   }
 
-  /** Asks every client to reconnect; old connections are closed after a while. */
+  /** Asks every client to reconnect and closes the old connections after a delay. */
   askToLeave(reason: DisconnectReason): void {
     for (const connection of this.#connections) {
       connection.isLeaving = true;
@@ -116,7 +115,7 @@ export class SocketMode {
     for (const { socket } of this.#connections) socket.terminate();
   }
 
-  /** Stops sending to the currently connected clients, including answers to their pings. */
+  /** Stops sending to the currently connected clients, including responses to their pings. */
   mute(): void {
     for (const connection of this.#connections) connection.isMute = true;
   }
@@ -157,7 +156,7 @@ export class SocketMode {
     this.#changed();
   }
 
-  /** Connections receive envelopes in turn; Slack may choose any of them. */
+  /** Connections receive envelopes in turn; the real Slack may choose any connection. */
   #nextConnection(): Connection | undefined {
     const open = this.#connections.filter(({ isLeaving }) => !isLeaving);
     this.#next += 1;

@@ -26,8 +26,8 @@ import {
 } from './workspace.ts';
 
 /**
- * Starts one workspace of Slack with one app on loopback: the Web API over plain HTTP, signed
- * requests and Socket Mode, the limits and refusals of the servers, and injectable faults.
+ * Starts a local Slack workspace with one app: the Web API over plain HTTP, signed requests and
+ * Socket Mode, Slack's limits and refusals, and injectable faults.
  */
 export async function startSlackDouble(options: SlackDoubleOptions = {}): Promise<SlackDouble> {
   const clock = options.clock ?? Date.now;
@@ -88,7 +88,7 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
   return double;
 }
 
-/** Creates the methods with which tests act as people and change the workspace. */
+/** Creates the methods that act as people and change the workspace. */
 function createControls(servers: SlackServers) {
   const { workspace } = servers;
   return {
@@ -119,7 +119,7 @@ function createControls(servers: SlackServers) {
   } satisfies Partial<SlackDouble>;
 }
 
-/** Creates the methods with which tests read the workspace and the recorded traffic. */
+/** Creates the methods that read the workspace and the recorded traffic. */
 function createReaders({ workspace, interactions }: SlackServers) {
   const { transcript } = workspace;
   return {
@@ -164,7 +164,7 @@ function newWorkspace(
   return workspace;
 }
 
-/** Lists the newest messages, for the error of a wait that timed out. */
+/** Lists the newest messages for the error message of a wait that timed out. */
 function describeState(workspace: Workspace): string {
   const all = [...workspace.channels.values()].flatMap((channel) =>
     listVisibleMessages(workspace, channel),

@@ -18,7 +18,7 @@ import {
 /** The maximum length of the text in one call, in characters. */
 const MAX_APPENDED = 12_000;
 
-/** `chat.startStream`: posts a growing message in a thread. */
+/** Implements `chat.startStream`: posts a message in a thread, to which text can be appended. */
 export function startStream(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
   const channel = findWritable(workspace, args.required('channel'));
@@ -48,7 +48,7 @@ export function appendStream(servers: SlackServers, args: RequestArguments): Jso
   return { channel: channel.id, ts: stored.wire.ts };
 }
 
-/** `chat.stopStream`; blocks are added at the end. */
+/** Implements `chat.stopStream`, which may add blocks at the end. */
 export function stopStream(servers: SlackServers, args: RequestArguments): Json {
   const { workspace } = servers;
   const { channel, stored } = findStream(workspace, args);

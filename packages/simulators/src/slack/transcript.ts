@@ -1,15 +1,14 @@
 import { Changes } from '../changes.ts';
 import type { Json } from './wire.ts';
 
-/** One call of the bot; `arguments` as received. */
+/** One call of the bot; `arguments` holds the arguments as received. */
 export interface RecordedCall {
   readonly seq: number;
   readonly at: number;
   readonly method: string;
   readonly arguments: Json;
-  /** The HTTP status, or the fault that replaced the response. */
+  /** The HTTP status of the response, or the fault that replaced it. */
   readonly outcome: number | 'reset' | 'hang';
-  /** The error code of a refusal. */
   readonly error?: string;
 }
 
@@ -34,7 +33,9 @@ export class Transcript {
   readonly #clock: () => number;
   #seq = 0;
 
-  /** @param summary describes the visible messages, for the error of a wait that timed out */
+  /**
+   * @param summary describes the visible messages for the error message of a wait that timed out
+   */
   constructor(clock: () => number, summary: () => string) {
     this.#clock = clock;
     this.changes = new Changes(summary);
@@ -71,7 +72,7 @@ export class Transcript {
     return this.#calls.filter((call) => method === undefined || call.method === method);
   }
 
-  /** The attempts to deliver something that began after `seq`, oldest first. */
+  /** The delivery attempts that began after `seq`, oldest first. */
   deliveriesAfter(seq: number): RecordedDelivery[] {
     const last = this.#deliveries.findLastIndex((delivery) => delivery.seq <= seq);
     return this.#deliveries.slice(last + 1);

@@ -7,8 +7,8 @@ import { runLine } from './typed-commands.ts';
 
 afterEach(endAll);
 
-describe('typing to the bot by hand', () => {
-  it('writes in the direct chat, in a channel and in a thread, edits a message and deletes it', async () => {
+describe('typed commands of the Slack double', () => {
+  it('writes in the direct chat, in a channel and in a thread, and edits and deletes a message', async () => {
     const { double, web, ann, direct, channel } = await start();
     const places = { you: ann, direct, channel };
     const type = (line: string) => runLine(double, places, line);
@@ -58,7 +58,7 @@ describe('typing to the bot by hand', () => {
   });
 
   it.each(['!dance', '!press No', '!edit x', '!file /nowhere/a.jpg', '!thread x'])(
-    'explains why %s fails',
+    'explains why the typed line %s fails',
     async (line) => {
       const { double, ann, direct, channel } = await start();
       expect(() => runLine(double, { you: ann, direct, channel }, line)).toThrow();

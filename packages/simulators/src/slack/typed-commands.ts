@@ -4,7 +4,6 @@ import { findEmojiName } from './emoji.ts';
 import type { SlackDouble } from './slack-double.ts';
 import type { VisibleMessage } from './visible.ts';
 
-/** The help text of the typed commands. */
 export const TYPED_HELP = `Write to talk to the bot in a direct chat. Commands:
   /NAME TEXT         run a slash command     !press LABEL     press this button on the newest message
   !channel TEXT      write in a channel      !edit TEXT       edit your last message
@@ -13,7 +12,7 @@ export const TYPED_HELP = `Write to talk to the bot in a direct chat. Commands:
   !file PATH [WORDS] send a file             !react EMOJI     react to the bot's newest message
   !kick, !invite     remove the bot from the channel and add it again`;
 
-/** The person at the terminal and the conversations of the typed commands. */
+/** The person at the terminal and the conversations available to the typed commands. */
 export interface TypedPlaces {
   readonly you: string;
   readonly direct: string;
@@ -42,7 +41,7 @@ const COMMANDS = new Map<string, TypedCommand>([
   ['invite', (double, { channel }) => double.setBot(channel, true)],
 ]);
 
-/** Executes a line typed at the prompt; throws an error worded for people. */
+/** Executes a line typed at the prompt; throws an error with a readable reason. */
 export function runLine(double: SlackDouble, places: TypedPlaces, line: string): void {
   if (line.trim() === '') return;
   const [, sign, name = '', rest = ''] = /^([!/])(\w+)\s*(.*)$/su.exec(line) ?? [];
@@ -51,7 +50,7 @@ export function runLine(double: SlackDouble, places: TypedPlaces, line: string):
   else if (sign === undefined) double.say({ channel: direct, from: you, text: line });
   else {
     const command = COMMANDS.get(name);
-    if (command === undefined) throw new Error(`There is no !${name}.\n${TYPED_HELP}`);
+    if (command === undefined) throw new Error(`Unknown command !${name}.\n${TYPED_HELP}`);
     command(double, places, rest);
   }
 }
@@ -80,7 +79,7 @@ function reactToNewest(double: SlackDouble, { you, ...places }: TypedPlaces, emo
 
 function findOwn(double: SlackDouble, { direct, you }: TypedPlaces): VisibleMessage {
   const own = double.conversation(direct).findLast(({ from }) => from === you);
-  if (own === undefined) throw new Error('You have written nothing yet.');
+  if (own === undefined) throw new Error('You have not sent a message yet.');
   return own;
 }
 
@@ -95,6 +94,6 @@ function findNewest(
     .filter((message) => message.from === 'bot' && isWanted(message))
     .sort((a, b) => a.seq - b.seq)
     .at(-1);
-  if (found === undefined) throw new Error('The bot has shown no such message.');
+  if (found === undefined) throw new Error('The bot has no matching message.');
   return found;
 }

@@ -4,7 +4,9 @@ import type { SlackServers } from './servers.ts';
 import { isRecord, type Json } from './wire.ts';
 import type { View } from './workspace.ts';
 
-/** `views.open` and `views.push`: opens a form for the person whose trigger it is. */
+/**
+ * Implements `views.open` and `views.push`: opens a form for the person who created the trigger.
+ */
 export function openView({ workspace, interactions }: SlackServers, args: RequestArguments): Json {
   const trigger = args.required('trigger_id');
   const content = readView(args, 'modal');
@@ -26,7 +28,7 @@ export function updateView({ workspace }: SlackServers, args: RequestArguments):
   return { view: toWireView(view) };
 }
 
-/** `views.publish`: sets the home page of the app for a person. */
+/** Implements `views.publish`: sets the home page of the app for a person. */
 export function publishView({ workspace }: SlackServers, args: RequestArguments): Json {
   const user = args.required('user_id');
   if (!workspace.members.has(user)) throw refuse('invalid_user_id');
@@ -46,7 +48,7 @@ function readView(args: RequestArguments, type: 'modal' | 'home'): Json {
   return view;
 }
 
-/** A view as responses and payloads contain it. */
+/** Returns a view in the form used in responses and payloads. */
 export function toWireView({ id, content }: View): Json {
   return { ...content, id, hash: `${id}.1`, state: { values: {} }, root_view_id: id };
 }

@@ -4,24 +4,25 @@ import { findViolations } from './violations.ts';
 import { recordsIn, type WireBlock, type WireMessage } from './wire.ts';
 import { type Channel, createNames, type StoredMessage, type Workspace } from './workspace.ts';
 
-/** A message as currently visible. */
 export interface VisibleMessage {
-  /** Increases over all conversations, in the order the messages appeared. */
+  /** A number that increases over all conversations in the order the messages appeared. */
   readonly seq: number;
-  /** When it appeared by the double's clock, in ms since 1970. */
+  /** The time by the double's clock when the message appeared, in ms since 1970. */
   readonly at: number;
   readonly channel: string;
   readonly ts: string;
-  /** The first message of its thread, if it is a reply. */
+  /** The `ts` of the thread's first message, for a reply. */
   readonly threadTs?: string;
   readonly from: 'bot' | string;
-  /** The text without formats, as drawn from its blocks. */
+  /** The text without formats, as rendered from the blocks. */
   readonly text: string;
   readonly blocks: readonly WireBlock[];
   readonly files: readonly { readonly id: string; readonly name: string; readonly type: string }[];
-  /** The labels of its buttons and of the options of its menus. */
+  /** The labels of the message's buttons and menu options. */
   readonly buttons: readonly string[];
-  /** Emoji and who added them; an emoji that is not in the table is given by its name. */
+  /**
+   * Emoji and the people who added them; an emoji that is not in the table is given by its name.
+   */
   readonly reactions: readonly (readonly [emoji: string, by: 'bot' | string])[];
   readonly edits: number;
   readonly isGrowing: boolean;

@@ -32,9 +32,9 @@ export async function callWebhook(call: WebhookCall): Promise<DeliveryResult> {
 }
 
 /**
- * Calls a request URL with a challenge, as Slack does when the URL is entered in the app's
+ * Calls the request URL with a challenge, as Slack does when the URL is entered in the app's
  * settings.
- * @throws Error worded for people when the response does not contain the challenge
+ * @throws Error with a readable reason when the response does not contain the challenge
  */
 export async function verifyUrl(url: string, token: string, signing: Signing): Promise<void> {
   const challenge = createHmac('sha256', signing.secret)
@@ -50,12 +50,14 @@ export async function verifyUrl(url: string, token: string, signing: Signing): P
     throw new Error(`${url} did not return the challenge; it answered with status ${status}.`);
 }
 
-/** The signature of a request: `v0=` and an HMAC of version, timestamp and body. */
+/** Computes the signature of a request: `v0=` and an HMAC of version, timestamp and body. */
 function sign(secret: string, timestamp: string, body: string): string {
   return `v0=${createHmac('sha256', secret).update(`v0:${timestamp}:${body}`).digest('hex')}`;
 }
 
-/** Events are JSON; interactions are a form with JSON in one field; commands are a form. */
+/**
+ * Events are sent as JSON, interactions as a form with JSON in one field, and commands as a form.
+ */
 function encode({ type, payload }: Delivery): readonly [type: string, body: string] {
   const form = 'application/x-www-form-urlencoded';
   if (type === 'events_api') return ['application/json', JSON.stringify(payload)];

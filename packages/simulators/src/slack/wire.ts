@@ -1,4 +1,4 @@
-/** An object of the wire format with unchecked fields. */
+/** An object of the Web API with unchecked fields. */
 export type Json = Readonly<Record<string, unknown>>;
 
 /** A block of Block Kit; every block of a message has an id. */
@@ -21,7 +21,7 @@ export interface WireReaction {
   readonly count: number;
 }
 
-/** A message as in `conversations.history`; events add `channel` and `channel_type`. */
+/** A message as returned by `conversations.history`; events add `channel` and `channel_type`. */
 export interface WireMessage extends Json {
   readonly type: 'message';
   readonly subtype?: string;
@@ -37,12 +37,12 @@ export interface WireMessage extends Json {
   readonly edited?: { readonly user: string; readonly ts: string };
 }
 
-/** Whether a value is an object, neither an array nor null. */
+/** Whether a value is an object other than an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The objects of a list; empty when the value is not a list. */
+/** Returns the objects of a list; empty when the value is not a list. */
 export function recordsIn(value: unknown): readonly Json[] {
   return Array.isArray(value) ? value.filter(isRecord) : [];
 }

@@ -7,13 +7,12 @@ import type { Names } from './rich-text.ts';
 import type { Transcript } from './transcript.ts';
 import type { Json, WireMessage } from './wire.ts';
 
-/** A person, or a bot. */
 export interface Member {
   readonly id: string;
   readonly name: string;
   readonly teamId: string;
   readonly isBot: boolean;
-  /** A guest of one or more channels. */
+  /** Whether the person is a guest, limited to one or more channels. */
   readonly isGuest: boolean;
   readonly isAdmin: boolean;
   isDeactivated: boolean;
@@ -21,10 +20,10 @@ export interface Member {
 
 export type ChannelKind = 'public' | 'private' | 'group-dm' | 'dm';
 
-/** A message with its metadata in the double. */
+/** A message with the double's own metadata. */
 export interface StoredMessage {
   wire: WireMessage;
-  /** Increases over all channels, in the order the messages appeared. */
+  /** A number that increases over all channels in the order the messages appeared. */
   readonly seq: number;
   readonly at: number;
   edits: number;
@@ -32,12 +31,11 @@ export interface StoredMessage {
   readonly onlyFor?: string;
   /** Whether the bot posted the message with blocks. */
   hasOwnBlocks?: boolean;
-  /** Whether the message is still being streamed, and its Markdown so far. */
+  /** Set while the message is being streamed; `markdown` is the Markdown received so far. */
   isGrowing?: boolean;
   markdown?: string;
 }
 
-/** A conversation and everything in it. */
 export interface Channel {
   readonly id: string;
   readonly kind: ChannelKind;
@@ -46,7 +44,7 @@ export interface Channel {
   /** The id of the workspace that shares the conversation by Slack Connect. */
   readonly sharedWith: string | undefined;
   isArchived: boolean;
-  /** Messages by `ts`, oldest first, without deleted ones. */
+  /** Messages by `ts`, oldest first, excluding deleted messages. */
   readonly messages: Map<string, StoredMessage>;
   readonly ephemeral: Map<string, StoredMessage>;
 }
@@ -58,24 +56,22 @@ export interface View {
   content: Json;
 }
 
-/** An app with its tokens and secrets. */
 export interface App {
   readonly id: string;
   readonly botId: string;
   readonly botToken: string;
   readonly appToken: string;
   readonly signingSecret: string;
-  /** The deprecated token in every payload. */
+  /** The deprecated verification token, included in every payload. */
   readonly verificationToken: string;
   /** Whether the app was removed from the workspace, which invalidates its tokens. */
   isUninstalled: boolean;
 }
 
-/** The state of the servers: one workspace with one app. */
+/** The state of the servers, consisting of one workspace with one app. */
 export interface Workspace {
   readonly team: { readonly id: string; readonly name: string; readonly domain: string };
   readonly app: App;
-  /** The bot user of the app. */
   readonly bot: Member;
   readonly members: Map<string, Member>;
   readonly channels: Map<string, Channel>;
@@ -88,13 +84,12 @@ export interface Workspace {
   readonly views: Map<string, View>;
   readonly clock: () => number;
   readonly ids: IdSequence;
-  /** How optional fields are sent. */
+  /** The form of optional fields: with a value, as null, or omitted. */
   readonly optional: Optional;
   /** The address of the double, without a slash at the end. */
   origin: string;
 }
 
-/** Generates ids and timestamps. */
 export class IdSequence {
   readonly #clock: () => number;
   #last = 0;
@@ -104,7 +99,7 @@ export class IdSequence {
     this.#clock = clock;
   }
 
-  /** Returns a new unique `ts`, later than all previous ones: seconds and six digits. */
+  /** Returns a new unique `ts` (seconds and six digits), later than all previous ones. */
   ts(): string {
     this.#last = Math.max(Math.floor(this.#clock()) * 1_000, this.#last + 1);
     return formatTs(this.#last);
@@ -122,7 +117,7 @@ function formatTs(micros: number): string {
   return `${seconds}.${String(micros % 1_000_000).padStart(6, '0')}`;
 }
 
-/** Creates the lookup of names for mentions. */
+/** Creates the lookup table of the names for mentions. */
 export function createNames({ members, channels }: Workspace): Names {
   return {
     user: (id) => members.get(id)?.name ?? id,
@@ -143,7 +138,7 @@ export function findChannel(workspace: Workspace, id: string | undefined): Chann
 }
 
 /**
- * Finds the conversation of a call that writes; the id of a person means their direct chat.
+ * Finds the conversation of a call that writes; a person's id refers to their direct chat.
  * @throws Refusal when the bot cannot write in the conversation
  */
 export function findWritable(workspace: Workspace, id: string | undefined): Channel {
@@ -166,7 +161,7 @@ export function openDirect(workspace: Workspace, person: string): Channel {
 /** A person or another bot to be added. */
 export interface NewMember {
   readonly name: string;
-  /** The id of another workspace, for a person who is here by Slack Connect. */
+  /** The id of another workspace, for a person connected through Slack Connect. */
   readonly teamId?: string | undefined;
   readonly isBot?: boolean | undefined;
   readonly isGuest?: boolean | undefined;
@@ -183,7 +178,7 @@ export function addMember(
   return member;
 }
 
-/** A channel to be created; the bot is a member. */
+/** A channel to be created, with the bot as a member. */
 export interface NewChannel {
   readonly kind: ChannelKind;
   readonly name: string;
@@ -206,7 +201,6 @@ export function addChannel(workspace: Workspace, wish: NewChannel): Channel {
   return channel;
 }
 
-/** Stores a message, which makes it visible. */
 export function storeMessage(
   workspace: Workspace,
   channel: Channel,
@@ -225,11 +219,11 @@ export function storeMessage(
 
 /** Applies the setting for optional fields to a document. */
 export function applyOptional<T extends Json>({ optional }: Workspace, document: T): T {
-  // The fields are only omitted or null, which their types allow.
+  // The function only omits fields or sets them to null, which their types allow.
   return sentWith(optional, OPTIONAL_FIELDS, document) as T;
 }
 
-/** Returns the kind of a conversation as events name it. */
+/** Returns the kind of a conversation in the form used in events. */
 export function getChannelType({ kind }: Channel): string {
   return { public: 'channel', private: 'group', 'group-dm': 'mpim', dm: 'im' }[kind];
 }

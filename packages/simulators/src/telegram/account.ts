@@ -12,13 +12,16 @@ export interface Draft {
   readonly draftId: number;
   readonly text: string;
   readonly threadId?: number | undefined;
-  /** Whether people see a button that stops it. */
+  /** Whether the draft has a stop button. */
   readonly canStop: boolean;
-  /** Whether it stays visible after the button was pressed, until the bot writes or it expires. */
+  /**
+   * Whether the draft stays visible after the stop button was pressed, until the bot writes or the
+   * draft expires.
+   */
   readonly keepOnStop: boolean;
 }
 
-/** Everything the servers know about one bot. */
+/** The servers' state for one bot. */
 export interface BotAccount {
   readonly me: WireUser;
   readonly chats: Chats;
@@ -37,17 +40,17 @@ export interface BotAccount {
     string,
     { readonly pressedAt: number; readonly from: number; answered: boolean }
   >;
-  /** Custom emoji used in reactions, and the standard emoji each resembles. */
+  /** Custom emoji used in reactions, and the standard emoji that each resembles. */
   readonly customEmoji: Map<string, string>;
-  /** Accounts of people that the bot answers for, by connection id. */
+  /** People's accounts on whose behalf the bot answers, by connection id. */
   readonly business: Map<string, BusinessAccount>;
   /** Guest queries by query id. */
   readonly guests: Map<string, GuestQuery>;
-  /** All drafts in the order they were shown. */
+  /** All drafts in the order they were sent. */
   readonly drafts: Draft[];
 }
 
-/** An account of a new bot; its id is the number at the start of the token. */
+/** Creates the account of a new bot; its id is the number at the start of the token. */
 export function newAccount(
   token: string,
   parts: Pick<BotAccount, 'transcript' | 'flood' | 'clock'> & {
@@ -91,38 +94,35 @@ export function newAccount(
   };
 }
 
-/** A chat and everything in it. */
 export interface ChatRecord {
   info: WireChat;
-  /** Messages by id, oldest first, without deleted ones. */
+  /** Messages by id, oldest first, excluding deleted messages. */
   readonly messages: Map<number, WireMessage>;
-  /** Messages visible only to one person and the bot, which are numbered separately. */
+  /** Messages visible only to one person and the bot; they are numbered separately. */
   readonly ephemeral: Map<number, WireMessage>;
   lastEphemeral: number;
-  /** The person behind each topic, in the direct messages of a channel. */
+  /** The person who belongs to each topic, in the direct messages of a channel. */
   readonly subscribers: Map<number, WireUser>;
-  /** The ids of a forum's topics. */
   readonly topics: Set<number>;
   /** Topics where only administrators may write. */
   readonly closedTopics: Set<number>;
   /** Reactions by message and person. */
   readonly reactions: Map<string, readonly object[]>;
-  /** The ids of its administrators. */
   readonly administrators: Set<number>;
   closed: 'blocked' | 'kicked' | 'muted' | undefined;
   migratedTo: number | undefined;
 }
 
 /**
- * All chats the bot was ever in. A supergroup numbers its own messages; all other chats share one
- * sequence.
+ * All chats that the bot has been in. A supergroup numbers its messages separately; all other chats
+ * share one sequence.
  */
 export class Chats {
   readonly #chats = new Map<number, ChatRecord>();
   readonly #ownNumbers = new Map<number, number>();
   #sharedNumber = 1;
 
-  /** Returns the chat, creating or renaming it from what is known about it. */
+  /** Returns the chat; creates or updates it from the given fields. */
   open(known: Known): ChatRecord {
     const old = this.#chats.get(known.id);
     if (old !== undefined) {
@@ -156,8 +156,8 @@ export class Chats {
   }
 
   /**
-   * The chat that a call refers to by id or @username.
-   * @throws Refusal 400 when there is none
+   * Finds the chat that a call refers to by id or @username.
+   * @throws Refusal with status 400 when the chat does not exist
    */
   find(reference: string | undefined): ChatRecord {
     if (reference === undefined || reference === '') throw badRequest('chat_id is empty');
@@ -169,7 +169,7 @@ export class Chats {
   }
 
   /**
-   * Like `find`, for calls that write.
+   * Finds the chat for a call that writes.
    * @throws Refusal when the group was upgraded or the bot was removed or blocked
    */
   findWritable(reference: string | undefined): ChatRecord {
@@ -201,18 +201,18 @@ function namedAfterId(id: number): WireChat {
   return { id, type, title: `Group ${-id}` };
 }
 
-/** An account of a person for whose customers the bot answers. */
+/** A business account on whose behalf the bot answers customers. */
 export interface BusinessAccount {
   readonly user: WireUser;
-  /** Its chats have ids and numbers separate from the bot's own. */
+  /** The ids and message numbers of its chats are separate from the bot's own. */
   readonly chats: Chats;
   canReply: boolean;
   isEnabled: boolean;
 }
 
-/** A person's question in a chat where the bot is not a member. */
+/** A question that a person asks in a chat without the bot. */
 export interface GuestQuery {
   readonly chatId: number;
-  /** The bot's answer; undefined until there is one. */
+  /** The bot's answer; undefined while there is none. */
   answer: string | undefined;
 }

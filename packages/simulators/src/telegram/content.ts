@@ -9,16 +9,16 @@ export interface ShownText {
 }
 
 /**
- * The longest text after parsing, in code points (measured on the live service; some sources say
- * UTF-16 units).
+ * The maximum length of a text after parsing, in code points (measured on the live service; some
+ * sources say UTF-16 units).
  */
 const MAX_TEXT = 4096;
 const MAX_CAPTION = 1024;
 const MAX_ENTITIES = 100;
 
 /**
- * Parses `text` with `parse_mode` or `entities` like sendMessage.
- * @throws Refusal 400 when it is empty or too long, or its markup is invalid
+ * Parses `text` with `parse_mode` or `entities`, as sendMessage does.
+ * @throws Refusal with status 400 when the text is empty or too long, or its markup is invalid
  */
 export function readText(params: RequestParams): ShownText {
   const raw = params.text('text') ?? '';
@@ -30,8 +30,8 @@ export function readText(params: RequestParams): ShownText {
 }
 
 /**
- * Parses `caption` like sendPhoto and similar methods; it may be empty.
- * @throws Refusal 400 when it is too long or its markup is invalid
+ * Parses `caption`, which may be empty, as sendPhoto and similar methods do.
+ * @throws Refusal with status 400 when the caption is too long or its markup is invalid
  */
 export function readCaption(params: RequestParams): Partial<WireMessage> {
   const raw = params.text('caption') ?? '';
@@ -46,9 +46,8 @@ export function readCaption(params: RequestParams): Partial<WireMessage> {
 }
 
 /**
- * The inline keyboard of a call, if any, validated as on the servers; only buttons with data are
- * supported.
- * @throws Refusal 400
+ * Returns the validated inline keyboard of a call, if any; only buttons with data are supported.
+ * @throws Refusal with status 400
  */
 export function readKeyboard(params: RequestParams): { reply_markup?: unknown } {
   const markup = params.json('reply_markup');
@@ -128,7 +127,7 @@ function tidy(raw: ShownText): ShownText {
 const BUTTON_FIELDS = new Set(['text', 'callback_data', 'style', 'icon_custom_emoji_id']);
 const BUTTON_STYLES = new Set(['danger', 'success', 'primary']);
 
-/** Other kinds of buttons have other fields and are refused, like invalid colors. */
+/** Other kinds of buttons have other fields and are refused, as are invalid colors. */
 function checkButton(button: unknown): void {
   const key = isRecord(button) ? button : {};
   const unknown = Object.keys(key).find((field) => !BUTTON_FIELDS.has(field));

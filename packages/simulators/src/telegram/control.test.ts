@@ -7,15 +7,15 @@ import { endDoubles, refusal, start } from './testing/telegraf-client.ts';
 
 afterEach(endDoubles);
 
-describe('typing to the bot by hand', () => {
-  it('writes in private, in a group and in a channel', async () => {
+describe('typed commands of the Telegram double', () => {
+  it('writes in a private chat, a group and a channel', async () => {
     const { double } = await start();
     for (const line of ['hello', '  ', '!group hi all', '!post news']) runLine(double, line);
     const texts = (chat: number) => double.conversation(chat).map(({ text }) => text);
     expect(Object.values(PLACES).map(texts)).toEqual([['hello'], ['hi all'], ['news']]);
   });
 
-  it('sends a file, edits, presses and blocks', async () => {
+  it('sends a file, edits a message, presses a button and blocks the bot', async () => {
     const { double, telegram } = await start();
     const folder = await mkdtemp(join(tmpdir(), 'parley-typed-'));
     await writeFile(join(folder, 'a.jpg'), 'x');
@@ -37,7 +37,7 @@ describe('typing to the bot by hand', () => {
     expect(await refusal(telegram.sendMessage(PLACES.person, 'x'))).toMatchObject({ code: 403 });
   });
 
-  it('writes to a channel, as a customer and to a guest, and sends messages with any fields', async () => {
+  it('writes to a channel, as a business customer and as a guest, and sends messages with any fields', async () => {
     const { double, telegram } = await start();
     const lines = ['!subscriber a', '!customer b', '!customer c', '!guest d', '!send {"story":{}}'];
     for (const line of lines) runLine(double, line);
@@ -52,7 +52,7 @@ describe('typing to the bot by hand', () => {
   });
 
   it.each(['!dance', '!press No', '!edit x', '!file /nowhere/a.jpg', '!send {'])(
-    'explains why %s fails',
+    'explains why the typed line %s fails',
     async (line) => {
       const { double } = await start();
       expect(() => runLine(double, line)).toThrow();

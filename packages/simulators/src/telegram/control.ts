@@ -77,7 +77,6 @@ const AccessBody = z.strictObject({
   access: z.enum(['open', 'blocked', 'kicked', 'muted']),
 });
 
-/** Answers `/control/<action>` with JSON. */
 export const handleControl = answersControl<TelegramDouble>({
   'POST say': (double, body) => double.say(SayingBody.parse(body)),
   'POST press': (double, body) => ({ query: double.press(PressBody.parse(body)) }),
@@ -128,7 +127,6 @@ const KINDS: Readonly<Record<string, { readonly kind: FileKind; readonly type: s
   '.pdf': { kind: 'document', type: 'application/pdf' },
 };
 
-/** The help text of the typed commands. */
 export const TYPED_HELP = `Write to talk to the bot. Commands:
   !group TEXT        write in a group        !press LABEL     press this button on the newest message
   !file PATH [WORDS] send a file             !edit TEXT       edit your last message
@@ -138,7 +136,7 @@ export const TYPED_HELP = `Write to talk to the bot. Commands:
   !guest TEXT        write in a chat where the bot is not a member
   !send FIELDS       send a message with these fields as JSON, such as {"story": {}}`;
 
-/** The chats to type in. */
+/** The chats available to the typed commands. */
 export const PLACES = { person: 1001, group: -5, channel: -1_000_000_000_009 };
 
 const { person, group, channel } = PLACES;
@@ -171,7 +169,7 @@ const ACTIONS = new Map<string, (double: TelegramDouble, rest: string) => unknow
   ['unblock', (double) => double.setAccess(person, 'open')],
 ]);
 
-/** Executes a line typed at the prompt; throws an error worded for people. */
+/** Executes a line typed at the prompt; throws an error with a readable reason. */
 export function runLine(double: TelegramDouble, line: string): void {
   if (line.trim() === '') return;
   const [, name, rest = ''] = /^!(\w+)\s*(.*)$/su.exec(line) ?? [];
@@ -180,11 +178,11 @@ export function runLine(double: TelegramDouble, line: string): void {
     return;
   }
   const action = ACTIONS.get(name);
-  if (action === undefined) throw new Error(`There is no !${name}.\n${TYPED_HELP}`);
+  if (action === undefined) throw new Error(`Unknown command !${name}.\n${TYPED_HELP}`);
   action(double, rest);
 }
 
-/** The account must connect the bot before the first customer writes. */
+/** The account must be connected to the bot before the first customer writes. */
 function sayAsCustomer(double: TelegramDouble, text: string): void {
   if (double.conversation(person, BUSINESS).length === 0) double.connectBusiness({ id: BUSINESS });
   double.say({ chat: person, business: BUSINESS, text });
@@ -213,13 +211,13 @@ function pressNewest(double: TelegramDouble, label: string): void {
 
 function editLast(double: TelegramDouble, text: string): void {
   const own = double.conversation(PLACES.person).findLast(({ from }) => from === PLACES.person);
-  if (own === undefined) throw new Error('You have written nothing yet.');
+  if (own === undefined) throw new Error('You have not sent a message yet.');
   double.reword(PLACES.person, own.messageId, text);
 }
 
 function reactToNewest(double: TelegramDouble, emoji: string): void {
   const newest = double.conversation(PLACES.person).findLast(({ from }) => from === 'bot');
-  if (newest === undefined) throw new Error('The bot has written nothing yet.');
+  if (newest === undefined) throw new Error('The bot has not sent a message yet.');
   const emojis = emoji === '' ? [] : [emoji];
   double.react({ chat: PLACES.person, message: newest.messageId, emojis });
 }

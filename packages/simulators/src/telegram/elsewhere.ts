@@ -3,16 +3,16 @@ import { readText } from './content.ts';
 import { badRequest, isRecord, RequestParams } from './request.ts';
 import type { Known, WireMessage } from './wire.ts';
 
-/** A person's connection of the bot to their account, a change of it, or its end. */
+/** A request to connect the bot to a person's account, to change the connection, or to end it. */
 export interface Connecting {
   readonly id: string;
-  /** The person; user 2001 when absent. */
+  /** The id of the account's owner; user 2001 when absent. */
   readonly user?: Known | undefined;
   readonly canReply?: boolean | undefined;
   readonly isEnabled?: boolean | undefined;
 }
 
-/** Connects the bot to a person's account and notifies it with `business_connection`. */
+/** Connects the bot to a person's account and sends the bot a `business_connection` update. */
 export function connectBusiness(account: BotAccount, wish: Connecting): void {
   const { id, canReply = true, isEnabled = true } = wish;
   const known = account.business.get(id);
@@ -22,7 +22,7 @@ export function connectBusiness(account: BotAccount, wish: Connecting): void {
   account.updates.push('business_connection', connectionOf(account, id));
 }
 
-/** The account behind a connection. */
+/** Finds the account of a business connection. */
 export function businessOf(account: BotAccount, id: string): BusinessAccount {
   const business = account.business.get(id);
   if (business === undefined) throw new Error(`There is no business connection ${id}.`);
@@ -60,17 +60,17 @@ export function deleteBusinessMessages(account: BotAccount, params: RequestParam
   return true;
 }
 
-/** The chat that a call writes to. */
+/** The chat that a call writes to, with its topic and business connection. */
 export interface Home {
   readonly chats: Chats;
   readonly chat: ChatRecord;
-  /** Additional fields of messages there. */
+  /** Additional fields of the messages in this chat. */
   readonly beside: Partial<WireMessage>;
 }
 
 /**
- * The chat, and the topic in it, that a call names.
- * @throws Refusal when it does not exist, or the call lacks a required topic
+ * Resolves the chat and the topic that a call names.
+ * @throws Refusal when the chat does not exist, or the call lacks a required topic
  */
 export function homeOf(account: BotAccount, params: RequestParams): Home {
   const connection = params.text('business_connection_id');
@@ -102,7 +102,7 @@ function businessHome(account: BotAccount, connection: string, params: RequestPa
   return { chats: found.chats, chat, beside };
 }
 
-/** Implements answerGuestQuery: one text per query, once. */
+/** Implements answerGuestQuery, which accepts one text per query. */
 export function answerGuestQuery(account: BotAccount, params: RequestParams): object {
   const query = account.guests.get(params.text('guest_query_id') ?? '');
   if (query === undefined || query.answer !== undefined)

@@ -5,15 +5,18 @@ import { badRequest, type RequestParams } from './request.ts';
 import { readRichMessage } from './rich.ts';
 import type { WireMessage } from './wire.ts';
 
-/** How long the servers accept an answer to an ephemeral message or to a button press. */
+/**
+ * The period in which the servers accept an answer to an ephemeral message or to a button press.
+ */
 const ANSWER_WITHIN_MS = 15_000;
 
 const FIELDS = ['receiver_user_id', 'callback_query_id', 'replace_callback_query_message'] as const;
 
 /**
- * The person an ephemeral message is for; undefined when everyone sees the message. A bot that is
- * not an administrator may only answer an ephemeral message or a press of that person, within 15 s.
- * @throws Refusal 400
+ * Returns the person whom an ephemeral message addresses; undefined when the message is visible to
+ * everyone. A bot that is not an administrator may only answer an ephemeral message or a press of
+ * the person, within 15 s.
+ * @throws Refusal with status 400
  */
 export function readReceiver(
   account: BotAccount,
@@ -68,8 +71,8 @@ export function placeEphemeral(
 }
 
 /**
- * Implements editEphemeralMessageText and similar methods, for the bot's own messages to that
- * person. The result is true, not the message.
+ * Implements editEphemeralMessageText and similar methods for the bot's own messages; the result is
+ * true instead of the message.
  */
 export function editEphemeral(what: 'text' | 'caption' | 'markup') {
   return (account: BotAccount, params: RequestParams): true => {

@@ -4,18 +4,19 @@ import { Refusal, RefusalParameters } from './request.ts';
 
 const aim = {
   ...FAULT_AIM,
-  /** The method to hit; any method except getUpdates when absent. */
+  /** The method that the fault applies to; any method except getUpdates when absent. */
   method: z.string().optional(),
-  /** Only calls about this chat. */
   chat: z.number().optional(),
-  /** The call takes effect first: the message is sent, but the bot does not learn it. */
+  /**
+   * The call takes effect before the fault: the message is sent, but the bot gets no confirmation.
+   */
   after: z.boolean().optional(),
 };
 
-/** A fault that hits the next matching call. */
+/** A fault that applies to the next matching call. */
 export const Fault = z.discriminatedUnion('kind', [
   ...callFaults(aim),
-  /** An error in the Bot API's own format. */
+  /** An error response in the Bot API's own format. */
   z.strictObject({
     kind: z.literal('refuse'),
     code: z.number(),
@@ -26,7 +27,6 @@ export const Fault = z.discriminatedUnion('kind', [
 ]);
 export type Fault = z.infer<typeof Fault>;
 
-/** The armed faults. */
 export class Faults extends ArmedFaults<Fault> {
   /** Returns the fault for this call and counts it as used. */
   takeFor(method: string, chat: number | undefined): Fault | undefined {
@@ -40,13 +40,15 @@ function matches(fault: Fault, method: string, chat: number | undefined): boolea
   return fault.method.toLowerCase() === method;
 }
 
-/** Allows bursts of `burst` sends, refilled at `perSecond`. */
+/** The parameters of a token bucket: `burst` sends at once, refilled at `perSecond`. */
 interface Rate {
   readonly burst: number;
   readonly perSecond: number;
 }
 
-/** The limits of a private chat, a group, and the whole bot; no limit when absent. */
+/**
+ * The limits of a private chat, a group, and the bot as a whole; an absent field means no limit.
+ */
 export interface FloodLimits {
   readonly chat?: Rate;
   readonly group?: Rate;
@@ -54,8 +56,8 @@ export interface FloodLimits {
 }
 
 /**
- * Approximately the servers' limits: one per second in a chat, 20 per minute in a group, 30 per
- * second in total.
+ * An approximation of Telegram's limits: one message per second in a chat, 20 per minute in a
+ * group, 30 per second in total.
  */
 export const REAL_LIMITS: FloodLimits = {
   chat: { burst: 5, perSecond: 1 },
@@ -68,7 +70,7 @@ interface Bucket {
   at: number;
 }
 
-/** Token buckets over the given clock, shared by sends and edits as on the servers. */
+/** Token buckets that use the given clock; sends and edits share them, as on the servers. */
 export class FloodControl {
   readonly #limits: FloodLimits;
   readonly #clock: () => number;
@@ -80,8 +82,8 @@ export class FloodControl {
   }
 
   /**
-   * Counts one send to a chat.
-   * @throws Refusal 429 with `retry_after` in whole seconds; a refused send does not count
+   * @throws Refusal with status 429 and `retry_after` in whole seconds; a refused send does not
+   * count
    */
   pass(chatId: number): void {
     const own = chatId < 0 ? this.#limits.group : this.#limits.chat;

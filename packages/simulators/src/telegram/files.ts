@@ -3,17 +3,15 @@ import type { ServerResponse } from 'node:http';
 import { dirname, join } from 'node:path';
 import { badRequest } from './request.ts';
 
-/** A file to be sent. */
 export interface SentFile {
   readonly kind: FileKind;
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly name?: string | undefined;
   readonly type?: string | undefined;
-  /** The size that the servers report, if it differs from the true one. */
+  /** The size that the servers report, if it differs from the actual size. */
   readonly claimedSize?: number | undefined;
 }
 
-/** The message field that carries a file. */
 export type FileKind =
   | 'photo'
   | 'document'
@@ -30,12 +28,11 @@ export type FileKind =
  */
 export interface LocalServer {
   readonly folder: string;
-  /** Whether a web server next to it serves the folder; it does not serve files itself. */
+  /** Whether a separate web server serves the folder; the Bot API server itself serves no files. */
   readonly servesFiles?: boolean;
 }
 
 const MB = 1024 * 1024;
-/** How long a path returned by getFile is valid. */
 const GOOD_FOR_MS = 60 * 60 * 1000;
 
 interface Stored {
@@ -58,7 +55,6 @@ export class Files {
     this.#local = local;
   }
 
-  /** The largest file a bot may send, in bytes. */
   get maxUpload(): number {
     return (this.#local === undefined ? 50 : 2_000) * MB;
   }
@@ -121,7 +117,8 @@ export class Files {
       return;
     }
     response.writeHead(200, { 'content-type': 'application/octet-stream' });
-    // Sent in chunks without a content length, so the reader itself has to enforce its limit.
+    // The content is sent in chunks without a content length, so the reader has to enforce its
+    // limit.
     for (let at = 0; at < file.bytes.length; at += 65_536) {
       response.write(file.bytes.subarray(at, at + 65_536));
     }

@@ -17,7 +17,7 @@ import {
 /** A method of the Bot API; `gone` is aborted when the client closes the connection. */
 type BotMethod = (account: BotAccount, params: RequestParams, gone: AbortSignal) => unknown;
 
-/** The supported methods by lower-case name; any other returns 404, as on the servers. */
+/** The supported methods by lower-case name; all other names return 404, as on the servers. */
 export const METHODS: Readonly<Record<string, BotMethod>> = {
   getme: (account) => account.me,
   getuserprofilephotos: ({ picture }) => ({
@@ -118,7 +118,7 @@ function deleteWebhook({ updates, webhook }: BotAccount, params: RequestParams):
 }
 
 /**
- * Telegram only documents a limit of 100 commands but refuses longer lists with the same error:
+ * Telegram documents only a limit of 100 commands but refuses longer lists with the same error:
  * 7,750 bytes of JSON were accepted, 7,876 were not (measured by users in 2026).
  */
 const MAX_MENU_BYTES = 7_800;
@@ -156,10 +156,10 @@ function scopeOf(params: RequestParams): string {
   ].join('/');
 }
 
-/** How long the servers accept the answer to a button press. */
+/** The period in which the servers accept the answer to a button press. */
 const ANSWER_WITHIN_MS = 15_000;
 
-/** Implements answerCallbackQuery, once per query and within the deadline. */
+/** Implements answerCallbackQuery, which accepts one answer per query within the deadline. */
 function answerCallbackQuery(account: BotAccount, params: RequestParams): true {
   const query = account.queries.get(params.text('callback_query_id') ?? '');
   const late = query === undefined || account.clock() - query.pressedAt > ANSWER_WITHIN_MS;
@@ -177,7 +177,9 @@ const ALLOWED = new Set(
   ),
 );
 
-/** Implements setMessageReaction: at most one allowed emoji; an empty list removes the reaction. */
+/**
+ * Implements setMessageReaction with at most one allowed emoji; an empty list removes the reaction.
+ */
 function setMessageReaction(account: BotAccount, params: RequestParams): true {
   const chat = account.chats.findWritable(params.text('chat_id'));
   const id = params.integer('message_id') ?? 0;
@@ -196,7 +198,7 @@ function setMessageReaction(account: BotAccount, params: RequestParams): true {
   return true;
 }
 
-/** Implements getCustomEmojiStickers for those used in reactions. */
+/** Implements getCustomEmojiStickers for custom emoji used in reactions. */
 function getCustomEmojiStickers(account: BotAccount, params: RequestParams): object[] {
   const ids = params.json('custom_emoji_ids');
   if (!Array.isArray(ids) || ids.length > 200) throw badRequest('custom_emoji_ids is invalid');

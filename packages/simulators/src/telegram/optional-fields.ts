@@ -42,9 +42,9 @@ const POINT = { latitude: 1, longitude: 2 };
 const NUMBERS = { additional_chat_count: 1, unclaimed_prize_count: 1 };
 
 /**
- * The optional fields of everything sent to a bot, according to the newest published types. A new
- * field does not compile until it has a sample here; it is then tested with that value, as null,
- * and absent.
+ * The optional fields of all objects sent to a bot, according to the newest published types. A new
+ * field does not compile until it has a sample here; tests send the field with that value, as null,
+ * and not at all.
  */
 export const OPTIONAL_FIELDS = {
   User: {
@@ -286,7 +286,7 @@ export const OPTIONAL_FIELDS = {
 
 type Kind = keyof typeof OPTIONAL_FIELDS;
 
-/** The type of object that a field contains, wherever the field occurs. */
+/** The type of object that each field contains, wherever the field occurs. */
 const KINDS: Readonly<Record<string, Kind>> = {
   ...{ from: 'User', user: 'User', via_bot: 'User', sender_user: 'User' },
   ...{ new_chat_members: 'User', left_chat_member: 'User' },
@@ -317,7 +317,10 @@ const UPDATES: Readonly<Record<Exclude<AllKeys<Update>, 'update_id'>, null>> = {
   ...{ chat_member: null, chat_join_request: null, chat_boost: null, removed_chat_boost: null },
 };
 
-/** The optional fields that may be null or omitted; all others carry an object's content and stay. */
+/**
+ * The optional fields that may be null or omitted; all other fields carry an object's content and
+ * are always sent.
+ */
 const BESIDE: ReadonlySet<string> = new Set([
   ...Object.keys(OPTIONAL_FIELDS.User),
   ...['title', 'is_forum', 'entities', 'caption', 'caption_entities', 'via_bot', 'quote'],
@@ -328,7 +331,7 @@ const BESIDE: ReadonlySet<string> = new Set([
 
 type Fields = Record<string, unknown>;
 
-/** An update of this kind with its optional fields sent in this form. */
+/** Converts an update of this kind, with its optional fields sent in this form. */
 export function updateSent(how: Optional, kind: string, content: unknown): Fields {
   const event = { [kind]: sentAs(how, kind, content) };
   return how === 'null' ? { ...UPDATES, ...event } : event;
@@ -348,8 +351,8 @@ function sentAs(how: Optional, field: string, value: unknown): unknown {
 }
 
 /**
- * The same content, with the sample value added to each object of that type that lacks the optional
- * field.
+ * Returns the same content, with the sample value added to each object of that type that lacks the
+ * optional field.
  */
 export function withSample(of: Kind, name: string, field: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;

@@ -5,14 +5,14 @@ const ANN = 501;
 const draft = { chat_id: ANN, draft_id: 1, text: 'x' };
 afterEach(endDoubles);
 
-describe('parameters that a method does not support', () => {
+describe('parameters of the Telegram double', () => {
   it.each<[string, object]>([
     ['sendMessage', { chat_id: ANN, text: 'x', can_stop: true }],
     ['sendMessage', { chat_id: ANN, text: 'x', receiver_user_id: ANN }],
     ['editMessageText', { chat_id: ANN, message_id: 1, text: 'x', can_stop: true }],
     ['sendMessageDraft', { ...draft, reply_parameters: { message_id: 1 } }],
     ['sendMessageDraft', { ...draft, stoppable: true }],
-  ])('[F18] are refused: %s', async (method, payload) => {
+  ])('[F18] refuses an unsupported parameter of %s', async (method, payload) => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'hi' });
     const call = telegram.callApi(method as never, payload as never);
@@ -22,7 +22,7 @@ describe('parameters that a method does not support', () => {
     });
   });
 
-  it('[F18] a draft may have a stop button, which people can press only if it is shown', async () => {
+  it('[F18] lets people press the stop button of a draft only if the button is shown', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'hi' });
     await telegram.callApi('sendMessageDraft' as never, draft as never);

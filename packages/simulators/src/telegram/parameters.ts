@@ -67,9 +67,9 @@ function names<Method extends keyof ApiMethods<unknown>>(
 }
 
 /**
- * Refuses an unsupported parameter, such as `can_stop` of a message. Telegram's servers ignore it,
- * so the bot would not notice its mistake.
- * @throws Refusal 400
+ * Refuses an unsupported parameter, such as `can_stop` of a message, because Telegram's servers
+ * ignore it and the bot's mistake would go unnoticed.
+ * @throws Refusal with status 400
  */
 export function refuseUnknownParameters(method: string, params: RequestParams): void {
   const known = KNOWN[method];
@@ -79,8 +79,8 @@ export function refuseUnknownParameters(method: string, params: RequestParams): 
 }
 
 /**
- * An object parameter with only known fields.
- * @throws Refusal 400
+ * Returns an object parameter after checking that all its fields are known.
+ * @throws Refusal with status 400
  */
 export function objectWith(
   params: RequestParams,

@@ -2,7 +2,7 @@ import { bytes, decodeReference, fail, isSpace, readStartTag, skipSpace } from '
 
 export { TelegramHtmlError } from './html-lexer.ts';
 
-/** A format on a range of text; offset and length are in UTF-16 units, as on the wire. */
+/** A format on a range of text; offset and length are in UTF-16 units, as in the Bot API. */
 export interface HtmlEntity {
   readonly type: string;
   readonly offset: number;
@@ -43,10 +43,10 @@ const TYPE_OF_TAG: Readonly<Record<string, string>> = {
 
 /**
  * Parses `parse_mode: 'HTML'` like the Telegram servers: the same tags, the same four named
- * references (others stay literal), and the same refusals with byte offsets. It is stricter in one
- * respect: nesting that the documentation forbids (anything in `code` or `pre` except `pre > code`,
- * a quote in a quote, a link in a link) is refused, whereas the servers silently drop one of the
- * formats.
+ * references (others stay literal), and the same refusals with byte offsets. The parser is stricter
+ * in one respect: nesting that the documentation forbids (anything in `code` or `pre` except `pre >
+ * code`, a quote in a quote, a link in a link) is refused, whereas the servers silently drop one of
+ * the formats.
  * @throws TelegramHtmlError with the server's wording
  */
 export function parseTelegramHtml(html: string): { text: string; entities: HtmlEntity[] } {
@@ -193,7 +193,7 @@ const SOLID = new Set(['code', 'pre', 'text_link', 'text_mention', 'custom_emoji
 const MARKS = new Set(['bold', 'italic', 'underline', 'strikethrough', 'spoiler']);
 
 /**
- * The final entities of a message, in the order they are sent. Code splits the formats around it;
+ * Computes the entities of a message in the order they are sent. Code splits the formats around it;
  * of two nested links or code spans, the outer one stays.
  */
 function settleEntities(found: readonly HtmlEntity[]): HtmlEntity[] {
@@ -244,8 +244,8 @@ function withoutLanguage({ language: _language, ...entity }: HtmlEntity): HtmlEn
 }
 
 /**
- * The entity for a link. A URL that the servers would not open silently loses its link, as it does
- * there.
+ * Returns the entity for a link; as on the servers, a URL that cannot be opened silently loses its
+ * link.
  */
 function linkEntity(
   href: string,

@@ -6,7 +6,7 @@ import { endDoubles, refusal, start } from './testing/telegraf-client.ts';
 const ANN = 501;
 afterEach(endDoubles);
 
-describe('refusals as on the servers', () => {
+describe('refusals of the Telegram double', () => {
   it.each([
     ['an empty text', { text: '' }, 'Bad Request: message text is empty'],
     ['white space', { text: ' \n ' }, 'Bad Request: message text is empty'],
@@ -142,7 +142,7 @@ describe('refusals as on the servers', () => {
     });
   });
 
-  it('distinguishes a wrong token, an unknown method, a block and an upgraded group', async () => {
+  it('returns different errors for a wrong token, an unknown method, a blocked bot and an upgraded group', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'hi' });
     double.say({ chat: -5, text: 'hi' });
@@ -167,7 +167,7 @@ describe('refusals as on the servers', () => {
     await telegram.sendMessage(newId, 'there');
   });
 
-  it('rejects a bot that sends too fast, and accepts it after the reported wait', async () => {
+  it('rejects messages that are sent too fast and accepts them after the reported wait', async () => {
     let now = 1_000_000;
     const { double, telegram } = await start({ limits: REAL_LIMITS, clock: () => now });
     double.say({ chat: ANN, text: 'hi' });

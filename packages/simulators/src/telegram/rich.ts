@@ -5,12 +5,14 @@ import type { WireMessage } from './wire.ts';
 
 const FIELDS = ['html', 'markdown', 'blocks', 'media', 'is_rtl', 'skip_entity_detection'] as const;
 
-/** The documented limits: characters, blocks including list items and rows, levels, columns. */
+/**
+ * The documented limits for characters, blocks (including list items and rows), levels and columns.
+ */
 const MAX = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as const;
 
 /**
- * Reads `rich_message` like sendRichMessage and editMessageText; undefined when it is absent.
- * @throws Refusal 400 when the HTML is invalid or exceeds a limit
+ * Parses `rich_message`, as sendRichMessage and editMessageText do; undefined when absent.
+ * @throws Refusal with status 400 when the HTML is invalid or exceeds a limit
  */
 export function readRichMessage(params: RequestParams): Partial<WireMessage> | undefined {
   const rich = objectWith(params, 'rich_message', FIELDS);
@@ -60,7 +62,7 @@ function check(nodes: readonly RichNode[]): void {
   }
 }
 
-/** A block in the Bot API's format, limited to what is supported here. */
+/** A block in the Bot API's format, limited to the supported fields. */
 type Block = Readonly<Record<string, unknown>>;
 
 function blocksOf(nodes: readonly RichNode[]): Block[] {
@@ -173,7 +175,7 @@ function richText(nodes: readonly RichNode[]): unknown {
   return texts.length === 1 ? texts[0] : texts;
 }
 
-/** The visible text of blocks, texts or HTML, with one line per block, row and item. */
+/** Returns the visible text of blocks, texts or HTML, with one line per block, row and item. */
 export function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) {

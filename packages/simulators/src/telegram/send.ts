@@ -17,7 +17,7 @@ export function sendMessage(account: BotAccount, params: RequestParams): WireMes
   return placeNewMessage(account, params, fieldsOf(readText(params)));
 }
 
-/** Implements sendRichMessage; its HTML is also parsed before the chat is looked up. */
+/** Implements sendRichMessage; the HTML is also parsed before the chat is looked up. */
 export function sendRichMessage(account: BotAccount, params: RequestParams): WireMessage {
   const rich = readRichMessage(params);
   if (rich === undefined) throw badRequest('rich message is empty');
@@ -25,7 +25,8 @@ export function sendRichMessage(account: BotAccount, params: RequestParams): Wir
 }
 
 /**
- * Implements sendPhoto, sendDocument and similar methods: one file by multipart, with a caption.
+ * Implements sendPhoto, sendDocument and similar methods, which take one file by multipart and a
+ * caption.
  */
 export function sendMedia(kind: FileKind) {
   return async (account: BotAccount, params: RequestParams): Promise<WireMessage> => {
@@ -42,8 +43,8 @@ export function sendMedia(kind: FileKind) {
 }
 
 /**
- * Implements editMessageText: only for the bot's own messages, and only with a change; a text may
- * become a rich message.
+ * Implements editMessageText for the bot's own messages; refuses an edit without a change, and can
+ * turn a text into a rich message.
  */
 export function editMessageText(account: BotAccount, params: RequestParams): WireMessage {
   const shown = readRichMessage(params) ?? fieldsOf(readText(params));
@@ -73,8 +74,8 @@ export function editMessageText(account: BotAccount, params: RequestParams): Wir
 }
 
 /**
- * Implements editMessageReplyMarkup for the bot's own messages; without a keyboard, the buttons are
- * removed.
+ * Implements editMessageReplyMarkup for the bot's own messages; a call without a keyboard removes
+ * the buttons.
  */
 export function editMessageReplyMarkup(account: BotAccount, params: RequestParams): WireMessage {
   const { chat, old } = messageToEdit(account, params);
@@ -96,7 +97,7 @@ export function editMessageCaption(account: BotAccount, params: RequestParams): 
   return placeEdit(account, chat, kept, caption);
 }
 
-/** Implements deleteMessage for the bot's own messages and, in groups, those of others. */
+/** Implements deleteMessage for the bot's own messages and, in groups, messages of others. */
 export function deleteMessage(account: BotAccount, params: RequestParams): true {
   const chat = account.chats.findWritable(params.text('chat_id'));
   const id = params.integer('message_id') ?? 0;
@@ -105,7 +106,10 @@ export function deleteMessage(account: BotAccount, params: RequestParams): true 
   return true;
 }
 
-/** Implements sendMessageDraft: only in private chats, with a nonzero id; the text may be empty. */
+/**
+ * Implements sendMessageDraft, which requires a private chat and a nonzero id; the text may be
+ * empty.
+ */
 export function sendMessageDraft(account: BotAccount, params: RequestParams): true {
   const text = params.text('text') ?? '';
   const shown = text === '' ? { text } : readText(params);
@@ -131,7 +135,7 @@ const ACTIONS = new Set(
   ),
 );
 
-/** Implements sendChatAction, which flood control does not count here. */
+/** Implements sendChatAction, which does not count toward flood control in the double. */
 export function sendChatAction(account: BotAccount, params: RequestParams): true {
   const isBusiness = params.text('business_connection_id') !== undefined;
   const chat = isBusiness
@@ -148,7 +152,7 @@ export function sendChatAction(account: BotAccount, params: RequestParams): true
 }
 
 /**
- * Stores a new message of the bot in its topic and with its keyboard. `file` is the attached file.
+ * Stores a new message of the bot in its topic and with its keyboard; `file` is the attached file.
  */
 function placeNewMessage(
   account: BotAccount,
@@ -183,7 +187,7 @@ function placeNewMessage(
   return message;
 }
 
-/** One of the bot's own messages, in a chat where it may write. */
+/** Finds one of the bot's own messages in a chat where the bot may write. */
 function messageToEdit(account: BotAccount, params: RequestParams) {
   const isBusiness = params.text('business_connection_id') !== undefined;
   const chat = isBusiness
@@ -196,7 +200,7 @@ function messageToEdit(account: BotAccount, params: RequestParams) {
   return { chat, old };
 }
 
-/** Edits a message of the bot: keeps the fields `kept` and sets those in `changed`. */
+/** Edits a message of the bot: keeps the fields in `kept` and sets the fields in `changed`. */
 function placeEdit(
   account: BotAccount,
   chat: ChatRecord,
@@ -210,7 +214,7 @@ function placeEdit(
   return message;
 }
 
-/** Groups may mute the bot, and closed topics are only open to administrators. */
+/** Groups may mute the bot, and only administrators may write in closed topics. */
 function mayWrite(
   { me }: BotAccount,
   chat: ChatRecord,
@@ -248,7 +252,7 @@ function sameMarkup(message: WireMessage): { reply_markup?: unknown } {
   return message.reply_markup === undefined ? {} : { reply_markup: message.reply_markup };
 }
 
-/** The general topic has no number, so 1 is refused like any unknown one. */
+/** The general topic has no number, so 1 is refused like any unknown topic. */
 function threadOf(chat: ChatRecord, params: RequestParams): Partial<WireMessage> {
   const thread = params.integer('message_thread_id');
   if (thread === undefined || thread === 0) return {};

@@ -6,14 +6,14 @@ import { METHODS } from './methods.ts';
 import { refuseUnknownParameters } from './parameters.ts';
 import { Refusal, RequestParams, readParams } from './request.ts';
 
-/** A response with the reason for the transcript, if it is a refusal. */
+/** A response, with the reason for the transcript if the call was refused. */
 type BotAnswer = Answer & { readonly description?: string };
 
 const FILE_PATH = /\/file\/bot([^/]+)\/(.+)$/;
 const PATH = /\/bot([^/]+)\/([A-Za-z]+)\/?$/;
 
 /**
- * Answers `…/bot<token>/<method>`; anything else is not found. Records every call in the
+ * Answers `…/bot<token>/<method>` and returns 404 for other paths; records every call in the
  * transcript.
  */
 export class BotApiServer {
@@ -42,7 +42,7 @@ export class BotApiServer {
     await this.#call(method, params, response, gone.signal);
   }
 
-  /** Serves a file; faults address downloads as the method `download`. */
+  /** Serves a file; faults for downloads use the method name `download`. */
   #serve(token: string, path: string, response: ServerResponse): void {
     if (token !== this.#token) {
       write(response, refused(new Refusal(401, 'Unauthorized')));

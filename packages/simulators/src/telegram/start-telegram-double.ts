@@ -21,9 +21,9 @@ import { Transcript } from './transcript.ts';
 const DEFAULT_TOKEN = '7000000001:double-token-for-tests-and-trying-out';
 
 /**
- * Starts a Telegram Bot API server for one bot on loopback: plain HTTP, the real wire format, the
- * limits and refusals of the servers, and injectable faults. `/control/…` offers the methods of the
- * handle over HTTP.
+ * Starts a local Telegram Bot API server for one bot: plain HTTP, the real API format, Telegram's
+ * limits and refusals, and injectable faults. `/control/…` exposes the methods of the handle over
+ * HTTP.
  */
 export async function startTelegramDouble(
   options: TelegramDoubleOptions = {},

@@ -22,7 +22,7 @@ describe('a conversation through the real telegraf', () => {
     bot.stop();
   });
 
-  it("detects commands and mentions in people's messages, and quotes the message they reply to", async () => {
+  it("detects commands and mentions in people's messages and includes the message they reply to", async () => {
     const { double, telegram } = await start();
     const sent = await telegram.callApi('getUpdates', {});
     expect(sent).toEqual([]);
@@ -69,7 +69,7 @@ describe('a conversation through the real telegraf', () => {
   });
 });
 
-describe('updates and their confirmation', () => {
+describe('updates of the Telegram double', () => {
   it('delivers an update again until a poll with a higher offset confirms it', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'one' });
@@ -83,7 +83,7 @@ describe('updates and their confirmation', () => {
     expect(double.pendingUpdates()).toHaveLength(1);
   });
 
-  it('answers a waiting poll as soon as there is an update', async () => {
+  it('answers a waiting poll as soon as an update is queued', async () => {
     const { double, telegram } = await start();
     const poll = telegram.callApi('getUpdates', { timeout: 50 });
     await double.waitFor(() => double.transcript.firstArrival('getUpdates'));
@@ -115,7 +115,7 @@ describe('updates and their confirmation', () => {
     expect(await telegram.callApi('getUpdates', {})).toEqual([]);
   });
 
-  it('omits kinds of updates that the bot did not ask for', async () => {
+  it('omits the kinds of updates that the bot did not request', async () => {
     const { double, telegram } = await start();
     await telegram.callApi('getUpdates', { allowed_updates: ['callback_query'] });
     double.say({ chat: ANN, text: 'x' });
@@ -123,8 +123,8 @@ describe('updates and their confirmation', () => {
   });
 });
 
-describe('injected faults', () => {
-  it('answer with 502 and HTML, truncated JSON, or a reset, for the requested number of calls', async () => {
+describe('injected faults of the Telegram double', () => {
+  it('answers with 502 and HTML, with truncated JSON, or with a reset, for the requested number of calls', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'hi' });
     double.fault({ kind: 'status', status: 502, method: 'sendMessage' });
@@ -138,7 +138,7 @@ describe('injected faults', () => {
     expect(double.conversation(ANN).map(({ text }) => text)).toEqual(['hi', 'e']);
   });
 
-  it('can lose the response after the message was sent', async () => {
+  it('loses the response after the message was stored', async () => {
     const { double, telegram } = await start();
     double.say({ chat: ANN, text: 'hi' });
     double.fault({ kind: 'reset', after: true, chat: ANN });
@@ -148,7 +148,7 @@ describe('injected faults', () => {
   });
 });
 
-describe('the control interface', () => {
+describe('the control interface of the Telegram double', () => {
   it('lets another process send messages, inspect the state and inject faults', async () => {
     const { double, telegram } = await start({ pathPrefix: '/proxy' });
     expect(double.apiRoot).toMatch(/\/proxy$/);

@@ -4,24 +4,23 @@ import { isRecord } from './request.ts';
 import { textOf } from './rich.ts';
 import { buttonsOf, type WireMessage } from './wire.ts';
 
-/** The file of a message. */
 export interface VisibleFile {
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** A message as people in the chat see it now. */
+/** A visible message of a chat in its current state. */
 export interface VisibleMessage {
-  /** Increases over all chats, in the order the messages appeared. */
+  /** A number that increases over all chats in the order the messages appeared. */
   readonly seq: number;
-  /** When it appeared by the double's clock, in ms since 1970. */
+  /** The time by the double's clock when the message appeared, in ms since 1970. */
   readonly at: number;
   readonly chatId: number;
-  /** 0 for an ephemeral message. */
+  /** The message id; 0 for an ephemeral message. */
   readonly messageId: number;
   /** The number of an ephemeral message. */
   readonly ephemeralId?: number;
-  /** The only person who sees it, besides the bot. */
+  /** The only person, besides the bot, who sees the message. */
   readonly onlyFor?: number;
   readonly from: 'bot' | number;
   readonly text: string;
@@ -34,23 +33,23 @@ export interface VisibleMessage {
   readonly replyTo?: number;
   /** The file sent by the bot; people's files are in the updates. */
   readonly file?: VisibleFile;
-  /** The labels of its buttons. */
+  /** The labels of the message's buttons. */
   readonly buttons?: readonly string[];
-  /** The blocks of a rich message; `text` is what clients without support would miss. */
+  /** The blocks of a rich message; `text` holds their visible text. */
   readonly rich?: unknown;
-  /** The bot's reaction to it. */
+  /** The bot's reaction to the message. */
   readonly reaction?: string;
-  /** How often its text was edited. */
+  /** The number of edits of the text. */
   readonly edits: number;
 }
 
-/** One call of the bot; `params` as received, `result` as sent. */
+/** One call of the bot; `params` holds the parameters as received, `result` the result as sent. */
 export interface RecordedCall {
   readonly seq: number;
   readonly at: number;
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
-  /** The HTTP status, or the fault that replaced the response. */
+  /** The HTTP status of the response, or the fault that replaced it. */
   readonly outcome: number | 'reset' | 'hang';
   readonly description?: string;
 }
@@ -87,12 +86,12 @@ function subChatOf({
   };
 }
 
-/** Records everything in order and notifies waiting listeners. */
+/** Records messages and calls in order and notifies waiting listeners. */
 export class Transcript {
   readonly changes = new Changes(() => this.#summary());
   readonly #calls: RecordedCall[] = [];
   readonly #messages: (VisibleMessage | undefined)[] = [];
-  /** The index in the list, by chat and message id. */
+  /** The position of each message in the list, by chat and message id. */
   readonly #places = new Map<string, Map<number, number>>();
   readonly #firstArrivals = new Map<string, number>();
   readonly #clock: () => number;
@@ -165,14 +164,17 @@ export class Transcript {
     this.changes.changed();
   }
 
-  /** Records that a call has arrived, before it is answered. */
+  /** Records the arrival of a call before it is answered. */
   arrived(method: string): void {
     if (this.#firstArrivals.has(method)) return;
     this.#firstArrivals.set(method, this.#clock());
     this.changes.changed();
   }
 
-  /** When the first call of a method arrived by the double's clock, in ms since 1970. */
+  /**
+   * Returns the time by the double's clock when the first call of a method arrived, in ms since
+   * 1970.
+   */
   firstArrival(method: string): number | undefined {
     return this.#firstArrivals.get(method.toLowerCase());
   }

@@ -24,14 +24,14 @@ const MAX_POLL_SECONDS = 50;
 const OTHER_POLLER =
   'terminated by other getUpdates request; make sure that only one bot instance is running';
 
-/** The unconfirmed updates, and the one poll that may wait for more. */
+/** The unconfirmed updates, and the poll that waits for more. */
 export class UpdateQueue {
   #updates: WireUpdate[] = [];
   #nextId: number;
   #allowed: ReadonlySet<string> | undefined;
   #waiting: Waiting | undefined;
   #webhook = '';
-  /** How optional fields are sent. */
+  /** The form of optional fields: with a value, as null, or omitted. */
   optional: Optional = 'present';
 
   readonly #changed: () => void;
@@ -51,7 +51,7 @@ export class UpdateQueue {
     return this.#updates;
   }
 
-  /** Queues an update and returns its id; skips kinds that the bot did not ask for. */
+  /** Queues an update and returns its id; skips kinds of updates that the bot did not request. */
   push(kind: string, content: unknown): number {
     const id = this.#nextId;
     this.#nextId += 1;
@@ -64,10 +64,10 @@ export class UpdateQueue {
   }
 
   /**
-   * Implements getUpdates: a higher offset confirms the updates below it, a negative one all but
-   * the last few. Ends an already waiting poll with 409. `gone` is aborted when the client
-   * disconnects.
-   * @throws Refusal 409 while a webhook is set
+   * Implements getUpdates: an offset confirms the updates below it, and a negative offset confirms
+   * all but the last few. Ends a waiting poll with 409. The signal `gone` is aborted when the
+   * client disconnects.
+   * @throws Refusal with status 409 while a webhook is set
    */
   poll(request: PollRequest, gone: AbortSignal): Promise<WireUpdate[]> {
     if (this.#webhook !== '') {
@@ -98,7 +98,6 @@ export class UpdateQueue {
     return waiting !== undefined;
   }
 
-  /** Confirms an update that the webhook accepted. */
   taken(updateId: number): void {
     this.#updates = this.#updates.filter(({ update_id }) => update_id !== updateId);
     this.#changed();
@@ -135,12 +134,12 @@ export class UpdateQueue {
   }
 }
 
-/** The delay after a failed call, in ms; the real servers increase it each time. */
+/** The delay after a failed call, in ms; the real servers increase the delay after each failure. */
 const RETRY_DELAY_MS = 20;
 
 /**
- * Calls the webhook with one update at a time until each is answered with 2xx. Sends bodies in two
- * chunks, split inside a multi-byte character if there is one.
+ * Calls the webhook with one update at a time and retries until the response is 2xx. Sends bodies
+ * in two chunks, split inside a multi-byte character if there is one.
  */
 export class WebhookCaller {
   readonly #updates: UpdateQueue;
@@ -162,7 +161,7 @@ export class WebhookCaller {
     return this.#lastError;
   }
 
-  /** Sets the URL to call; an empty one removes the webhook. */
+  /** Sets the webhook URL; an empty string removes the webhook. */
   call(url: string, secret: string): void {
     this.#url = url;
     this.#secret = secret;
@@ -170,7 +169,6 @@ export class WebhookCaller {
     this.wake();
   }
 
-  /** Checks for updates to deliver. */
   wake(): void {
     if (this.#busy || this.#url === '' || this.#target === undefined) return;
     const [update] = this.#updates.pending;

@@ -7,9 +7,9 @@ import type { People, Person } from './people.ts';
 import type { KeyBundle, NumberedKey } from './signal.ts';
 import type { Transcript } from './transcript.ts';
 
-/** The state of the double: the bot's account, the people, and their messages. */
+/** The state of the double, including the bot's account, the people and their messages. */
 export interface Account {
-  /** The person whose account the bot is linked to; their phone is device 0. */
+  /** The person whose account the bot is linked to; the person's phone is device 0. */
   readonly me: Person & { readonly pn: string };
   readonly people: People;
   readonly groups: Groups;
@@ -18,32 +18,31 @@ export interface Account {
   readonly faults: Faults;
   /** The `host:port` of the media host. */
   readonly mediaHost: string;
-  /** The current time in ms since 1970. */
+  /** The double's clock, which returns the time in ms since 1970. */
   readonly clock: () => number;
   /** The timers of disappearing messages, by chat. */
   readonly timers: Map<string, Timer>;
-  /** The linked client, connected or not. */
+  /** The linked client, whether connected or not. */
   companion: Companion | undefined;
 }
 
-/** How long the messages of a chat are kept. */
+/** The retention period of the messages in a chat. */
 export interface Timer {
-  /** In seconds; 0 keeps them until somebody deletes them. */
+  /** The period in seconds; 0 keeps messages until someone deletes them. */
   readonly seconds: number;
-  /** In seconds since 1970. */
+  /** The time when the timer was set, in seconds since 1970. */
   readonly setAt: number;
 }
 
-/** A chat. */
 export type Chat =
   | { readonly kind: 'direct'; readonly id: string; readonly person: Person }
   | { readonly kind: 'group'; readonly id: string; readonly group: Group }
-  /** Someone's status, or a broadcast list of theirs. */
+  /** A person's status or broadcast list. */
   | { readonly kind: 'broadcast'; readonly id: string }
   /** A channel that the account follows; its messages are not encrypted. */
   | { readonly kind: 'newsletter'; readonly id: string };
 
-/** @throws Error for an unknown JID */
+/** @throws Error if no person has this JID */
 export function chatOf(account: Account, jid: string): Chat {
   if (jid.endsWith('@broadcast')) return { kind: 'broadcast', id: jid };
   if (jid.endsWith('@newsletter')) return { kind: 'newsletter', id: jid };
@@ -58,23 +57,24 @@ export function findChat(account: Account, jid: string): Chat | undefined {
   return isKnown ? chatOf(account, jid) : undefined;
 }
 
-/** @throws Error while no client is linked, because nobody can be written to */
+/** @throws Error while no client is linked, because no message can be delivered */
 export function linked(account: Account): Companion {
-  if (account.companion === undefined) throw new Error('No client is linked: scan its QR first');
+  if (account.companion === undefined)
+    throw new Error('No client is linked. Scan its QR code first');
   return account.companion;
 }
 
-/** The double's time in seconds, as used in stanzas. */
+/** Returns the double's time in seconds, as used in stanzas. */
 export function seconds(account: Account): number {
   return Math.floor(account.clock() / 1000);
 }
 
-/** The attributes of a stanza; those without a value are omitted. */
+/** The attributes of a stanza; attributes without a value are omitted. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
 /**
- * The sender attributes of a message. If the bot may know the person's other identity, it is
- * included.
+ * Returns the sender attributes of a message, including the person's other identity if the bot may
+ * know it.
  */
 export function messageRoute(chat: Chat, person: Person): Attributes {
   if (chat.kind === 'newsletter')
@@ -90,8 +90,8 @@ export function messageRoute(chat: Chat, person: Person): Attributes {
 }
 
 /**
- * The sender attributes of a receipt or typing state.
- * @param address the address the bot wrote to, under which a phone answers in a direct chat
+ * Returns the sender attributes of a receipt or typing state.
+ * @param address the address that the bot wrote to, from which a phone answers in a direct chat
  */
 export function receiptRoute(chat: Chat, person: Person, address?: string): Attributes {
   if (chat.kind !== 'direct') return { from: chat.id, participant: person.lid };
@@ -99,33 +99,33 @@ export function receiptRoute(chat: Chat, person: Person, address?: string): Attr
 }
 
 /**
- * How others refer to a person in a chat, for example in mentions; direct chats may use phone
- * numbers.
+ * Returns the JID that identifies a person in a chat, for example in mentions; direct chats may use
+ * phone numbers.
  */
 export function nameIn(chat: Chat, person: Person): string {
   if (chat.kind !== 'direct') return person.lid;
   return chat.person.addressing === 'pn' ? (person.pn ?? person.lid) : person.lid;
 }
 
-/** An id in the format of phones: 32 hexadecimal digits. */
+/** Generates an id in the format of phones: 32 hexadecimal digits. */
 export function newId(): string {
   return randomBytes(16).toString('hex').toUpperCase();
 }
 
-/** A person's JID in a direct chat with the bot. */
+/** Returns a person's JID in a direct chat with the bot. */
 export function directJid(person: Person): string {
   return person.addressing === 'pn' ? (person.pn ?? person.lid) : person.lid;
 }
 
-/** The client that is linked to the bot's account, as the servers know it. */
+/** The servers' record of the client that is linked to the bot's account. */
 export class Companion {
-  /** The JID with the device, for example `491…:1@s.whatsapp.net`. */
+  /** The client's JID including the device, for example `491…:1@s.whatsapp.net`. */
   readonly pn: string;
   readonly lid: string;
   readonly device: number;
-  /** The Noise key that it authenticates with. */
+  /** The Noise key with which the client authenticates. */
   readonly noiseKey: Uint8Array;
-  /** Whether it has never logged in; the first login receives history from the phone. */
+  /** Whether the client has never logged in; the first login receives history from the phone. */
   isNew = true;
   #keys: KeyBundle | undefined;
   #oneTime: NumberedKey[] = [];
@@ -142,7 +142,7 @@ export class Companion {
     this.noiseKey = noiseKey;
   }
 
-  /** Resolves once the client has published keys; messages to a new client wait for them. */
+  /** Resolves once the client has published keys; messages to a new client wait for the keys. */
   get published(): Promise<void> {
     return this.#published.promise;
   }
@@ -163,7 +163,7 @@ export class Companion {
   }
 
   /**
-   * Takes the keys for a new session; each one-time key is handed out once.
+   * Takes the keys for a new session; each one-time key is used once.
    * @throws Error before the client has published keys
    */
   take(): KeyBundle {

@@ -24,27 +24,26 @@ import type { Phones } from './phones.ts';
 import { signedBundleNodes } from './signal.ts';
 import { bigEndian, node } from './wire.ts';
 
-/** The chat and the person of an act. */
+/** The chat and the person of an action. */
 interface Place {
   /** A person in any form, a group, `status@broadcast`, a broadcast list or a channel. */
   readonly chat: string;
-  /** The acting person; in a direct chat, the other person by default. */
+  /** The acting person; in a direct chat, the default is the other person. */
   readonly from?: string | undefined;
 }
 
-/** The chat and author of a message, and its id, generated when absent. */
+/** The chat and author of a message, and its id (generated when absent). */
 type Posted = Place & { readonly id?: string | undefined };
 
-/** A message in plain terms. */
 export type Saying = Place &
   Draft & {
     /** The id of the message; generated when absent. */
     readonly id?: string | undefined;
-    /** The time in ms since 1970; now when absent. */
+    /** The time of the message in ms since 1970; the current time when absent. */
     readonly at?: number | undefined;
   };
 
-/** What people do in their chats with the bot, and outside them. */
+/** The actions of people in their chats with the bot and elsewhere. */
 export class Acts {
   readonly #account: Account;
   readonly #phones: Phones;
@@ -62,12 +61,11 @@ export class Acts {
     return this.#phones.post({ chat, person, message, id, at });
   }
 
-  /** Sends a message with any content. */
   async post({ id, ...place }: Posted, message: proto.IMessage): Promise<string> {
     return this.#phones.post({ ...this.#place(place), message, id });
   }
 
-  /** Sends encoded bytes, for messages that the library has no fields for. */
+  /** Sends encoded bytes, for message types that the library does not support. */
   async postBytes({ id, ...place }: Posted, bytes: Uint8Array): Promise<string> {
     return this.#phones.post({ ...this.#place(place), message: {}, bytes, id });
   }
@@ -87,7 +85,9 @@ export class Acts {
     return this.#phones.withhold(this.#place(place), undefined);
   }
 
-  /** Sends the client, from the account's phone, a message that arrived without content. */
+  /**
+   * Sends the client, from the account's phone, a message that previously arrived without content.
+   */
   async sendAgain(
     { id, ...place }: Place & { readonly id: string },
     message: proto.IMessage,
@@ -98,17 +98,14 @@ export class Acts {
     await this.#phones.postToOwnClient(composeResent({ key, message, ...times }));
   }
 
-  /**
-   * Uploads a file to the media host; resolves with the message that refers to it, without sending
-   * it.
-   */
+  /** Uploads a file to the media host and resolves with an unsent message that refers to it. */
   async file(draft: FileDraft): Promise<proto.IMessage> {
     return fileMessage(this.#media, draft);
   }
 
   /**
-   * Makes messages of this chat disappear after this many seconds from now on; 0 keeps them. For
-   * groups see `changeGroup`.
+   * Makes new messages of this chat disappear after this many seconds; 0 keeps them. For groups,
+   * `changeGroup` sets the timer.
    */
   async setTimer({
     seconds: after,
@@ -176,7 +173,7 @@ export class Acts {
     );
   }
 
-  /** Not stored: a disconnected client never receives it. */
+  /** The state is not stored, so a disconnected client never receives it. */
   type(place: Place, state: 'composing' | 'recording' | 'paused'): void {
     const { chat, person } = this.#place(place);
     const isAudio = state === 'recording';
@@ -191,12 +188,12 @@ export class Acts {
 }
 
 /**
- * The author in a chat.
- * @throws Error when that person cannot write there
+ * Returns the author of a message in a chat.
+ * @throws Error when the person cannot write in the chat
  */
 function speaker(account: Account, chat: Chat, from: string | undefined): Person {
   if (chat.kind === 'direct') return chat.person;
-  if (from === undefined) throw new Error(`Who writes in ${chat.id}? Say from`);
+  if (from === undefined) throw new Error(`Name the author in "from" for messages in ${chat.id}`);
   const person = account.people.get(from);
   if (chat.kind === 'group' && !isMember(chat.group, person)) {
     throw new Error(`${person.name} is not in ${chat.group.subject}`);
@@ -204,10 +201,10 @@ function speaker(account: Account, chat: Chat, from: string | undefined): Person
   return person;
 }
 
-/** How often a phone asks for the same message before it gives up, as real phones do. */
+/** The number of times a phone requests the same message before giving up, as real phones do. */
 const MAX_RETRIES = 5;
 
-/** A person's phone confirms delivery: two gray ticks. */
+/** Confirms delivery by a person's phone: two gray ticks. */
 export function tellDelivered(
   account: Account,
   chat: Chat,
@@ -222,7 +219,7 @@ export function tellDelivered(
   account.mailbox.put(node('receipt', attrs), chat.id);
 }
 
-/** A person confirms that they read messages: two blue ticks. */
+/** Confirms that a person has read messages: two blue ticks. */
 function tellRead(account: Account, chat: Chat, person: Person, ids: readonly string[]): void {
   const [first, ...others] = ids;
   if (first === undefined) return;
@@ -234,8 +231,8 @@ function tellRead(account: Account, chat: Chat, person: Person, ids: readonly st
 }
 
 /**
- * A person's phone could not decrypt the message and requests it again, with new keys from the
- * second time on.
+ * Reports that a person's phone could not decrypt the message and requests it again, with new keys
+ * from the second request on.
  */
 export function askAgain(account: Account, chat: Chat, person: Person, sent: BinaryNode): void {
   const id = sent.attrs.id ?? '';

@@ -2,16 +2,17 @@ import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 import { type Account, type Chat, nameIn, type Timer } from './account.ts';
 import type { Person } from './people.ts';
 
-/** A text as a person types it. */
 export interface Draft {
   readonly text: string;
-  /** The id of the quoted message. */
   readonly quote?: string | undefined;
-  /** People in any form; those not mentioned in the text as `@digits` are put before it. */
+  /**
+   * The mentioned people, in any form; mentions missing from the text are put before it as
+   * `@digits`.
+   */
   readonly mentions?: readonly string[] | undefined;
 }
 
-/** The text, quote and mentions in the format phones send. */
+/** Composes the text, quote and mentions in the format that phones send. */
 export function composeText(account: Account, chat: Chat, draft: Draft): proto.IMessage {
   const mentions = (draft.mentions ?? []).map((jid) => nameIn(chat, account.people.get(jid)));
   const missing = mentions.map(tag).filter((mention) => !draft.text.includes(mention));
@@ -24,21 +25,24 @@ export function composeText(account: Account, chat: Chat, draft: Draft): proto.I
   return { extendedTextMessage: { text, contextInfo } };
 }
 
-/** The timer of disappearing messages; each message states its duration and when that was set. */
+/**
+ * Returns the timer of disappearing messages; each message states its duration and the time when it
+ * was set.
+ */
 function timerOf(account: Account, chat: Chat): proto.IContextInfo | undefined {
   const timer = account.timers.get(chat.id);
   if (timer === undefined || timer.seconds === 0) return undefined;
   return { expiration: timer.seconds, ephemeralSettingTimestamp: timer.setAt };
 }
 
-/** A message that sets the timer of a chat in seconds; 0 keeps messages. */
+/** Composes a message that sets the timer of a chat in seconds; 0 keeps messages. */
 export function composeTimer({ seconds, setAt }: Timer): proto.IMessage {
   const { EPHEMERAL_SETTING } = proto.Message.ProtocolMessage.Type;
   const times = { ephemeralExpiration: seconds, ephemeralSettingTimestamp: setAt };
   return { protocolMessage: { type: EPHEMERAL_SETTING, ...times } };
 }
 
-/** An edit of one's own message, wrapped as phones do. */
+/** Composes an edit of the author's own message, wrapped as phones do. */
 export function composeEdit(
   account: Account,
   chat: Chat,
@@ -55,7 +59,7 @@ export function composeEdit(
   return { editedMessage: { message: { protocolMessage } } };
 }
 
-/** A message that deletes one's own message for everyone. */
+/** Composes a message that deletes the author's own message for everyone. */
 export function composeDelete(
   account: Account,
   chat: Chat,
@@ -66,7 +70,7 @@ export function composeDelete(
   return { protocolMessage: { type: REVOKE, key: keyOf(account, chat, person, id) } };
 }
 
-/** The phone's answer to its client about a message that arrived without content. */
+/** Composes the phone's answer to its client about a message that arrived without content. */
 export function composeResent(message: proto.IWebMessageInfo): proto.IMessage {
   const { PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE } = proto.Message.ProtocolMessage.Type;
   const webMessageInfoBytes = proto.WebMessageInfo.encode(message).finish();
@@ -77,7 +81,7 @@ export function composeResent(message: proto.IWebMessageInfo): proto.IMessage {
   return { protocolMessage: { type, peerDataOperationRequestResponseMessage } };
 }
 
-/** A reaction; an empty emoji removes it. */
+/** Composes a reaction; an empty emoji removes it. */
 export function composeReaction(
   account: Account,
   chat: Chat,
@@ -89,7 +93,7 @@ export function composeReaction(
   return { reactionMessage: { key, text: emoji, senderTimestampMs: account.clock() } };
 }
 
-/** `@` and the digits of a JID, which represent a mention in a text. */
+/** Returns `@` and the digits of a JID, which represent a mention in a text. */
 function tag(jid: string): string {
   return `@${jid.split('@')[0]}`;
 }
@@ -102,7 +106,9 @@ function quoteOf(account: Account, chat: Chat, id: string): proto.IContextInfo {
   return { stanzaId: id, participant, quotedMessage };
 }
 
-/** The quoted content as phones send it: without its own context, and with its latest text. */
+/**
+ * Returns the quoted content as phones send it: without its own context, and with its latest text.
+ */
 function quotable(message: proto.IMessage | undefined, text: string): proto.IMessage {
   const content = normalizeMessageContent(message) ?? {};
   if (content.conversation || content.extendedTextMessage) return { conversation: text };
@@ -118,7 +124,7 @@ function withoutContext(value: unknown): unknown {
   return { ...value, contextInfo: undefined };
 }
 
-/** The key of a message from the point of view of the author's phone. */
+/** Returns the key of a message from the point of view of the author's phone. */
 function keyOf(account: Account, chat: Chat, person: Person, id: string): proto.IMessageKey {
   const known = account.transcript.find(chat.id, id);
   if (known === undefined) throw new Error(`There is no message ${id} in ${chat.id}`);

@@ -5,7 +5,7 @@ import { freshAuth, type Scene, startScene } from './testing/test-scene.ts';
 const Created = z.object({ id: z.string() });
 const Group = z.object({ jid: z.string() });
 
-/** Calls the control interface like another process. */
+/** Calls the control interface over HTTP, as another process would. */
 function control({ double }: Scene) {
   return async (path: string, body?: object) => {
     const init = body && { method: 'POST', body: JSON.stringify(body) };
@@ -14,7 +14,7 @@ function control({ double }: Scene) {
   };
 }
 
-describe('the control interface', () => {
+describe('the control interface of the WhatsApp double', () => {
   it('lets another process scan a code, send messages, inspect the state and wait', async () => {
     const scene = await startScene();
     const call = control(scene);

@@ -25,7 +25,7 @@ const FileBody = z.strictObject({
   seconds: z.number().optional(),
   album: z.string().optional(),
 });
-/** A message with any content, in the library's JSON format, with bytes in Base64. */
+/** A message with any content, in the library's JSON format, with bytes in base64. */
 const MessageBody = z.strictObject({
   ...place,
   id: z.string().optional(),
@@ -44,7 +44,6 @@ const TypingBody = z.strictObject({
   state: z.enum(['composing', 'recording', 'paused']).default('composing'),
 });
 
-/** Answers `/control/<action>` with JSON. */
 export const handleControl = answersControl<WhatsAppDouble>({
   'POST person': (double, body) => {
     const { id, pn, lid, name } = double.addPerson(PersonOptions.parse(body));
@@ -118,7 +117,7 @@ function plainMessage({ formatted, reactions, readBy, attachment, ...message }: 
   };
 }
 
-/** Omits the content, which the conversation shows. */
+/** The response omits the content, which the conversation contains. */
 function plainSend({ message: _content, ...send }: RecordedSend): Omit<RecordedSend, 'message'> {
   return send;
 }

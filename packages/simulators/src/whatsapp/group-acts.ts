@@ -6,16 +6,15 @@ import { type Group, groupNode, isMember, type Member, participantNode } from '.
 import type { Person } from './people.ts';
 import { node } from './wire.ts';
 
-/** A person as a member of a group. */
 function asMember({ lid, pn }: Person): Member {
   return pn === undefined ? { lid } : { lid, pn };
 }
 
-/** The options of a group. */
 export const GroupOptions = z.strictObject({
   subject: z.string(),
   /**
-   * People in any form; the bot is `double.me`. The first one creates the group and is its admin.
+   * The group members as JIDs or numbers; the bot is `double.me`. The first member creates the
+   * group and is its admin.
    */
   members: z.array(z.string()).readonly(),
   /** Whether only admins may write. */
@@ -29,7 +28,7 @@ export type GroupOptions = z.infer<typeof GroupOptions>;
 const by = z.string().optional();
 const who = z.array(z.string()).readonly();
 
-/** A change of a group, and who makes it; the creator when absent. */
+/** A change of a group and the person who makes it; the creator when absent. */
 export const GroupChange = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.enum(['add', 'remove', 'promote', 'demote']), who, by }),
   z.strictObject({ kind: z.literal('subject'), subject: z.string(), by }),
@@ -40,7 +39,7 @@ export const GroupChange = z.discriminatedUnion('kind', [
 
 export type GroupChange = z.infer<typeof GroupChange>;
 
-/** What people do with groups; the bot is notified where it is a member. */
+/** The actions of people in groups; the bot is notified if it is a member. */
 export class GroupActs {
   readonly #account: Account;
 
@@ -51,7 +50,7 @@ export class GroupActs {
   add({ subject, members, announce = false, ephemeral = 0 }: GroupOptions): Group {
     const people = members.map((jid) => this.#account.people.get(jid));
     const [creator] = people;
-    if (creator === undefined) throw new Error('A group needs a member');
+    if (creator === undefined) throw new Error('A group needs at least one member');
     const group = this.#account.groups.add({
       subject,
       createdAt: this.#account.clock(),

@@ -7,7 +7,7 @@ export interface Member {
   readonly pn?: string;
 }
 
-/** A group with LID addressing, as new groups have. */
+/** A group that uses LID addressing, like all new groups. */
 export interface Group {
   readonly jid: string;
   readonly subject: string;
@@ -24,7 +24,6 @@ export interface Group {
 
 const FIRST_GROUP = 120_363_000_000_000_001n;
 
-/** The groups of the double. */
 export class Groups {
   readonly #all = new Map<string, Group>();
 
@@ -35,7 +34,7 @@ export class Groups {
     return group;
   }
 
-  /** @throws Error for an unknown group JID */
+  /** @throws Error if no group has this JID */
   get(jid: string): Group {
     const group = this.#all.get(jid);
     if (group === undefined) throw new Error(`Unknown group ${jid}: call addGroup() first`);
@@ -57,12 +56,12 @@ export class Groups {
   }
 }
 
-/** Whether someone is in a group. */
+/** Whether a person is in a group. */
 export function isMember(group: Group, { lid }: { readonly lid: string }): boolean {
   return group.members.some((member) => member.lid === lid);
 }
 
-/** The `<group>` node that describes a group. */
+/** Builds the `<group>` node that describes a group. */
 export function groupNode(group: Group): BinaryNode {
   const { creator, jid, subject, createdAt, members, admins } = group;
   const seconds = Math.floor(createdAt / 1000);
@@ -88,7 +87,7 @@ export function groupNode(group: Group): BinaryNode {
   );
 }
 
-/** The `<participant>` node of a member. */
+/** Builds the `<participant>` node of a member. */
 export function participantNode(member: Member, admins: ReadonlySet<string>): BinaryNode {
   const type = admins.has(member.lid) ? 'admin' : undefined;
   return node('participant', { jid: member.lid, phone_number: member.pn, type });

@@ -2,7 +2,6 @@ import type { BinaryNode } from '@whiskeysockets/baileys';
 import type { DeliveryFault } from './faults.ts';
 import { type ClientLink, child, children, node } from './wire.ts';
 
-/** A stanza for the client and the chat it belongs to. */
 interface Letter {
   readonly stanza: BinaryNode;
   readonly chat: string;
@@ -15,7 +14,10 @@ interface Letter {
 export class Mailbox {
   #letters: Letter[] = [];
   #link: ClientLink | undefined;
-  /** The connection that was told the number of waiting stanzas and has not requested them yet. */
+  /**
+   * The connection that was notified of the number of waiting stanzas but has not requested them
+   * yet.
+   */
   #announced: ClientLink | undefined;
   readonly #takeFault: (chat: string) => DeliveryFault | undefined;
 
@@ -28,7 +30,7 @@ export class Mailbox {
     return this.#letters.map(({ stanza }) => stanza);
   }
 
-  /** Stores a stanza and delivers it immediately when a client is connected. */
+  /** Stores a stanza and delivers it immediately if a client is connected. */
   put(stanza: BinaryNode, chat: string): void {
     const letter = { stanza, chat };
     this.#letters.push(letter);
@@ -41,7 +43,7 @@ export class Mailbox {
   }
 
   /**
-   * Starts delivery to a client: first the waiting stanzas, marked as offline, then new ones as
+   * Starts delivery to a client: first the waiting stanzas, marked as offline, then new stanzas as
    * they arrive.
    */
   open(link: ClientLink): void {
@@ -68,7 +70,7 @@ export class Mailbox {
     return this.#link === link;
   }
 
-  /** Delivers the announced stanzas at the client's request. */
+  /** Delivers the announced stanzas when the client requests them. */
   giveWaiting(link: ClientLink): void {
     if (this.#announced !== link) return;
     this.#announced = undefined;
@@ -77,20 +79,20 @@ export class Mailbox {
     this.#settle(link, waiting.length);
   }
 
-  /** The client has disconnected; unconfirmed stanzas stay. */
+  /** Handles the disconnection of the client; unconfirmed stanzas are kept. */
   closed(link: ClientLink): void {
     if (this.#link === link) this.#link = undefined;
     if (this.#announced === link) this.#announced = undefined;
   }
 
-  /** Discards all stanzas, because another client has been linked. */
+  /** Discards all stanzas because another client has been linked. */
   empty(): void {
     this.#letters = [];
   }
 
   /**
-   * Removes the stanza that an `ack` or `receipt` of the client confirms; among equal ones, the
-   * oldest.
+   * Removes the stanza that an `ack` or `receipt` of the client confirms; if several match, the
+   * oldest one.
    */
   confirm(answer: BinaryNode): void {
     const { attrs } = answer;

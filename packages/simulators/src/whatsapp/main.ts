@@ -51,7 +51,7 @@ function showNews(): void {
   if (double.state() !== state) {
     state = double.state();
     if (state === 'pairing')
-      console.log('A client shows a code: paste its text, or the URL of its page, here.');
+      console.log('A client shows a code. Paste its text or the URL of its page here.');
     else console.log(state === 'open' ? 'The client is connected.' : 'No client is connected.');
   }
   for (const message of double.transcript.after(shown)) {
@@ -74,16 +74,16 @@ async function take(line: string): Promise<void> {
   }
 }
 
-/** A typed code has eight characters; anything else is a QR code. */
+/** A typed code has eight characters; any other text is a QR code. */
 async function link(code: string): Promise<void> {
   if (/^[a-z\d]{4}-?[a-z\d]{4}$/i.test(code)) await double.typeCode(code);
   else double.scan(code);
 }
 
 /**
- * Returns the text of a code: the pasted text itself, or the code currently shown by the Parley
- * whose page address (as printed by `parley start`) was pasted.
- * @throws Error when that Parley shows no code
+ * Returns the text of a code: either the pasted text, or the code shown by the Parley process whose
+ * page address (as printed by `parley start`) was pasted.
+ * @throws Error when that Parley process shows no code
  */
 async function codeToScan(pasted: string): Promise<string> {
   const page = URL.canParse(pasted) ? new URL(pasted) : undefined;
@@ -93,7 +93,7 @@ async function codeToScan(pasted: string): Promise<string> {
   const answer = await fetch(new URL('/api/status/report', page).href, { headers });
   const { channels } = Status.parse(await answer.json());
   const code = channels.map(({ state }) => state.code).find((found) => found !== undefined);
-  if (code === undefined) throw new Error('That Parley shows no code to scan');
+  if (code === undefined) throw new Error('This Parley page shows no code to scan');
   return code;
 }
 

@@ -18,7 +18,10 @@ interface MessageKind {
 type Names<Line extends string, Found = never> = Line extends `${infer First} ${infer Rest}`
   ? Names<Rest, Found | First>
   : Found | Line;
-/** Requires no further argument when the lines name exactly the fields of the type. */
+/**
+ * A type that requires no further argument if the lines name exactly the fields of the message
+ * type.
+ */
 type Complete<Fields, Line extends string> = [keyof Fields, Names<Line>] extends [
   Names<Line>,
   keyof Fields,
@@ -26,7 +29,7 @@ type Complete<Fields, Line extends string> = [keyof Fields, Names<Line>] extends
   ? unknown
   : { readonly missing: Exclude<keyof Fields, Names<Line>> };
 
-/** Does not compile if the library has a field that the lines do not name. */
+/** Does not compile if the library has a field that the lines omit. */
 function kindOf<Fields>(
   codec: Codec<Fields> & { readonly name: string },
   wrap: (fields: Fields) => proto.IMessage,
@@ -39,10 +42,10 @@ function kindOf<Fields>(
   });
 }
 
-/** Strings are also tried for numbers and bytes, and numbers for enums. */
+/** Strings are also tried as numbers and bytes, and numbers as enums. */
 const CANDIDATES: readonly unknown[] = ['1111', 1, {}, ['1111'], [1], [{}]];
 
-/** A document in which this field has a value that survives encoding. */
+/** Returns a document in which this field has a value that survives encoding. */
 function valueFor<Fields>(codec: Codec<Fields>, name: string): { [name: string]: unknown } {
   for (const value of CANDIDATES) {
     const document = { [name]: value };
@@ -50,7 +53,7 @@ function valueFor<Fields>(codec: Codec<Fields>, name: string): { [name: string]:
       const sent = codec.decode(codec.encode(codec.fromObject(document)).finish());
       if (Object.hasOwn(Object(sent), name)) return document;
     } catch {
-      // The field has another type.
+      // The value does not fit the field's type.
     }
   }
   throw new Error(`No value fits the field ${name}`);

@@ -8,7 +8,7 @@ import { readContent } from './read-content.ts';
 import { bytes, type ClientLink, child, children, node } from './wire.ts';
 
 /**
- * Handles a message of the bot: the phones decrypt it, people see it, and then the server
+ * Handles a message of the bot: the phones decrypt it, the transcript shows it, and the server
  * acknowledges it.
  */
 export async function takeMessage(
@@ -37,7 +37,7 @@ export async function takeMessage(
   else settle();
 }
 
-/** The error with which the servers reject a message; undefined when they accept it. */
+/** Returns the error with which the servers reject a message; undefined when they accept it. */
 function refusalOf({ me }: Account, chat: Chat | undefined): number | undefined {
   if (chat === undefined) return 404;
   if (chat.kind !== 'group') return undefined;
@@ -94,15 +94,15 @@ function tellAll(
   }
 }
 
-/** A person's phone and what it decrypted; undefined when it could not decrypt the message. */
+/** A person's phone and the message it decrypted; undefined when decryption failed. */
 export interface Reading {
   readonly person: Person;
   readonly message: proto.IMessage | undefined;
 }
 
 /**
- * Lets everyone decrypt what was encrypted for them. The account's own phone does so too but is not
- * part of the result.
+ * Lets every recipient's phone decrypt its ciphertext. The account's own phone also decrypts the
+ * message but is not part of the result.
  */
 async function openForAll(account: Account, chat: Chat, stanza: BinaryNode): Promise<Reading[]> {
   const author = linked(account).lid;
@@ -120,8 +120,8 @@ async function openForAll(account: Account, chat: Chat, stanza: BinaryNode): Pro
 }
 
 /**
- * The ciphertexts for individual devices. A message sent again to a single device contains its
- * ciphertext directly.
+ * Returns the ciphertexts for individual devices; a message sent again to a single device contains
+ * its ciphertext directly.
  */
 function sealsOf(stanza: BinaryNode): { readonly jid: string; readonly enc: BinaryNode }[] {
   const listed = children(child(stanza, 'participants'), 'to').flatMap((to) =>
@@ -133,12 +133,12 @@ function sealsOf(stanza: BinaryNode): { readonly jid: string; readonly enc: Bina
 }
 
 /**
- * The number of phones that really decrypt a group message; decryption takes 12 ms and all phones
+ * The number of phones that actually decrypt a group message; decryption takes 12 ms and all phones
  * run in this process.
  */
 const OPENED_BY = 20;
 
-/** In a large group, most phones only check that they have the sender key. */
+/** In a large group, most phones check only that they have the sender key. */
 async function openInGroup(
   account: Account,
   group: Group,
@@ -159,7 +159,7 @@ async function openInGroup(
   return readings;
 }
 
-/** A phone requests a message again, whatever the reason it could not decrypt it. */
+/** A phone requests a message again for any decryption error. */
 async function attempt(open: () => Promise<proto.IMessage>): Promise<proto.IMessage | undefined> {
   try {
     return await open();
@@ -168,7 +168,9 @@ async function attempt(open: () => Promise<proto.IMessage>): Promise<proto.IMess
   }
 }
 
-/** Whether this is the client itself: Baileys encrypts its group keys for its own device, too. */
+/**
+ * Whether the device is the client itself: Baileys encrypts its group keys for its own device, too.
+ */
 function isClient({ companion }: Account, jid: string): boolean {
   return companion !== undefined && (jid === companion.pn || jid === companion.lid);
 }

@@ -13,14 +13,19 @@ import {
 
 /** The result of a handshake: the client's authenticated key and its hello. */
 export interface Login {
-  /** The Noise key that the client proved to own, by which WhatsApp recognizes a device. */
+  /**
+   * The Noise key whose possession the client has proved; WhatsApp identifies devices by this key.
+   */
   readonly clientKey: Uint8Array;
   readonly payload: proto.ClientPayload;
   readonly fromClient: TransportCipher;
   readonly toClient: TransportCipher;
 }
 
-/** The server side of Noise XX: `hello` answers the first message, `finish` reads the last. */
+/**
+ * The server side of Noise XX: `hello` answers the client's first message, `finish` reads the last
+ * one.
+ */
 export class NoiseResponder {
   readonly #identity: ServerIdentity;
   readonly #cipher = new NoiseCipher();
@@ -61,10 +66,13 @@ function present(bytes: Uint8Array | null | undefined, what: string): Uint8Array
 
 /** The key that authenticates a server, and its certificate chain. */
 export interface ServerIdentity {
-  /** The root's public key, which a test sets as `WA_CERT_DETAILS.PUBLIC_KEY`. 32 bytes. */
+  /**
+   * The root certificate's public key, which a test sets as `WA_CERT_DETAILS.PUBLIC_KEY`. The key
+   * as 32 bytes.
+   */
   readonly rootKey: Buffer<ArrayBuffer>;
   readonly staticKey: KeyPair;
-  /** An encoded `CertChain`. */
+  /** The chain as an encoded `CertChain`. */
   readonly chain: Uint8Array;
 }
 
@@ -115,7 +123,7 @@ class NoiseCipher {
     return sealed;
   }
 
-  /** @throws Error when the other side has a different state */
+  /** @throws Error when the other side has a different handshake state */
   decrypt(sealed: Uint8Array): Buffer {
     const plain = aesDecryptGCM(sealed, this.#key, nonce(this.#counter), this.#hash);
     this.#counter += 1;
@@ -123,7 +131,7 @@ class NoiseCipher {
     return plain;
   }
 
-  /** Ends the handshake: returns one key for each direction. */
+  /** Ends the handshake and returns one key for each direction. */
   split(): { readonly fromClient: TransportCipher; readonly toClient: TransportCipher } {
     const [fromClient, toClient] = this.#derive(NO_DATA);
     return {
@@ -138,7 +146,7 @@ class NoiseCipher {
   }
 }
 
-/** One direction after the handshake; the nonce increases with every frame. */
+/** The cipher for one direction after the handshake; the nonce increases with every frame. */
 export class TransportCipher {
   readonly #key: Uint8Array;
   #counter = 0;

@@ -28,12 +28,12 @@ interface Scanned {
 }
 
 /**
- * A client that is not linked yet: it shows codes until a phone scans one, or one is typed on the
- * phone.
+ * A client that is not linked yet: it shows codes until a phone scans one or the user types one on
+ * the phone.
  */
 export class Pairing {
   readonly link: ClientLink;
-  /** The references that the codes start with; the client shows one after the other. */
+  /** The references at the start of the codes; the client shows one code after the other. */
   readonly refs: readonly string[];
   /** The number whose phone accepts the typed code. */
   phone: string | undefined;
@@ -42,7 +42,7 @@ export class Pairing {
   readonly #identity: Uint8Array;
   #scanned: Scanned | undefined;
   #typed: TypedCode | undefined;
-  /** Settled once the client has responded to a typed code. */
+  /** A promise that settles when the client has responded to a typed code. */
   #typing: PromiseWithResolvers<void> | undefined;
 
   constructor(
@@ -58,7 +58,6 @@ export class Pairing {
     this.#identity = payload.devicePairingData?.eIdent ?? Buffer.alloc(0);
   }
 
-  /** Sends the references to the client. */
   offer(): void {
     const refs = this.refs.map((ref) => node('ref', {}, Buffer.from(ref)));
     this.link.send(
@@ -71,8 +70,8 @@ export class Pairing {
   }
 
   /**
-   * The phone scans a code of the client and signs its identity.
-   * @throws Error for a code that is expired or belongs to another client
+   * Scans a code of the client with the phone and signs the client's identity.
+   * @throws Error for a code that has expired or belongs to another client
    */
   scan(qr: string, device: number): void {
     const text = qr.startsWith(QR_ADDRESS) ? qr.slice(QR_ADDRESS.length) : qr;
@@ -84,7 +83,7 @@ export class Pairing {
     this.#vouchFor(device, Buffer.from(secret, 'base64'));
   }
 
-  /** The client requests a code to type; a new code replaces the old one. */
+  /** Handles the client's request for a code to type; a new code replaces the old one. */
   hello(query: BinaryNode, hello: BinaryNode): BinaryNode {
     const typed = new TypedCode(this.#account, this.#noiseKey, this.#identity, hello);
     const why = typed.refusal(hello);
@@ -95,7 +94,7 @@ export class Pairing {
   }
 
   /**
-   * The account's phone submits a typed code.
+   * Submits a typed code from the account's phone.
    * @throws Error for a wrong code, or when no code is shown for this number
    */
   async type(code: string): Promise<void> {
@@ -108,7 +107,7 @@ export class Pairing {
     await this.#typing.promise;
   }
 
-  /** The client responds to the typed code; only the phone reports a wrong one. */
+  /** Handles the client's response to the typed code; only the phone reports a wrong code. */
   answered(query: BinaryNode, finish: BinaryNode, device: () => number): void {
     this.link.send(result(query));
     try {
@@ -121,7 +120,7 @@ export class Pairing {
     }
   }
 
-  /** The connection has closed, so no response can arrive any more. */
+  /** The connection has closed, so no further response can arrive. */
   closed(): void {
     this.#typing?.reject(new Error('The client disconnected'));
   }
@@ -148,7 +147,8 @@ export class Pairing {
   }
 
   /**
-   * Reads the client's response to the scan and returns the companion, if it is one.
+   * Reads the client's response to the scan and returns the companion, if it is a companion
+   * response.
    * @throws Error when the signature does not match the identity
    */
   finish(answer: BinaryNode): Companion | undefined {
@@ -188,15 +188,15 @@ export class Pairing {
 
 const PRE_KEYS = 30;
 
-/** Stored credentials of a client that was linked long ago. */
+/** Stored credentials of a client that was linked earlier. */
 export interface LinkedCredentials {
   readonly creds: AuthenticationCreds;
   readonly keys: SignalDataSet;
 }
 
 /**
- * Creates a linked client without scanning a code, for tests about something else. It has already
- * received its history and published keys.
+ * Creates a linked client without scanning a code, for tests of other features; the client has
+ * already received its history and published keys.
  */
 export function linkedCredentials(
   account: Account,

@@ -65,12 +65,12 @@ const wrong: [kind: string, text: string, part: string][] = [
   ['ambiguous', '> ```a\nb```', '> ```a\nb```'],
 ];
 
-describe('the parser of WhatsApp’s formatting', () => {
+describe('the parser of WhatsApp formatting', () => {
   it.each(shown)('[M01] parses %s', (_, text, tree) => {
     expect(sketch(text)).toBe(tree);
   });
 
-  it.each(wrong)('[M01] reports %s: %j', (kind, text, part) => {
+  it.each(wrong)('[M01] reports the violation %s: %j', (kind, text, part) => {
     expect(parseWhatsApp(text).violations).toContainEqual({ kind, text: part });
   });
 
@@ -81,7 +81,7 @@ describe('the parser of WhatsApp’s formatting', () => {
     },
   );
 
-  it('[M01] accepts marker characters that are intended literally', () => {
+  it('[M01] accepts marker characters that are meant as plain text', () => {
     expect(parseWhatsApp('use **b**', 'use **b**').violations).not.toContainEqual(
       expect.objectContaining({ kind: 'marker' }),
     );

@@ -9,30 +9,31 @@ import {
 } from '../formatting/marked-lines.ts';
 import { type Found, type LineStart, type Reading, readLines } from '../formatting/read-marks.ts';
 
-/** A WhatsApp message as people see it. */
+/** A parsed WhatsApp message: its visible text and its violations. */
 export interface Formatted {
   readonly lines: readonly FormattedLine[];
   /** The visible text: without markers and quote bars, with `• ` and numbers. */
   readonly visible: string;
   /** The same text split into runs of equal format, without bullets and numbers. */
   readonly runs: readonly FormatRun[];
-  /** What might look different or wrong in some clients; empty for a correct text. */
+  /** Ambiguous or wrong markup; empty for a correct text. */
   readonly violations: readonly Violation[];
 }
 
 /**
- * Parses WhatsApp's text formatting strictly: only what every client renders counts as a mark, and
- * what some client might render differently is a violation.
+ * Parses WhatsApp's text formatting strictly: only marks that every client renders count, and text
+ * that clients may render differently is a violation.
  *
- * Sources, read in November 2026: WhatsApp's help article "How to format your messages" (the list of
- * marks); the behavior of WhatsApp's web client (triple backticks come first and may span lines;
+ * Sources, read in November 2026: WhatsApp's help article "How to format your messages" (the list
+ * of marks); the behavior of WhatsApp's web client (triple backticks come first and may span lines;
  * exactly one space after `>`, `-`, `*`, `1.`; numbers of one or two digits; empty quotes and items
  * do not count; a closing marker can be the boundary of the next one; blocks only at the very start
  * of a line, so lists and quotes do not nest); mautrix-whatsapp's `wa-text.go` (the nearest closing
  * marker, no mark across lines, no mark next to letters and digits); issue 1643 of devlikeapro/waha
- * (white space inside next to a marker, a letter outside). None of them is a specification, so where
- * they leave room, the text must be correct under every interpretation (`Reading`).
- * @param meant plain text that is meant literally; its characters cause no violations
+ * (white space inside next to a marker, a letter outside). None of these sources is a
+ * specification, so where they are ambiguous, the text must be correct under every interpretation
+ * (`Reading`).
+ * @param meant plain text that the author intended literally; its characters cause no violations
  */
 export function parseWhatsApp(text: string, meant = ''): Formatted {
   const strict = readLines(text, 'strict', { readStart });
@@ -61,12 +62,12 @@ function readStart(line: string, reading: Reading): LineStart {
 }
 
 /**
- * `heading`, `table`, `link`, `marker`: Markdown that WhatsApp shows as written. `fence`: an
+ * `heading`, `table`, `link`, `marker`: Markdown that WhatsApp shows unrendered. `fence`: an
  * unmatched triple backtick. `ambiguous`: clients render it differently.
  */
 interface Violation {
   readonly kind: 'heading' | 'table' | 'link' | 'marker' | 'fence' | 'ambiguous';
-  /** The part of the message that is affected. */
+  /** The affected part of the message. */
   readonly text: string;
 }
 
@@ -80,7 +81,7 @@ const MARKDOWN: readonly (readonly [Violation['kind'], RegExp])[] = [
 ];
 
 /**
- * Finds the problems of a text; see `parseWhatsApp`.
+ * Finds the violations in a text; see `parseWhatsApp`.
  * @param lines the visible text of each line
  */
 function findViolations(
@@ -98,7 +99,7 @@ function findViolations(
   return [...unmeant, ...ambiguous.map((part): Violation => ({ kind: 'ambiguous', text: part }))];
 }
 
-/** Removes invisible characters, and the bars of spoilers, which plain text does not have. */
+/** Removes invisible characters, and the spoiler bars that plain text does not contain. */
 function essence(text: string): string {
   return text.replaceAll('||', '').replace(/[\s\p{Cf}]/gu, '');
 }

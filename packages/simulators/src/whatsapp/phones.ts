@@ -15,25 +15,25 @@ import type { KeyBundle } from './signal.ts';
 import { node } from './wire.ts';
 
 /**
- * A byte this far from the end belongs to the MAC of a ciphertext, or to the signature of a group
- * ciphertext.
+ * A byte at this distance from the end belongs to the MAC of a ciphertext, or to the signature of a
+ * group ciphertext.
  */
 const PROOF_DEPTH = 10;
 
-/** A message on its way to the linked client. */
+/** A message that is sent to the linked client. */
 interface Posting {
   readonly chat: Chat;
   readonly person: Person;
   readonly message: proto.IMessage;
-  /** The encoded message, for message types that the library does not know. */
+  /** The encoded message, for message types that the library does not support. */
   readonly bytes?: Uint8Array | undefined;
-  /** Generated when absent. */
+  /** The message id; generated when absent. */
   readonly id?: string | undefined;
-  /** The time in ms since 1970; now when absent. */
+  /** The time of the message in ms since 1970; the current time when absent. */
   readonly at?: number | undefined;
 }
 
-/** A phone's copy of a message, kept in case the client cannot decrypt it. */
+/** A phone's copy of a sent message, kept for the case that the client cannot decrypt it. */
 interface Remembered {
   readonly posting: Posting;
   readonly attrs: Attributes;
@@ -43,7 +43,7 @@ interface Remembered {
 export class Phones {
   readonly #account: Account;
   readonly #remembered = new Map<string, Remembered>();
-  /** The groups and people whose sender key the client has received. */
+  /** The groups and people whose sender keys the client has received. */
   readonly #keyed = new Set<string>();
   #work: Promise<unknown> = Promise.resolve();
 
@@ -51,7 +51,7 @@ export class Phones {
     this.#account = account;
   }
 
-  /** Sends a message; resolves with its id once it is on its way. */
+  /** Sends a message and resolves with its id when the message is queued for delivery. */
   post(posting: Posting): Promise<string> {
     return this.#inTurn(async () => {
       const { chat, person, message, id = newId(), at = this.#account.clock() } = posting;
@@ -99,8 +99,8 @@ export class Phones {
   }
 
   /**
-   * Encrypts a message again for a client that could not decrypt it, with its new keys if it sent
-   * any.
+   * Encrypts a message again for a client that could not decrypt it, with the client's new keys if
+   * it sent any.
    */
   resend(id: string, count: string, keys: KeyBundle | undefined): Promise<void> {
     return this.#inTurn(async () => {
@@ -115,20 +115,20 @@ export class Phones {
     });
   }
 
-  /** The file of a message that was sent to the client. */
+  /** Returns the file of a message that was sent to the client. */
   fileOf(id: string): Attachment | undefined {
     const message = this.#remembered.get(id)?.posting.message;
     const content = message === undefined ? undefined : readContent(message);
     return content?.kind === 'message' ? content.attachment : undefined;
   }
 
-  /** Discards all sessions with the client, because a new one was linked. */
+  /** Discards all sessions with the client because a new client was linked. */
   forgetClient(): void {
     this.#remembered.clear();
     for (const person of this.#account.people.all) this.forgetSessions(person);
   }
 
-  /** Makes a phone lose its sessions and sender keys. */
+  /** Deletes the sessions and sender keys of a phone. */
   forgetSessions(person: Person): void {
     person.phone.forgetSessions();
     for (const group of this.#account.groups.all) this.#keyed.delete(`${group.jid} ${person.lid}`);
@@ -193,7 +193,7 @@ async function groupKey(group: string, person: Person): Promise<proto.IMessage> 
   return key;
 }
 
-/** The stanza's type, and the kind of change: 1 for an edit, 7 for a deletion. */
+/** The stanza's type and the kind of edit: 1 for an edit, 7 for a deletion. */
 function kindOf(message: proto.IMessage): { readonly type: string; readonly edit?: number } {
   const content = readContent(message);
   if (content.kind === 'reaction') return { type: 'reaction' };

@@ -11,7 +11,7 @@ type Answer = (account: Account, query: BinaryNode) => BinaryNode;
 const MEDIA_TTL_SECONDS = 3600;
 const PRIVACY = ['last', 'online', 'profile', 'status', 'groupadd', 'calladd', 'messages'];
 
-/** The handlers of queries, by namespace. */
+/** Query handlers keyed by namespace. */
 const ANSWERS: Readonly<Record<string, Answer>> = {
   abt: (_account, query) => result(query, [node('props', { hash: 'double', refresh: 86_400 })]),
   blocklist: (_account, query) => result(query, [node('list', { dhash: 'none' })]),
@@ -38,13 +38,13 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   'w:sync:app:state': answerStateQuery,
 };
 
-/** The account's restrictions as the web client queries them: none. */
+/** The response to the web client's query about restrictions of the account: no restrictions. */
 const UNRESTRICTED = {
   xwa2_fetch_account_reachout_timelock: { is_active: false },
   xwa2_message_capping_info: { capping_status: 'NONE' },
 };
 
-/** Answers a query like the servers; unknown ones are refused. */
+/** Answers a query as the servers do; unknown queries are refused. */
 export function answerQuery(account: Account, query: BinaryNode): BinaryNode {
   const answer = ANSWERS[query.attrs.xmlns ?? ''];
   return answer === undefined
@@ -60,7 +60,7 @@ function answerPrivacyQuery(_account: Account, query: BinaryNode): BinaryNode {
   return result(query, [node('privacy', {}, [...categories, receipts])]);
 }
 
-/** Chats, settings and contacts are not synchronized between devices here. */
+/** The double does not synchronize chats, settings and contacts between devices. */
 function answerStateQuery(_account: Account, query: BinaryNode): BinaryNode {
   const [sync] = children(query, 'sync');
   const collections = children(sync, 'collection').map(({ attrs }) =>
@@ -70,7 +70,8 @@ function answerStateQuery(_account: Account, query: BinaryNode): BinaryNode {
 }
 
 /**
- * Answers queries about Signal keys: the number left, other people's keys, and uploads of new ones.
+ * Answers queries about Signal keys: the number of remaining keys, other people's keys, and uploads
+ * of new keys.
  */
 function answerKeyQuery(account: Account, query: BinaryNode): BinaryNode {
   const companion = linked(account);
@@ -115,7 +116,10 @@ function bundleOf(account: Account, jid: string): KeyBundle | undefined {
   return device === 0 ? person?.phone.bundle() : undefined;
 }
 
-/** Answers `usync`: who is on WhatsApp, with which devices and which LID. */
+/**
+ * Answers `usync` queries, which ask whether numbers use WhatsApp, with which devices and which
+ * LID.
+ */
 function answerUserQuery(account: Account, query: BinaryNode): BinaryNode {
   const asked = child(query, 'usync');
   const protocols = children(child(asked, 'query')).map(({ tag }) => tag);
@@ -150,7 +154,7 @@ function facts(account: Account, person: Person | undefined, protocols: string[]
   });
 }
 
-/** Everyone has a phone, device 0; the bot's account also has the linked client. */
+/** Every person has a phone, device 0; the bot's account also has the linked client. */
 function devices(account: Account, person: Person): BinaryNode {
   const companion = person === account.me ? account.companion : undefined;
   const list = [
@@ -162,7 +166,7 @@ function devices(account: Account, person: Person): BinaryNode {
   return node('devices', {}, [node('device-list', { hash: '2:double' }, list)]);
 }
 
-/** Answers queries about groups; groups without the bot are inaccessible. */
+/** Answers queries about groups; groups that do not include the bot are inaccessible. */
 function answerGroupQuery(account: Account, query: BinaryNode): BinaryNode {
   const [asked] = children(query);
   const mine = account.groups.all.filter((group) => isMember(group, account.me));

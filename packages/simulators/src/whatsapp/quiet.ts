@@ -27,8 +27,8 @@ const LIBSIGNAL_LINES = [
 ];
 
 /**
- * libsignal prints whole sessions, including private keys, through `console`. Suppresses those
- * lines; here they belong to invented people.
+ * libsignal prints whole sessions, including private keys, through `console`. The function
+ * suppresses those lines; in tests the keys belong to invented people.
  * @returns a function that restores the console
  */
 export function hushLibsignal(): () => void {

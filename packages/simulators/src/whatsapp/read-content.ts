@@ -1,6 +1,6 @@
 import { normalizeMessageContent, proto } from '@whiskeysockets/baileys';
 
-/** A file as a message describes it; the bytes are on the media host. */
+/** A file as described in a message; the bytes are on the media host. */
 export interface Attachment {
   readonly kind: 'image' | 'video' | 'audio' | 'document' | 'sticker';
   readonly mimetype: string | undefined;
@@ -16,22 +16,21 @@ export interface Attachment {
 export interface Shown {
   readonly kind: 'message';
   readonly text: string;
-  /** JIDs as they appear in the message. */
+  /** The mentioned people, as JIDs in the form used in the message. */
   readonly mentions: readonly string[];
-  /** The id of the quoted message. */
   readonly quoted?: string;
   readonly attachment?: Attachment;
-  /** The seconds until it disappears. */
+  /** The seconds until the message disappears. */
   readonly expiration?: number;
 }
 
-/** What a message does in the chat. */
+/** The effect of a message on the chat. */
 export type Content =
   | Shown
   | { readonly kind: 'edit'; readonly id: string; readonly shown: Shown }
   | { readonly kind: 'delete'; readonly id: string }
   | { readonly kind: 'reaction'; readonly id: string; readonly emoji: string }
-  /** Nothing visible: keys, settings. */
+  /** A message without visible content, such as keys or settings. */
   | { readonly kind: 'silent' };
 
 const FILES = [
@@ -42,7 +41,7 @@ const FILES = [
   ['sticker', 'stickerMessage'],
 ] as const;
 
-/** Interprets a message as a phone does. */
+/** Interprets a message as phones do. */
 export function readContent(message: proto.IMessage): Content {
   const content = normalizeMessageContent(message) ?? {};
   const { reactionMessage, protocolMessage } = content;

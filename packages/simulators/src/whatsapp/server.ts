@@ -18,17 +18,19 @@ import {
   result,
 } from './wire.ts';
 
-/** A client sends this before its next introduction, to be routed to the same server again. */
+/**
+ * A client sends this prefix before its next introduction so that it is routed to the same server
+ * again.
+ */
 const ROUTING_INFO = Buffer.from('double');
 
-/** How the servers handle the clients of one account. */
+/** Handles the clients of one account as the servers do. */
 export class Server implements LinkHandler {
   readonly #account: Account;
   readonly #phones: Phones;
   readonly #media: MediaHost;
-  /** The client that is logged in. */
   #active: ClientLink | undefined;
-  /** The client that shows a code. */
+  /** The client that shows a code for linking. */
   #pairing: Pairing | undefined;
   #lastDevice = 0;
   #isSilent = false;
@@ -86,7 +88,7 @@ export class Server implements LinkHandler {
     this.#account.transcript.recordProblem(error);
   }
 
-  /** Links a client, replacing an older one. */
+  /** Links a client and replaces the previous one. */
   link(companion: Companion): void {
     this.#active?.sendAndClose(streamError(401));
     this.#account.companion = companion;
@@ -94,7 +96,7 @@ export class Server implements LinkHandler {
     this.#phones.forgetClient();
   }
 
-  /** Closes the connection like the servers with this code; 401 and 403 are permanent. */
+  /** Closes the connection with this code, as the servers do; 401 and 403 are permanent. */
   kick(code: number): void {
     if (code === 401) this.#account.companion = undefined;
     if (code === 403) {
@@ -105,7 +107,7 @@ export class Server implements LinkHandler {
   }
 
   /**
-   * Keeps the connection open but ignores everything and sends nothing; new connections get no
+   * Keeps the connection open but ignores all input and sends no data; new connections get no
    * handshake response.
    */
   silence(isSilent: boolean): void {
@@ -199,7 +201,7 @@ export class Server implements LinkHandler {
     if (type === 'read') this.#read(receipt);
   }
 
-  /** A receipt in a group that does not name the author is ignored. */
+  /** A group receipt that does not name the author is ignored. */
   #read(receipt: BinaryNode): void {
     const { id = '', to = '', participant = '' } = receipt.attrs;
     const { transcript, people } = this.#account;
@@ -220,7 +222,8 @@ export class Server implements LinkHandler {
   }
 
   /**
-   * Not awaited, because the phone is another device and must not delay the client's next stanza.
+   * The result is not awaited, because the phone is another device and must not delay the client's
+   * next stanza.
    */
   #resend(receipt: BinaryNode): void {
     const keys = child(receipt, 'keys');
@@ -231,7 +234,7 @@ export class Server implements LinkHandler {
       .catch((error: unknown) => this.failed(error));
   }
 
-  /** Sends the history from the phone to a newly linked client, after the waiting messages. */
+  /** Sends the phone's history to a newly linked client, after the waiting messages. */
   #bringHistory(link: ClientLink): void {
     const { companion, mailbox } = this.#account;
     if (companion?.isNew !== true || !mailbox.isOpenTo(link)) return;
@@ -255,7 +258,7 @@ function streamError(code: number): BinaryNode {
   return node('stream:error', { code });
 }
 
-/** The stanza with which the servers close a connection, for a code that Baileys knows. */
+/** The stanza with which the servers close a connection for a code that Baileys supports. */
 function lastWords(code: number): BinaryNode {
   if (code === 403 || code === 405) return node('failure', { reason: code });
   if (code === 411) return node('ib', {}, [node('downgrade_webclient')]);
@@ -264,8 +267,8 @@ function lastWords(code: number): BinaryNode {
 }
 
 /**
- * The phone's notice to a newly linked client that there is no history. Without it, a client
- * buffers everything it receives for 20 seconds.
+ * Composes the phone's notice to a newly linked client that the history is empty. Without this
+ * notice, a client buffers everything it receives for 20 seconds.
  */
 function historyNotice(): proto.IMessage {
   const { INITIAL_BOOTSTRAP } = proto.HistorySync.HistorySyncType;

@@ -24,7 +24,7 @@ interface Sealed {
   readonly ciphertext: Uint8Array;
 }
 
-/** The real structure of libsignal's record of a device, which Baileys' types do not describe. */
+/** The actual structure of libsignal's record of a device, which Baileys' types do not describe. */
 interface SessionRecord {
   readonly _sessions: Record<string, { readonly indexInfo: { readonly used: number } }>;
 }
@@ -33,7 +33,7 @@ function isRecord(value: unknown): value is SessionRecord {
   return typeof value === 'object' && value !== null && '_sessions' in value;
 }
 
-/** A device that takes part in Signal: a person's phone, or the phone of the bot's account. */
+/** A device with Signal sessions: a person's phone, or the phone of the bot's account. */
 export class SignalParty {
   readonly creds: SignalCreds;
   readonly #keys = new MemoryKeyStore();
@@ -50,7 +50,8 @@ export class SignalParty {
   }
 
   /**
-   * The keys with which others start a session with this device, including a fresh one-time key.
+   * Returns the keys with which others start a session with this device, including a fresh one-time
+   * key.
    */
   bundle(): KeyBundle {
     this.#lastPreKey += 1;
@@ -73,7 +74,7 @@ export class SignalParty {
     return (await this.#repository.validateSession(jid)).exists;
   }
 
-  /** Starts a session, replacing an older one. */
+  /** Starts a session and replaces the previous one. */
   async begin(
     jid: string,
     { registrationId, identity, signed, oneTime }: KeyBundle,
@@ -97,7 +98,7 @@ export class SignalParty {
     return this.#repository.encryptMessage({ jid, data: paddedBytes(message) });
   }
 
-  /** @throws Error when there is no session, or the message was not encrypted for it */
+  /** @throws Error when there is no session, or the message was encrypted for another session */
   async open(jid: string, type: string, ciphertext: Uint8Array): Promise<proto.IMessage> {
     if (type !== 'pkmsg' && type !== 'msg') throw new Error(`Not a sealed message: ${type}`);
     const padded = await this.#openSparingly(jid, type, ciphertext);
@@ -109,7 +110,7 @@ export class SignalParty {
     return message;
   }
 
-  /** Encrypts for a group; `key` is the sender key message that members need once. */
+  /** Encrypts a message for a group; `key` is the sender key message that members need once. */
   async sealForGroup(
     group: string,
     me: string,
@@ -148,8 +149,8 @@ export class SignalParty {
   }
 
   /**
-   * libsignal for JavaScript corrupts each session with which decryption fails. The library in real
-   * phones does not, so such sessions are restored here.
+   * libsignal for JavaScript corrupts a session when decryption fails. The library in real phones
+   * does not corrupt sessions, so the original session is restored.
    */
   async #openSparingly(
     jid: string,
@@ -172,7 +173,8 @@ export class SignalParty {
   }
 
   /**
-   * Deletes all sessions and sender keys, like a phone that was reinstalled with its old identity.
+   * Deletes all sessions and sender keys, as if the app had been reinstalled on the phone with its
+   * old identity.
    */
   forgetSessions(): void {
     this.#keys.forget(['session', 'sender-key']);
@@ -191,23 +193,23 @@ function newCreds(): SignalCreds {
 const KEY_ID_BYTES = 3;
 const REGISTRATION_BYTES = 4;
 
-/** A public key of 32 bytes and its id. */
+/** A public key (32 bytes) and its id. */
 export interface NumberedKey {
   readonly id: number;
   readonly key: Uint8Array;
 }
 
-/** The keys that start a Signal session with a device. */
+/** The keys with which a Signal session with a device is started. */
 export interface KeyBundle {
   readonly registrationId: number;
-  /** 32 bytes. */
+  /** The key as 32 bytes. */
   readonly identity: Uint8Array;
   readonly signed: NumberedKey & { readonly signature: Uint8Array };
-  /** Used for one session only; absent when the device has none left. */
+  /** A key for a single session; absent when the device has none left. */
   readonly oneTime?: NumberedKey;
 }
 
-/** The children of `<user>` that contain a bundle. */
+/** Returns the children of `<user>` that contain a key bundle. */
 export function bundleNodes(bundle: KeyBundle): BinaryNode[] {
   return [
     node('registration', {}, bigEndian(bundle.registrationId, REGISTRATION_BYTES)),
@@ -217,7 +219,7 @@ export function bundleNodes(bundle: KeyBundle): BinaryNode[] {
   ];
 }
 
-/** Only the signed and the one-time key. */
+/** Returns the nodes of the signed key and the one-time key only. */
 export function signedBundleNodes({ signed, oneTime }: KeyBundle): BinaryNode[] {
   const skey = [...keyNodes(signed), node('signature', {}, signed.signature)];
   return [
@@ -226,7 +228,7 @@ export function signedBundleNodes({ signed, oneTime }: KeyBundle): BinaryNode[] 
   ];
 }
 
-/** Reads a bundle that a client published or included in a retry receipt. */
+/** Reads a key bundle that a client published or included in a retry receipt. */
 export function readBundle(holder: BinaryNode, registration = holder): KeyBundle {
   const skey = child(holder, 'skey');
   const oneTime = child(holder, 'key');
@@ -254,12 +256,12 @@ function readKey(holder: BinaryNode | undefined): NumberedKey {
   };
 }
 
-/** A 32-byte public key with Signal's type byte in front. */
+/** Returns a 32-byte public key with Signal's type byte in front. */
 export function withTypeByte(key: Uint8Array): Buffer {
   return Buffer.from(generateSignalPubKey(key));
 }
 
-/** An encoded message with random padding, which hides its length. */
+/** Encodes a message with random padding, which hides its length. */
 function paddedBytes(message: proto.IMessage | Uint8Array): Buffer {
   return message instanceof Uint8Array ? writeRandomPadMax16(message) : encodeWAMessage(message);
 }

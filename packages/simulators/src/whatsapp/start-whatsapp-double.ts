@@ -25,8 +25,8 @@ import type {
 import { ClientLink } from './wire.ts';
 
 /**
- * Starts WhatsApp's servers for one account on loopback, with the phones of the people it talks to:
- * the real wire format including Noise and Signal, and injectable faults.
+ * Starts a local WhatsApp server for one account, with the phones of the account's contacts: the
+ * real protocol including Noise and Signal, and injectable faults.
  */
 export async function startWhatsAppDouble(
   options: WhatsAppDoubleOptions = {},
@@ -73,7 +73,7 @@ function newAccount(
 ): Account {
   const people = new People();
   const me = people.add({ name: 'Owner', ...owner, hidden: false });
-  if (!hasNumber(me)) throw new Error("The account's owner has no number");
+  if (!hasNumber(me)) throw new Error("The account's owner needs a number");
   const faults = new Faults();
   return {
     ...given,
@@ -91,7 +91,7 @@ function hasNumber(person: Person): person is Person & { readonly pn: string } {
   return person.pn !== undefined;
 }
 
-/** The parts that the handle uses. */
+/** The parts of the double that the handle uses. */
 interface Parts {
   readonly account: Account;
   readonly phones: Phones;
@@ -99,7 +99,7 @@ interface Parts {
   readonly media: MediaHost;
 }
 
-/** The handle's methods for people. */
+/** The methods of the handle that act as people. */
 function peopleOf({ account, phones, server, media }: Parts): PeopleSide {
   const acts = new Acts(account, phones, media);
   const groupActs = new GroupActs(account);
@@ -110,11 +110,11 @@ function peopleOf({ account, phones, server, media }: Parts): PeopleSide {
     addGroup: (options) => groupActs.add(options),
     changeGroup: (jid, change) => groupActs.change(jid, change),
     scan: (qr) => {
-      if (server.pairing === undefined) throw new Error('No client waits to be linked');
+      if (server.pairing === undefined) throw new Error('No client is waiting to be linked');
       server.pairing.scan(qr, server.nextDevice());
     },
     typeCode: async (code) => {
-      if (server.pairing === undefined) throw new Error('No client waits to be linked');
+      if (server.pairing === undefined) throw new Error('No client is waiting to be linked');
       await server.pairing.type(code);
     },
     linkWithoutCode: () => {
@@ -127,7 +127,7 @@ function peopleOf({ account, phones, server, media }: Parts): PeopleSide {
   };
 }
 
-/** The handle's methods for observation. */
+/** The methods of the handle that observe the double. */
 function sightsOf({ account, server, media }: Parts): Sights {
   const { transcript, mailbox } = account;
   return {
@@ -147,7 +147,7 @@ function sightsOf({ account, server, media }: Parts): Sights {
   };
 }
 
-/** The handle's methods for faults. */
+/** The methods of the handle that inject faults. */
 function troublesOf({ account, phones, server }: Parts): Troubles {
   const { faults, people } = account;
   return {

@@ -18,7 +18,7 @@ const SALT = 32;
 const IV = 16;
 const GCM_IV = 12;
 const KEY = 32;
-/** The servers only accept names of a browser and a system in this format. */
+/** The servers accept only names of a browser and a system in this format. */
 const DISPLAY =
   /^(Chrome|Edge|Firefox|IE|Opera|Safari) \((Android|Linux|Mac OS|Ubuntu|Windows|iOS)\)$/;
 
@@ -28,7 +28,10 @@ interface Taken {
   readonly ephemeral: KeyPair;
 }
 
-/** Linking by a typed code: the requests of the client that shows it, and the phone's responses. */
+/**
+ * Linking by a typed code: the requests of the client that shows the code, and the phone's
+ * responses.
+ */
 export class TypedCode {
   readonly #account: Account;
   readonly #noiseKey: Uint8Array;
@@ -44,7 +47,7 @@ export class TypedCode {
     this.#wrapped = bytes(child(hello, 'link_code_pairing_wrapped_companion_ephemeral_pub'));
   }
 
-  /** The reason why the servers refuse a client; undefined when they accept it. */
+  /** Returns the reason why the servers refuse a client; undefined when they accept it. */
   refusal(hello: BinaryNode): string | undefined {
     if (!/^\d{7,15}@s\.whatsapp\.net$/.test(hello.attrs.jid ?? '')) return 'bad-request';
     if (!DISPLAY.test(bytes(child(hello, 'companion_platform_display')).toString()))
@@ -55,14 +58,14 @@ export class TypedCode {
     return undefined;
   }
 
-  /** The servers' response to an accepted request. */
+  /** Returns the servers' response to an accepted request. */
   accepted(): BinaryNode {
     return node(TAG, { stage: 'companion_hello' }, [node('link_code_pairing_ref', {}, this.#ref)]);
   }
 
   /**
-   * A code is typed on the phone; returns what the client receives. A wrong code shows only in the
-   * client's response.
+   * Handles a code typed on the phone and returns the notification for the client. A wrong code is
+   * detected only from the client's response.
    */
   async type(code: string): Promise<BinaryNode> {
     const ephemeral = Curve.generateKeyPair();
@@ -92,8 +95,8 @@ export class TypedCode {
   }
 
   /**
-   * The secret that client and phone share from now on, derived from the client's response.
-   * @throws Error for a wrong code, another client's identity, or another reference
+   * Returns the secret that client and phone share from now on, derived from the client's response.
+   * @throws Error for a wrong code, another client's identity, or an unknown reference
    */
   secret(finish: BinaryNode): Buffer {
     const taken = this.#taken;
@@ -119,7 +122,7 @@ async function opened(wrapped: Buffer, code: string): Promise<Buffer> {
   return aesDecryptCTR(wrapped.subarray(SALT + IV), key, iv);
 }
 
-/** The client's identity, the phone's identity, and a random number, 32 bytes each. */
+/** The client's identity, the phone's identity, and a random number, each 32 bytes long. */
 function bundleOf(finish: BinaryNode, shared: Uint8Array): [Buffer, Buffer, Buffer] {
   const wrapped = bytes(child(finish, 'link_code_pairing_wrapped_key_bundle'));
   const key = hkdf(shared, KEY, {

@@ -23,13 +23,13 @@ const ALL_INTENTS = [
   GatewayIntentBits.MessageContent,
 ];
 
-/** A double with a real, connected discord.js client; `heard` collects the messages received. */
+/** A double with a real, connected discord.js client; `heard` collects the received messages. */
 export interface Stage {
   readonly double: DiscordDouble;
   readonly client: Client<true>;
   readonly channel: TextChannel;
   readonly heard: Message[];
-  /** Waits until discord.js has received this many messages of others. */
+  /** Waits until discord.js has received this many messages from others. */
   hears(count: number): Promise<Message[]>;
 }
 
@@ -44,7 +44,6 @@ export function newClient(double: DiscordDouble, intents = ALL_INTENTS): Client 
   return client;
 }
 
-/** Starts a double that is stopped after the test. */
 export async function startDouble(options: DiscordDoubleOptions = {}): Promise<DiscordDouble> {
   const double = await startDiscordDouble(options);
   running.push(() => double.close());
@@ -77,7 +76,7 @@ export async function stage(
   };
 }
 
-/** Destroys the clients first, then their doubles. */
+/** Destroys the clients before their doubles. */
 export async function endStages(): Promise<void> {
   for (const end of running.splice(0).reverse()) await end();
 }

@@ -2,7 +2,7 @@ import type { FormattedLine, Inline } from '../../formatting/marked-lines.ts';
 import { drawText } from './detected.ts';
 import { escapeText } from './escape.ts';
 
-/** Draws the lines of a message of WhatsApp, Slack or Google Chat. */
+/** Renders the lines of a message from WhatsApp, Slack or Google Chat. */
 export function drawMarkedLines(lines: readonly FormattedLine[]): string {
   return lines.map(drawLine).join('');
 }
@@ -36,8 +36,8 @@ function drawInline(inline: Inline): string {
 }
 
 /**
- * Monospace on one line is inline; over several lines it is a block, whose first and last line ends
- * are invisible.
+ * Monospace on one line is inline; monospace over several lines is a block, whose first and last
+ * line ends are invisible.
  */
 function drawMonospace(text: string): string {
   if (!text.includes('\n')) return `<tt>${escapeText(text)}</tt>`;

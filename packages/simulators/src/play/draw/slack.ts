@@ -11,7 +11,7 @@ import { isRecord, type Json, recordsIn } from '../../slack/wire.ts';
 import { drawText } from './detected.ts';
 import { escapeText } from './escape.ts';
 
-/** Draws the blocks of a message as Slack shows them; buttons are drawn by the page. */
+/** Renders the blocks of a message as Slack shows them; the page renders the buttons. */
 export function drawSlack(blocks: readonly Json[], names: Names): string {
   return blocks.map((block) => drawBlock(block, names)).join('');
 }
@@ -69,7 +69,7 @@ function drawRichText(parts: readonly RichText[], names: Names): string {
       const content = drawInline(part.elements, names);
       if (part.type === 'rich_text_quote') return `<blockquote><div>${content}</div></blockquote>`;
       if (part.type === 'rich_text_preformatted') return `<pre>${content}</pre>`;
-      // HTML does not draw a line end at the end of a block.
+      // HTML does not display a line end at the end of a block.
       return `<div>${content.replace(/\n$/, '\n\u200b')}</div>`;
     })
     .join('');

@@ -6,7 +6,7 @@ import type { SlackDouble, SlackDoubleOptions } from '../slack-double.ts';
 import { startSlackDouble } from '../start-slack-double.ts';
 import { isRecord, type Json } from '../wire.ts';
 
-/** Slack's clients log every refusal. */
+/** This logger is silent because Slack's clients log every refusal. */
 const nothing = () => undefined;
 const SILENT: Logger = {
   ...{ debug: nothing, info: nothing, warn: nothing, error: nothing },
@@ -15,7 +15,7 @@ const SILENT: Logger = {
 
 const closing: (() => unknown)[] = [];
 
-/** Closes everything that these helpers have started, newest first. */
+/** Closes everything that these helpers started, newest first. */
 export async function endAll(): Promise<void> {
   for (const close of closing.splice(0).reverse()) await close();
 }
@@ -61,7 +61,6 @@ export async function connectSocket(
   return client;
 }
 
-/** One request that the double made to the bot. */
 export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;

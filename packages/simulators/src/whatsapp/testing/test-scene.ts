@@ -16,12 +16,12 @@ import { hushLibsignal, silentLogger } from '../quiet.ts';
 import { startWhatsAppDouble } from '../start-whatsapp-double.ts';
 import type { WhatsAppDouble, WhatsAppDoubleOptions } from '../whatsapp-double.ts';
 
-/** A double for one test and clients connected to it; all are closed after the test. */
+/** A double for one test and the clients connected to it; all are closed after the test. */
 export interface Scene {
   readonly double: WhatsAppDouble;
-  /** Credentials that the double accepts as linked. */
+  /** Returns credentials that the double accepts as linked. */
   readonly auth: AuthenticationState;
-  /** Connects another client, with other credentials or settings. */
+  /** Connects another client with different credentials or settings. */
   connect(options?: Partial<UserFacingSocketConfig>): BaileysClient;
 }
 
@@ -57,13 +57,13 @@ export async function startOpenScene(
   return { ...scene, client };
 }
 
-/** One upsert of a message, as the client reported it. */
+/** A message event (`upsert`) as reported by the client. */
 interface Upsert {
   readonly type: BaileysEventMap['messages.upsert']['type'];
   readonly message: WAMessage;
 }
 
-/** A real Baileys client connected to a double, and everything it reported. */
+/** A real Baileys client connected to a double, and the events it reported. */
 export class BaileysClient {
   readonly socket: WASocket;
   readonly upserts: Upsert[] = [];
@@ -109,7 +109,6 @@ export class BaileysClient {
     );
   }
 
-  /** The latest QR code. */
   get qr(): string | undefined {
     return this.connection.findLast(({ qr }) => qr !== undefined)?.qr;
   }
@@ -125,7 +124,7 @@ export class BaileysClient {
 
   /**
    * The status updates of the client's own message, oldest first. A receipt that arrives while
-   * Baileys buffers events (100 ms) becomes part of the message's upsert instead.
+   * Baileys buffers events (100 ms) is merged into the message's upsert.
    */
   statuses(id: string | null | undefined): (number | null | undefined)[] {
     const shown = this.upserts.filter(({ message }) => message.key.id === id);
@@ -136,7 +135,7 @@ export class BaileysClient {
     ];
   }
 
-  /** Why the connection closed: a `DisconnectReason`. */
+  /** The reason for closing the connection: a `DisconnectReason`. */
   get closedWith(): number | undefined {
     const end = this.connection.find(({ connection }) => connection === 'close')?.lastDisconnect;
     const error: unknown = end?.error;
@@ -174,7 +173,7 @@ function linkedAuth(double: WhatsAppDouble): AuthenticationState {
   return { creds, keys: store };
 }
 
-/** The text of a message, in either of the fields that phones use. */
+/** Returns the text of a message from either of the fields that phones use. */
 export function textOf({ message }: WAMessage): string | undefined {
   return message?.conversation ?? message?.extendedTextMessage?.text ?? undefined;
 }
