@@ -11,6 +11,12 @@ import type { NewPrompt } from './prompt-rows.ts';
 import type { SpendAccount, TurnUsage } from './spend.ts';
 import type { Row } from './tables.ts';
 
+/**
+ * What replaces removed text in rows that have to stay: `deleted` in deleted conversations,
+ * `forgotten` everywhere else. A search does not find these words.
+ */
+export const MARKS = { deleted: '[deleted]', forgotten: '[forgotten]' } as const;
+
 /** How freely the agent acts in a conversation (G04); the mode survives `/new` and restarts. */
 export type ConversationMode = 'agent' | 'ask' | 'plan';
 

@@ -7,7 +7,7 @@ import {
   type Sql,
   selectJsonItem,
 } from '../database.ts';
-import { MARKS } from '../forgetting/phrase-redactor.ts';
+import { MARKS } from '../rows.ts';
 import { getMessageText, getPartText } from './messages.ts';
 
 /*

@@ -1,5 +1,6 @@
 import { lockConversation } from '../conversations.ts';
 import { type Database, defineStatement, type Sql } from '../database.ts';
+import { MARKS } from '../rows.ts';
 import type { SharedClock } from '../shared-clock.ts';
 import { stopLane, stopSubAgents } from '../stop.ts';
 import { OF_CONVERSATION } from '../tables/conditions.ts';
@@ -16,7 +17,6 @@ import { buildLetterDeletion } from './copies.ts';
 import { emptyLane, sumCounts } from './empty-lane.ts';
 import { getForgottenTable } from './forgotten-tables.ts';
 import { listSubAgentLanes } from './person.ts';
-import { MARKS } from './phrase-redactor.ts';
 
 /** A request to delete a conversation. */
 export interface DeletionRequest {

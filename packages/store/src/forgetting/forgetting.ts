@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { getConversationAgent } from '@parley/core';
 import { type Database, defineStatement, encodeJson } from '../database.ts';
 import type { StoredFiles } from '../files/stored-files.ts';
+import { MARKS } from '../rows.ts';
 import type { SharedClock } from '../shared-clock.ts';
 import { listPartsWithText, listTurns } from './carried-words.ts';
 import { dropUnusedTexts, forgetInCopies, forgetInPrompts } from './copies.ts';
@@ -10,7 +11,7 @@ import type { DeletionCounts, DeletionRequest, DeletionResult } from './delete-c
 import { FORGOTTEN_TABLES, getForgottenTable, rewriteRows } from './forgotten-tables.ts';
 import type { PersonForgetRequest, PersonForgetResult } from './person.ts';
 import { forgetPerson } from './person.ts';
-import { createPhraseRedactor, MARKS, type Redact } from './phrase-redactor.ts';
+import { createPhraseRedactor, type Redact } from './phrase-redactor.ts';
 
 /** What to forget, and where. */
 export interface ForgetRequest {

@@ -9,7 +9,7 @@ import {
   defineStatement,
   encodeJson,
 } from '../database.ts';
-import type { MessageRow } from '../rows.ts';
+import { MARKS, type MessageRow } from '../rows.ts';
 import { stopLane, stopSubAgents } from '../stop.ts';
 import { OF_CONVERSATION } from '../tables/conditions.ts';
 import {
@@ -29,7 +29,6 @@ import {
 } from './copies.ts';
 import { emptyLane, sumCounts } from './empty-lane.ts';
 import { getForgottenTable } from './forgotten-tables.ts';
-import { MARKS } from './phrase-redactor.ts';
 import {
   type PersonInGroup,
   type PersonMessages,

@@ -4,12 +4,6 @@
  */
 export type Redact = (value: unknown) => unknown;
 
-/**
- * What replaces removed text in rows that have to stay: `deleted` in deleted conversations,
- * `forgotten` everywhere else. A search does not find these words.
- */
-export const MARKS = { deleted: '[deleted]', forgotten: '[forgotten]' } as const;
-
 /** Fields that contain values for code instead of human text; they stay unchanged. */
 const FIXED: ReadonlySet<string> = new Set(
   (

@@ -8,7 +8,7 @@ import {
   type ParameterValues,
   type Sql,
 } from '../database.ts';
-import { INBOX_COLUMNS, type InboxRow, type MessageRow, readInboxRow } from '../rows.ts';
+import { INBOX_COLUMNS, type InboxRow, MARKS, type MessageRow, readInboxRow } from '../rows.ts';
 import {
   findOutsideQuestions,
   forgetOutsideQuestions,
@@ -19,7 +19,7 @@ import {
 import { dropDeadLetters, removeText } from './copies.ts';
 import { emptyLane, sumCounts } from './empty-lane.ts';
 import { FORGOTTEN_TABLES, type ForgottenTable, rewriteRows } from './forgotten-tables.ts';
-import { createPhraseRedactor, MARKS, type Redact } from './phrase-redactor.ts';
+import { createPhraseRedactor, type Redact } from './phrase-redactor.ts';
 
 /**
  * The number of a person's newest texts that are also removed from shared rows, and the minimum
