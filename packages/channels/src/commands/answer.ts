@@ -4,7 +4,7 @@ import { APPROVAL_CODE_LENGTH, parseTypedCode } from '../ingress/one-time-code.t
 import { toPersonId } from '../ingress/sender.ts';
 import { chatCommand } from './command.ts';
 
-/** Answers a question of `ask_user`: a code, and a number, `skip` or other text. */
+/** Answers a question of `ask_user`: a code, followed by a number, `skip` or other text. */
 export const answer = chatCommand({
   name: 'answer',
   summary: 'answer what I asked you',

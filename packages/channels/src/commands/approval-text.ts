@@ -5,8 +5,8 @@ import { toPersonId } from '../ingress/sender.ts';
 import type { CommandAnswer, CommandContext } from './command.ts';
 
 /**
- * Decides by the typed code and returns the answer; without an argument it only lists what is
- * pending.
+ * Decides the approval with the typed code and returns the answer; without an argument, only lists
+ * the pending approvals.
  */
 export async function decideApproval(
   { argument, message }: Pick<CommandContext, 'argument' | 'message'>,
@@ -26,8 +26,8 @@ export async function decideApproval(
 }
 
 /**
- * The answer to `/approve` and `/deny`, in Markdown. A pending question is shown in full, exactly
- * as it was asked in this conversation.
+ * The answer to `/approve` and `/deny`, in Markdown. A pending question is shown in full, with the
+ * text of the original question in this conversation.
  */
 export function describeApprovalVerdict(verdict: ApprovalVerdict): string {
   switch (verdict.kind) {
@@ -59,7 +59,7 @@ function describeClosedApproval({ state, tool }: Approval): string {
     case 'expired':
     // Questions are closed with a different text.
     case 'answered':
-    // It has expired, but its state has not been updated yet.
+    // The approval has expired, but its state has not been updated yet.
     case 'pending':
       return `Too late: without an answer I treated \`${tool}\` as refused.`;
   }

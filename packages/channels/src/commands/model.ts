@@ -21,7 +21,7 @@ const DEFAULT_MODEL = 'default';
 
 /**
  * Null for the model from the settings; undefined when the name is empty, unknown or ambiguous.
- * Part of a name is enough if only one name contains it.
+ * Part of a name is enough if it matches only one model.
  */
 function parseModelChoice(argument: string, known: readonly string[]): string | null | undefined {
   if (argument === '') return undefined;
@@ -48,7 +48,7 @@ function describeModels(context: CommandContext, now: string | null): string {
   ].join('\n\n');
 }
 
-/** Names the answering model. Only the owner is told how the settings chose it. */
+/** Only the owner is shown why this model was chosen. */
 function describeAnsweringModel(
   { situation, audience }: CommandContext,
   now: string | null,

@@ -1,6 +1,6 @@
 import { chatCommand } from './command.ts';
 
-/** The key of an answer's part, as contained in the button below its notice. */
+/** The key of an answer's part, taken from the button below its notice. */
 const PART_KEY = /^[\w-]{20,}$/;
 
 const TEXTS = {
@@ -18,7 +18,7 @@ export const resend = chatCommand({
   who: 'everyone',
   groupRight: 'limits',
   async run({ argument, message, asker }, transaction) {
-    // A button names the part; text that a person types does not.
+    // A button names the part; a typed command does not.
     const key = PART_KEY.test(argument) ? argument : null;
     const found = await transaction.resend({
       key,

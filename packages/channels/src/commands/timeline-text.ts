@@ -10,7 +10,7 @@ import { formatMessageName } from '@parley/core/timeline';
 
 /**
  * Where a timeline is shown: `terminal` is wide, with all details; `chat` is short, in Markdown;
- * `group` is the same without what only the owner may know.
+ * `group` is `chat` without details reserved for the owner.
  */
 export type TimelineSurface = 'terminal' | 'chat' | 'group';
 

@@ -80,7 +80,7 @@ describe('what happened to a message', () => {
     expect(lastLine(story)).toBe(`- 20 s ago (message \`7\`): ${expected}`);
   });
 
-  it('[D08] [W02] names no server in a group', () => {
+  it('[D08] [W02] does not name servers in a group', () => {
     const failed = turn({ outcome: 'failed', reason: 'model at secret-host failed' });
     expect(lastLine(failed, 'others')).not.toContain('secret-host');
   });
@@ -89,7 +89,7 @@ describe('what happened to a message', () => {
     expect(describeStories([], NOW, 'owner')).toBe('I know of no message here.');
   });
 
-  it('[G05] [D08] does not tell a group who besides the owner may decide', () => {
+  it('[G05] [D08] does not show a group who besides the owner may decide', () => {
     const awaits = { ...AWAITED, approvers: ['telegram:7'] };
     const story = turn({ outcome: 'running', finishedAt: null, awaits });
     const line = lastLine(story, 'others');
@@ -134,7 +134,7 @@ describe('/why', () => {
     ).not.toContain('secret');
   });
 
-  it('[D08] reports what was accepted and why, as well as floods', async () => {
+  it('[D08] reports accepted messages with the reason, and rate-limited ones', async () => {
     for (const messageId of ['1', '2', '3', '4']) await scene.receive(createMessage({ messageId }));
     await why({});
     const answer = (await scene.told()).at(-1);

@@ -1,22 +1,21 @@
 import type { Capabilities, ChatType, Rate } from '@parley/core';
 
-/** The facts about a chat that determine its rate. */
 export interface PacedChat {
   readonly chatId: string;
   readonly chatType?: ChatType | undefined;
 }
 
 /**
- * Decides when a part may be sent to a chat, so that the platform need not refuse it (D05). `now`
- * is monotonic time, in ms.
+ * Decides when a part may be sent to a chat, so that the platform does not have to refuse it (D05).
+ * `now` is monotonic time, in ms.
  */
 export interface Pacer {
   /**
-   * Takes a permit to send one part now and returns 0; otherwise takes nothing and returns how long
-   * to wait, in ms.
+   * Takes a permit to send one part now and returns 0; otherwise takes no permit and returns the
+   * delay in ms.
    */
   take(chat: PacedChat, now: number): number;
-  /** Takes a permit to send one preview; returns false when that could delay an answer. */
+  /** Takes a permit to send one preview; returns false when the preview could delay an answer. */
   takeSpare(chat: PacedChat, now: number): boolean;
   /**
    * Pauses as the platform requested: for this chat, or for the entire account if no chat is given.
