@@ -10,7 +10,10 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-/** The record of a process that learns how often this message has crashed earlier ones. */
+/**
+ * The receipt record of a process started after this message crashed earlier processes the given
+ * number of times.
+ */
 function recordWith(
   ends: CrashCounts,
 ): WorkRecord & { readonly recorded: readonly CrashableWork[] } {
@@ -44,7 +47,7 @@ describe('a message whose ingress crashes the process', () => {
     expect((await receive(createMessage({ messageId: '2' }), CAPABILITIES)).kind).toBe('accepted');
   });
 
-  it('[F05] sends no notice to people who would get no answer', async () => {
+  it('[F05] causes no notice to people who would get no answer', async () => {
     const work = recordWith({ hangs: 0, deaths: 5 });
     const receive = scene.ingressWith(
       { access: { ...POLICY.access, direct: 'disabled' } },
