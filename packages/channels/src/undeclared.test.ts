@@ -13,7 +13,7 @@ const bare: ChannelAdapter = {
 const typed = { ...CAPABILITIES, typing: true };
 const streaming = { minIntervalMs: 1, update: typing.show, end: typing.show };
 
-describe('what an adapter declares', () => {
+describe('the declaration of an adapter', () => {
   it.each<[what: string, adapter: ChannelAdapter, found: string[]]>([
     ['nothing of neither', bare, []],
     ['typing that is there', { ...bare, capabilities: typed, typing }, []],
@@ -33,7 +33,7 @@ describe('what an adapter declares', () => {
       },
       ['"react" is there and not declared'],
     ],
-  ])('[F04] is compared with what the adapter has: %s', (_, adapter, found) => {
+  ])("[F04] is compared with the adapter's objects: %s", (_, adapter, found) => {
     expect(findUndeclaredCapabilities(adapter)).toEqual(found);
   });
 });

@@ -230,7 +230,7 @@ export interface Throttle {
 /**
  * Creates a throttle around `task`; a failure of the task is logged, and the next request runs the
  * task again.
- * @param firstAfterMs how long the first run waits after its request.
+ * @param firstAfterMs delay between the first request and its run, in ms.
  */
 function createThrottle(
   {
@@ -287,16 +287,17 @@ function createThrottle(
 }
 
 /**
- * Quick answers need no typing indicator: it would cost a call and arrive together with the answer.
- * In ms.
+ * A typing indicator for a quick answer would cost a call and arrive together with the answer. In
+ * ms.
  */
 const TYPING_AFTER_MS = 300;
 
-/** A quick answer needs no reaction either. In ms. */
+/** A quick answer gets no reaction either. In ms. */
 const ACKNOWLEDGE_AFTER_MS = 1_500;
 
 /**
- * Adds a reaction to a message after a moment, and removes it when the returned function is called.
+ * Adds a reaction to a message after a short delay, and removes it when the returned function is
+ * called.
  */
 function showReaction(
   react: (emoji: string | undefined) => Promise<void>,
@@ -318,13 +319,13 @@ function showReaction(
   }, ACKNOWLEDGE_AFTER_MS).unref();
   return () => {
     clearTimeout(timer);
-    // The two calls run in order; otherwise the reaction would stay.
+    // The two calls run in order; otherwise the reaction could remain on the message.
     if (isShown) void shown.then(() => show(undefined));
   };
 }
 
 /**
- * Shows "typing" after a moment, and again as often as the platform needs it, until the returned
+ * Shows "typing" after a short delay, and repeats it at the platform's interval, until the returned
  * function is called.
  */
 function keepTyping(

@@ -14,9 +14,7 @@ export type {
 
 const WHO_WRITES = 'Who has the token of the gateway writes there, as the owner';
 
-/**
- * The ids of the page and the terminal: the person is always the owner, and there are no groups.
- */
+/** On the page and the terminal, the person is always the owner, and there are no groups. */
 const WEB_IDS: ChannelIds = {
   person: {
     expected: `the only person there: ${OWNER_ID}`,
