@@ -1,22 +1,21 @@
 /*
- * An answer that is still being written: what is incomplete at its end is completed or omitted, so
- * that it can be rendered like any other. This examines lines and characters, without the parser;
- * where Markdown's rules are subtler, the worst outcome is a visible mark character until the next
- * update.
+ * An unfinished answer is completed or shortened at its end, so that it can be rendered like any
+ * other. The code examines lines and characters, without the parser; where Markdown's rules are
+ * subtler, the worst outcome is a visible mark character until the next update.
  */
 
-/** Half a surrogate pair or half a line break. */
+/** Matches half a surrogate pair or half a line break. */
 const HALF_CHARACTER = /[\r\ud800-\udbff]$/;
-/** Indent, quote marks and list markers. */
+/** Matches indent, quote marks and list markers. */
 const PREFIX = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*/;
 /**
- * Text that may still become a list marker, heading, rule, underline, fence, row, delimiter row or
- * task.
+ * Matches text that may still become a list marker, heading, rule, underline, fence, row, delimiter
+ * row or task.
  */
 const HALF_LINE = /^(?:[-*+_=#~`|$>]+|\\\[?|\d{1,9}[.)]?|[|:\- \t]+|\[[ xX]?\]?)$/;
 const OPENS_FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;
 
-/** The Markdown with formats closed, and without half-written signs, links, rows and lines. */
+/** The Markdown with formats closed, and without incomplete characters, links, rows and lines. */
 export function completeMarkdown(markdown: string): string {
   const lines = markdown.replace(HALF_CHARACTER, '').split('\n');
   const fence = findClosingFence(lines.slice(0, -1));
@@ -40,7 +39,7 @@ function findClosingFence(lines: readonly string[]): string | undefined {
   for (const line of lines) {
     const content = withoutMarkers(line).trim();
     if (closing === undefined) {
-      // A fence without its line end may get a language yet.
+      // A fence without its line end may still get a language.
       const [, ticks, tildes] = OPENS_FENCE.exec(content) ?? [];
       closing = ticks ?? tildes;
     } else if (content.startsWith(closing) && /^(?:`+|~+)$/.test(content)) {
@@ -51,8 +50,8 @@ function findClosingFence(lines: readonly string[]): string | undefined {
 }
 
 /**
- * Removes the last line while its meaning is undecided (it would flicker), and a header row before
- * the row below it.
+ * Removes the last line while its meaning is undecided (it would flicker), and a header row until
+ * the delimiter row is complete.
  */
 function dropHalfLines(lines: string[]): void {
   const last = lines.at(-1) ?? '';
@@ -63,7 +62,7 @@ function dropHalfLines(lines: string[]): void {
   else if (isHalf) lines.pop();
 }
 
-/** The beginning of the last block's text; undefined if nothing that follows can belong to it. */
+/** The beginning of the last block's text; undefined if no later text can belong to the block. */
 function findStartOfText(
   lines: readonly string[],
 ): { readonly line: number; readonly column: number } | undefined {
@@ -106,16 +105,17 @@ const containerMarkers = (line = '') => PREFIX.exec(line)?.[0] ?? '';
 const withoutMarkers = (line = '') => line.slice(containerMarkers(line).length);
 
 /**
- * An unfinished element at the very end: an escape, a bar or tilde, a character reference, a tag, a footnote's name.
+ * Matches an unfinished element at the very end: an escape, a bar or tilde, a character reference,
+ * a tag, a footnote's name.
  */
 const HALF_END =
   /(?:\\|(?<!\|)\||(?<!~)~|&(?:#?\w{0,8})?|<(?:\/?(?:u|i|in|ins)?|br?\s*\/?)|\[\^[^\s\]]*\]?)$/i;
 const HALF_AUTOLINK = /<(?=[a-z][a-z\d+.-]{1,31}:[^\s<>]*$)/i;
-/** From the `]` of a link on whose address has not ended. */
+/** The range from the `]` of a link whose address is incomplete. */
 const HALF_LINK =
   /^\](?:\((?:\\.|[^()\s\\]|\((?:(?:\\.|[^()\s\\])*\))?)*(?:\s+(?:["'(][^"')]*)?)?|\[[^\]]*)?$/;
 
-/** Signs with a meaning inside a paragraph; all but the named ones stay as they are. */
+/** Characters with a meaning inside a paragraph; only the named ones change the output. */
 const SIGNS = new RegExp(
   [
     /\\\([^`]*?\\\)|\\\[[^`]*?\\\]|\\[^\w\s([]/,
@@ -132,7 +132,6 @@ const SIGNS = new RegExp(
   'giu',
 );
 
-/** An open format or bracket, and its position in the output. */
 interface OpenMark {
   readonly mark: string;
   readonly at: number;

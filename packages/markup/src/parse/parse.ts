@@ -152,7 +152,7 @@ export function collectDefinitions(pieces: readonly SourcePiece[]): string {
     if (links.length + footnotes.length >= MAX_DEFINITIONS || length > MAX_LENGTH) break;
     (line[1] === '^' ? footnotes : links).push(lent);
   }
-  // The rule ends the last footnote, which would otherwise include an indented line that follows.
+  // The rule ends the last footnote, which would otherwise include an indented line after it.
   if (footnotes.length > 0) footnotes.push('', '***', '');
   return (
     [...footnotes, ...links].map((line) => `${line}\n`).join('') + (links.length > 0 ? '\n' : '')
