@@ -162,7 +162,8 @@ function closeMarks(paragraph: string): string {
     if (mark !== undefined) {
       const rest = text.slice(from);
       if (/^[`\\$]/.test(mark)) {
-        // Everything behind it is code or maths; signs at the end are the beginning of the closing ones.
+        // The text after the opening characters is code or math; such characters at the end begin
+        // the closing ones.
         const inside = rest.replace(/(?<![`\\$])[`\\$]+$/, '');
         const whole = inside.trim() === '' ? '' : mark + inside + (CLOSING[mark] ?? mark);
         return closeAllMarks(out + whole, open);
@@ -188,7 +189,10 @@ const closeTo = (open: OpenMark[], at: number) => {
   if (at >= 0) open.length = at;
 };
 
-/** Formats and brackets that are closed; of more, the outer ones stay as visible signs. Closing each costs the length of the text. */
+/**
+ * The maximum number of formats and brackets that are closed; the characters of outer ones beyond
+ * it stay visible. Closing each one costs time proportional to the length of the text.
+ */
 const MAX_OPEN = 100;
 
 function openMark(mark: string, open: OpenMark[], out: string): string {
@@ -200,7 +204,10 @@ function openMark(mark: string, open: OpenMark[], out: string): string {
 const WORD = /[\p{L}\p{N}]/u;
 const LATIN = /[\p{N}\p{Script=Latin}]/u;
 
-/** Reads a run of `*`, `_`, `~~` or `||`, which may close and open formats; returns what is kept of it. */
+/**
+ * Reads a run of `*`, `_`, `~~` or `||`, which may close and open formats; returns the characters
+ * to keep.
+ */
 function readMark(
   run: string,
   { before, after }: { readonly before: string; readonly after: string },
@@ -221,7 +228,7 @@ function readMark(
     open.length = index;
   }
   const kept = run.slice(0, run.length - left.length);
-  // Text at the very end may still become more.
+  // More text may follow at the very end.
   if (after === '' || left === '') return kept;
   if (after.trim() === '' || (inWord && (sign !== '*' || LATIN.test(after)))) return run;
   const first = left.length > 2 ? left.slice(0, 2) : left;
@@ -230,7 +237,7 @@ function readMark(
   return second === '' ? opened : opened + openMark(second, open, out + opened);
 }
 
-/** Closes what is open, innermost first; what has nothing in it yet is left out. */
+/** Closes the open formats, innermost first; a format without text is omitted. */
 function closeAllMarks(text: string, open: readonly OpenMark[]): string {
   let out = text;
   for (const { mark, at } of open.toReversed()) {

@@ -2,8 +2,8 @@ import type { DialectCapabilities, LinkRule } from '../capabilities.ts';
 import type { RunMark, TextRun } from '../document.ts';
 
 /**
- * Removes the blank lines at the beginning and end of runs, which separate nothing.
- * @param isFlush also removes the space that their first line begins with.
+ * Removes the blank lines at the beginning and end of runs, which have no text to separate.
+ * @param `isFlush` also removes the space at the start of their first line.
  */
 export function trimOuterBreaks(all: readonly TextRun[], isFlush = false): TextRun[] {
   const text = all.map(getWhiteSpaceShape).join('');

@@ -41,7 +41,7 @@ function formatNotice({ names, left }: SkillSnapshot): string {
 const calledSkillsLayer: Layer = {
   id: 'called-skills',
   volatility: 'turn',
-  // Placed outside the system prompt: inside, it would invalidate the cache of everything after it
+  // The text is outside the system prompt, where it would invalidate the cache of all later text
   // for one turn.
   placement: 'user',
   modes: ['full', 'minimal'],
