@@ -87,7 +87,7 @@ export interface ChannelContext<Settings> {
   /** Values that this account keeps across restarts. */
   readonly values: AdapterValues;
   /**
-   * False once another gateway may serve this account. The check compares clocks, so it is correct
+   * False once another gateway may serve this account. The check uses the clock, so it is correct
    * even after a stall, before any timer or signal has fired. Call it just before a request that no
    * row fences, such as a preview.
    */

@@ -15,7 +15,7 @@ const { htmlOfPart } = createAnswerPrinter();
 
 describe('rendering of a part on the page', () => {
   it.each(['telegram', 'discord', 'whatsapp', 'slack', 'gfm', 'plain', 'markdown'] as const)(
-    "[U08] sent as %s is rendered as in the chat on the page",
+    '[U08] sent as %s is rendered as in the chat on the page',
     async (dialect) => {
       const target = targetOf(dialect);
       const [part] = render(TABLE, target);

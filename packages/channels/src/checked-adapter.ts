@@ -141,7 +141,7 @@ function readThrown(defects: Defects, thrown: unknown): ChannelError {
       ? thrown
       : new ChannelError(data.failure, data.message, thrown);
   const reason = reasonOf(thrown);
-  defects.note('send (thrown)', `it threw something else than a ChannelError: ${reason}`);
+  defects.note('send (thrown)', `it threw something other than a ChannelError: ${reason}`);
   return new ChannelError({ kind: 'unknown-outcome' }, reason, thrown);
 }
 
@@ -191,8 +191,7 @@ function checkFiles(files: FilesCapability, defects: Defects): FilesCapability {
       const fetched = await files.fetch(ref, limit, signal);
       const bytes = checkReturned(defects, 'files.fetch', Bytes, fetched, null);
       if (bytes !== null && bytes.length <= limit) return bytes;
-      if (bytes !== null)
-        defects.note('files.fetch', 'it returned more bytes than it was asked for');
+      if (bytes !== null) defects.note('files.fetch', 'it returned more bytes than requested');
       const message = 'The channel returned no usable file. This is a bug in the channel.';
       throw new ChannelError({ kind: 'refused' }, message);
     },

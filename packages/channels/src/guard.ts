@@ -130,7 +130,9 @@ export function findUndeclaredCapabilities(adapter: ChannelAdapter): readonly st
   ];
   return pairs.flatMap(([name, declared, there]) => {
     if (declared === there) return [];
-    return [declared ? `"${name}" is declared and missing` : `"${name}" is there and not declared`];
+    return [
+      declared ? `"${name}" is declared but missing` : `"${name}" is present but not declared`,
+    ];
   });
 }
 

@@ -20,10 +20,10 @@ describe('the declaration of an adapter', () => {
     [
       'typing that is missing',
       { ...bare, capabilities: typed },
-      ['"typing" is declared and missing'],
+      ['"typing" is declared but missing'],
     ],
-    ['typing not at all', { ...bare, typing }, ['"typing" is there and not declared']],
-    ['streaming not at all', { ...bare, streaming }, ['"streaming" is there and not declared']],
+    ['typing not at all', { ...bare, typing }, ['"typing" is present but not declared']],
+    ['streaming not at all', { ...bare, streaming }, ['"streaming" is present but not declared']],
     [
       'one of three capability objects',
       {
@@ -31,7 +31,7 @@ describe('the declaration of an adapter', () => {
         capabilities: { ...bare.capabilities, edit: true },
         messages: { edit: typing.show, react: typing.show },
       },
-      ['"react" is there and not declared'],
+      ['"react" is present but not declared'],
     ],
   ])("[F04] is compared with the adapter's objects: %s", (_, adapter, found) => {
     expect(findUndeclaredCapabilities(adapter)).toEqual(found);

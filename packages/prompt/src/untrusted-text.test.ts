@@ -119,46 +119,49 @@ function fencesIn(context: string, fence: { readonly open: string; readonly clos
   return lower.split(fence.open).length - 1 + lower.split(fence.close).length - 1;
 }
 
-describe.each(ASSEMBLERS)('in layout $name, text chosen by chat users', ({ assembler, userFence }) => {
-  it.each(['group', 'direct'] as const)(
-    '[P18] changes not one byte of the system prompt of a %s chat',
-    async (chatType) => {
-      const { system } = await promptOf(assembler, HARMLESS, chatType);
+describe.each(ASSEMBLERS)(
+  'in layout $name, text chosen by chat users',
+  ({ assembler, userFence }) => {
+    it.each(['group', 'direct'] as const)(
+      '[P18] changes not one byte of the system prompt of a %s chat',
+      async (chatType) => {
+        const { system } = await promptOf(assembler, HARMLESS, chatType);
+        await fc.assert(
+          fc.asyncProperty(words, async (said) => {
+            expect((await promptOf(assembler, said, chatType)).system).toBe(system);
+          }),
+          toRunOptions(100),
+        );
+      },
+    );
+
+    it('[P18] neither opens nor closes a frame of the user message, and hides no text in it', async () => {
+      const usual = await promptOf(assembler, HARMLESS, 'group');
       await fc.assert(
         fc.asyncProperty(words, async (said) => {
-          expect((await promptOf(assembler, said, chatType)).system).toBe(system);
+          const { context } = await promptOf(assembler, said, 'group');
+          expect(frameOf(context)).toEqual(frameOf(usual.context));
+          expect(context.match(/[<>]/g)).toEqual(usual.context.match(/[<>]/g));
+          if (userFence !== undefined) expect(fencesIn(context, userFence)).toBe(2);
+          expect(context.replaceAll('\n', '')).not.toMatch(
+            /[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069]/u,
+          );
+          expect(context.isWellFormed()).toBe(true);
         }),
         toRunOptions(100),
       );
-    },
-  );
+    });
 
-  it('[P18] neither opens nor closes a frame of the user message, and hides no text in it', async () => {
-    const usual = await promptOf(assembler, HARMLESS, 'group');
-    await fc.assert(
-      fc.asyncProperty(words, async (said) => {
-        const { context } = await promptOf(assembler, said, 'group');
-        expect(frameOf(context)).toEqual(frameOf(usual.context));
-        expect(context.match(/[<>]/g)).toEqual(usual.context.match(/[<>]/g));
-        if (userFence !== undefined) expect(fencesIn(context, userFence)).toBe(2);
-        expect(context.replaceAll('\n', '')).not.toMatch(
-          /[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069]/u,
-        );
-        expect(context.isWellFormed()).toBe(true);
-      }),
-      toRunOptions(100),
-    );
-  });
-
-  it('[P18] [P10] is truncated beyond the limit, and reaches the model as data otherwise', async () => {
-    const { context } = await promptOf(assembler, HARMLESS, 'group');
-    for (const said of Object.values({ ...HARMLESS, file: HARMLESS.name })) {
-      expect(context).toContain(JSON.stringify(said));
-    }
-    const long = 'y'.repeat(10_000);
-    const novel = { ...HARMLESS, name: long, title: long, quote: long, value: long, file: long };
-    const full = await promptOf(assembler, novel, 'group');
-    expect(full.context.length).toBeLessThan(context.length + 15_000);
-    expect(full.context).toContain('of 10000 characters]');
-  });
-});
+    it('[P18] [P10] is truncated beyond the limit, and reaches the model as data otherwise', async () => {
+      const { context } = await promptOf(assembler, HARMLESS, 'group');
+      for (const said of Object.values({ ...HARMLESS, file: HARMLESS.name })) {
+        expect(context).toContain(JSON.stringify(said));
+      }
+      const long = 'y'.repeat(10_000);
+      const novel = { ...HARMLESS, name: long, title: long, quote: long, value: long, file: long };
+      const full = await promptOf(assembler, novel, 'group');
+      expect(full.context.length).toBeLessThan(context.length + 15_000);
+      expect(full.context).toContain('of 10000 characters]');
+    });
+  },
+);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { toIdPart } from './id-part.ts';
 
-describe("the id part made from the name of a client", () => {
+describe('the id part made from the name of a client', () => {
   const name = fc.oneof(
     fc.string({ maxLength: 80 }),
     fc.string({ maxLength: 8, unit: 'binary' }),
@@ -15,7 +15,7 @@ describe("the id part made from the name of a client", () => {
     .tuple(name, fc.nat({ max: 2 }))
     .map(([one, times]) => Array.from({ length: times }).reduce<string>(toIdPart, one));
 
-  it("[F14] differs for different names, even if one name imitates the hash of another", () => {
+  it('[F14] differs for different names, even if one name imitates the hash of another', () => {
     fc.assert(
       fc.property(imitated, imitated, (one, other) => {
         expect(toIdPart(one) === toIdPart(other)).toBe(one === other);

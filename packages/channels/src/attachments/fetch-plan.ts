@@ -76,7 +76,7 @@ export function decideAfterFetchFailure(thrown: unknown, attempts: number): Fetc
     case 'forbidden':
     case 'refused':
     case 'refused-format':
-      return { kind: 'give-up', why: 'it is too large there, or no longer available' };
+      return { kind: 'give-up', why: 'it is too large for the platform, or no longer available' };
   }
   const wait = RETRY_DELAYS_MS[attempts];
   if (wait === undefined) return { kind: 'give-up', why: 'it could not be fetched' };

@@ -34,12 +34,12 @@ function describeAnswerVerdict(verdict: AnswerVerdict): string {
       return given === null ? 'Skipped.' : `Your answer: ${toLiteralMarkdown(given)}`;
     }
     case 'closed':
-      return 'I no longer wait for an answer to that. Write it as a message.';
+      return 'I am no longer waiting for that answer. Send it as a message.';
     case 'others':
       return 'I asked another person that.';
     case 'elsewhere':
       return 'I asked that in another chat: answer it there.';
     case 'unknown':
-      return 'I have asked nothing with that code. `/answer CODE 2` chooses the second answer, `/answer CODE skip` none.';
+      return 'I asked no question with that code. `/answer CODE 2` chooses the second answer, `/answer CODE skip` none.';
   }
 }

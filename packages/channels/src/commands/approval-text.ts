@@ -42,7 +42,7 @@ export function describeApprovalVerdict(verdict: ApprovalVerdict): string {
     case 'elsewhere':
       return 'I asked that in another chat. Read and decide it there.';
     case 'unknown':
-      return 'I have asked nothing with that code.';
+      return 'I asked no question with that code.';
   }
 }
 
@@ -53,7 +53,7 @@ function describeClosedApproval({ state, tool }: Approval): string {
     case 'denied':
       return `That was already decided: \`${tool}\` was refused.`;
     case 'withdrawn':
-      return 'That is over: I was stopped before anyone decided.';
+      return 'That request has ended: I was stopped before anyone decided.';
     case 'auto':
       return `That needed no decision: the settings allow \`${tool}\`.`;
     case 'expired':

@@ -38,7 +38,7 @@ function describeModelChange(context: CommandContext, now: string | null): strin
 
 function describeModels(context: CommandContext, now: string | null): string {
   const { argument, situation } = context;
-  const unknown = argument === '' ? [] : [`I know no model ${formatInlineCode(argument)}.`];
+  const unknown = argument === '' ? [] : [`There is no model ${formatInlineCode(argument)}.`];
   const list = [...situation.models, DEFAULT_MODEL].map((name) => `- \`/model ${name}\``);
   const none = 'The settings name no other model: list some under `model.choices`.';
   return [

@@ -140,8 +140,8 @@ describe('/approve and /deny', () => {
 
   it.each([
     ['/approve', 'Waiting for a decision'],
-    ['/approve QQQ777', 'I have asked nothing with that code.'],
-    ['/approve 1', 'I have asked nothing with that code.'],
+    ['/approve QQQ777', 'I asked no question with that code.'],
+    ['/approve 1', 'I asked no question with that code.'],
     ['/deny ABC234', 'Refused: write.'],
   ])('[G05] %s: %s', async (text, words) => {
     await ask();
@@ -161,12 +161,12 @@ describe('/model', () => {
     expect(await write('/model', '7', true)).toContain('for my owner only');
     expect(await say('/model')).toContain('/model provider/small');
     expect(await say('/model')).toContain('the model of the settings');
-    expect(await say('/model gpt')).toContain('I know no model gpt.');
+    expect(await say('/model gpt')).toContain('There is no model gpt.');
     expect(await say('/model SMALL')).toContain('From the next message on, provider/small answers');
     expect(await say('/new')).toContain('fresh start');
     expect(await say('/model')).toContain('Here provider/small answers.');
     expect(await say('/status')).toContain('Model: provider/small');
-    expect(await say('/model provider')).toContain('I know no model provider.');
+    expect(await say('/model provider')).toContain('There is no model provider.');
     expect(await say('/model default')).toContain('the model of the settings');
     expect(await say('/status')).toContain('Model: offline');
   });
@@ -176,7 +176,7 @@ describe('/mode', () => {
   it.each([
     ['7', true, '/mode', 'This conversation is in agent mode.'],
     ['7', false, '/mode plan', 'plan mode: I look'],
-    ['7', false, '/mode turbo', 'I know no such mode.'],
+    ['7', false, '/mode turbo', 'There is no such mode.'],
   ])('[G04] of %s (in a group: %s) %s: %s', async (sender, inGroup, text, words) => {
     expect(await write(text, sender, inGroup)).toContain(words);
   });

@@ -5,10 +5,10 @@ const PART_KEY = /^[\w-]{20,}$/;
 
 const TEXTS = {
   resent: 'I have sent it again.',
-  settled: 'That is settled already: I send it only once more.',
+  settled: 'That is already settled: I send a message again only once.',
   others:
     'That was for another person. They can have it sent again, or those who may change this conversation.',
-  none: 'There is nothing here to be sent again: all my messages arrived.',
+  none: 'There is nothing to send again: all my messages arrived.',
 } as const;
 
 export const resend = chatCommand({

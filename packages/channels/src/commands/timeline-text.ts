@@ -18,7 +18,7 @@ export type TimelineSurface = 'terminal' | 'chat' | 'group';
 export function describeWhyAnswer(answer: WhyAnswer, place: TimelineSurface): string {
   switch (answer.kind) {
     case 'unknown':
-      return 'I know of no such message. `last` is the newest one.'.replaceAll(
+      return 'There is no such message. `last` is the newest one.'.replaceAll(
         '`',
         place === 'terminal' ? '"' : '`',
       );

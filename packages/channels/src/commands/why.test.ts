@@ -86,7 +86,7 @@ describe('what happened to a message', () => {
   });
 
   it('[D08] reports that no message is known', () => {
-    expect(describeStories([], NOW, 'owner')).toBe('I know of no message here.');
+    expect(describeStories([], NOW, 'owner')).toBe('I have no message on record here.');
   });
 
   it('[G05] [D08] does not show a group who besides the owner may decide', () => {
@@ -139,7 +139,9 @@ describe('/why', () => {
     await why({});
     const answer = (await scene.told()).at(-1);
     expect(answer).toContain('taken (written by an owner; in a direct chat); waits for its turn.');
-    expect(answer).toContain('(message 4): refused (3 messages of this conversation wait already)');
+    expect(answer).toContain(
+      '(message 4): refused (3 messages of this conversation are already waiting)',
+    );
   });
 
   it('[D08] shows all stages of one message: the named one, the last one, or the one replied to', async () => {
@@ -171,7 +173,7 @@ describe('/why', () => {
     const [own, other] = await scene.told('-9');
     expect(own).toContain('Its turn failed');
     expect(own).not.toMatch(/host\.example|worker_7/);
-    expect(other).toBe('I know of no such message. last is the newest one.');
+    expect(other).toBe('There is no such message. last is the newest one.');
   });
 
   it('[D08] is for the owner only', async () => {

@@ -50,7 +50,7 @@ export function describeStories(
   now: number,
   audience: Audience,
 ): string {
-  if (stories.length === 0) return 'I know of no message here.';
+  if (stories.length === 0) return 'I have no message on record here.';
   const lines = stories.map((story) => {
     const which = story.outcome === 'alert' ? '' : ` (message \`${story.messageId}\`)`;
     return `- ${formatDuration(now - story.at)} ago${which}: ${describeStory(story, now, audience)}`;

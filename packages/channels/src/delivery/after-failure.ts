@@ -292,7 +292,7 @@ export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
 /** Gives up a part in `sending` when it is unknown whether an earlier attempt arrived. */
 export async function endUncertain(deps: FailureDeps, { part }: DuePart): Promise<void> {
   const reason =
-    'an earlier attempt may have arrived, and the platform would not recognise another one';
+    'an earlier attempt may have arrived, and the platform would not recognize a repetition';
   await failPart(deps, part, { state: 'unknown', reason, notice: createPartNotice(deps, part) });
 }
 
@@ -308,7 +308,7 @@ async function findSent(
   try {
     return await deps.findSent(part, before, AbortSignal.timeout(FIND_WITHIN_MS));
   } catch (error) {
-    deps.log.warn({ part: part.id, reason: reasonOf(error) }, 'a part cannot be looked for');
+    deps.log.warn({ part: part.id, reason: reasonOf(error) }, 'could not search for a part');
     return undefined;
   }
 }

@@ -83,7 +83,7 @@ describe('notes about sends', () => {
     expect(open('boot', path, later).read(PART)).toBeUndefined();
   });
 
-  it("are readable only by the owner of the folder, and contain no message text", () => {
+  it('are readable only by the owner of the folder, and contain no message text', () => {
     open().write(PART, ARRIVED);
     expect(statSync(path).mode & 0o077).toBe(0);
     expect(readFileSync(path, 'utf8')).toBe('boot\n["part_1",7,"arrived","99"]\n');

@@ -63,7 +63,7 @@ export function openSendNotes(
       removals = '';
       if (size > LARGEST_FILE) rewrite();
     } catch (error) {
-      log.warn({ path, reason: reasonOf(error) }, 'notes about sends are off');
+      log.warn({ path, reason: reasonOf(error) }, 'notes about sends are disabled');
       lines.clear();
       ftruncateSync(file);
       closeSync(file);
@@ -82,7 +82,7 @@ export function openSendNotes(
   try {
     rewrite();
   } catch (error) {
-    log.warn({ path, reason: reasonOf(error) }, 'notes about sends are off');
+    log.warn({ path, reason: reasonOf(error) }, 'notes about sends are disabled');
   }
   const put = (partId: string, line: NoteLine): void => {
     if (file === undefined) return;

@@ -119,9 +119,9 @@ async function refuseFull(
   if (room === 'room') await explain.overflow(admitted, limits.waitingPerConversation);
   else await explain.noRoom(admitted);
   const reasons: Readonly<Record<BacklogReservation, string>> = {
-    room: `${limits.waitingPerConversation} messages of this conversation wait already`,
-    share: 'many messages of all chats wait, and of these this person has a share already',
-    full: `${limits.totalWaiting} messages of all chats wait already`,
+    room: `${limits.waitingPerConversation} messages of this conversation are already waiting`,
+    share: 'many messages are waiting in all chats, and this person has used up their share',
+    full: `${limits.totalWaiting} messages of all chats are already waiting`,
   };
   return { kind: 'refused', reason: reasons[room], bound };
 }

@@ -45,17 +45,14 @@ describe('choosing the agent that answers', () => {
     ['a channel', {}, 'onTelegram', 'channel telegram'],
     ['everything else', { channel: 'discord' }, 'everyone', 'everything else'],
     ['the same ids elsewhere', { channel: 'discord', chat: GROUP, sender: '7' }, 'everyone', ''],
-  ])(
-    '[F14] follows the most specific rule: %s',
-    (_, { sender = '1', ...place }, agent, rule) => {
-      const message = {
-        ...createMessage(place),
-        sender: { id: sender, name: 'Ann', isBot: false },
-      };
-      expect(routeAgent(message, ROUTES)).toMatchObject({ agent });
-      expect(routeAgent(message, ROUTES).rule).toContain(rule);
-    },
-  );
+  ])('[F14] follows the most specific rule: %s', (_, { sender = '1', ...place }, agent, rule) => {
+    const message = {
+      ...createMessage(place),
+      sender: { id: sender, name: 'Ann', isBot: false },
+    };
+    expect(routeAgent(message, ROUTES)).toMatchObject({ agent });
+    expect(routeAgent(message, ROUTES).rule).toContain(rule);
+  });
 
   it('[F14] picks the default agent when no rule matches', () => {
     expect(routeAgent(createMessage(), [])).toEqual({

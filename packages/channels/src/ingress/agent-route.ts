@@ -86,7 +86,7 @@ export function resolveAgent(place: Place, rules: DecisionRules): ResolvedAgent 
   const routed: RoutedAgent =
     chosen === undefined
       ? routeAgent(place, agents.routes)
-      : { agent: chosen === agents.id ? undefined : chosen, rule: 'the chat is one with it' };
+      : { agent: chosen === agents.id ? undefined : chosen, rule: 'the chat names this agent' };
   const { agent, rule } = routed;
   const own = getAgentRules(rules, agent);
   const why = `answered by ${agent ?? agents.id} (${rule})`;

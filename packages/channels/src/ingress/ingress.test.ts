@@ -203,7 +203,7 @@ describe('the limits for incoming messages', () => {
     expect((await write(2)).kind).toBe('accepted');
     expect(await write(3)).toMatchObject({
       kind: 'refused',
-      reason: '2 messages of all chats wait already',
+      reason: '2 messages of all chats are already waiting',
     });
     expect((await write(1)).kind).toBe('duplicate');
     expect((await scene.told('3')).join()).toContain('messages of other chats wait');

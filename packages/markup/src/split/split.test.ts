@@ -119,7 +119,7 @@ const table: [what: string, markdown: string, maxLength: number, parts: string[]
 ];
 
 describe('splitting', () => {
-  it.each(table)('[M03] %s', (_, markdown, maxLength, parts) => {
+  it.each(table)('[M03] happens %s', (_, markdown, maxLength, parts) => {
     expect(texts(markdown, maxLength)).toEqual(parts);
   });
 

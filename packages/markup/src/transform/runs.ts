@@ -3,7 +3,7 @@ import type { RunMark, TextRun } from '../document.ts';
 
 /**
  * Removes the blank lines at the beginning and end of runs, which have no text to separate.
- * @param `isFlush` also removes the space at the start of their first line.
+ * @param isFlush also removes the space at the start of their first line.
  */
 export function trimOuterBreaks(all: readonly TextRun[], isFlush = false): TextRun[] {
   const text = all.map(getWhiteSpaceShape).join('');
