@@ -68,7 +68,7 @@ describe('/resend', () => {
     await lose();
     const topic = { from: '42', chat: { ...GROUP, threadId: '7' } };
     await write('/resend', topic);
-    expect(await due()).toEqual([expect.stringContaining('nothing here to be sent again')]);
+    expect(await due()).toEqual([expect.stringContaining('nothing to send again')]);
     await write('/resend', { from: '42' });
     expect(await due()).toContain(DONE);
   });
