@@ -101,7 +101,7 @@ function createRenderer(
       return { layer: layer.id, placement, changes: layer.volatility === 'turn', output };
     };
     if (options.off !== undefined) return rendering(createAbsent(options.off));
-    if (!isInMode(layer.modes, mode)) return rendering(createAbsent(`left out in ${mode} mode`));
+    if (!isInMode(layer.modes, mode)) return rendering(createAbsent(`omitted in ${mode} mode`));
     try {
       const seen =
         reads === null
@@ -147,7 +147,7 @@ function renderAdditions(
     layer: `addition-${index + 1}`,
     placement,
     changes: true,
-    output: mode === 'none' ? createAbsent('left out in none mode') : checkOutput(part),
+    output: mode === 'none' ? createAbsent('omitted in none mode') : checkOutput(part),
   }));
 }
 

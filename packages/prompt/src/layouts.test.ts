@@ -375,7 +375,7 @@ describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
     const { system, report } = await promptOf(name, everything({ mode: 'none' }));
     expect(system.map(({ layer }) => layer)).toEqual(['identity', 'safety']);
     expect(report).toContainEqual(
-      expect.objectContaining({ outcome: 'absent', reason: 'left out in none mode' }),
+      expect.objectContaining({ outcome: 'absent', reason: 'omitted in none mode' }),
     );
   });
 
@@ -385,7 +385,7 @@ describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
       layer: 'identity',
       placement: 'system',
       outcome: 'absent',
-      reason: 'left out in minimal mode',
+      reason: 'omitted in minimal mode',
     });
   });
 });

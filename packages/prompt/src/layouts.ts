@@ -113,7 +113,7 @@ const mushroom: Layout = {
   ],
 };
 
-const IN_DIARY = 'the skill diary reads them when they matter; agent.context.diary puts them here';
+const IN_DIARY = 'the diary skill reads them on demand; set agent.context.diary to include them';
 
 /**
  * Persona, format, skills and tools, fixed for the session. Changing layers are in the user

@@ -203,7 +203,7 @@ export function createFollowingHub(hub: EventHub, deps: FollowDeps): EventHub {
     try {
       await look();
     } catch (error) {
-      log.warn({ reason: reasonOf(error) }, 'what other gateways do is not seen');
+      log.warn({ reason: reasonOf(error) }, 'changes by other gateways cannot be read');
     }
     timer = hub.isWatched(chatId)
       ? setTimeout(guarded('follow', follow), everyMs).unref()

@@ -18,7 +18,7 @@ const skillsLayer: Layer = {
   placement: 'system',
   modes: ['full', 'minimal'],
   render({ skills }, { heading = '## Skills' }) {
-    if (skills === undefined) return createAbsent('this turn knows no skills');
+    if (skills === undefined) return createAbsent('this turn has no skills');
     const { catalogue, inline, names, left, audience } = skills;
     if (catalogue === '' && inline.length === 0) return createAbsent('no skill is eligible');
     const outlined =

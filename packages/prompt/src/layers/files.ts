@@ -65,7 +65,7 @@ const USES: Readonly<Record<string, FileUse>> = {
   'BOOT.md': {
     purpose: 'Parley has just started. Do what this asks, once.',
     modes: ['full', 'minimal'],
-    misplaced: ({ boot }) => (boot === true ? null : 'not the turn after a start'),
+    misplaced: ({ boot }) => (boot === true ? null : 'not the first turn after a start'),
   },
 };
 
@@ -85,7 +85,7 @@ export async function readContextFile(
 ): Promise<WorkspaceFile | Absent> {
   const { misplaced } = USES[file] ?? {};
   const { mode = 'full', skipContextFiles = false } = context;
-  if (!isInMode(getFileModes(file), mode)) return createAbsent(`${file}: left out in ${mode} mode`);
+  if (!isInMode(getFileModes(file), mode)) return createAbsent(`${file}: omitted in ${mode} mode`);
   const why = misplaced?.(context) ?? null;
   if (why !== null) return createAbsent(`${file}: ${why}`);
   // A file for a specific occasion is a task, not context.
@@ -225,7 +225,7 @@ const conflictOrderLayer: Layer = {
       const text = `${heading}\nWhere two of these disagree, the earlier one counts: ${ORDER}`;
       return createOpenPart(text);
     }
-    return createAbsent('there are no files to disagree');
+    return createAbsent('there are no files to rank');
   },
 };
 

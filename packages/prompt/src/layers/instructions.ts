@@ -137,7 +137,7 @@ const outputFormatLayer: Layer = {
   placement: 'system',
   modes: ['full', 'light'],
   render({ outputFormat }, { heading = '## Answer Format' }) {
-    if (outputFormat === undefined) return createAbsent('answers have no format of their own');
+    if (outputFormat === undefined) return createAbsent('no output format is set');
     return { ...outputFormat, text: `${heading}\n${outputFormat.text}` };
   },
 };
@@ -152,7 +152,7 @@ const responseFormatLayer: Layer = {
   placement: 'system',
   modes: ['full', 'minimal'],
   render({ responseSchema }, { heading = '## Response Format' }) {
-    if (responseSchema === undefined) return createAbsent('people read this answer');
+    if (responseSchema === undefined) return createAbsent('the answer is for people');
     const text = `${heading}\n${JSON_INTRO}\n\n${JSON.stringify(responseSchema, null, 2)}`;
     return createOpenPart(text, 'JSON Schema');
   },

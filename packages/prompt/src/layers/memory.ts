@@ -208,7 +208,7 @@ const memoriesLayer: Layer = {
   volatility: 'turn',
   placement: 'system',
   render({ memories = [], reader }, { heading = '## Memories' }) {
-    if (memories.length === 0) return createAbsent('no memory is related');
+    if (memories.length === 0) return createAbsent('there are no related memories');
     return {
       text: [heading, MEMORIES_NOTE, ...memories.map(({ text }) => formatListItem(text))].join(
         '\n',
@@ -228,7 +228,7 @@ const knowledgeLayer: Layer = {
   volatility: 'turn',
   placement: 'system',
   render({ knowledge = [], reader }, { heading = '## Knowledge' }) {
-    if (knowledge.length === 0) return createAbsent('no note is related');
+    if (knowledge.length === 0) return createAbsent('there are no related notes');
     const notes = knowledge.map(
       ({ source, text }) => `From ${source}:\n${formatQuotedBlock(text)}`,
     );
@@ -246,7 +246,7 @@ const yesterdayLayer: Layer = {
   volatility: 'session',
   placement: 'system',
   render({ yesterday }, { heading = '## Conversation Summary' }) {
-    if (yesterday === undefined) return createAbsent('there was no talk yesterday');
+    if (yesterday === undefined) return createAbsent('no conversation took place yesterday');
     const text = `${heading}\nYesterday, as you noted it:\n${formatQuotedBlock(yesterday.text)}`;
     return { ...yesterday, text };
   },
@@ -264,7 +264,7 @@ const todosLayer: Layer = {
   placement: 'system',
   modes: ['full', 'minimal'],
   render({ todos = [], reader }, { heading = '## To-dos' }) {
-    if (todos.length === 0) return createAbsent('there is no list');
+    if (todos.length === 0) return createAbsent('there is no to-do list');
     const lines = todos.map(({ text, state }) => formatListItem(`${SIGNS[state]} ${text}`));
     const text = [heading, 'Your list for this conversation; keep it true.', ...lines].join('\n');
     return createChatPart(reader, text, formatCounted(todos.length, 'to-do'));

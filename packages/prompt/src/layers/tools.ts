@@ -27,7 +27,7 @@ export function createToolsLayer(): Layer {
       const { heading: title = '## Tools', files: [file] = [], characters } = options;
       const { detailed = false, guided = false } = options;
       const { tools, reader } = context;
-      if (tools === undefined) return createAbsent('it was not said which tools there are');
+      if (tools === undefined) return createAbsent('the list of tools is unknown');
       const described = detailed ? describeInDetail(tools) : describe(tools);
       const choice = guided ? listToolRules(tools) : [];
       const heading = choice.length === 0 ? title : [title, ...choice, ''].join('\n');
@@ -181,7 +181,7 @@ export const abilitiesLayer: Layer = {
   modes: ['full', 'minimal'],
   render(context, { heading = '## Abilities and Limits' }) {
     const { tools, reader } = context;
-    if (tools === undefined) return createAbsent('it was not said which tools there are');
+    if (tools === undefined) return createAbsent('the list of tools is unknown');
     const usable = tools.filter(({ placeholder }) => placeholder !== true);
     const able = TIERS.flatMap(([tier, name]) => {
       const names = usable.filter((tool) => tool.tier === tier).map((tool) => `\`${tool.name}\``);

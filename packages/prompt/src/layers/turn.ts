@@ -67,7 +67,7 @@ const groupContextLayer: Layer = {
   volatility: 'turn',
   placement: 'user',
   render({ facts, reader, groupContext = [] }, { characters = MAX_IN_ALL }) {
-    if (groupContext.length === 0) return createAbsent('nothing was said in between');
+    if (groupContext.length === 0) return createAbsent('no message was sent since the last turn');
     const lines = groupContext.map(
       (message) => `said: ${formatUntrustedJson(describeGroupMessage(facts.channel, message))}`,
     );
@@ -88,7 +88,7 @@ const ownMessagesLayer: Layer = {
   volatility: 'turn',
   placement: 'user',
   render({ reader, ownMessages = [] }, { characters = MAX_IN_ALL }) {
-    if (ownMessages.length === 0) return createAbsent('nothing was sent in between');
+    if (ownMessages.length === 0) return createAbsent('Parley sent no message since the last turn');
     const lines = ownMessages.map((message) => `sent: ${formatUntrustedJson(message)}`);
     return fitNewestInFrame('own-messages', OWN_NOTE, lines, characters, reader);
   },
@@ -152,7 +152,7 @@ const messageContextLayer: Layer = {
   placement: 'user',
   modes: ['full', 'minimal', 'none'],
   render({ facts, reader, messages, owners = [] }, { named = true }) {
-    if (messages.length === 0) return createAbsent('no message of a person');
+    if (messages.length === 0) return createAbsent('no message from a person');
     const before = named ? listChosenOfChat(facts) : [];
     const text = formatMessageContext(messages, before, reader.kind === 'owner' ? [] : owners);
     const source = messages.length === 1 ? 'message' : `${messages.length} messages`;
