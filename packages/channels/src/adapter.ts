@@ -358,8 +358,8 @@ export type IngressOutcome =
       readonly kind: 'accepted';
       readonly conversationId: string;
       /**
-       * The ids of the message and the parts that were replaced; empty when the message to replace
-       * was not found and this one became an ordinary message.
+       * The ids of the message and the parts that were replaced; empty when no replacement was
+       * possible and this message became an ordinary one.
        */
       readonly replaced?: readonly string[];
     }

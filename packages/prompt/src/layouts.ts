@@ -61,7 +61,7 @@ const parley: Layout = {
 };
 
 /**
- * A fixed list of known facts about the agent, followed by the runtime facts and three files under
+ * A fixed outline filled in with known values, followed by the runtime facts and three files under
  * strict limits (P04). Layers from outside this layout precede the person's text, so that the
  * layout's order stays the same.
  */

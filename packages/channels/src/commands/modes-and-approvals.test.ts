@@ -205,7 +205,7 @@ describe('commands that change a group’s conversation for everyone', () => {
       await receive(createMessage(words), CAPABILITIES, { isAdministrator });
       return (await scene.told(GROUP.id)).at(-1);
     };
-    expect(await command('/mode ask', '42')).toContain('ask mode: I look');
+    expect(await command('/mode ask', '42')).toContain('ask mode: I read');
     expect(await command('/mode agent', '8')).toContain('agent mode: I use');
     expect(await command('/mode plan', '9', true)).toContain('plan mode');
     expect(await command('/new', '9', true)).toContain('A fresh start');
