@@ -300,7 +300,7 @@ describe('a session in layout lab', () => {
       layer: 'skills',
       placement: 'system',
       outcome: 'absent',
-      reason: 'it said nothing when the session began',
+      reason: 'it was absent in the first turn of the session',
     });
   });
 

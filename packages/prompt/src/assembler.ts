@@ -180,7 +180,7 @@ function isValidPart({ text, source, audience }: LayerPart): boolean {
 function logDefect(log: Logger, line: LayerReport): void {
   if (line.outcome === 'withheld') {
     const { layer, source } = line;
-    log.error({ layer, source }, 'a prompt layer offered private text; it was withheld');
+    log.error({ layer, source }, 'a prompt layer returned private text, which was withheld');
   }
   if (line.outcome === 'failed') {
     log.error({ layer: line.layer, reason: line.reason }, 'a prompt layer failed and was left out');
@@ -224,7 +224,7 @@ async function fixSystemPrompt(
   } catch (error) {
     place.log.error(
       { layout: place.layout, reason: reasonOf(error) },
-      'the system prompt of the session could not be kept; this turn uses the present one',
+      'could not store the system prompt of the session; this turn uses the current one',
     );
     return renderings;
   }
@@ -247,5 +247,5 @@ function restoreKeptText(
   const first = kept[rendering.layer] ?? null;
   if (first !== null) return { ...rendering, output: first };
   if (!('text' in rendering.output)) return rendering;
-  return { ...rendering, output: createAbsent('it said nothing when the session began') };
+  return { ...rendering, output: createAbsent('it was absent in the first turn of the session') };
 }

@@ -127,7 +127,7 @@ function createSlotError(why: SlotRefusal): ApiError {
   const who =
     why.kind === 'client'
       ? `${formatCounted(why.slots, 'request')} of this client ${why.slots === 1 ? 'waits' : 'wait'} for an answer already, which is its share of all.`
-      : 'The largest number of requests that may wait for an answer is reached.';
+      : 'The maximum number of requests waiting for an answer is reached.';
   const message = `${who} Nothing was stored; send it again later.`;
   return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds: 10 };
 }
@@ -175,7 +175,7 @@ async function acceptChatRequest(
   const fileBytes = context.chats?.media.messageBytes ?? 0;
   const body = await readBody(c.req.raw, LARGEST_TEXT + Math.ceil((fileBytes * 4) / 3));
   if (body.kind === 'too-large')
-    return createTooLargeError('The request is larger than what is accepted at once.');
+    return createTooLargeError('The request exceeds the maximum size.');
   if (body.kind === 'not-utf8')
     return createBadRequestError('The request is not valid UTF-8.', 'invalid_request');
   const request = readChatRequest(parseJson(body.text), client.conversations);
@@ -225,7 +225,7 @@ function resolveRequestChat(
   const key = c.req.header('idempotency-key');
   if (key !== undefined && !KEY.test(key)) {
     return createBadRequestError(
-      'An Idempotency-Key has 1 to 200 visible characters of ASCII.',
+      'An Idempotency-Key must have 1 to 200 visible ASCII characters.',
       'invalid_key',
     );
   }

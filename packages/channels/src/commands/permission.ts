@@ -30,7 +30,7 @@ export function describeRefusal({ name }: ChatCommand, why: Refusal, rule: Group
     case 'approver-only':
       return `/${name} is for my owner, and for those my owner has named.`;
     case 'direct-only':
-      return `Please send me /${name} in a direct chat: what it shows is not for everyone here.`;
+      return `Please send me /${name} in a direct chat: the answer is not for everyone here.`;
     case 'group-right':
       return `/${name} changes this conversation for everyone here, so it is for ${HOLDERS[rule]}.`;
   }

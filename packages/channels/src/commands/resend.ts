@@ -7,7 +7,7 @@ const TEXTS = {
   resent: 'I have sent it again.',
   settled: 'That is already settled: I send a message again only once.',
   others:
-    'That was for another person. They can have it sent again, or those who may change this conversation.',
+    'That message was for another person. Only they and people who may change this conversation can have it sent again.',
   none: 'There is nothing to send again: all my messages arrived.',
 } as const;
 

@@ -39,7 +39,8 @@ describe('a message whose ingress crashes the process', () => {
   it('[D13] is refused after the second hang, whatever it contains, with a notice and a reason; the next message is accepted', async () => {
     const receive = scene.ingressWith({}, { work: recordWith({ hangs: 2, deaths: 0 }) });
     const fatal = createMessage({ text: '/new' });
-    const reason = 'taking it in: it blocked the process 2 times, until the watchdog ended it';
+    const reason =
+      'receiving it failed: it blocked the process 2 times, until the watchdog ended it';
     expect(await receive(fatal, CAPABILITIES)).toEqual({ kind: 'refused', reason });
     expect(await scene.told()).toEqual([expect.stringContaining('I have given up on it')]);
     const why = await scene.store.decisions.stories(OWNER_CHAT, 1);

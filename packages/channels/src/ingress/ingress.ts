@@ -164,7 +164,7 @@ async function refuseFatal(
   { message, capabilities, ends }: FatalMessage,
   { explain }: IngressMemory,
 ): Promise<IngressOutcome> {
-  const reason = `taking it in: ${describeCrashes(ends)}`;
+  const reason = `receiving it failed: ${describeCrashes(ends)}`;
   const outcome = { kind: 'refused', reason } as const;
   deps.log.error({ message: message.messageId, chat: message.chat.id, reason }, 'message given up');
   deps.meter.count('parley_ingress_total', { channel: message.channel, outcome: 'refused' });

@@ -43,7 +43,7 @@ const NO_LIMIT = 4_000_000;
 export const WEB: WebFront = {
   channel: 'web',
   title: 'Chat on the web page',
-  about: 'The owner’s chats on the page of this gateway.',
+  about: 'The owner’s chats on this gateway’s web page.',
   as: 'the web page',
   target: { dialect: 'html', maxLength: NO_LIMIT, unit: 'utf16' },
   buttons: true,
