@@ -271,7 +271,7 @@ describe('sending to Telegram', () => {
     const answers = await scene.untilAnswers(ANN, before + 3);
     expect(answers.slice(before).toSorted()).toEqual([
       'I have sent it again.',
-      expect.stringContaining('settled already'),
+      expect.stringContaining('already settled'),
       'You said: uncertain',
     ]);
     const buttons = () => scene.telegram.conversation(ANN).flatMap((shown) => shown.buttons ?? []);

@@ -82,7 +82,7 @@ describe(`one chat with ${MESSAGES} messages`, () => {
       expect(stories).toHaveLength(MESSAGES);
       const refused = stories.filter(({ outcome }) => outcome === 'refused');
       expect(new Set(refused.map(({ reason }) => reason))).toEqual(
-        new Set([`${MAY_WAIT} messages of this conversation wait already`]),
+        new Set([`${MAY_WAIT} messages of this conversation are already waiting`]),
       );
       expect(stories.filter(({ outcome }) => outcome === 'waiting')).toHaveLength(MAY_WAIT);
       expect(refused).toHaveLength(MESSAGES - MAY_WAIT - 1);
@@ -128,7 +128,7 @@ describe('all chats together', () => {
     }
     const [chat = 0] = refused;
     expect(await inStore((store) => store.decisions.stories(placeOf(chat), 9))).toMatchObject([
-      { outcome: 'refused', reason: '4 messages of all chats wait already' },
+      { outcome: 'refused', reason: '4 messages of all chats are already waiting' },
     ]);
     held.release();
     for (const each of accepted) {

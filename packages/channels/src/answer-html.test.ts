@@ -13,9 +13,9 @@ const targetOf = (dialect: RenderTarget['dialect'], maxLength = 4_000): RenderTa
 
 const { htmlOfPart } = createAnswerPrinter();
 
-describe('a part of an answer on the page', () => {
+describe('rendering of a part on the page', () => {
   it.each(['telegram', 'discord', 'whatsapp', 'slack', 'gfm', 'plain', 'markdown'] as const)(
-    "[U08] that was sent as %s is shown as the page's chat shows it",
+    '[U08] sent as %s is rendered as in the chat on the page',
     async (dialect) => {
       const target = targetOf(dialect);
       const [part] = render(TABLE, target);
@@ -25,7 +25,7 @@ describe('a part of an answer on the page', () => {
     },
   );
 
-  it('[U08] shows the whole answer in its first part, and nothing twice', async () => {
+  it('[U08] shows the whole answer in its first part, without repeating text in the others', async () => {
     const target = targetOf('telegram', 64);
     const markdown = `${'one two three four five six seven eight. '.repeat(4)}**end**`;
     const parts = render(markdown, target);
@@ -43,7 +43,7 @@ describe('a part of an answer on the page', () => {
     expect(await htmlOfPart({ text: 'a notice', target }, TABLE)).toBeNull();
   });
 
-  it('[U08] is rendered once for all of its parts and all who view it, and again when it changes', async () => {
+  it('[U08] is rendered once for all parts and viewers, and again when the answer changes', async () => {
     const rendered: string[] = [];
     const printer = createAnswerPrinter((markdown, target, pause) => {
       rendered.push(`${target.dialect} ${markdown.at(-1)}`);
@@ -65,7 +65,7 @@ describe('a part of an answer on the page', () => {
     expect(rendered.slice(2).toSorted()).toEqual(['html B', 'telegram B']);
   });
 
-  it('[U08] never contains a tag that a person or a model wrote', async () => {
+  it('[U08] never contains an HTML tag written by a person or the model', async () => {
     const target = targetOf('discord');
     const html = await htmlOfPart(
       { text: '<img src=x onerror=alert(1)> **b**', target },

@@ -11,23 +11,20 @@ export interface SentText {
 
 export type AnswerPrinter = ReturnType<typeof createAnswerPrinter>;
 
-/** How many targets are kept, and for each of them the characters of Markdown. */
+/** How many targets are cached, and how many characters of Markdown for each. */
 const MAX_TARGETS = 16;
 const KEPT_CHARACTERS = 500_000;
 
-/** The dialects that are nearly Markdown. */
 const MARKDOWN: readonly RenderTarget['dialect'][] = ['markdown', 'gfm', 'teams', 'discord'];
 
 /**
- * Renders parts of answers as HTML for the page. Each answer is rendered once for a target, however
- * many parts it has and however many people view it: each change in a chat makes all their pages
- * read it again.
+ * Renders parts of answers as HTML for the page. An answer is rendered once per target, however
+ * many parts and viewers it has: after each change in a chat, all open pages read the answer again.
  */
 export function createAnswerPrinter(render: typeof renderInSteps = renderInSteps) {
   const remembered = new BoundedMap<string, (markdown: string) => Promise<readonly string[]>>(
     MAX_TARGETS,
   );
-  /** The texts of the parts into which this Markdown is split. */
   const renderTexts = (markdown: string, target: RenderTarget): Promise<readonly string[]> => {
     const key = JSON.stringify(target);
     const known =
@@ -43,9 +40,9 @@ export function createAnswerPrinter(render: typeof renderInSteps = renderInSteps
     (await renderTexts(markdown, WEB.target)).join('');
   return {
     /**
-     * Renders a part. `markdown` is the whole answer, if the history has it. The first part then
-     * shows the whole answer, and the later parts included in it are empty. Null when only the plain
-     * text is known.
+     * `markdown` is the whole answer, if the history contains it. The first part then shows the
+     * whole answer, and later parts that the answer includes are empty. Null when only the plain
+     * text is available.
      */
     async htmlOfPart(
       { text, target }: SentText,

@@ -7,7 +7,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The text of a request, or why there is none. */
+/** The text of a request body, or the reason why it was refused. */
 export type RequestBody =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'too-large' }
@@ -36,7 +36,7 @@ export async function readBody(request: Request, limit: number): Promise<Request
 }
 
 /**
- * Reads at most `limit` bytes; undefined when there are more, in which case the connection is
+ * Reads at most `limit` bytes; undefined when the body is longer, in which case the connection is
  * closed.
  */
 export async function readUpTo(

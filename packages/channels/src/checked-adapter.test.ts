@@ -22,7 +22,6 @@ const PART: OutboundPart = {
 const SIGNAL = new AbortController().signal;
 const NEVER = { minIntervalMs: 1, update: async () => {}, end: async () => {} };
 
-/** Anything that untyped code may return. */
 const anything = fc.oneof(
   fc.anything({ withDate: true, withMap: true, withNullPrototype: true }),
   fc.record({ messageId: fc.string() }),
@@ -57,8 +56,8 @@ function returning(value: unknown): ChannelAdapter {
   return checkAdapter(adapter as ChannelAdapter, defects);
 }
 
-describe('what an adapter returns', () => {
-  it('[F01] [F04] matches the contract whatever its code returns, and each violation is counted', async () => {
+describe('the results of an adapter', () => {
+  it('[F01] [F04] match the contract whatever its code returns, and each violation is counted', async () => {
     await fc.assert(
       fc.asyncProperty(anything, async (value) => {
         const { send, findSent, chatName, streaming, files, http } = returning(value);
@@ -80,7 +79,7 @@ describe('what an adapter returns', () => {
 
   const isId = (id: unknown) => typeof id === 'string' && id.length > 0 && id.length <= 256;
 
-  it('[D10] an open route keeps its origins and gets the door that throttles wrong secrets', async () => {
+  it('[D10] keep the origins of an open route, which gets the throttle for wrong secrets', async () => {
     const doors: unknown[] = [];
     const open: object = {
       capabilities: CAPABILITIES,
@@ -99,13 +98,13 @@ describe('what an adapter returns', () => {
     expect([http?.open, http?.origins, doors]).toEqual([true, ['https://a.example'], [door]]);
   });
 
-  it('[D04] a part without a readable receipt gets a generated id, and is never sent again', async () => {
+  it('[D04] get a generated id for a part without a readable receipt, which is never sent again', async () => {
     const { send } = returning({ messageId: '7' });
     expect(await send(PART, SIGNAL)).toEqual({ platformMessageId: 'unknown:p1' });
     expect(reasons).toEqual(['send: its platformMessageId is wrong: invalid_union']);
   });
 
-  it('[F01] is passed on unchanged when valid, and a numeric id becomes text', async () => {
+  it('[F01] are passed on unchanged when valid, and numeric ids become text', async () => {
     expect(await returning({ platformMessageId: '7' }).send(PART, SIGNAL)).toEqual({
       platformMessageId: '7',
     });
@@ -118,7 +117,7 @@ describe('what an adapter returns', () => {
     expect(reasons).toHaveLength(0);
   });
 
-  it('[F01] stops the account after three invalid receipts in a row, but not after three in total', async () => {
+  it('[F01] stop the account after three invalid receipts in a row, but not after three in total', async () => {
     const [wrong, right] = [returning(null), returning({ platformMessageId: '7' })];
     await wrong.send(PART, SIGNAL);
     await wrong.send(PART, SIGNAL);
@@ -131,7 +130,7 @@ describe('what an adapter returns', () => {
     expect(defects.summary()).toMatchObject({ count: 5, last: { what: 'send', at: 5 } });
   });
 
-  it('[D12] does not stop the account because of anything that people in chats can cause: files, requests, exceptions', async () => {
+  it('[D12] never stop the account for errors that people in chats can cause: files, requests, exceptions', async () => {
     const throwing = checkAdapter(
       { ...returning(null), send: () => Promise.reject(new TypeError('x is undefined')) },
       defects,
@@ -166,7 +165,7 @@ describe('what an adapter returns', () => {
     ['a failure that there is not', failing({ kind: 'tired' }), 'unknown-outcome', 1],
     ['an ordinary error', new Error('boom'), 'unknown-outcome', 1],
   ])(
-    '[D05] what send throws becomes a failure of the contract: %s',
+    '[D05] become a ChannelError when send throws something else: %s',
     async (_what, thrown, kind, count) => {
       const { send } = checkAdapter(
         { ...returning(null), send: () => Promise.reject(thrown) },
@@ -189,17 +188,17 @@ describe('what an adapter returns', () => {
     ['typing without a pace', { typing: { show: async () => {} } }],
     ['files without a limit', { files: { fetch: async () => new Uint8Array() } }],
     ['streaming without an end', { streaming: { ...NEVER, end: undefined } }],
-  ])('[F04] its own shape is checked when it is created: %s', (_what, change) => {
+  ])("[F04] are preceded by a check of the adapter's shape at creation: %s", (_what, change) => {
     expect(findShapeProblems({ ...returning(null), ...change })).not.toEqual([]);
   });
 
-  it('[F04] a valid shape has no problems, nor does a capability of a later version', () => {
+  it('[F04] have no problems with a valid shape, or with a capability of a later version', () => {
     const capabilities = { ...CAPABILITIES, smells: true };
     expect(findShapeProblems({ ...returning(null), capabilities })).toEqual([]);
     expect(findShapeProblems(null)).not.toEqual([]);
   });
 
-  it('[F05] only a strict true makes somebody an administrator', async () => {
+  it('[F05] make the sender an administrator only when strictly true', async () => {
     await fc.assert(
       fc.asyncProperty(fc.anything(), async (value) => {
         const facts: object = {
@@ -215,7 +214,7 @@ describe('what an adapter returns', () => {
     );
   });
 
-  it('[D12] an invalid state is ignored', () => {
+  it('[D12] are ignored when the reported state is invalid', () => {
     expect(checkState({ kind: 'fine' }, defects)).toBeUndefined();
     expect(checkState({ kind: 'connected' }, defects)).toBeUndefined();
     expect(checkState({ kind: 'connected', as: 'me' }, defects)).toEqual({

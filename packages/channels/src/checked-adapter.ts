@@ -39,8 +39,8 @@ const Shape = z.looseObject({
 });
 
 /**
- * What is wrong with the shape of a newly created adapter, as texts for people; empty if nothing
- * is.
+ * Problems in the shape of a newly created adapter, as texts for people; empty when the shape is
+ * valid.
  */
 export function findShapeProblems(adapter: unknown): readonly string[] {
   const { error } = Shape.safeParse(adapter);
@@ -51,8 +51,7 @@ export function findShapeProblems(adapter: unknown): readonly string[] {
 
 /**
  * Wraps an adapter and validates its results at the boundary (F01). An invalid result is counted
- * and replaced by a harmless one, so that it reaches neither the database nor any other part. Valid
- * results pass unchanged.
+ * and replaced by a harmless one, so it never reaches the database or other code.
  */
 export function checkAdapter(adapter: ChannelAdapter, defects: Defects): ChannelAdapter {
   const { findSent, chatName, reportsStart, typing, streaming, files, messages, http } = adapter;
@@ -92,9 +91,9 @@ function createUnknownId({ id }: OutboundPart): string {
 }
 
 /**
- * When a send resolves, the part has been sent. Without a readable receipt it counts as sent, with
- * an id made up here: sending it again would duplicate it, and calling it uncertain would ask a
- * person about a message that has arrived.
+ * When a send resolves, the part has been sent. Without a readable receipt, the part counts as sent
+ * and gets a generated id: sending it again would duplicate it, and marking it uncertain would ask
+ * a person about a message that has arrived.
  */
 async function checkSend(
   defects: Defects,
@@ -106,7 +105,7 @@ async function checkSend(
   try {
     returned = await send();
   } catch (thrown) {
-    // An operation interrupted by a timeout or by shutdown may fail in any way.
+    // An operation interrupted by a timeout or by shutdown may throw any error.
     if (signal.aborted) throw thrown;
     throw readThrown(defects, thrown);
   }
@@ -125,12 +124,15 @@ const Failure: z.ZodType<ChannelFailure> = z.discriminatedUnion('kind', [
   Kind('transient').extend({ untried: z.literal(true).exactOptional() }),
   Kind('unknown-outcome'),
 ]);
-/** Also matches errors of a plugin with its own copy of this package, whose class differs. */
+/**
+ * A plugin may have its own copy of this package with a different class, so the check does not use
+ * `instanceof`.
+ */
 const Thrown = z.object({ failure: Failure, message: z.string() });
 
 /**
- * Anything but a ChannelError leaves the outcome unknown. It is counted but never stops the
- * account, because people in chats can write messages that make an adapter throw.
+ * Any error other than a ChannelError leaves the outcome unknown. The error is counted but never
+ * stops the account, because people in chats can write messages that make an adapter throw.
  */
 function readThrown(defects: Defects, thrown: unknown): ChannelError {
   const { data } = Thrown.safeParse(thrown);
@@ -139,7 +141,7 @@ function readThrown(defects: Defects, thrown: unknown): ChannelError {
       ? thrown
       : new ChannelError(data.failure, data.message, thrown);
   const reason = reasonOf(thrown);
-  defects.note('send (thrown)', `it threw something else than a ChannelError: ${reason}`);
+  defects.note('send (thrown)', `it threw something other than a ChannelError: ${reason}`);
   return new ChannelError({ kind: 'unknown-outcome' }, reason, thrown);
 }
 
@@ -189,15 +191,14 @@ function checkFiles(files: FilesCapability, defects: Defects): FilesCapability {
       const fetched = await files.fetch(ref, limit, signal);
       const bytes = checkReturned(defects, 'files.fetch', Bytes, fetched, null);
       if (bytes !== null && bytes.length <= limit) return bytes;
-      if (bytes !== null)
-        defects.note('files.fetch', 'it returned more bytes than it was asked for');
+      if (bytes !== null) defects.note('files.fetch', 'it returned more bytes than requested');
       const message = 'The channel returned no usable file. This is a bug in the channel.';
       throw new ChannelError({ kind: 'refused' }, message);
     },
   };
 }
 
-/** Also matches a response from another copy of `undici`. */
+/** A response may come from another copy of `undici`. */
 const Answer = z.custom<Response>(
   (value) => Object.prototype.toString.call(value) === '[object Response]',
 );
@@ -226,12 +227,12 @@ const State: z.ZodType<ChannelState> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('stopped') }),
 ]);
 
-/** Validates a state reported by an adapter; undefined when it is invalid and should be ignored. */
+/** Validates a state reported by an adapter; undefined when the state is invalid. */
 export function checkState(state: unknown, defects: Defects): ChannelState | undefined {
   return checkReturned(defects, 'report', State, state, undefined);
 }
 
-/** Facts about a sender that grant rights: only a strict `true` grants anything. */
+/** Some facts about a sender grant rights: only a strict `true` counts. */
 export function checkSenderFacts(facts: SenderFacts | undefined, defects: Defects): SenderFacts {
   const { isAdministrator, roles, earlier, opensThread } = facts ?? {};
   return {
@@ -261,8 +262,8 @@ const STOPPING: readonly string[] = ['send', 'findSent', 'chatName', 'pace', 're
 
 /**
  * The function that returned too many invalid results in a row, for which the account must stop;
- * undefined if there is none. Results that depend on what people send, such as files and requests,
- * are replaced individually and never stop the account.
+ * undefined when there is none. Results that depend on what people send, such as files and
+ * requests, are replaced individually and never stop the account.
  */
 export function findStoppingDefect(defects: Pick<Defects, 'isOff'>): string | undefined {
   return STOPPING.find((what) => defects.isOff(what));

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { ChannelAdapter, ChannelContext } from './adapter.ts';
 import { blameAdapter, guardAdapter } from './guard.ts';
 
-it('[D12] an error of the core while it works for an adapter is not blamed on that adapter', async () => {
+it('[D12] an error in a core callback is not attributed to the adapter that called it', async () => {
   const faults: unknown[] = [];
   const blamed: boolean[] = [];
   const blame = async () => void blamed.push(blameAdapter(new Error('of the core')));

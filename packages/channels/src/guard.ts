@@ -2,8 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChannelAdapter, ChannelContext } from './adapter.ts';
 
 /**
- * Called with an error that an adapter threw where no caller awaits it; `event` is what the adapter
- * was handling.
+ * Called with an error that an adapter threw where no caller awaits it; `event` names the event
+ * that the adapter was handling.
  */
 export type OnFault = (event: string, error: unknown) => void;
 
@@ -12,16 +12,13 @@ interface Running {
   readonly event: string;
 }
 
-/**
- * The adapter that the running code belongs to, however deep in a library or however late in a
- * timer it runs.
- */
+/** The adapter that the running code belongs to, even deep in a library or in a late timer. */
 const running = new AsyncLocalStorage<Running | undefined>();
 
 /**
- * Creates an adapter whose errors are attributed to it. Its calls run in a scope that listeners,
- * timers and promises inherit, including those of the platform library; calls back into the core
- * leave that scope.
+ * Creates an adapter whose errors are attributed to it. The adapter's calls run in a scope that
+ * listeners, timers and promises inherit, including those of the platform library; calls back into
+ * the core leave that scope.
  */
 export function guardAdapter<Settings>(
   connect: (context: ChannelContext<Settings>) => ChannelAdapter,
@@ -56,7 +53,7 @@ export function guardAdapter<Settings>(
 
 /**
  * Wraps an adapter's listener or timer callback: an error or rejection is reported under the
- * event's name and restarts that adapter, not the process.
+ * event's name and restarts only that adapter, not the process.
  */
 export function guarded<Args extends readonly unknown[]>(
   event: string,
@@ -75,8 +72,8 @@ export function guarded<Args extends readonly unknown[]>(
 }
 
 /**
- * Names the event being handled until the end of this callback, for errors that the library throws
- * later.
+ * Sets the name of the handled event until the end of this callback, for errors that the library
+ * throws later.
  */
 export function setHandledEvent(event: string): void {
   const current = running.getStore();
@@ -84,8 +81,9 @@ export function setHandledEvent(event: string): void {
 }
 
 /**
- * For the process's last-resort error handler: whether an uncaught error came from an adapter,
- * which is then being restarted. Node runs that handler in the scope of the code that threw.
+ * For the process's last-resort error handler: returns whether an uncaught error came from an
+ * adapter, which is then being restarted. Node runs the handler in the scope of the code that
+ * threw.
  */
 export function blameAdapter(error: unknown): boolean {
   const current = running.getStore();
@@ -102,8 +100,8 @@ const CAPABILITIES: ReadonlySet<PropertyKey> = new Set([
 ] satisfies (keyof ChannelAdapter)[]);
 
 /**
- * Returns the same object, but all calls of its methods, and of those of its capability objects, go
- * through `run`.
+ * Returns the same object, but calls of its methods, and of the methods of its capability objects,
+ * go through `run`.
  */
 function wrapCalls<T extends object>(target: T, run: <R>(work: () => R, event: string) => R): T {
   return new Proxy(target, {
@@ -118,8 +116,8 @@ function wrapCalls<T extends object>(target: T, run: <R>(work: () => R, event: s
 }
 
 /**
- * The mismatches between an adapter and its declaration (F04); empty if there are none. The core
- * offers people only what is declared.
+ * Mismatches between an adapter and its declaration (F04); empty when there are none. The core
+ * offers only declared capabilities.
  */
 export function findUndeclaredCapabilities(adapter: ChannelAdapter): readonly string[] {
   const { capabilities, typing, streaming, messages } = adapter;
@@ -132,13 +130,15 @@ export function findUndeclaredCapabilities(adapter: ChannelAdapter): readonly st
   ];
   return pairs.flatMap(([name, declared, there]) => {
     if (declared === there) return [];
-    return [declared ? `"${name}" is declared and missing` : `"${name}" is there and not declared`];
+    return [
+      declared ? `"${name}" is declared but missing` : `"${name}" is present but not declared`,
+    ];
   });
 }
 
 /**
- * Removes null fields from JSON, for schemas of what a platform sends: a field that the platform
- * calls optional may also be null, and no message must be lost because of that.
+ * Removes null fields from JSON, for schemas of platform events: a field documented as optional may
+ * also be null, and a message must not be lost because of that.
  */
 export function withoutNulls(value: unknown): unknown {
   return hasNull(value) ? copyStrippingNulls(value) : value;

@@ -43,7 +43,7 @@ describe('the history of a chat', () => {
     expect(await shown()).toEqual(['> one', 'first', 'second', '> two', 'third']);
   });
 
-  it('[W08] omits what Parley itself wrote there at a start, but shows the answer', async () => {
+  it("[W08] omits Parley's own startup messages, but shows their answers", async () => {
     await ask('one', 10);
     const message = createMessage({ messageId: 'boot_1', text: 'BOOT.md', trigger: 'boot' });
     const conversationId = toConversationId(message);
@@ -87,7 +87,7 @@ describe('the history of a chat', () => {
     ]);
   });
 
-  it('ends with the newest entry when there are more entries than fit', async () => {
+  it('ends with the newest entry when the limit is exceeded', async () => {
     for (let at = 1; at <= 5; at += 1) {
       await ask(`q${at}`, at * 10);
       await answer(`a${at}`, at * 10 + 5);
@@ -95,7 +95,7 @@ describe('the history of a chat', () => {
     expect(await shown(3)).toEqual(['a4', '> q5', 'a5']);
   });
 
-  it('[W02] contains nothing of another chat', async () => {
+  it('[W02] contains no entry of another chat', async () => {
     await ask('private', 10, '43');
     expect(await shown()).toEqual([]);
   });

@@ -21,7 +21,6 @@ const LIMITS = {
 
 const skill = (name: string, summary: string): CommandInfo => ({ name, summary, isSkill: true });
 
-/** Commands of skills with any name and description. */
 const skills = fc.array(
   fc
     .tuple(
@@ -32,8 +31,8 @@ const skills = fc.array(
   { maxLength: 150 },
 );
 
-describe('[F09] a menu that its platform accepts', () => {
-  it('fits for any skills, and nothing is dropped without a notice', () => {
+describe('[F09] the menu for a platform', () => {
+  it('fits for any skills, and reports every command that was left out', () => {
     fc.assert(
       fc.property(skills, (some) => {
         const commands = [...COMMANDS, ...some];
@@ -78,7 +77,7 @@ describe('[F09] a menu that its platform accepts', () => {
     expect(items.map(({ name }) => name)).toEqual(commands.slice(1, 101).map(({ name }) => name));
   });
 
-  it('leaves out names that the platform refuses, and the second of two that it treats as the same', () => {
+  it('leaves out names that the platform refuses, and the second of two names that the platform treats as equal', () => {
     const commands = [skill('Plan', 'a'), skill('a-b', 'b'), skill('a_b', 'c'), skill('旅行', 'd')];
     const nameOf = (name: string) => name.replaceAll('-', '_');
     const { items, leftOut } = fitMenu(commands, { ...LIMITS, nameOf });

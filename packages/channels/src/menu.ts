@@ -1,39 +1,39 @@
-/** A command for the platform's menu. Names are lower-case, summaries short. */
+/** A command for the platform's menu. Names are lower-case, and summaries are short. */
 export interface CommandInfo {
   readonly name: string;
   readonly summary: string;
-  /** Only the sender of the command sees its answer, on platforms that can do that. */
+  /** Only the sender of the command sees its answer, on platforms that support it. */
   readonly private?: true;
   /**
-   * Whether it belongs to a skill; a menu that cannot hold every command leaves these out first.
+   * Whether the command belongs to a skill; a menu with too few entries leaves out skills first.
    */
   readonly isSkill?: true;
   /**
-   * Its arguments as shown to people: `CODE`, `[message]`. Absent when it has none, or when a skill
-   * defines it and its arguments are unknown.
+   * The command's arguments as shown to people: `CODE`, `[message]`. Absent when the command has no
+   * arguments, or when a skill defines it and its arguments are unknown.
    */
   readonly takes?: string;
 }
 
 /** The limits of a platform's command menu. */
 export interface MenuLimits {
-  /** The maximum number of commands. */
   readonly commands: number;
   /** The maximum length of a description, and the unit in which it is counted. */
   readonly description: { readonly max: number; readonly unit: 'utf16' | 'codepoint' };
-  /** The maximum size of the whole list as sent, in bytes; absent when there is no such limit. */
+  /**
+   * The maximum size of the whole list as sent, in bytes; absent when the platform has no such
+   * limit.
+   */
   readonly size?: { readonly max: number; readonly of: (items: readonly MenuItem[]) => number };
-  /** Matches the names that the platform accepts. */
   readonly name: RegExp;
   /** The name of a command on that platform, if it differs. */
   readonly nameOf?: (name: string) => string;
 }
 
-/** An entry of a menu, before it is converted to the platform's format. */
+/** An entry of a menu, before conversion to the platform's format. */
 export interface MenuItem {
   readonly name: string;
   readonly description: string;
-  /** See `CommandInfo`. */
   readonly private?: true;
 }
 
@@ -43,28 +43,28 @@ export interface OmittedCommand {
   readonly why: 'name' | 'twice' | 'room';
 }
 
-/** A menu that its platform accepts, and what was shortened or left out to make it fit. */
+/** A menu that its platform accepts, and the entries that were shortened or left out. */
 export interface FittedMenu {
   readonly items: readonly MenuItem[];
   readonly leftOut: readonly OmittedCommand[];
   /**
    * The length that descriptions were shortened to so that the whole list fits; null when they were
-   * not.
+   * not shortened.
    */
   readonly shortenedTo: number | null;
 }
 
-/** How often commands were typed recently; missing names were not typed. */
+/** How often each command was typed recently; names without an entry were not typed. */
 export type CommandUses = ReadonlyMap<string, number>;
 
 /** Descriptions are not shortened below this length; commands are left out instead. */
 const MIN_DESCRIPTION = 20;
 
 /**
- * Fits commands into a menu (F09). First, descriptions are shortened, starting with the longest.
- * Once all of them are at their shortest, commands are left out: among those with `uses` the least
- * used, and among equals the last one. Commands without `isSkill` are built in and are left out
- * last. The menu keeps the order of `commands`. Pure.
+ * Fits commands into a menu (F09). First, descriptions are shortened, starting with the longest. If
+ * the list still does not fit, commands are left out: the least used one first if `uses` is given,
+ * and the last one among equals. Commands without `isSkill` are built in and are left out last. The
+ * menu keeps the order of `commands`. Pure.
  */
 export function fitMenu(
   commands: readonly CommandInfo[],
@@ -97,7 +97,7 @@ export function fitMenu(
 interface LegalItem {
   readonly command: CommandInfo;
   readonly item: MenuItem;
-  /** Its position in the list of commands. */
+  /** The position of the command in the list. */
   readonly nth: number;
 }
 
@@ -174,8 +174,8 @@ function findLargest(high: number, low: number, fits: (count: number) => boolean
 }
 
 /**
- * One sentence about what a menu lacks, for logs, the owner's note and `parley doctor`; null when
- * it lacks nothing.
+ * One sentence about shortened or missing menu entries, for logs, the owner's note and `parley
+ * doctor`; null when the menu is complete.
  */
 export function describeOmitted(
   platform: string,

@@ -3,15 +3,15 @@ import type { ChannelAdapter, ChannelContext, ChannelDefinition } from './adapte
 
 /** A platform's library that may be missing from an installation. */
 export interface OptionalLibrary {
-  /** Its name on npm. */
+  /** The package's name on npm. */
   readonly name: string;
-  /** The version to install; that of Parley's package.json when absent. */
+  /** The version to install; the one in Parley's package.json when absent. */
   readonly version?: string;
-  /** Parts of the library that may be missing as well. */
+  /** Optional parts of the library that may be missing as well. */
   readonly parts?: readonly string[];
-  /** A note for people before they install it; empty if there is none. */
+  /** A note shown to people before they install the library; empty if there is none. */
   readonly note?: string;
-  /** The platform's name for the person who configures the channel. */
+  /** The platform's name, shown to the person who configures the channel. */
   readonly platform: string;
   /**
    * Capabilities of the channel that are known without the library: until it is installed, answers
@@ -81,7 +81,8 @@ async function createLibraryAdvice({
 }
 
 /**
- * An account whose library is not installed: reports what to do, and keeps its answers until then.
+ * An account whose library is not installed: it reports the required package, and keeps its answers
+ * until the package is installed.
  */
 function createAccountWithout(
   library: OptionalLibrary,

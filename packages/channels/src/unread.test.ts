@@ -9,6 +9,6 @@ it.each([
   ['group', '[They sent a story, which cannot be read here.]'],
   ['thread', '[They sent a story, which cannot be read here.]'],
   ['channel', '[They sent a story, which cannot be read here.]'],
-] as const)('[F16] names what cannot be read in a %s', (type, text) => {
+] as const)('[F16] names the unreadable content of a %s', (type, text) => {
   expect(describeUnread('a story', type)).toBe(text);
 });

@@ -6,7 +6,7 @@ import { createPrefixRenderer, render } from './index.ts';
 const target = (maxLength: number, unit: 'utf16' | 'byte' = 'utf16') =>
   ({ dialect: 'markdown', maxLength, unit }) as const;
 
-describe('Markdown for a program that renders it itself', () => {
+describe('Markdown for a program with its own renderer', () => {
   it('[M01] stays unchanged, including tables', () => {
     const markdown = '# A\n\n| a | b |\n|---|---|\n| **1** | `2` |\n\n@everyone <b>\n';
     expect(render(markdown, target(4_000))).toEqual([{ text: markdown, plain: markdown }]);

@@ -5,9 +5,8 @@ import type { RenderedPart } from './rendered-part.ts';
 const BYTES = 3;
 
 /**
- * Markdown for a program that renders it itself: it stays unchanged, character for character, so
- * that text is only appended to a growing answer. A text longer than a part is cut at a line end if
- * there is one.
+ * Markdown for a program with its own renderer is unchanged, character for character, so that a
+ * growing answer is only appended to. A text longer than a part is cut at a line end if possible.
  */
 export function renderAsWritten(source: string, { maxLength, unit }: RenderTarget): RenderedPart[] {
   const markdown = hasLiteral(source) ? escapeLiteral(source) : source;
@@ -23,8 +22,8 @@ export function renderAsWritten(source: string, { maxLength, unit }: RenderTarge
 }
 
 /**
- * Literal text as Markdown for that program, escaped by CommonMark's rules, because nothing else is
- * known about it.
+ * Literal text as Markdown for that program, escaped by CommonMark's rules, because its own rules
+ * are unknown.
  */
 function escapeLiteral(source: string): string {
   return splitLiteral(source)
@@ -35,6 +34,6 @@ function escapeLiteral(source: string): string {
 function findCut(text: string, longest: number): number {
   const line = text.lastIndexOf('\n', longest - 1) + 1;
   if (line > longest / 2) return line;
-  // Between the halves of a pair there is no character.
+  // A part must not end between the halves of a surrogate pair.
   return /[\uD800-\uDBFF]/.test(text.charAt(longest - 1)) ? longest - 1 : longest;
 }

@@ -1,18 +1,21 @@
 import type { Dialect, RenderTarget } from '@parley/core';
 import type { RunMark } from './document.ts';
 
-/** The URLs that a dialect can show as links with text; all others are written out. */
+/** The URLs that a dialect can show as links with text; all other URLs are written out. */
 export interface LinkRule {
   readonly schemes: readonly string[];
-  /** URLs that would notify somebody. They are written as text that is no link. */
+  /** URLs that would notify a person. These URLs are written as text without a link. */
   readonly notifying?: RegExp;
   /** Whether the platform drops links to hosts without a dot, such as `localhost`. */
   readonly dottedHostOnly: boolean;
 }
 
-/** The capabilities of a dialect. The transform knows nothing else about a platform. */
+/** The capabilities of a dialect, which are the transform's only information about a platform. */
 export interface DialectCapabilities {
-  /** The deepest heading level; deeper headings become bold lines. 0 when there are no headings. */
+  /**
+   * The deepest heading level; deeper headings become bold lines. 0 when the dialect has no
+   * headings.
+   */
   readonly headingLevels: number;
   /** `native`; otherwise an aligned grid up to this many text columns, and a list beyond that. */
   readonly tables: 'native' | { readonly gridColumns: number };
@@ -22,42 +25,41 @@ export interface DialectCapabilities {
    * separate rule.
    */
   readonly marks: readonly Exclude<RunMark['type'], 'link'>[];
-  /** When false, a code span has no other mark and cannot be the text of a link. */
+  /** When false, a code span cannot have another mark or be the text of a link. */
   readonly marksOnCode: boolean;
   /** Undefined when the printer writes out every URL. */
   readonly links: LinkRule | undefined;
   /**
-   * Text that the platform itself, or the library that sends it, turns into a notification: every
-   * username on Telegram, or what this pattern (with the flag `g`) matches. A zero-width space
-   * after its first character prevents that.
+   * Text that the platform or its client library turns into a notification: every username on
+   * Telegram, or the matches of this pattern (with the flag `g`). A zero-width space after the
+   * first character prevents the notification.
    */
   readonly pings: RegExp | 'usernames' | undefined;
-  /** The text to which the length limit applies: only what people see, or the markup as well. */
+  /** The text to which the length limit applies: only the visible text, or the markup as well. */
   readonly counts: 'visible' | 'everything';
-  /** The maximum number of formatted stretches in one part. */
+  /** The maximum number of formatted ranges in one part. */
   readonly maxEntities: number;
 }
 
 const ALL_MARKS = ['bold', 'italic', 'underline', 'strike', 'spoiler', 'code'] as const;
 
-/** For Linear, the URL of somebody's profile is a mention. */
+/** On Linear, the URL of a person's profile is a mention. */
 const LINEAR_PROFILE = /^https?:\/\/(?:www\.)?linear\.app\/[^/]+\/profiles\//i;
 
 /** The dialects that have a printer; Markdown itself needs none. */
 export type PrintedDialect = Exclude<Dialect, 'markdown'>;
 
-/** A target whose dialect has a printer. */
 export interface PrintedTarget extends RenderTarget {
   readonly dialect: PrintedDialect;
 }
 
-/** One row per dialect. A new platform is one row here and one printer. */
+/** Each dialect has one row. A new platform adds one row here and one printer. */
 export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>> = {
   telegram: {
     headingLevels: 0,
     // A phone held upright shows about 40 fixed-width columns.
     tables: { gridColumns: 40 },
-    // Only the outermost quote is a block; the lines of nested ones begin with `>`.
+    // Only the outermost quote is a block; the lines of nested quotes begin with `>`.
     nestedQuotes: true,
     marks: ALL_MARKS,
     marksOnCode: false,
@@ -76,14 +78,14 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     links: { schemes: ['http:', 'https:'], dottedHostOnly: true },
     pings: /@(?=everyone|here)/g,
     counts: 'everything',
-    // Clients show a message with 200 formats or emoji unformatted, with all its marks.
+    // Clients show a message with 200 formats or emoji unformatted, with all its markup characters.
     maxEntities: 199,
   },
   whatsapp: {
     headingLevels: 0,
     tables: { gridColumns: 40 },
     nestedQuotes: false,
-    // A spoiler is written with its bars, which are WhatsApp's own syntax.
+    // A spoiler keeps its bars, which are WhatsApp's own syntax.
     marks: ['bold', 'italic', 'strike', 'spoiler', 'code'],
     marksOnCode: false,
     links: { schemes: [], dottedHostOnly: false },
@@ -115,7 +117,7 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     counts: 'everything',
     maxEntities: Number.POSITIVE_INFINITY,
   },
-  // Text messages with `textFormat: markdown`, which is a subset; its phones show no headings.
+  // Text messages with `textFormat: markdown` support a subset; Teams on phones shows no headings.
   teams: {
     headingLevels: 0,
     tables: { gridColumns: 40 },
@@ -128,7 +130,7 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     counts: 'everything',
     maxEntities: Number.POSITIVE_INFINITY,
   },
-  // GitHub and Linear, as far as both understand it.
+  // The common subset of GitHub and Linear.
   gfm: {
     headingLevels: 6,
     tables: 'native',
@@ -148,7 +150,7 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     headingLevels: 6,
     tables: { gridColumns: 100 },
     nestedQuotes: true,
-    // The printer shows no marks, but a code span is the last resort for a cut.
+    // The printer shows no marks, but code spans can be split as a last resort.
     marks: ['code'],
     marksOnCode: true,
     links: { schemes: [], dottedHostOnly: false },
@@ -160,7 +162,7 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
     headingLevels: 6,
     tables: 'native',
     nestedQuotes: true,
-    // The page renders formulas once it has loaded the library for that.
+    // The page renders formulas once it has loaded the formula library.
     marks: [...ALL_MARKS, 'math'],
     marksOnCode: true,
     links: { schemes: ['http:', 'https:', 'mailto:'], dottedHostOnly: false },
@@ -171,8 +173,8 @@ export const CAPABILITIES: Readonly<Record<PrintedDialect, DialectCapabilities>>
 };
 
 /**
- * The additional capabilities of a rich message on Telegram. All others equal those of an ordinary
- * one, so that the same part can be printed both ways.
+ * The additional capabilities of a rich message on Telegram. All other capabilities equal those of
+ * an ordinary message, so that the same part can be printed both ways.
  */
 export const TELEGRAM_RICH: DialectCapabilities = {
   ...CAPABILITIES.telegram,

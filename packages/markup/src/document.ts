@@ -1,5 +1,6 @@
 /**
- * A format on a stretch of text. Marks never overlap: a run has all of its marks, outermost first.
+ * A format on a range of text. Marks never overlap: each run lists all of its marks, outermost
+ * first.
  */
 export type RunMark =
   | { readonly type: 'bold' | 'italic' | 'underline' | 'strike' | 'spoiler' | 'code' }
@@ -7,7 +8,7 @@ export type RunMark =
   | { readonly type: 'math' }
   | { readonly type: 'link'; readonly url: string };
 
-/** Text with one set of marks. `\n` in it is a visible line break. */
+/** A run of text with one set of marks. `\n` in the text is a visible line break. */
 export interface TextRun {
   readonly text: string;
   readonly marks: readonly RunMark[];
@@ -34,7 +35,6 @@ export interface ItemMarker {
 }
 
 interface PlacedLeaf {
-  /** Containers, outermost first. */
   readonly within: readonly LeafContainer[];
   /** Containers from this index on begin with this leaf (and show their bullet here). */
   readonly fresh: number;
@@ -42,7 +42,7 @@ interface PlacedLeaf {
   readonly gap: 1 | 2;
 }
 
-/** A paragraph, or with `heading`, a heading of that level. */
+/** A paragraph or, with `heading`, a heading of that level. */
 export interface TextLeaf extends PlacedLeaf {
   readonly kind: 'text';
   readonly runs: readonly TextRun[];
@@ -83,14 +83,14 @@ interface RuleLeaf extends PlacedLeaf {
 }
 
 /**
- * A document is a flat list of leaves that know their containers. It is flat so that a part is a
- * slice: cutting never requires taking a tree apart, and printers rebuild nesting from the paths.
+ * A document is a flat list of leaves, each with its containers. Because the list is flat, a part
+ * is a slice: cutting never takes a tree apart, and printers rebuild the nesting from the paths.
  */
 export type Leaf = TextLeaf | CodeLeaf | GridLeaf | TableLeaf | RuleLeaf;
 
 /**
  * The length of the text of these leaves, in UTF-16 units and with a line break between them: a
- * cheap lower bound for every printed form. Stops counting above `enough`.
+ * cheap lower bound for every printed form. Counting stops above `enough`.
  */
 export function measureContent(leaves: readonly Leaf[], enough: number): number {
   let length = leaves.length - 1;
@@ -103,7 +103,9 @@ export function measureContent(leaves: readonly Leaf[], enough: number): number 
   return length;
 }
 
-/** Whether any of it is visible; platforms refuse a message without visible content. */
+/**
+ * Whether any text of the leaves is visible; platforms refuse a message without visible content.
+ */
 export function isVisibleLeaf(leaf: Leaf): boolean {
   const showsMarker = leaf.within.some(({ type }, at) => type === 'item' && at >= leaf.fresh);
   return leaf.kind === 'rule' || showsMarker || listLeafTexts(leaf).some(hasVisibleText);

@@ -14,9 +14,9 @@ export { joinParts, MarkupError } from './rendered-part.ts';
 const require = createRequire(import.meta.url);
 
 /*
- * The parser and the printers are many modules, so they are loaded on the first call, and startup
- * does not wait for them. They are loaded only once, because each `import()` or `require` of a
- * loaded module costs as much as a short answer.
+ * The parser and the printers are many modules, so they are loaded on the first call instead of at
+ * startup. The loaded modules are kept, because each `import()` or `require` of a loaded module
+ * costs as much as a short answer.
  */
 const renderModule = loadOnce((): typeof Render => require('./render.ts'));
 
@@ -41,16 +41,13 @@ export async function renderInSteps(
 }
 
 export interface PrefixRenderer {
-  /** Appends text to the answer. It is only stored; nothing is rendered until `show` is called. */
+  /** Only stores the text; rendering starts when `show` is called. */
   push(text: string): void;
   /** The answer so far as unnumbered parts, with incomplete markup at its end completed. */
   show(): Promise<readonly RenderedPart[]>;
 }
 
-/**
- * Creates a renderer for one answer that arrives in pieces. Each call renders the whole answer
- * again.
- */
+/** Creates a renderer for one answer that arrives in pieces. */
 export function createPrefixRenderer(target: RenderTarget): PrefixRenderer {
   let text = '';
   return {

@@ -19,15 +19,15 @@ import type { SplitRoom } from './split/split.ts';
 import { simplifyLeaf } from './transform/blocks.ts';
 
 /**
- * Measures and prints the parts for one target. What fits is printed from the measured text: most
- * answers are one part, and are printed once.
+ * Measures and prints the parts for one target. Leaves that fit are printed from the measured text:
+ * most answers are one part, and are printed once.
  */
 export class PartPrinter implements SplitRoom {
   readonly window: number;
   readonly #target: PrintedTarget;
   readonly #pings: DialectCapabilities['pings'];
   #last: MeasuredPart | undefined;
-  /** The leaves of a rich message, converted to those of an ordinary one. */
+  /** Converts the leaves of a rich message to those of an ordinary one. */
   readonly #simple = new Map<Leaf, readonly Leaf[]>();
 
   constructor(target: PrintedTarget) {
@@ -37,7 +37,9 @@ export class PartPrinter implements SplitRoom {
     this.window = target.maxLength * 2 + 2;
   }
 
-  /** The load of a part with these leaves, in the dialect and in plain text. */
+  /**
+   * The size of a part with these leaves relative to the limit, in the dialect and in plain text.
+   */
   load(leaves: readonly Leaf[]): number {
     if (measureContent(leaves, this.window) > this.window) return Number.POSITIVE_INFINITY;
     const { dialect, maxLength, unit } = this.#target;
@@ -59,7 +61,7 @@ export class PartPrinter implements SplitRoom {
     };
   }
 
-  /** The leaves of an ordinary message; every part can be sent as one. */
+  /** Every part can be sent as an ordinary message with these leaves. */
   #shown(leaves: readonly Leaf[]): readonly Leaf[] {
     if (!isRichTarget(this.#target)) return leaves;
     return leaves.flatMap((leaf) => {
@@ -102,10 +104,10 @@ export function measureLength(text: string, unit: RenderTarget['unit']): number 
   }
 }
 
-/** Prints leaves as one part. Never refuses and never shortens. */
+/** Printing never fails and never shortens the text. */
 type PrintLeaves = (leaves: readonly Leaf[], mentions?: RenderTarget['mentions']) => PrintedPart;
 
-/** One printer per dialect, matching its row in the capability table. */
+/** Each dialect has one printer, which matches its row in the capability table. */
 const PRINTERS: Readonly<Record<PrintedDialect, PrintLeaves>> = {
   telegram: printTelegram,
   discord: printDiscord,

@@ -106,7 +106,7 @@ describe('GitHub Flavored Markdown', () => {
     expect(texts(markdown)).toEqual([text]);
   });
 
-  it.each(mentions)('[M05] notifies nobody: %s', (_, markdown, text) => {
+  it.each(mentions)('[M05] notifies no one: %s', (_, markdown, text) => {
     expect(texts(markdown)).toEqual([text]);
   });
 
@@ -126,7 +126,7 @@ describe('GitHub Flavored Markdown', () => {
     ]);
   });
 
-  it('[M03] does not indent what continues an item of an earlier part', () => {
+  it('[M03] does not indent the continuation of an item from an earlier part', () => {
     expect(texts('1. aaaa bbbb cccc\n   - dddd\n2. eeee', 18)).toEqual([
       '1. aaaa bbbb cccc',
       '- dddd\n\n2. eeee',

@@ -53,7 +53,7 @@ describe('Google Chat', () => {
     expect(texts(markdown)).toEqual([text]);
   });
 
-  it.each(mentions)('[M05] notifies nobody: %s', (_, markdown, text) => {
+  it.each(mentions)('[M05] notifies no one: %s', (_, markdown, text) => {
     expect(texts(markdown)).toEqual([text]);
   });
 
@@ -70,7 +70,7 @@ describe('Google Chat', () => {
     expect(parts).toHaveLength(5);
   });
 
-  it('[M04] [M05] has a plain fallback that notifies nobody', () => {
+  it('[M04] [M05] has a plain fallback that notifies no one', () => {
     const [part] = render('`<users/all>` **a**', GOOGLE_CHAT);
     expect(visible(part?.plain ?? '')).toBe('<·users/all> a');
   });

@@ -74,7 +74,7 @@ const mentions: Case[] = [
   ['a token as an address', '[a](!channel)', 'a (!channel)'],
   ['a token as the name of a footnote', '[^<!here>]: a', '[&lt;·!here&gt;] a'],
   ['a token as literal text', toLiteralMarkdown('<!channel>'), '&lt;·!channel&gt;'],
-  // With an odd backtick before it, the Chat SDK would not take it for code.
+  // After an odd number of backticks, the Chat SDK would not parse the text as code.
   ['code beside a backtick', '\\` `@ada`', '` `@·ada`'],
 ];
 
@@ -87,11 +87,11 @@ describe('Slack', () => {
     expect(texts(markdown)).toEqual([text]);
   });
 
-  it.each(mentions)('[M05] notifies nobody: %s', (_, markdown, text) => {
+  it.each(mentions)('[M05] notifies no one: %s', (_, markdown, text) => {
     expect(texts(markdown)).toEqual([text]);
   });
 
-  it('[M05] keeps mentions and nothing else when the settings allow them', () => {
+  it('[M05] keeps mentions, but no other tokens, when the settings allow mentions', () => {
     const text = '<@U1> <!channel> <!subteam^S1> <#C1|a> @ada <script> <!date^1^{x}|y> `<@U1>`';
     expect(texts(text, { mentions: 'live' })).toEqual([
       '<@U1> <!channel> <!subteam^S1> <#C1|a> @ada &lt;script&gt; &lt;!date^1^{x}|y&gt; `&lt;@U1&gt;`',
@@ -104,14 +104,14 @@ describe('Slack', () => {
     expect(parts.map(({ plain }) => plain).join(' ')).toBe('& *a* '.repeat(100).trimEnd());
   });
 
-  it('[M03] closes and reopens fences and links where a part ends', () => {
+  it('[M03] closes and reopens fences and links at the end of a part', () => {
     expect(texts('```\naaaa bbbb\ncccc dddd\n```', { maxLength: 20 })).toEqual([
       '```\naaaa bbbb\n```',
       '```\ncccc dddd\n```',
     ]);
   });
 
-  it('[M04] [M05] has a plain fallback that notifies nobody', () => {
+  it('[M04] [M05] has a plain fallback that notifies no one', () => {
     const [part] = render('**a** <!channel> `@ada` <@U1>', SLACK);
     expect(visible(part?.plain ?? '')).toBe('a <·!channel> @·ada <·@·U1>');
   });

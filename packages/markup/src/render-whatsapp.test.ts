@@ -9,7 +9,7 @@ const SPACE = toLiteralMarkdown(' ');
 
 const WHATSAPP: RenderTarget = { dialect: 'whatsapp', maxLength: 4096, unit: 'utf16' };
 const lines = (...all: string[]) => all.join('\n');
-/** Makes the word joiner visible, so that a test shows where it is. */
+/** Makes the word joiner visible, so that a test shows its position. */
 const texts = (markdown: string, maxLength = 4096) =>
   render(markdown, { ...WHATSAPP, maxLength }).map(({ text }) => text.replaceAll('\u2060', '¦'));
 
@@ -117,7 +117,7 @@ describe('WhatsApp', () => {
     expect(texts(markdown)).toEqual([]);
   });
 
-  it('[M03] closes and reopens marks, fences and quotes where a part ends', () => {
+  it('[M03] closes and reopens marks, fences and quotes at the end of a part', () => {
     expect(texts('> **aaaa bbbb cccc dddd**', 20)).toEqual(['> *aaaa bbbb cccc*', '> *dddd*']);
     expect(texts('```js\naaaa bbbb\ncccc dddd\n```', 20)).toEqual([
       '```aaaa bbbb```',
@@ -125,7 +125,7 @@ describe('WhatsApp', () => {
     ]);
   });
 
-  it('[M03] counts markers and the characters that keep text from being marked', () => {
+  it('[M03] counts markers and the invisible characters that keep text literal', () => {
     const parts = render('\\*a\\* **b** '.repeat(50), { ...WHATSAPP, maxLength: 64 });
     expect(parts.every(({ text }) => text.length <= 64)).toBe(true);
     expect(parts.map(({ plain }) => plain).join(' ')).toBe('*a* b '.repeat(50).trimEnd());

@@ -16,15 +16,15 @@ import { toLeaves } from './transform/blocks.ts';
 
 /**
  * Renders Markdown (GFM) as the messages that a platform accepts. Any input renders, in bounded
- * time; input without visible content yields no parts. For short texts: a long one blocks
- * everything else.
+ * time; input without visible content yields no parts. Use it only for short texts, because a long
+ * one blocks the event loop.
  * @throws MarkupError `target-too-short` if the target's parts are shorter than 16.
  */
 export function render(markdown: string, target: RenderTarget): RenderedPart[] {
   return runAllSteps(renderSteps(markdown, target));
 }
 
-/** A text up to this length takes no longer than a step, in UTF-16 units. */
+/** A text up to this length, in UTF-16 units, takes no longer than a step. */
 const ONE_STEP = 1_000;
 
 /**
@@ -42,7 +42,7 @@ export async function renderInSteps(
   return finishInTurns(renderSteps(markdown, target), pause);
 }
 
-/** The rendering work, with a step for each piece that is parsed and each part that is created. */
+/** Renders with a step for each parsed piece and each created part. */
 export function* renderSteps(markdown: string, target: RenderTarget): Steps<RenderedPart[]> {
   checkTarget(target);
   if (!isPrintedTarget(target)) return renderAsWritten(markdown, target);
@@ -72,7 +72,7 @@ function splitFor(target: RenderTarget, leaves: readonly Leaf[], room: SplitRoom
   return splitNumbered(leaves, room, 1 - (MIN_LENGTH + 2) / target.maxLength);
 }
 
-/** The shortest part that holds one character in every dialect, with a margin. */
+/** The minimum part length, which holds one character in every dialect with a margin. */
 const MIN_LENGTH = 16;
 
 /** @throws MarkupError `target-too-short` if the target's parts are shorter than 16. */

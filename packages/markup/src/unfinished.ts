@@ -1,22 +1,21 @@
 /*
- * An answer that is still being written: what is incomplete at its end is completed or omitted, so
- * that it can be rendered like any other. This examines lines and characters, without the parser;
- * where Markdown's rules are subtler, the worst outcome is a visible mark character until the next
- * update.
+ * An unfinished answer is completed or shortened at its end, so that it can be rendered like any
+ * other. The code examines lines and characters, without the parser; where Markdown's rules are
+ * subtler, the worst outcome is a visible mark character until the next update.
  */
 
-/** Half a surrogate pair or half a line break. */
+/** Matches half a surrogate pair or half a line break. */
 const HALF_CHARACTER = /[\r\ud800-\udbff]$/;
-/** Indent, quote marks and list markers. */
+/** Matches indent, quote marks and list markers. */
 const PREFIX = /^(?:[ \t>]|(?:[-*+]|\d{1,9}[.)])(?=[ \t]))*/;
 /**
- * Text that may still become a list marker, heading, rule, underline, fence, row, delimiter row or
- * task.
+ * Matches text that may still become a list marker, heading, rule, underline, fence, row, delimiter
+ * row or task.
  */
 const HALF_LINE = /^(?:[-*+_=#~`|$>]+|\\\[?|\d{1,9}[.)]?|[|:\- \t]+|\[[ xX]?\]?)$/;
 const OPENS_FENCE = /^(?:(`{3,})[^`]*|(~{3,}).*)$/;
 
-/** The Markdown with formats closed, and without half-written signs, links, rows and lines. */
+/** The Markdown with formats closed, and without incomplete characters, links, rows and lines. */
 export function completeMarkdown(markdown: string): string {
   const lines = markdown.replace(HALF_CHARACTER, '').split('\n');
   const fence = findClosingFence(lines.slice(0, -1));
@@ -40,7 +39,7 @@ function findClosingFence(lines: readonly string[]): string | undefined {
   for (const line of lines) {
     const content = withoutMarkers(line).trim();
     if (closing === undefined) {
-      // A fence without its line end may get a language yet.
+      // A fence without its line end may still get a language.
       const [, ticks, tildes] = OPENS_FENCE.exec(content) ?? [];
       closing = ticks ?? tildes;
     } else if (content.startsWith(closing) && /^(?:`+|~+)$/.test(content)) {
@@ -51,8 +50,8 @@ function findClosingFence(lines: readonly string[]): string | undefined {
 }
 
 /**
- * Removes the last line while its meaning is undecided (it would flicker), and a header row before
- * the row below it.
+ * Removes the last line while its meaning is undecided (it would flicker), and a header row until
+ * the delimiter row is complete.
  */
 function dropHalfLines(lines: string[]): void {
   const last = lines.at(-1) ?? '';
@@ -63,7 +62,7 @@ function dropHalfLines(lines: string[]): void {
   else if (isHalf) lines.pop();
 }
 
-/** The beginning of the last block's text; undefined if nothing that follows can belong to it. */
+/** The beginning of the last block's text; undefined if no later text can belong to the block. */
 function findStartOfText(
   lines: readonly string[],
 ): { readonly line: number; readonly column: number } | undefined {
@@ -106,16 +105,17 @@ const containerMarkers = (line = '') => PREFIX.exec(line)?.[0] ?? '';
 const withoutMarkers = (line = '') => line.slice(containerMarkers(line).length);
 
 /**
- * An unfinished element at the very end: an escape, a bar or tilde, a character reference, a tag, a footnote's name.
+ * Matches an unfinished element at the very end: an escape, a bar or tilde, a character reference,
+ * a tag, a footnote's name.
  */
 const HALF_END =
   /(?:\\|(?<!\|)\||(?<!~)~|&(?:#?\w{0,8})?|<(?:\/?(?:u|i|in|ins)?|br?\s*\/?)|\[\^[^\s\]]*\]?)$/i;
 const HALF_AUTOLINK = /<(?=[a-z][a-z\d+.-]{1,31}:[^\s<>]*$)/i;
-/** From the `]` of a link on whose address has not ended. */
+/** The range from the `]` of a link whose address is incomplete. */
 const HALF_LINK =
   /^\](?:\((?:\\.|[^()\s\\]|\((?:(?:\\.|[^()\s\\])*\))?)*(?:\s+(?:["'(][^"')]*)?)?|\[[^\]]*)?$/;
 
-/** Signs with a meaning inside a paragraph; all but the named ones stay as they are. */
+/** Characters with a meaning inside a paragraph; only the named ones change the output. */
 const SIGNS = new RegExp(
   [
     /\\\([^`]*?\\\)|\\\[[^`]*?\\\]|\\[^\w\s([]/,
@@ -132,7 +132,6 @@ const SIGNS = new RegExp(
   'giu',
 );
 
-/** An open format or bracket, and its position in the output. */
 interface OpenMark {
   readonly mark: string;
   readonly at: number;
@@ -163,7 +162,8 @@ function closeMarks(paragraph: string): string {
     if (mark !== undefined) {
       const rest = text.slice(from);
       if (/^[`\\$]/.test(mark)) {
-        // Everything behind it is code or maths; signs at the end are the beginning of the closing ones.
+        // The text after the opening characters is code or math; such characters at the end begin
+        // the closing ones.
         const inside = rest.replace(/(?<![`\\$])[`\\$]+$/, '');
         const whole = inside.trim() === '' ? '' : mark + inside + (CLOSING[mark] ?? mark);
         return closeAllMarks(out + whole, open);
@@ -189,7 +189,10 @@ const closeTo = (open: OpenMark[], at: number) => {
   if (at >= 0) open.length = at;
 };
 
-/** Formats and brackets that are closed; of more, the outer ones stay as visible signs. Closing each costs the length of the text. */
+/**
+ * The maximum number of formats and brackets that are closed; the characters of outer ones beyond
+ * it stay visible. Closing each one costs time proportional to the length of the text.
+ */
 const MAX_OPEN = 100;
 
 function openMark(mark: string, open: OpenMark[], out: string): string {
@@ -201,7 +204,10 @@ function openMark(mark: string, open: OpenMark[], out: string): string {
 const WORD = /[\p{L}\p{N}]/u;
 const LATIN = /[\p{N}\p{Script=Latin}]/u;
 
-/** Reads a run of `*`, `_`, `~~` or `||`, which may close and open formats; returns what is kept of it. */
+/**
+ * Reads a run of `*`, `_`, `~~` or `||`, which may close and open formats; returns the characters
+ * to keep.
+ */
 function readMark(
   run: string,
   { before, after }: { readonly before: string; readonly after: string },
@@ -222,7 +228,7 @@ function readMark(
     open.length = index;
   }
   const kept = run.slice(0, run.length - left.length);
-  // Text at the very end may still become more.
+  // More text may follow at the very end.
   if (after === '' || left === '') return kept;
   if (after.trim() === '' || (inWord && (sign !== '*' || LATIN.test(after)))) return run;
   const first = left.length > 2 ? left.slice(0, 2) : left;
@@ -231,7 +237,7 @@ function readMark(
   return second === '' ? opened : opened + openMark(second, open, out + opened);
 }
 
-/** Closes what is open, innermost first; what has nothing in it yet is left out. */
+/** Closes the open formats, innermost first; a format without text is omitted. */
 function closeAllMarks(text: string, open: readonly OpenMark[]): string {
   let out = text;
   for (const { mark, at } of open.toReversed()) {

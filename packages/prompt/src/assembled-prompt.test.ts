@@ -35,7 +35,7 @@ describe('the last check before the model', () => {
   it.each([
     ['the owner', 'owner', ['everyone', 'owner', 'here'], ['elsewhere']],
     ['a guest', 'guest', ['everyone', 'here'], ['owner', 'elsewhere']],
-  ] as const)('[W02] shows %s only what they may read', (_who, kind, may, mayNot) => {
+  ] as const)('[W02] shows %s only parts they may read', (_who, kind, may, mayNot) => {
     const audiences = {
       ...{ everyone: EVERYONE, owner: OWNER },
       here: { kind: 'conversation', conversationId: 'here' },
@@ -98,7 +98,7 @@ describe('the prompt that the model received', () => {
     expect(toSentPrompt(written).parts[0]?.text).toBe('be kind‹|im_end|›');
   });
 
-  it('[P17] [W02] does not include what a later check removed', () => {
+  it('[P17] [W02] does not include parts removed by a later check', () => {
     const { parts, unsent } = toSentPrompt(prompt);
     expect(parts.some(({ layer }) => layer === 'taken-out')).toBe(false);
     expect(unsent.map(({ layer, outcome }) => `${layer} ${outcome}`)).toEqual([

@@ -17,8 +17,8 @@ import type { ContextFence, Layout } from './layout.ts';
 export interface SystemPart extends PromptPart {
   readonly layer: LayerId;
   /**
-   * Whether the part precedes the cache boundary: nothing up to and including it changes from turn
-   * to turn.
+   * Whether the part precedes the cache boundary: the text up to the end of this part does not
+   * change from turn to turn.
    */
   readonly stable: boolean;
   /** Estimated. */
@@ -40,22 +40,22 @@ export type LayerReport = { readonly layer: LayerId; readonly placement: Placeme
       readonly cut: Cut | null;
     }
   | { readonly outcome: 'absent'; readonly reason: string }
-  /** The layer returned text that this reader must not see. The prompt omits it. */
+  /** The layer returned text that this reader must not see. The prompt omits the text. */
   | { readonly outcome: 'withheld'; readonly source: string; readonly audience: Audience }
-  /** The layer threw an error. The prompt omits it. */
+  /** The layer threw an error. The prompt omits the layer. */
   | { readonly outcome: 'failed'; readonly reason: string }
 );
 
 /**
- * A prompt ready for the model, with a report on how it was built. Parts are in order. Each layer
- * id is unique within it: for each part, exactly one line of the report says `present`.
+ * A prompt ready for the model, with a report on how it was built. Parts are in order. Layer ids
+ * are unique within the prompt: for each part, exactly one line of the report says `present`.
  */
 export interface AssembledPrompt {
   readonly layout: string;
   readonly system: readonly SystemPart[];
   readonly userContext: readonly UserPart[];
   readonly report: readonly LayerReport[];
-  /** The markers that the layout puts around what Parley adds to a person's message. */
+  /** The markers that the layout puts around Parley's additions to a person's message. */
   readonly fence?: ContextFence;
 }
 
@@ -68,8 +68,9 @@ export interface EnforcedParts<Part extends PromptPart> {
 const NONE: readonly never[] = [];
 
 /**
- * The last check before a model call (W02). Run it again after anything that could have added or
- * changed parts. A withheld part is a bug of its author; the person still gets an answer.
+ * The last check before a model call (W02). Run the check again after every step that may have
+ * added or changed parts. A withheld part indicates a bug in the code that created it; the person
+ * still gets an answer.
  */
 export function enforceAudience<Part extends PromptPart>(
   reader: Reader,
@@ -89,12 +90,12 @@ interface ComposedLayer {
   readonly part: SystemPart | null;
 }
 
-/** How many different texts are cached per layer. Most chats see one of a few. */
+/** How many different texts are cached per layer. Most chats share a few texts per layer. */
 const REMEMBERED = 4;
 
 /**
- * Creates the function that arranges the output of the layers and reports on each of them. For
- * layers whose text lasts longer than one turn, it caches the results for their latest texts.
+ * Creates the function that arranges the output of the layers and reports on each of them. Results
+ * are cached for the latest texts of layers that change less often than every turn.
  */
 export function createComposer(
   layout: Layout,
@@ -174,8 +175,8 @@ function composeLayer(
 }
 
 /**
- * Wraps text by Parley that precedes a person's text, such as the context of a later message, in
- * the markers of its layout (P05). If the layout has no markers, the text is unchanged.
+ * Wraps Parley's text before a person's text, such as the context of a later message, in the
+ * markers of the layout (P05). Without markers in the layout, the text is unchanged.
  */
 export function fenceContext(text: string, fence: ContextFence | undefined): string {
   if (fence === undefined) return text;
@@ -183,9 +184,9 @@ export function fenceContext(text: string, fence: ContextFence | undefined): str
 }
 
 /**
- * Puts the layout's fence around everything before the person's own text, including the ephemeral
- * prompt (P05). Inside it, text that looks like one of the two fence lines gets a different first
- * bracket, so that nothing can close the fence early (P18).
+ * Puts the layout's fence around all text before the person's own, including the ephemeral prompt
+ * (P05). Text inside the fence that looks like a fence line gets a different first bracket, so that
+ * it cannot close the fence early (P18).
  */
 function fenceUser(
   renderings: readonly Rendering[],
@@ -235,14 +236,14 @@ function createCaseInsensitive(line: string): RegExp {
 }
 
 /**
- * Recorded parts, keyed by the system prompt part or tool list that they came from. A later request
- * with the same key reuses the record.
+ * Recorded parts, keyed by the system prompt part or tool list that they were made from. A later
+ * request with the same key reuses the record.
  */
 export type SentParts = WeakMap<object, SentPart>;
 
 /**
- * The prompt as sent to the model, for the record (P17). The parts decide, not the report: text
- * that a later check removed is reported as withheld, and text that a hook added is included
+ * The prompt as sent to the model, for the record (P17). The record follows the parts, not the
+ * report: text removed by a later check is marked as withheld, and text added by a hook is included
  * although no layer reported it.
  */
 export function toSentPrompt(
@@ -262,7 +263,7 @@ export function toSentPrompt(
   const unsent: UnsentLayer[] = [];
   for (const line of report) {
     if (line.outcome === 'absent' || line.outcome === 'failed') unsent.push(line);
-    // A part that is reported but not sent was present when the prompt was composed.
+    // The part was present when the prompt was composed, but a later check removed it.
     else if (line.outcome === 'withheld' || !sent.has(line.layer)) unsent.push(toWithheld(line));
   }
   return { layout, parts, unsent };
@@ -275,7 +276,7 @@ function toSentPart(
   report: readonly LayerReport[],
 ): SentPart {
   const line = report.find((candidate) => candidate.layer === layer);
-  // In the form sent to the provider.
+  // The text as sent to the provider.
   const text = neutralizeTemplateTokens(written);
   const cut = line?.outcome === 'present' ? line.cut : null;
   const tokens = text === written ? estimated : estimateTokens(text);

@@ -24,16 +24,15 @@ export interface AssemblerOptions {
 }
 
 /**
- * What hooks add to the layers of a turn (P16). It is placed after the layers and before the
- * ephemeral prompt. As with any layer, parts that the reader may not see are withheld.
+ * Additions of hooks to the layers of a turn (P16). Additions are placed after the layers and
+ * before the ephemeral prompt. As with layers, parts that the reader may not see are withheld.
  */
 export interface PromptAdditions {
   readonly system?: readonly PromptPart[];
-  /** Data before the person's own text. */
+  /** Parts placed as data before the person's own text. */
   readonly userContext?: readonly PromptPart[];
 }
 
-/** Builds the prompt for a turn. */
 export interface PromptAssembler {
   /**
    * Builds the prompt from its layers (P01) and the hooks' additions to this turn. Throws
@@ -42,7 +41,7 @@ export interface PromptAssembler {
   assemble(context: PromptContext, additions?: PromptAdditions): Promise<AssembledPrompt>;
 }
 
-/** Checks once that the layout can be built from the available layers. Throws PromptError. */
+/** Checks once that all layers of the layout are available. Throws PromptError. */
 export function createAssembler(options: AssemblerOptions): PromptAssembler {
   const { log = silentLogger, layout } = options;
   const { fixedSystem = false } = layout;
@@ -65,15 +64,15 @@ export function createAssembler(options: AssemblerOptions): PromptAssembler {
 }
 
 /**
- * The workspace files that the registered layers and the layout read. This includes the files of
- * layers that the layout omits, since the next layout may show them.
+ * The workspace files that the registered layers and the layout read. Files of layers that the
+ * layout omits are included, because the next layout may show them.
  */
 export function listDeclaredReads(layers: LayerRegistry, layout: Layout): readonly FilePattern[] {
   const declared = layers.ids.flatMap((id) => layers.get(id)?.reads ?? []);
   return [...declared, ...layout.layers.flatMap(({ files = [] }) => files)];
 }
 
-/** Two independent statements about the reader must agree before any private file is read. */
+/** Two independent sources must agree on the reader before any private file is read. */
 function assertSameReader({ reader, view }: PromptContext): void {
   const same =
     reader.kind === view.reader.kind && reader.conversationId === view.reader.conversationId;
@@ -87,9 +86,9 @@ function assertSameReader({ reader, view }: PromptContext): void {
 const NO_READS = { id: 'a layer without reads' };
 
 /**
- * Renders the layers of one turn. Each sees only the files that it declares. Layers that declare
- * none share one context: copying it for every layer would be the most expensive step in building a
- * prompt.
+ * Renders the layers of one turn. Each layer sees only the files that it declares. Layers without
+ * declared files share one context: copying the context for every layer would be the most expensive
+ * step in building a prompt.
  */
 function createRenderer(
   context: PromptContext,
@@ -102,14 +101,15 @@ function createRenderer(
       return { layer: layer.id, placement, changes: layer.volatility === 'turn', output };
     };
     if (options.off !== undefined) return rendering(createAbsent(options.off));
-    if (!isInMode(layer.modes, mode)) return rendering(createAbsent(`left out in ${mode} mode`));
+    if (!isInMode(layer.modes, mode)) return rendering(createAbsent(`omitted in ${mode} mode`));
     try {
       const seen =
         reads === null
           ? withoutFiles
           : { ...context, view: restrictView(context.view, { id: layer.id, reads }, log) };
       const output = layer.render(seen, options);
-      // Stays synchronous if the layer is, because most layers are and promises cost time.
+      // Returns synchronously when the layer does, because most layers are synchronous and promises
+      // cost time.
       if (!(output instanceof Promise)) return rendering(checkOutput(output));
       return output.then(
         (part) => rendering(checkOutput(part)),
@@ -121,7 +121,7 @@ function createRenderer(
   };
 }
 
-/** Awaits only the items that are promises; all of them have already started. */
+/** Awaits only the promises among the items; all of them have already started. */
 async function waitForAll(
   renderings: readonly (Rendering | Promise<Rendering>)[],
 ): Promise<readonly Rendering[]> {
@@ -131,8 +131,8 @@ async function waitForAll(
 }
 
 /**
- * Renders the hooks' additions as if each part were a layer. A fixed system prompt accepts none of
- * them (P05).
+ * Renders the hooks' additions as if each part were a layer. A fixed system prompt accepts no
+ * additions (P05).
  */
 function renderAdditions(
   { system = [], userContext = [] }: PromptAdditions,
@@ -147,13 +147,13 @@ function renderAdditions(
     layer: `addition-${index + 1}`,
     placement,
     changes: true,
-    output: mode === 'none' ? createAbsent('left out in none mode') : checkOutput(part),
+    output: mode === 'none' ? createAbsent('omitted in none mode') : checkOutput(part),
   }));
 }
 
 /**
- * Features have many authors. If an output is invalid, only its layer is omitted and the turn
- * continues: without an audience, it is unknown who may read it.
+ * Layers are written by plugin authors too. If an output is invalid, only its layer is omitted and
+ * the turn continues: without an audience, it is unknown who may read the text.
  */
 function checkOutput(output: LayerPart | Absent): LayerOutput {
   if (output !== undefined && ('absent' in output || isValidPart(output))) return output;
@@ -163,8 +163,8 @@ function checkOutput(output: LayerPart | Absent): LayerOutput {
 }
 
 /**
- * Written by hand: every layer in every turn passes through here, and a schema would copy what it
- * checks.
+ * The check is handwritten, because every layer passes through it in every turn, and a schema would
+ * copy each value.
  */
 function isValidPart({ text, source, audience }: LayerPart): boolean {
   if (typeof text !== 'string' || typeof source !== 'string') return false;
@@ -176,21 +176,18 @@ function isValidPart({ text, source, audience }: LayerPart): boolean {
   return !isChats || typeof audience.conversationId === 'string';
 }
 
-/**
- * Logs a bug in a layer. In both cases the person gets an answer, and a line in the log informs the
- * operator.
- */
+/** In both cases the person gets an answer, and the log informs the operator. */
 function logDefect(log: Logger, line: LayerReport): void {
   if (line.outcome === 'withheld') {
     const { layer, source } = line;
-    log.error({ layer, source }, 'a prompt layer offered private text; it was withheld');
+    log.error({ layer, source }, 'a prompt layer returned private text, which was withheld');
   }
   if (line.outcome === 'failed') {
     log.error({ layer: line.layer, reason: line.reason }, 'a prompt layer failed and was left out');
   }
 }
 
-/** The layer's text in the first turn; `null` if there was none. */
+/** The layer's text in the first turn; `null` if the layer was absent. */
 const KeptLayer = z.nullable(
   z.object({
     text: z.string(),
@@ -205,8 +202,8 @@ const KeptLayers = z.record(z.string(), KeptLayer);
 
 /**
  * Replaces this turn's system prompt with the one from the session's first turn (P05), because
- * files, tools and skills may have changed. Safety is never kept: it always comes from the code
- * (P12). If nothing can be kept, the turn continues with the current values, and the operator is
+ * files, tools and skills may have changed. The safety layer is never stored: it always comes from
+ * the code (P12). If storing fails, the turn continues with the current values, and the operator is
  * notified.
  */
 async function fixSystemPrompt(
@@ -227,7 +224,7 @@ async function fixSystemPrompt(
   } catch (error) {
     place.log.error(
       { layout: place.layout, reason: reasonOf(error) },
-      'the system prompt of the session could not be kept; this turn uses the present one',
+      'could not store the system prompt of the session; this turn uses the current one',
     );
     return renderings;
   }
@@ -250,5 +247,5 @@ function restoreKeptText(
   const first = kept[rendering.layer] ?? null;
   if (first !== null) return { ...rendering, output: first };
   if (!('text' in rendering.output)) return rendering;
-  return { ...rendering, output: createAbsent('it said nothing when the session began') };
+  return { ...rendering, output: createAbsent('it was absent in the first turn of the session') };
 }

@@ -20,7 +20,7 @@ describe('the folder of format notes', () => {
     expect(await readChannelFormats(join(folder, 'nowhere'))).toEqual({});
   });
 
-  it('[M07] reports a file that cannot be read, with its path and what to do', async () => {
+  it('[M07] reports an unreadable file with its path and a fix', async () => {
     await mkdir(join(folder, 'html.md'));
     await expect(readChannelFormats(folder)).rejects.toMatchObject({
       code: 'format-unreadable',
@@ -53,7 +53,7 @@ describe('the format note', () => {
     });
   });
 
-  it('[P02] is absent if no chat shows the answer', async () => {
+  it('[P02] is absent when the answer is not shown in a chat', async () => {
     expect(await createFormatLayer(NOTES).render(createContext(), {})).toHaveProperty('absent');
   });
 });

@@ -14,7 +14,7 @@ const promptOf = (...parts: readonly SentPart[]): SentPrompt => ({
   unsent: [],
 });
 
-/** A small alphabet, many line breaks and surrogate pairs, so that the texts share much. */
+/** A small alphabet, many line breaks and surrogate pairs make the texts share many characters. */
 const text = fc
   .array(fc.constantFrom('a', 'b', '\n', '\n', '🦜', '🦉', 'é', '\ud83e'), { maxLength: 40 })
   .map((letters) => letters.join(''));
@@ -41,7 +41,7 @@ const joined = (pieces: ReturnType<typeof compareTexts>, without: 'removed' | 'a
     .join('');
 
 describe('comparing two texts', () => {
-  it('[P17] shows what changed, line by line', () => {
+  it('[P17] shows the differences line by line', () => {
     expect(compareTexts('date\n14:05\nzone\n', 'date\n14:06\nzone\n')).toEqual([
       { kind: 'same', text: 'date\n' },
       { kind: 'removed', text: '14:05\n' },
@@ -65,7 +65,7 @@ describe('comparing two texts', () => {
     );
   });
 
-  it('[P17] keeps as much in either direction', () => {
+  it('[P17] keeps the same number of lines in either direction', () => {
     const kept = (pieces: ReturnType<typeof compareTexts>) =>
       pieces.reduce(
         (sum, { kind, text: t }) => sum + (kind === 'same' ? t.split('\n').length : 0),
@@ -101,7 +101,7 @@ describe('comparing two texts', () => {
         const bytes = (words: string) => Buffer.from(words);
         const prefix = (head + before).slice(0, length);
         expect((head + after).startsWith(prefix)).toBe(true);
-        // Also byte for byte, since no pair is split that the rest would complete.
+        // The texts also match byte for byte, because no surrogate pair is split.
         expect(bytes(head + after).subarray(0, bytes(prefix).length)).toEqual(bytes(prefix));
       }),
     );

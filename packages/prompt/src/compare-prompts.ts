@@ -18,14 +18,13 @@ export interface PartComparison {
   readonly shared: number;
 }
 
-/** A comparison of two prompts. */
 export interface PromptComparison {
   readonly before: PromptSize;
   readonly after: PromptSize;
   /**
    * The prefix that is identical byte for byte (P09), in the order used by providers: tool
-   * definitions, system prompt, user message. It extends into one of these only if those before it
-   * are identical. In a provider's cache, the history precedes the user message.
+   * definitions, system prompt, user message. The prefix extends into one of these only if the ones
+   * before it are identical. In a provider's cache, the history precedes the user message.
    */
   readonly prefix: PromptSize;
   /** The share of the second prompt covered by the prefix, from 0 to 1; 1 for an empty prompt. */
@@ -38,7 +37,7 @@ const SEPARATOR = '\n\n';
 
 type ComparedPrompt = Pick<SentPrompt, 'parts'>;
 
-/** Compares what two turns sent to the model, apart from the conversation itself. */
+/** Compares the requests of two turns, without the conversation history. */
 export function comparePrompts(before: ComparedPrompt, after: ComparedPrompt): PromptComparison {
   const [tools, otherTools] = [getPlacementText(before, 'tools'), getPlacementText(after, 'tools')];
   const [system, otherSystem] = [
@@ -127,8 +126,8 @@ function measureText(...texts: readonly string[]): PromptSize {
 }
 
 /**
- * A piece of two texts: in both, only in the first, or only in the second. It consists of whole
- * lines and is never empty.
+ * A piece of two texts: in both, only in the first, or only in the second. A piece consists of
+ * whole lines and is never empty.
  */
 export interface TextPiece {
   readonly kind: 'same' | 'removed' | 'added';
@@ -136,8 +135,8 @@ export interface TextPiece {
 }
 
 /**
- * Compares two texts line by line. `same` and `removed` in order make up the first text, `same` and
- * `added` the second, character for character.
+ * Compares two texts line by line. Joined in order, `same` and `removed` form the first text, and
+ * `same` and `added` the second, character for character.
  */
 export function compareTexts(before: string, after: string): readonly TextPiece[] {
   const steps = diffSequence(splitLines(before), splitLines(after), (line) => line);
@@ -152,7 +151,8 @@ export function compareTexts(before: string, after: string): readonly TextPiece[
 }
 
 /**
- * The length of the prefix shared by two texts, in characters. It never splits a surrogate pair.
+ * The length of the prefix shared by two texts, in characters. The prefix never splits a surrogate
+ * pair.
  */
 export function findSharedPrefix(before: string, after: string): number {
   const most = Math.min(before.length, after.length);
@@ -164,8 +164,7 @@ export function findSharedPrefix(before: string, after: string): number {
 }
 
 /**
- * Splits a text into lines including their line endings, so that nothing is lost. An empty text has
- * no lines.
+ * Splits a text into lines including their line endings, so that joining them restores the text.
  */
 function splitLines(text: string): readonly string[] {
   return text === '' ? [] : text.split(/(?<=\n)/);
@@ -183,13 +182,14 @@ type SequenceStep<Item> =
 type PositionPair = readonly [number, number];
 
 /**
- * Beyond this number of comparisons (a tenth of a second) the differing middle counts as replaced.
+ * Beyond this number of comparisons (a tenth of a second), the differing middle counts as replaced.
  */
 const MAX_COMPARISONS = 4_000_000;
 
 /**
- * The steps from one sequence to another that keep the most items. All `before`s in order make up
- * the first, all `after`s the second. Removed items precede those added in their place.
+ * The steps from one sequence to another that keep the most items. Joined in order, all `before`s
+ * form the first sequence, and all `after`s the second. Removed items precede the items added in
+ * their place.
  */
 function diffSequence<Item>(
   before: readonly Item[],
@@ -227,7 +227,7 @@ function findCommonPairs(a: readonly string[], b: readonly string[]): readonly P
   ];
 }
 
-/** Computes the same from a table of common subsequence lengths for all pairs of remainders. */
+/** Computes the subsequence from a table of lengths for all pairs of suffixes. */
 function findLongestCommon(a: readonly string[], b: readonly string[]): readonly PositionPair[] {
   if (a.length * b.length > MAX_COMPARISONS) return [];
   const width = b.length + 1;

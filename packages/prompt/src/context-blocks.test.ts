@@ -72,7 +72,7 @@ describe('the blocks of [memory context]', () => {
     ['mcpPrompts', '## MCP Prompts'],
     ['resources', '## Resources'],
     ['sandbox', '## Sandbox'],
-  ])('[P05] have the switch %s, which removes only this one', async (name, text, facts) => {
+  ])('[P05] have the switch %s, which removes only this block', async (name, text, facts) => {
     const [on, off] = await Promise.all([
       prompt('lab', {}, facts),
       prompt('lab', { [name]: false }, facts),
@@ -80,21 +80,21 @@ describe('the blocks of [memory context]', () => {
     expect(on.context).toContain(text);
     expect(off.context).not.toContain(text);
     expect(off.system).toBe(on.system);
-    // Files that a message names belong to the message, as attachments do.
+    // Files mentioned in a message belong to the message, as attachments do.
     const changed = off.report.filter((line, at) => line.outcome !== on.report[at]?.outcome);
     expect(changed.map((line) => line.outcome === 'absent' && line.reason)).toEqual(
       name === 'time' ? [] : changed.map(() => `agent.context.${name} is false`),
     );
   });
 
-  it('[P05] contain no daily notes unless the settings ask for them: the diary is a skill', async () => {
+  it('[P05] contain no daily notes by default: the diary is a skill', async () => {
     expect((await prompt('lab', {})).context).not.toContain('text of today.');
     expect((await prompt('lab', { diary: true })).context).toContain('text of today.');
     expect((await prompt('parley', {})).system).toContain('text of today.');
     expect((await prompt('parley', { diary: false })).system).not.toContain('text of today.');
   });
 
-  it('[P05] have one switch each, except for what the turn is about', () => {
+  it("[P05] have one switch each, except for the blocks about the turn's own subject", () => {
     const all = Object.fromEntries(ContextSwitches.keyof().options.map((name) => [name, false]));
     const left = applySwitches(getLayout('lab'), all)
       .layers.filter(({ off, layer, placement = layers.get(layer)?.placement }) => {

@@ -2,7 +2,7 @@ import { type ContextBlock, ContextSwitches } from '@parley/core';
 import type { LayerId } from './layer.ts';
 import type { Layout, LayoutEntry } from './layout.ts';
 
-/** The layers in each block, and the workspace file from it that other layers may show. */
+/** The layers in each block, and the block's workspace file that other layers may show. */
 const BLOCKS: Readonly<
   Record<ContextBlock, { readonly layers: readonly LayerId[]; readonly file?: string }>
 > = {
@@ -33,7 +33,10 @@ const BLOCKS: Readonly<
 };
 const NAMES = ContextSwitches.keyof().options;
 
-/** The layout after the settings have switched blocks off or on (P05). Safety is in no block. */
+/**
+ * The layout after the settings have switched blocks off or on (P05). No block contains the safety
+ * layer.
+ */
 export function applySwitches(layout: Layout, switches: ContextSwitches): Layout {
   return { ...layout, layers: layout.layers.map((entry) => applySwitchesToEntry(entry, switches)) };
 }

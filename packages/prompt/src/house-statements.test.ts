@@ -12,9 +12,9 @@ import { createSceneContext, GROUP_READERS, SCENES } from './testing/example-sce
 import { createExampleWorkspace } from './testing/example-turn.ts';
 
 /**
- * Checks each statement about the prompt in the design of each layout against the scenes in the
- * golden files. layouts.test.ts checks the order of sections, layers/files.test.ts the limits for
- * files.
+ * Compares the design's statements about the prompt of each layout with the scenes in the golden
+ * files; the order of sections is tested in `layouts.test.ts`, the limits for files in
+ * `layers/files.test.ts`.
  */
 const layers = createLayerRegistry(createBuiltInLayers());
 
@@ -318,7 +318,7 @@ describe('the runtime facts of mushroom', () => {
 
 describe('the memory context of lab', () => {
   it.each(['owner-direct', 'stranger-direct', 'discord-group', 'heartbeat', 'sub-agent'])(
-    '[P05] contains everything that changes, and the system prompt none of it: %s',
+    '[P05] contains every changing layer, and the system prompt contains none: %s',
     async (scene) => {
       const { system, user } = await promptOf('lab', scene);
       expect(user).toMatch(/^\[memory context\]\n[\s\S]*\n\[\/memory context\]$/);

@@ -74,7 +74,6 @@ describe('the identity', () => {
 
 const CONFIG = join(import.meta.dirname, '../../../config');
 
-/** All files in a folder that ships with Parley. */
 function builtInTexts(folder: string): NamedText[] {
   return readdirSync(join(CONFIG, folder)).map((file) => ({
     name: file.slice(0, -'.md'.length),
@@ -154,7 +153,7 @@ describe('persona and output format', () => {
     );
   });
 
-  it('[P14] come from the workspace if it has a file of that name', async () => {
+  it('[P14] are read from the workspace if it has a file of that name', async () => {
     const files = { 'personas/wren.md': 'You are mine.', 'output-formats/plain.md': 'Just talk.' };
     const character = { persona: named('wren', 'builtIn'), format: named('plain', 'builtIn') };
     expect(await createCharacterSource(character).gather(turn({ files }))).toEqual({
@@ -171,14 +170,14 @@ describe('persona and output format', () => {
     });
   });
 
-  it('[W03] keep the audience of their file, and nothing replaces one that is private', async () => {
+  it('[W03] keep the audience of their file, and a private one is not replaced by the built-in one', async () => {
     const asking = { files: { 'personas/wren.md': 'x' }, audience: { kind: 'owner' } } as const;
     const source = createCharacterSource({ persona: named('wren', 'builtIn') });
     expect((await source.gather(turn(asking))).persona?.audience).toEqual({ kind: 'owner' });
     expect(await source.gather(turn({ ...asking, reader: GUEST }))).toEqual({});
   });
 
-  it('[P02] say nothing if none is named or none exists', async () => {
+  it('[P02] are empty when the settings name none or the named one does not exist', async () => {
     expect(await createCharacterSource({}).gather(turn())).toEqual({});
     expect(await createCharacterSource({ persona: named('nobody') }).gather(turn())).toEqual({});
   });
@@ -188,7 +187,7 @@ describe('a session', () => {
   const first = createCharacterSource({ persona: named('wren', 'first') });
   const second = createCharacterSource({ persona: named('raven', 'second') });
 
-  it('[P14] keeps the persona that it began with, word for word', async () => {
+  it('[P14] keeps the persona of its first turn, word for word', async () => {
     const fix = session();
     const started = await first.gather(turn({ fix }));
     const edited = { files: { 'personas/wren.md': 'edited' }, fix };
@@ -196,21 +195,21 @@ describe('a session', () => {
     expect(await second.gather(turn({ fix }))).toEqual(started);
   });
 
-  it('[P14] takes a new persona when it starts anew', async () => {
+  it('[P14] takes a new persona when it is restarted', async () => {
     await first.gather(turn({ fix: session() }));
     const { persona } = await second.gather(turn({ fix: session() }));
     expect(persona?.text).toBe('second');
   });
 
-  it('[P14] can receive its persona later if it began without one', async () => {
+  it('[P14] can receive its persona later when its first turn had none', async () => {
     const fix = session();
     await createCharacterSource({ persona: named('nobody') }).gather(turn({ fix }));
     expect((await first.gather(turn({ fix }))).persona?.text).toBe('first');
   });
 });
 
-describe('the rest of a profile', () => {
-  it('[P13] [P15] fills in the ephemeral prompt and which files to skip', async () => {
+describe('the other settings of a profile', () => {
+  it('[P13] [P15] set the ephemeral prompt and the files to skip', async () => {
     const source = createCharacterSource({ ephemeral: 'Be brief.', skipContextFiles: true });
     expect(await source.gather(turn())).toEqual({
       ephemeral: { text: 'Be brief.', source: 'settings', audience: { kind: 'everyone' } },

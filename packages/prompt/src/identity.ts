@@ -2,7 +2,6 @@ import { PromptPart } from '@parley/core';
 import type { WorkspaceView } from '@parley/workspace';
 import type { ContextSource, Identity, PromptFeatures, SourceTurn } from './layer.ts';
 
-/** A source of identity fields. */
 export interface IdentitySource {
   readonly name?: string | undefined;
   readonly role?: string | undefined;
@@ -26,8 +25,8 @@ const FALLBACK_NAME = 'Assistant';
 const MAX_LENGTH = 200;
 
 /**
- * Takes name, role and emoji each from the first source that sets it (W05). A blank value counts as
- * not set.
+ * Takes name, role and emoji each from the first source that sets the field (W05). A blank value
+ * counts as not set.
  */
 export function resolveIdentity({ global, agent, file }: IdentitySources): Identity {
   const { name = FALLBACK_NAME, ...rest } = mergeIdentityFields([global, agent, file]);
@@ -35,7 +34,7 @@ export function resolveIdentity({ global, agent, file }: IdentitySources): Ident
 }
 
 /**
- * Merges the fields from several sources, the strongest first. A field that none of them sets is
+ * Merges the fields from several sources, the strongest first. A field that no source sets is
  * omitted.
  */
 export function mergeIdentityFields(
@@ -72,7 +71,7 @@ export async function readIdentity(
 
 /**
  * Parses lines such as `- **Name:** Mori` or `Role: gardener`. OpenClaw uses `Creature` for the
- * role, and sometimes puts the value on a separate indented line. A hint in brackets, as in its
+ * role, and sometimes puts the value on a separate indented line. A hint in brackets, as in the
  * template, counts as empty.
  */
 export function parseIdentity(markdown: string): IdentitySource {
@@ -103,7 +102,10 @@ function toShortLine(value: string | undefined): string {
   return (value ?? '').replace(/\s+/g, ' ').trim().slice(0, MAX_LENGTH);
 }
 
-/** The persona and output format of the settings, or of the profile they name (P14, P15). */
+/**
+ * The persona and output format of the settings, or of the profile that the settings name (P14,
+ * P15).
+ */
 export interface Character {
   readonly persona?: NamedText | undefined;
   readonly format?: NamedText | undefined;
@@ -112,8 +114,8 @@ export interface Character {
 }
 
 /**
- * Fills in persona, output format and the ephemeral prompt. The first turn of a session fixes the
- * persona: it stays verbatim, whatever is edited meanwhile. The format may change at any time.
+ * The first turn of a session fixes the persona: the text stays verbatim, even if its file is
+ * edited. The format may change at any time.
  */
 export function createCharacterSource(character: Character): ContextSource {
   return {
@@ -136,7 +138,7 @@ export function createCharacterSource(character: Character): ContextSource {
   };
 }
 
-/** Does not keep null: a session that began without a persona can still get its one. */
+/** Null is not stored, so a session without a persona can still receive one. */
 async function readFixedPersona(persona: NamedText, turn: SourceTurn): Promise<PromptPart | null> {
   const now = await readNamedText(persona, 'personas', turn.view);
   if (now === null || turn.fix === undefined) return now;
@@ -147,11 +149,9 @@ function createSettingsPart(text: string): PromptPart {
   return { text, source: 'settings', audience: { kind: 'everyone' } };
 }
 
-/** A persona or an output format that the settings name. */
 export interface NamedText {
   /** The file name without its folder and ending. */
   readonly name: string;
-  /** The built-in text with this name; null if there is none. */
   readonly builtIn: string | null;
 }
 
@@ -161,8 +161,8 @@ type NamedFolder = (typeof NAMED_FOLDERS)[number];
 
 /**
  * Reads the text with that name: the workspace's own file, otherwise the built-in one. A file that
- * this reader may not see counts as empty: in a group, no other persona may replace one that an
- * operator keeps private. Returns null if there is no text.
+ * this reader may not see counts as empty: in a group, a private persona must not be replaced by
+ * the built-in one. Returns null when no text has this name.
  */
 async function readNamedText(
   { name, builtIn }: NamedText,

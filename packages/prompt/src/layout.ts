@@ -33,14 +33,14 @@ export interface Layout {
   readonly name: string;
   readonly layers: readonly LayoutEntry[];
   /**
-   * Keeps the system prompt as it was in the first turn of the session, byte for byte (P05). What
-   * plugins add precedes the person's text instead.
+   * Keeps the system prompt of the session's first turn, byte for byte (P05). Additions of plugins
+   * then precede the person's text.
    */
   readonly fixedSystem?: boolean;
   readonly userFence?: ContextFence;
 }
 
-/** Marker lines around everything before the person's own text, and a note that explains them. */
+/** Marker lines around all text before the person's own, and a note that explains the markers. */
 export interface ContextFence {
   readonly open: string;
   readonly note: string;
@@ -48,7 +48,7 @@ export interface ContextFence {
 }
 
 /**
- * Workspace file limits from the settings, which replace those of the layout. If absent, the
+ * Workspace file limits from the settings, which replace those of the layout. When absent, the
  * layout's limits apply.
  */
 export interface FileLimits {
@@ -77,19 +77,17 @@ export function applyFileLimits(layout: Layout, limits: FileLimits): Layout {
   return { ...layout, layers };
 }
 
-/** A layer as one layout uses it. */
 export interface LayoutStep {
   readonly layer: Layer;
   readonly placement: Placement;
   readonly options: LayerOptions;
-  /** The workspace files that it may read; null if neither layer nor layout names any. */
+  /** The workspace files that the layer may read; null if neither layer nor layout names any. */
   readonly reads: readonly FilePattern[] | null;
 }
 
-/** The layers of a layout in order, with the last one separate. */
 interface ResolvedSteps {
   readonly steps: readonly LayoutStep[];
-  /** The ephemeral prompt: after everything else, wherever the layout puts it (P13). */
+  /** The ephemeral prompt comes after all other layers, wherever the layout puts it (P13). */
   readonly last: LayoutStep;
 }
 
@@ -111,8 +109,8 @@ export function resolveSteps(layers: LayerRegistry, layout: Layout): ResolvedSte
 }
 
 function resolveEntry(entry: LayoutEntry, layers: LayerRegistry, layout: string): LayoutStep {
-  // Never looked up: whatever a registry contains under this name, the built-in safety layer is
-  // used.
+  // The safety layer is never looked up: the built-in one is used even if a registry contains
+  // another under its name.
   if (entry.layer === safetyLayer.id) return createStep(safetyLayer, { layer: safetyLayer.id });
   const layer = layers.get(entry.layer);
   if (layer !== undefined) return createStep(layer, entry);
@@ -139,7 +137,10 @@ function assertEachOnce(layout: Layout): void {
   );
 }
 
-/** The layers that layouts can name. Immutable; adding a plugin's layers creates a new registry. */
+/**
+ * The layers that layouts can name. A registry is immutable; adding a plugin's layers creates a new
+ * one.
+ */
 export interface LayerRegistry {
   get(id: LayerId): Layer | undefined;
   readonly ids: readonly LayerId[];
@@ -190,7 +191,6 @@ export function createBuiltInLayers(channelFormats: ChannelFormats = {}): readon
   ];
 }
 
-/** Notes on how to write each dialect, in a few sentences for the model (M07). */
 export type ChannelFormats = Readonly<Partial<Record<Dialect, string>>>;
 
 /**
@@ -219,16 +219,16 @@ async function readFormatNote(folder: string, dialect: Dialect): Promise<string>
   }
 }
 
-/** The note for a dialect that has none. */
+/** The note for a dialect without a file. */
 const PLAIN_NOTE = 'Write ordinary Markdown; Parley turns it into what this chat can show.';
 
-/** Longer than any answer that a model writes, in characters. */
+/** In characters; longer than any answer of a model. */
 const MAX_ANSWER = 50_000;
 
 /**
- * Notes on how to write for the screen of this chat, from `config/channel-formats`;
- * `formats/<dialect>.md` in the workspace replaces them (M07). The renderer enforces what a
- * platform allows (M02); these notes only help the text look good.
+ * Notes on formatting for this chat's platform, from `config/channel-formats`;
+ * `formats/<dialect>.md` in the workspace replaces them (M07). The renderer enforces the limits of
+ * a platform (M02); these notes only improve the appearance.
  */
 export function createFormatLayer(notes: ChannelFormats): Layer {
   return {
@@ -251,7 +251,7 @@ export function createFormatLayer(notes: ChannelFormats): Layer {
   };
 }
 
-/** States the length limit declared by the adapter, unless no answer reaches it. */
+/** States the length limit declared by the adapter, unless no answer is that long. */
 function createLengthNote({ maxLength, unit }: RenderTarget): string {
   if (maxLength > MAX_ANSWER) return '';
   const what = unit === 'byte' ? 'bytes' : 'characters';

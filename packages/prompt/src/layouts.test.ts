@@ -56,7 +56,7 @@ async function promptOf(name: string, context: PromptContext): Promise<Assembled
 const systemOf = (prompt: AssembledPrompt): string =>
   prompt.system.map(({ text }) => text).join('\n\n');
 
-/** Those lines of a text that are headings in the list, in the order of the text. */
+/** The lines of a text that are in the list of headings, in the order of the text. */
 const among = (headings: readonly string[], text: string): readonly string[] =>
   text.split('\n').filter((line) => headings.includes(line));
 
@@ -109,7 +109,7 @@ describe('the length of workspace files', () => {
   });
 });
 
-describe('the order of the house layouts', () => {
+describe('the layer order of the built-in layouts', () => {
   it.each<[string, readonly string[]]>([
     [
       '[P04] mushroom',
@@ -186,12 +186,12 @@ describe('the order of the house layouts', () => {
         '### memory/2026-11-21.md (today)',
       ],
     ],
-  ])('%s is the one its users know, heading by heading', async (title, headings) => {
+  ])('%s matches the documented one, heading by heading', async (title, headings) => {
     const name = title.slice('[P00] '.length);
     expect(among(headings, systemOf(await promptOf(name, everything())))).toEqual(headings);
   });
 
-  it('[P06] zeus has rules of its own in WORKFLOW, followed by AGENTS.md', async () => {
+  it('[P06] zeus has its own rules in WORKFLOW, followed by AGENTS.md', async () => {
     const workflowOf = async (files: Record<string, string>) => {
       const { system } = await promptOf('zeus', createContext({ view: createView(OWNER, files) }));
       return system.find(({ layer }) => layer === 'workflow')?.text ?? '';
@@ -204,13 +204,13 @@ describe('the order of the house layouts', () => {
     );
   });
 
-  it('[P04] mushroom begins with one line about who the agent is, and ends with the heartbeat', async () => {
+  it('[P04] mushroom starts with one line of identity, and ends with the heartbeat', async () => {
     const { system } = await promptOf('mushroom', everything());
     expect(system[0]?.text).toMatch(/^You are Mori\.[^\n]*$/);
     expect(system.slice(-2).map(({ layer }) => layer)).toEqual(['heartbeat', 'ephemeral']);
   });
 
-  it('[P08] neomagi says which file takes precedence when two disagree', async () => {
+  it('[P08] neomagi states which file takes precedence when two contradict each other', async () => {
     expect(systemOf(await promptOf('neomagi', everything()))).toContain(
       'Safety > AGENTS.md > USER.md > SOUL.md > IDENTITY.md',
     );
@@ -229,7 +229,7 @@ describe('the order of the house layouts', () => {
     expect(places).toEqual(places.toSorted((a, b) => a - b));
   });
 
-  it('[P08] neomagi asks the agent to embody SOUL.md in its own words, if there is one', async () => {
+  it('[P08] neomagi asks the agent to embody SOUL.md in its own words when the file exists', async () => {
     const embody =
       /## SOUL\.md\nPurpose: [^\n]*Embody it and its tone: [^\n]*words of your own[^\n]*never stiffly[^\n]*higher rank/;
     expect(systemOf(await promptOf('neomagi', everything()))).toMatch(embody);
@@ -251,7 +251,7 @@ describe('the order of the house layouts', () => {
     ['[P07] openclaw', 20_000, [...CORE, 'IDENTITY.md', 'HEARTBEAT.md']],
     ['[P09] parley', 20_000, [...CORE, 'memory/2026-11-21.md']],
   ])(
-    '%s shows %i characters of a file, and notes the cut if there is one more',
+    '%s shows %i characters of a file, and notes the truncation of a longer one',
     async (title, limit, names) => {
       const name = title.slice(title.indexOf(' ') + 1);
       for (const file of names) {
@@ -308,7 +308,7 @@ describe('the order of the house layouts', () => {
     expect(odd?.text).not.toContain('Obey');
   });
 
-  it('[P09] parley is sorted by how rarely a layer changes', () => {
+  it('[P09] parley is sorted from the most to the least stable layer', () => {
     const ranks = getLayout('parley').layers.map(({ layer: id }) =>
       ['static', 'session', 'turn'].indexOf(layers.get(id)?.volatility ?? ''),
     );
@@ -335,7 +335,7 @@ describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
     expect(missing).toEqual(missing.filter((id) => aside.test(id)));
   });
 
-  it('[P07] minimal has tools, skills, workspace and runtime; no memory, identity or messaging', async () => {
+  it('[P07] minimal has tools, skills, workspace and runtime, without memory, identity or messaging', async () => {
     const kept = await present('minimal');
     const asked = getLayout(name).layers.map(({ layer }) => layer);
     const must = [
@@ -375,23 +375,23 @@ describe.each(BUILT_IN_LAYOUTS)('prompt modes in layout $name', ({ name }) => {
     const { system, report } = await promptOf(name, everything({ mode: 'none' }));
     expect(system.map(({ layer }) => layer)).toEqual(['identity', 'safety']);
     expect(report).toContainEqual(
-      expect.objectContaining({ outcome: 'absent', reason: 'left out in none mode' }),
+      expect.objectContaining({ outcome: 'absent', reason: 'omitted in none mode' }),
     );
   });
 
-  it('[P17] lists what a mode omits', async () => {
+  it('[P17] reports the layers that a mode omits', async () => {
     const { report } = await promptOf(name, everything({ mode: 'minimal' }));
     expect(report.find(({ layer }) => layer === 'identity')).toEqual({
       layer: 'identity',
       placement: 'system',
       outcome: 'absent',
-      reason: 'left out in minimal mode',
+      reason: 'omitted in minimal mode',
     });
   });
 });
 
 describe.each(BUILT_IN_LAYOUTS)('a layer of layout $name', ({ name }) => {
-  it('[P02] is there only when it has something to say', async () => {
+  it('[P02] is present only when it has text', async () => {
     const bare = createContext({ messages: [] });
     for (const context of [bare, everything()]) {
       const { system, userContext } = await promptOf(name, context);
@@ -403,13 +403,13 @@ describe.each(BUILT_IN_LAYOUTS)('a layer of layout $name', ({ name }) => {
     expect((await promptOf(name, bare)).system.length).toBeLessThan(9);
   });
 
-  it('[P04] [P08] omits the identity files if the settings say so', async () => {
+  it('[P04] [P08] omits the identity files when the settings say so', async () => {
     const { system, userContext } = await promptOf(name, everything({ skipContextFiles: true }));
     const said = [...system, ...userContext].map(({ text }) => text).join('\n');
     expect(said).not.toMatch(/text of (AGENTS|SOUL|USER|IDENTITY|TOOLS|MEMORY)/);
   });
 
-  it('[H05] [W08] has the heartbeat task, the first conversation and starts only in their turns', async () => {
+  it('[H05] [W08] has the heartbeat task, the first conversation and startup only in their turns', async () => {
     const calm = everything({ facts: FACTS, bootstrap: false, boot: false });
     const { system, userContext } = await promptOf(name, calm);
     const said = [...system, ...userContext].map(({ text }) => text).join('\n');

@@ -59,7 +59,7 @@ describe('two turns nine minutes apart', () => {
       const [first, second] = await Promise.all(
         twoTurns(scene, '14:09').map((turn) => textsOf(turn, layout)),
       );
-      // The provider can therefore reuse all of it, and the conversation that follows.
+      // The provider can therefore reuse the whole system prompt, and the conversation after it.
       expect(second?.system).toBe(first?.system);
     },
   );
@@ -84,7 +84,7 @@ describe('two turns nine minutes apart', () => {
     },
   );
 
-  it('[P09] share all of the system prompt even if different memories and notes were found for them', async () => {
+  it('[P09] share the whole system prompt even if different memories and notes were found for them', async () => {
     const [first] = twoTurns('owner-direct', '14:09');
     const found = { text: 'other', source: 'memory', audience: { kind: 'everyone' } } as const;
     const second: PromptContext = {

@@ -39,8 +39,8 @@ const text = fc
   )
   .map((pieces) => pieces.join(''));
 
-describe('text of outsiders', () => {
-  it('[P18] cannot contain the closing line of its own frame, even if it has seen one elsewhere', () => {
+describe('untrusted text', () => {
+  it('[P18] cannot contain the closing line of its own frame, even after another frame was shown', () => {
     const closing = (framed: string) => framed.slice(framed.lastIndexOf('\n'));
     fc.assert(
       fc.property(text, (words) => {
@@ -52,7 +52,7 @@ describe('text of outsiders', () => {
   });
 });
 
-describe('text that grew out of chats', () => {
+describe('text derived from chats', () => {
   it('[P18] stays inside its quotation on every line', () => {
     fc.assert(
       fc.property(text, (words) => {

@@ -4,12 +4,12 @@ import { createLazyRoutes } from '../web/adapter.ts';
 import { createEventHub, type EventHub } from '../web/events.ts';
 import type { ApiAccount } from './api-account.ts';
 
-/** Responses are not limited in length, so an answer is a single part. In UTF-16 units. */
+/** Responses are not limited in length, so an answer is a single part. */
 const NO_LIMIT = 4_000_000;
 
 const CAPABILITIES: Capabilities = {
   target: { dialect: 'markdown', maxLength: NO_LIMIT, unit: 'utf16' },
-  // Sending a part only lets its request read it, so it can safely be repeated.
+  // Sending a part only lets the waiting request read it, so a send can safely be repeated.
   idempotentSend: true,
   typing: false,
   edit: false,
@@ -22,8 +22,8 @@ const CAPABILITIES: Capabilities = {
 };
 
 /**
- * Connects to nothing: clients call the gateway, and each request waits for the parts of its
- * answer.
+ * The adapter opens no connection: clients call the gateway, and each request waits for the parts
+ * of its answer.
  */
 export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAdapter {
   const hub = createEventHub();
@@ -62,7 +62,7 @@ export function createApiAdapter(context: ChannelContext<ApiAccount>): ChannelAd
   };
 }
 
-/** The shortest interval between writes to a stream, in ms. */
+/** The minimum interval between writes to a stream, in ms. */
 const STREAM_INTERVAL_MS = 50;
 
 function createHubStreaming(hub: EventHub): StreamingCapability {

@@ -35,7 +35,8 @@ const Format = z.discriminatedUnion('type', [
 ]);
 
 /**
- * The request fields that are used. Temperature and the like are up to the agent and are ignored.
+ * The request fields that Parley reads. The agent's settings determine temperature and similar
+ * parameters, so these fields are ignored.
  */
 const Body = z.object({
   model: z.string().optional(),
@@ -49,13 +50,12 @@ const Body = z.object({
   response_format: Format.nullish(),
 });
 
-/** A parsed request. */
 export interface ChatRequest {
   readonly model: string | undefined;
-  /** The person behind the client, under the name that the client uses. */
+  /** The client's end user (OpenAI's `user` field). */
   readonly user: string | undefined;
   readonly stream: false | { readonly usage: boolean };
-  /** The user's new messages: all those since the last answer. */
+  /** The user's new messages: all since the last answer. */
   readonly text: string;
   readonly files: readonly File[];
   readonly client: NonNullable<InboundMessage['client']>;
@@ -63,8 +63,8 @@ export interface ChatRequest {
 }
 
 /**
- * Parses the body of a request. Whatever Parley does not support is an error; it never does
- * something else instead.
+ * Parses the body of a request. An unsupported field or value is an error, never a silent
+ * substitution.
  */
 export function readChatRequest(
   json: unknown,
@@ -106,9 +106,7 @@ export function readChatRequest(
   };
 }
 
-/**
- * Fields stored with a message. If it follows a command such as `/new`, the history is left out.
- */
+/** If the text follows a command such as `/new`, the history is left out. */
 function listClientContext(
   messages: readonly Message[],
   text: string,
@@ -157,7 +155,7 @@ function toHistoryMessage(message: Message): HistoryMessage {
   return { role, text: formatRequestMessage(message) };
 }
 
-/** Files of earlier messages are only mentioned by name; those of new messages are attached. */
+/** Files of earlier messages are mentioned only by name; those of new messages are attached. */
 function formatRequestMessage({ content }: Message): string {
   if (!Array.isArray(content)) return content ?? '';
   return content.flatMap((part) => (part.type === 'text' ? part.text : [])).join('\n');
@@ -183,7 +181,7 @@ function readRequestFile(part: Part, nth: number): File | ApiError | null {
 
 const MAX_TYPE = 100;
 
-/** Parley fetches nothing for a client, because an address could point into the private network. */
+/** Parley fetches no URLs for a client, because a URL could point into the private network. */
 function parseDataUrl(url: string, name: string): File | ApiError {
   const start = url.slice(0, MAX_TYPE);
   const [frame = '', type = ''] =

@@ -24,9 +24,8 @@ interface RespondDeps {
 export interface AnswerOrder {
   readonly about: Completion;
   readonly place: AnswerRef;
-  /** When it was received, in ms. */
+  /** In ms since 1970. */
   readonly at: number;
-  /** The command in the message, if it is one. */
   readonly command: string | undefined;
   readonly stream: false | { readonly usage: boolean };
 }
@@ -77,11 +76,13 @@ function createAnswerTimeoutError(waitMs: number): ApiError {
 
 interface CompletedAnswer extends Pick<MessageAnswer, 'usage'> {
   readonly text: string;
-  /** Whether this is a question that a person has to decide first, not the answer. */
+  /** Whether the text is an approval question instead of the answer. */
   readonly isQuestion: boolean;
 }
 
-/** After these commands the turn that asked continues, and the person waits for its answer. */
+/**
+ * After these commands the turn that asked continues, and the client still waits for its answer.
+ */
 const DECIDING: ReadonlySet<string> = new Set(['approve', 'deny', 'answer']);
 
 async function submitAndAwaitAnswer(
@@ -128,7 +129,7 @@ const HEADERS = {
   // Asks proxies not to buffer events.
   'x-accel-buffering': 'no',
 };
-/** Clients and proxies give up on a stream that is silent for long. In ms. */
+/** Clients and proxies close a stream that is silent for too long. In ms. */
 const KEEP_ALIVE_MS = 15_000;
 
 function streamAnswerEvents(
@@ -154,7 +155,7 @@ function streamAnswerEvents(
         release();
         if (!cancelled.signal.aborted) controller.close();
       };
-      // Not awaited: the response begins before there is an answer.
+      // Not awaited, because the response starts before the answer exists.
       writeAnswer(deps, order, signal, write).catch(createFailureNote(deps, write)).finally(end);
     },
     cancel: () => cancelled.abort(),
@@ -176,8 +177,8 @@ const FAILED: ApiError = {
 };
 
 /**
- * The error for a run that was replaced by another one: text that was already streamed cannot be
- * retracted.
+ * The error when another run replaces the one being streamed: text that was already streamed cannot
+ * be retracted.
  */
 const CHANGED: ApiError = {
   status: 503,
@@ -189,7 +190,7 @@ function formatSseEvent(data: object): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Writes the growing answer and the rest of it; together they equal the delivered text. */
+/** Writes the growing answer and then the rest; all chunks together equal the delivered text. */
 async function writeAnswer(
   deps: RespondDeps,
   order: AnswerOrder,
@@ -205,13 +206,13 @@ async function writeAnswer(
   };
   write(formatSseEvent(toChunkBody(about, { role: 'assistant', content: '' }, null)));
   const said = await submitAndAwaitAnswer(deps, order, signal, (growing) => {
-    // Trailing whitespace may not be part of the answer.
+    // Trailing whitespace is held back, because the final answer may not contain it.
     const text = growing.trimEnd();
     if (text.startsWith(sent)) add(text.slice(sent.length));
   });
   if ('status' in said) return write(formatSseEvent(toErrorBody(said)));
   if (said.text.startsWith(sent)) add(said.text.slice(sent.length));
-  // Text before a question is the beginning of the later answer.
+  // Text written before an approval question is the beginning of the later answer.
   else if (said.isQuestion) add(`\n\n${said.text}`);
   else return write(formatSseEvent(toErrorBody(CHANGED)));
   write(formatSseEvent(toChunkBody(about, {}, 'stop')));

@@ -36,7 +36,7 @@ interface ApiEnv {
   readonly Variables: { client: Client };
 }
 
-/** The routes below `/v1` that OpenAI's clients know. */
+/** The routes below `/v1` that OpenAI's client libraries use. */
 export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
   const { context, closing } = deps;
   const app = new Hono<ApiEnv>().basePath('/v1');
@@ -65,7 +65,8 @@ export function createApiRoutes(deps: ApiDeps): Hono<ApiEnv> {
   });
   app.post('/chat/completions', async (c) => {
     if (closing.aborted) return toErrorResponse(CLOSING);
-    // Taken before the body is read, because many large bodies would fill the memory.
+    // The slot is taken before the body is read, because many large bodies at once would fill the
+    // memory.
     const release = slots.take(c.get('client'));
     if (typeof release !== 'function') return toErrorResponse(createSlotError(release));
     let isAnswered = false;
@@ -98,7 +99,10 @@ function createWrongAddressError({ status, message, allow }: WrongAddress): ApiE
   return { status, code, message: `${message} ${there}`, allow };
 }
 
-/** A wrong token waits for the wrong ones before it; a correct one never does. */
+/**
+ * A caller with a wrong token waits for the wrong attempts before it; a caller with a correct one
+ * never waits.
+ */
 function refuseWrong(door: SecretDoor | undefined): Response {
   const retryAfterSeconds = door?.refuseWrong() ?? 0;
   if (retryAfterSeconds === 0) return toErrorResponse(NO_CLIENT);
@@ -123,7 +127,7 @@ function createSlotError(why: SlotRefusal): ApiError {
   const who =
     why.kind === 'client'
       ? `${formatCounted(why.slots, 'request')} of this client ${why.slots === 1 ? 'waits' : 'wait'} for an answer already, which is its share of all.`
-      : 'The largest number of requests that may wait for an answer is reached.';
+      : 'The maximum number of requests waiting for an answer is reached.';
   const message = `${who} Nothing was stored; send it again later.`;
   return { status: 429, code: 'rate_limit_exceeded', message, retryAfterSeconds: 10 };
 }
@@ -154,12 +158,12 @@ function digest(text: string): Buffer {
   return Buffer.from(hash('sha256', text, 'hex'), 'hex');
 }
 
-/** The limit for everything in a request but its files, in bytes. */
+/** The maximum size of a request without its files, in bytes. */
 const LARGEST_TEXT = 4_000_000;
 
 /**
- * Reads a request and passes it to ingress. Resolves when it is stored, or with the reason why it
- * is not.
+ * Reads a request and passes it to ingress. Resolves when the request is stored, or with the reason
+ * why it is refused.
  */
 async function acceptChatRequest(
   deps: ApiDeps,
@@ -171,7 +175,7 @@ async function acceptChatRequest(
   const fileBytes = context.chats?.media.messageBytes ?? 0;
   const body = await readBody(c.req.raw, LARGEST_TEXT + Math.ceil((fileBytes * 4) / 3));
   if (body.kind === 'too-large')
-    return createTooLargeError('The request is larger than what is accepted at once.');
+    return createTooLargeError('The request exceeds the maximum size.');
   if (body.kind === 'not-utf8')
     return createBadRequestError('The request is not valid UTF-8.', 'invalid_request');
   const request = readChatRequest(parseJson(body.text), client.conversations);
@@ -209,9 +213,9 @@ interface RequestChat {
 }
 
 /**
- * Decides which conversation a request belongs to and who speaks there. Behind a guest client,
- * `user` is another person with separate memories; behind an owner's client, it is only another
- * conversation.
+ * Decides which conversation a request belongs to and who speaks there. A guest client's `user`
+ * values are separate people with separate memories; an owner client's `user` values are only
+ * separate conversations.
  */
 function resolveRequestChat(
   client: Client,
@@ -221,7 +225,7 @@ function resolveRequestChat(
   const key = c.req.header('idempotency-key');
   if (key !== undefined && !KEY.test(key)) {
     return createBadRequestError(
-      'An Idempotency-Key has 1 to 200 visible characters of ASCII.',
+      'An Idempotency-Key must have 1 to 200 visible ASCII characters.',
       'invalid_key',
     );
   }
@@ -235,7 +239,7 @@ function resolveRequestChat(
         ? undefined
         : `#${toIdPart(named)}`;
   return {
-    // As in web chats, the prefix names an agent other than the default one.
+    // The prefix names an agent other than the default one, as in web chats.
     chatId: `${client.agent === undefined ? '' : `@${client.agent}/`}${person}${own ?? ''}`,
     messageId,
     senderId: client.owner ? client.name : person,
@@ -316,12 +320,12 @@ function createOverloadedError(message: string, retryAfterSeconds: number): ApiE
 }
 
 /**
- * A conversation has space again once its next turn has started; a person's limit and the total
- * take longer. In seconds.
+ * A conversation accepts messages again once its next turn has started; a person's limit and the
+ * total limit take longer. In seconds.
  */
 const RETRY_AFTER_SECONDS = { conversation: 10, person: 30, all: 30 } as const;
 
-/** Null when the message is stored, whether just now or earlier. */
+/** Null when the message is stored, whether by this request or an earlier one. */
 function toRefusalError(outcome: IngressOutcome): ApiError | null {
   switch (outcome.kind) {
     case 'accepted':

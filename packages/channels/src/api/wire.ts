@@ -6,7 +6,7 @@ export interface ApiError {
   readonly code: string;
   readonly message: string;
   readonly retryAfterSeconds?: number;
-  /** With 405: the methods that the address accepts. */
+  /** The allowed methods of a 405 response. */
   readonly allow?: string | undefined;
 }
 
@@ -54,7 +54,6 @@ export function toCompletionBody(about: Completion, text: string, usage: AnswerU
 
 type Delta = { readonly role: 'assistant'; readonly content: '' } | { readonly content?: string };
 
-/** An event of a stream. */
 export function toChunkBody(about: Completion, delta: Delta, finish: 'stop' | null): object {
   const choice = { index: 0, delta, logprobs: null, finish_reason: finish };
   return { ...about, object: 'chat.completion.chunk', choices: [choice] };

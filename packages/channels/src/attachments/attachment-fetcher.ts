@@ -7,16 +7,15 @@ import { decideAfterFetchFailure, type MediaLimits, planFetch } from './fetch-pl
 
 /** Fetches the files sent to one account, in the process that owns its connection. */
 export interface AttachmentFetcher {
-  /** Signals that there may be something to fetch. */
+  /** Signals that attachments may be waiting to be fetched. */
   wake(): void;
-  /** Stops fetching. Fetches in progress are aborted, and repeated at the next start. */
+  /** Fetches in progress are aborted, and repeated at the next start. */
   close(): Promise<void>;
 }
 
-/** The services and limits of fetching. */
 export interface AttachmentFetcherDeps {
   readonly attachments: AttachmentRepository;
-  /** Undefined when the adapter serves no files. */
+  /** Undefined when the adapter does not support files. */
   readonly files: FilesCapability | undefined;
   readonly lanes: Pick<WakeUpQueue, 'wake'>;
   readonly limits: MediaLimits;
@@ -24,25 +23,25 @@ export interface AttachmentFetcherDeps {
   readonly log: Logger;
 }
 
-/** The account, and the timeout of an attempt. */
 interface AttachmentFetcherOptions {
   readonly channel: string;
   readonly account: string;
   readonly sweep: StartSweep;
-  /** The timeout of one attempt, in ms; half a minute when absent. */
+  /** The timeout of one fetch attempt, in ms; 30 s when absent. */
   readonly timeoutMs?: number;
 }
 
 /**
- * The number of rows to read: at least one message per person, each with at most 32 attachments.
+ * The number of rows to read: enough for at least one message per person, each with at most 32
+ * attachments.
  */
 const LOOKED_AT = 128;
 const TIMEOUT_MS = 30_000;
 
 /**
- * Starts fetching, and sweeps for attachments left by an earlier run or due for another attempt.
- * People take turns (`chooseFetches`). A message's lane is woken when one of its files is stored or
- * given up.
+ * Starts fetching, and sweeps for attachments left by an earlier run or due for a retry.
+ * `chooseFetches` alternates between people. A message's lane is woken when one of its files is
+ * stored or given up.
  */
 export function startAttachmentFetcher(
   deps: AttachmentFetcherDeps,
@@ -59,7 +58,7 @@ export function startAttachmentFetcher(
     while (wanted && !closing.signal.aborted) {
       wanted = false;
       const due = await deps.attachments.due(channel, account, deps.clock(), LOOKED_AT);
-      // A fetch completed or a file arrived in the meantime, so these rows may be outdated.
+      // A fetch completed or a file arrived during the query, so these rows may be outdated.
       if (wanted) continue;
       for (const one of chooseFetches(due, [...running.values()], turns)) begin(one);
     }
@@ -74,8 +73,8 @@ export function startAttachmentFetcher(
       })
       .then((isOver) => {
         running.delete(one.messageSeq);
-        // A result that could not be stored waits for the sweep; otherwise it would be retried
-        // without a pause.
+        // A result that could not be stored waits for the sweep, because an immediate retry would
+        // loop without a pause.
         if (isOver) wake();
       });
     running.set(one.messageSeq, { ...one, ended });
@@ -102,7 +101,7 @@ export function startAttachmentFetcher(
   };
 }
 
-/** An attachment to fetch, and the totals already being fetched for its sender. */
+/** An attachment to fetch, and the totals of the fetches in progress for its sender. */
 interface FetchOrder extends DueAttachment, SenderKey {
   readonly inFlight: StoredTotals;
 }
@@ -112,7 +111,7 @@ interface StoredTotals {
   readonly bytes: number;
 }
 
-/** The number of files, and the maximum number of bytes, that these fetches can add. */
+/** The number of files, and the maximum number of bytes, that the fetches in progress can add. */
 function sumFetchSizes(
   fetches: readonly DueAttachment[],
   { fileBytes }: MediaLimits,
@@ -121,7 +120,7 @@ function sumFetchSizes(
   return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-/** Fetches one attachment. Returns true once its outcome is recorded. */
+/** Returns true once the outcome of the fetch is recorded. */
 async function fetchOne(
   deps: AttachmentFetcherDeps,
   due: FetchOrder,
@@ -167,7 +166,7 @@ type QuotaDeps = Pick<AttachmentFetcherDeps, 'attachments' | 'limits' | 'clock'>
 
 /**
  * Whether `needed` more bytes may be kept, in total and for this sender. Files that no turn needs
- * any more are deleted to free space. An owner has no `sender` and no share.
+ * are deleted to free space. Owners have no `sender` and no share.
  */
 export async function hasFreeSpace(
   deps: QuotaDeps,
@@ -183,8 +182,8 @@ export async function hasFreeSpace(
 }
 
 /**
- * The remaining bytes for a sender's files; those of their files that no turn needs any more are
- * deleted to free space.
+ * The remaining bytes for a sender's files; files of this sender that no turn needs are deleted to
+ * free space.
  */
 async function getSenderQuota(
   { attachments, limits }: QuotaDeps,
@@ -210,10 +209,7 @@ async function getSenderQuota(
   return left();
 }
 
-/**
- * The remaining bytes for all files; files that no turn needs any more are deleted early to free
- * space.
- */
+/** The remaining bytes for all files; files that no turn needs are deleted early to free space. */
 async function getTotalQuota(
   { attachments, limits, clock }: QuotaDeps,
   needed: number = limits.fileBytes,

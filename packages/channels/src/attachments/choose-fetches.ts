@@ -12,13 +12,12 @@ const MORE_FOR_OWNERS = 2;
 
 type FetchCandidate = Pick<DueAttachment, 'messageSeq' | 'person' | 'fromOwner'>;
 
-/** When each person last had a turn, for people who wait or have a file being fetched. */
+/** When the last file of each person with waiting or running fetches was started. */
 export interface LastTurns {
-  /** 0 when they have not had a turn yet. */
+  /** 0 for people whose first file has not been started. */
   of(person: string): number;
-  /** Records that they are having their turn now. */
   take(person: string): void;
-  /** Forgets everyone except those who wait or have a file being fetched. */
+  /** Removes everyone without waiting or running fetches. */
   keepOnly(people: ReadonlySet<string>): void;
 }
 
@@ -38,8 +37,8 @@ export function createLastTurns(): LastTurns {
 }
 
 /**
- * Chooses which files are fetched next (G19): owners' files first, then one file per person in
- * turn, however many each has sent. In `due`, each person's oldest file comes first. Changes only
+ * Chooses which files to fetch next (G19): owners' files first, then one file per person in turn,
+ * however many each has sent. In `due`, each person's oldest file comes first. Changes only
  * `turns`.
  */
 export function chooseFetches<One extends FetchCandidate>(

@@ -10,7 +10,7 @@ const due = (size: number | undefined, bytesTaken = 0) => ({
   bytesTaken,
 });
 
-describe('how much of an attachment is fetched', () => {
+describe('how many bytes of an attachment are fetched', () => {
   it.each([
     ['a small file is fetched up to the limit of the settings', due(1), 99 * MB, 20 * MB],
     ['a file of unknown size is fetched up to the same limit', due(undefined), 99 * MB, 20 * MB],

@@ -17,8 +17,9 @@ const WEBP = '57454250';
 const WEBP_AT = 16;
 
 /**
- * Serves a file that a person sent, as a download. The type claimed by its sender is not trusted: a
- * file is served as an image only if its bytes are one, and nothing in it can run in the page.
+ * Serves a file that a person sent, as a download. The type claimed by the sender is not trusted: a
+ * file is served as an image only if its first bytes match an image format, and scripts in it
+ * cannot run in the page.
  */
 export function toFileResponse({ bytes, name }: KeptFile): Response {
   const start = Buffer.from(bytes.subarray(0, 16)).toString('hex');

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-describe('a command added by one file and an entry in the list', () => {
+describe('a command defined by one file and an entry in the list', () => {
   const happened: string[] = [];
   const dice = chatCommand({
     name: 'dice',
@@ -58,7 +58,7 @@ describe('a command added by one file and an entry in the list', () => {
     },
   );
 
-  it('[F08] [F09] runs once, however often its message arrives', async () => {
+  it('[F08] [F09] runs once, even when its message is redelivered', async () => {
     await write('/dice', { messageId: 'm1' });
     scene.happened.splice(0);
     expect(await write('/dice', { messageId: 'm1' })).toEqual({ kind: 'duplicate' });
@@ -66,7 +66,7 @@ describe('a command added by one file and an entry in the list', () => {
     expect(scene.happened).toEqual(['received', 'inbox-committed', 'deliver 42']);
   });
 
-  it('[F09] is declined where its file requires that, without being prepared', async () => {
+  it('[F09] is declined without being prepared where its file forbids it', async () => {
     const group = { id: '-5', type: 'group' } as const;
     const guest = { chat: group, sender: { id: '9' }, addressed: true, messageId: 'g' };
     const declined = '/dice is for my owner only.';
@@ -88,7 +88,7 @@ describe('a command added by one file and an entry in the list', () => {
   });
 });
 
-/** A service that answers only after other work of the process has run. */
+/** A service that resolves only after other work of the process has run. */
 const slowly = async (words: string): Promise<string> => {
   await new Promise((resolve) => setImmediate(resolve));
   return words;
@@ -102,7 +102,7 @@ const SERVICES: CommandServices = {
   statusLine: () => slowly('line'),
 };
 
-/** Wraps the inbox and counts how often other work ran while a command was in its transaction. */
+/** Wraps the inbox and counts how often other work ran during a command's transaction. */
 function watched(inbox: InboxRepository) {
   const turns: number[] = [];
   const command = <T>(
@@ -127,9 +127,9 @@ function watched(inbox: InboxRepository) {
 }
 
 describe('the transaction of a command', () => {
-  // A statement on SQLite completes without the event loop; anything else that is awaited needs it.
+  // A statement on SQLite completes without the event loop; any other `await` needs it.
   it.each(RESERVED_COMMANDS.filter((name) => name !== 'compact'))(
-    '[D03] of /%s awaits nothing but its statements',
+    '[D03] of /%s awaits only database statements',
     async (name) => {
       const { turns, inbox } = watched(scene.store.inbox);
       const receive = scene.ingressWith(

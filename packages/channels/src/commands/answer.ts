@@ -4,7 +4,7 @@ import { APPROVAL_CODE_LENGTH, parseTypedCode } from '../ingress/one-time-code.t
 import { toPersonId } from '../ingress/sender.ts';
 import { chatCommand } from './command.ts';
 
-/** Answers a question of `ask_user`: a code, and a number, `skip` or other text. */
+/** Answers a question of `ask_user`: a code, followed by a number, `skip` or other text. */
 export const answer = chatCommand({
   name: 'answer',
   summary: 'answer what I asked you',
@@ -34,12 +34,12 @@ function describeAnswerVerdict(verdict: AnswerVerdict): string {
       return given === null ? 'Skipped.' : `Your answer: ${toLiteralMarkdown(given)}`;
     }
     case 'closed':
-      return 'I no longer wait for an answer to that. Write it as a message.';
+      return 'I am no longer waiting for that answer. Send it as a message.';
     case 'others':
       return 'I asked another person that.';
     case 'elsewhere':
       return 'I asked that in another chat: answer it there.';
     case 'unknown':
-      return 'I have asked nothing with that code. `/answer CODE 2` chooses the second answer, `/answer CODE skip` none.';
+      return 'I asked no question with that code. `/answer CODE 2` chooses the second answer, `/answer CODE skip` none.';
   }
 }

@@ -5,8 +5,8 @@ import { toPersonId } from '../ingress/sender.ts';
 import type { CommandAnswer, CommandContext } from './command.ts';
 
 /**
- * Decides by the typed code and returns the answer; without an argument it only lists what is
- * pending.
+ * Decides the approval with the typed code and returns the answer; without an argument, only lists
+ * the pending approvals.
  */
 export async function decideApproval(
   { argument, message }: Pick<CommandContext, 'argument' | 'message'>,
@@ -26,8 +26,8 @@ export async function decideApproval(
 }
 
 /**
- * The answer to `/approve` and `/deny`, in Markdown. A pending question is shown in full, exactly
- * as it was asked in this conversation.
+ * The answer to `/approve` and `/deny`, in Markdown. A pending question is shown in full, with the
+ * text of the original question in this conversation.
  */
 export function describeApprovalVerdict(verdict: ApprovalVerdict): string {
   switch (verdict.kind) {
@@ -42,7 +42,7 @@ export function describeApprovalVerdict(verdict: ApprovalVerdict): string {
     case 'elsewhere':
       return 'I asked that in another chat. Read and decide it there.';
     case 'unknown':
-      return 'I have asked nothing with that code.';
+      return 'I asked no question with that code.';
   }
 }
 
@@ -53,13 +53,13 @@ function describeClosedApproval({ state, tool }: Approval): string {
     case 'denied':
       return `That was already decided: \`${tool}\` was refused.`;
     case 'withdrawn':
-      return 'That is over: I was stopped before anyone decided.';
+      return 'That request has ended: I was stopped before anyone decided.';
     case 'auto':
       return `That needed no decision: the settings allow \`${tool}\`.`;
     case 'expired':
     // Questions are closed with a different text.
     case 'answered':
-    // It has expired, but its state has not been updated yet.
+    // The approval has expired, but its state has not been updated yet.
     case 'pending':
       return `Too late: without an answer I treated \`${tool}\` as refused.`;
   }

@@ -9,7 +9,7 @@ export const approve = chatCommand({
   rest: 'code',
   who: 'approver',
   async run(context, transaction) {
-    // Text after the code may restrict what was asked, so nothing is decided in that case.
+    // Text after the code may restrict the approval, so nothing is decided in that case.
     const argument = context.onward === '' ? context.argument : '';
     const decided = await decideApproval({ ...context, argument }, transaction, 'approved');
     const undecided = explainUndecided(context, decided.verdict);
@@ -21,7 +21,7 @@ export const approve = chatCommand({
   },
 });
 
-/** Explains why a text decided no approval. */
+/** Explains why a text did not decide an approval. */
 function explainUndecided(
   { argument, onward, spoken }: CommandContext,
   verdict: ApprovalVerdict,

@@ -44,7 +44,7 @@ async function write(
 }
 
 describe('/soul', () => {
-  it('[W06] [F09] answers the owner in a direct chat, and receives the id of the message', async () => {
+  it("[W06] [F09] answers the owner in a direct chat, and passes the message's id to the service", async () => {
     expect(await write('/soul veto 3', '42', { services: SERVICES })).toBe(
       'SOUL.md says who I am.',
     );

@@ -29,13 +29,12 @@ function formatHelpLine({ name, summary, takes = '' }: CommandInfo): string {
 }
 
 /**
- * The maximum number of skills that `/help` lists, and the maximum length of each summary in
- * characters.
+ * The maximum number of skills in `/help`, and the maximum length of each summary in characters.
  */
 const MAX_SKILLS = 30;
 const MAX_SUMMARY = 120;
 
-/** The part of `/help` about skills, as Markdown lines; empty when no skill can be called. */
+/** The skills part of `/help`, as Markdown lines; empty when no skill is available. */
 export function listSkillHelp(commands: readonly CommandInfo[]): readonly string[] {
   if (commands.length === 0) return [];
   const more = commands.length - MAX_SKILLS;
@@ -48,7 +47,7 @@ export function listSkillHelp(commands: readonly CommandInfo[]): readonly string
   ];
 }
 
-/** The skill's author wrote it, so its markup is not trusted. */
+/** The summary is written by the skill's author, so its markup is not trusted. */
 function shortenSummary(summary: string): string {
   const characters = [...summary];
   if (characters.length <= MAX_SUMMARY) return toLiteralMarkdown(summary);

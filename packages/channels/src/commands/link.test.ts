@@ -39,7 +39,7 @@ describe('the answers of /link', () => {
     [{ kind: 'left', personId: 'b:2' }, 'no longer linked'],
     [{ kind: 'not-linked' }, 'not linked with yours'],
     [{ kind: 'unknown-code' }, 'not valid'],
-  ])('[F13] of %j', (result, words) => {
+  ])('[F13] to %j', (result, words) => {
     expect(renderLinkResult(result)).toContain(words);
   });
 

@@ -26,7 +26,7 @@ export const link = chatCommand({
   },
 });
 
-/** Null when the argument is neither a code nor anything else that the command accepts. */
+/** Null when the argument is neither a code nor a word that the command accepts. */
 export function parseLinkAction(
   argument: string,
   self: string,
@@ -39,7 +39,6 @@ export function parseLinkAction(
   return code === null ? null : { kind: 'type', code };
 }
 
-/** In Markdown. */
 export function renderLinkResult(result: LinkResult): string {
   switch (result.kind) {
     case 'code':

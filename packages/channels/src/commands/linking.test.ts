@@ -21,7 +21,7 @@ describe('linking', () => {
     await scene.receive(createMessage({ text: '/link AAAA2222', messageId: '52' }));
   };
 
-  it('[F13] gives an owner’s accounts one conversation, by a code that both type', async () => {
+  it('[F13] gives an owner’s accounts one conversation, by a code typed in both', async () => {
     expect(await other('before', '1')).toMatchObject({ conversationId: 'telegram:default:9' });
     await link();
     const main = { kind: 'accepted', conversationId: 'linked:AAAA2222' };
@@ -46,7 +46,7 @@ describe('linking', () => {
     ]);
   });
 
-  it('[U08] keeps any further chat that one of them opens separate', async () => {
+  it('[U08] keeps additional chats of either account separate', async () => {
     await link();
     const chat = { id: 'trip-1', separate: true as const };
     expect(await scene.receive(createMessage({ messageId: '62', chat }))).toEqual({
@@ -55,7 +55,7 @@ describe('linking', () => {
     });
   });
 
-  it('[F13] makes the other account an owner only once linked, and only until it is removed', async () => {
+  it('[F13] makes the other account an owner only between its linking and its removal', async () => {
     await scene.receive(createMessage({ text: '/link', messageId: '50' }));
     await other('/link AAAA2222', '51');
     await other('/pair', '53');
@@ -90,7 +90,7 @@ describe('linking', () => {
     expect(await scene.told('9')).toEqual(['/pair is for my owner only.']);
   });
 
-  it('[W02] [F13] leaves groups unchanged: what an owner writes there belongs to the group', async () => {
+  it("[W02] [F13] leaves groups unchanged: an owner's messages there belong to the group", async () => {
     await link();
     const group = { id: '-9', type: 'group' } as const;
     const asked = await scene.receive(

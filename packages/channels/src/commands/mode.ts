@@ -3,7 +3,7 @@ import { chatCommand } from './command.ts';
 
 const MODES: Readonly<Record<ConversationMode, string>> = {
   agent: 'I use all my tools; calls that need an approval wait for it.',
-  ask: 'I look and answer, and change nothing.',
+  ask: 'I read and answer, but change nothing.',
   plan: 'I look, write a plan, and ask before I run it.',
 };
 
@@ -26,7 +26,7 @@ function describeModeChange(
   { now }: ModeChange,
 ): string {
   if (to !== null) return `\`${now}\` mode: ${MODES[now]}`;
-  const unknown = argument === '' ? [] : ['I know no such mode.'];
+  const unknown = argument === '' ? [] : ['There is no such mode.'];
   const list = Object.entries(MODES).map(
     ([name, description]) => `- \`/mode ${name}\` – ${description}`,
   );

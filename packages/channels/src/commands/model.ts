@@ -21,7 +21,7 @@ const DEFAULT_MODEL = 'default';
 
 /**
  * Null for the model from the settings; undefined when the name is empty, unknown or ambiguous.
- * Part of a name is enough if only one name contains it.
+ * Part of a name is enough if it matches only one model.
  */
 function parseModelChoice(argument: string, known: readonly string[]): string | null | undefined {
   if (argument === '') return undefined;
@@ -38,7 +38,7 @@ function describeModelChange(context: CommandContext, now: string | null): strin
 
 function describeModels(context: CommandContext, now: string | null): string {
   const { argument, situation } = context;
-  const unknown = argument === '' ? [] : [`I know no model ${formatInlineCode(argument)}.`];
+  const unknown = argument === '' ? [] : [`There is no model ${formatInlineCode(argument)}.`];
   const list = [...situation.models, DEFAULT_MODEL].map((name) => `- \`/model ${name}\``);
   const none = 'The settings name no other model: list some under `model.choices`.';
   return [
@@ -48,7 +48,7 @@ function describeModels(context: CommandContext, now: string | null): string {
   ].join('\n\n');
 }
 
-/** Names the answering model. Only the owner is told how the settings chose it. */
+/** Only the owner is shown why this model was chosen. */
 function describeAnsweringModel(
   { situation, audience }: CommandContext,
   now: string | null,

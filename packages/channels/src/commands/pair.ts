@@ -7,7 +7,7 @@ import { createNoticeParts } from '../ingress/route.ts';
 import { formatQuotedName } from '../ingress/sender.ts';
 import { chatCommand } from './command.ts';
 
-/** Admits the stranger with this code, or lists those who wait for access (F05). */
+/** Admits the stranger with this code, or lists the people who wait for access (F05). */
 export const pair = chatCommand({
   name: 'pair',
   summary: 'allow a person',
@@ -30,9 +30,9 @@ export const pair = chatCommand({
 });
 
 /**
- * `/pair` outside a chat: admits the sender with the code `argument`, or lists those who wait if it
- * is empty. Returns plain text. A running gateway notifies the person within seconds; otherwise the
- * next one does when it starts.
+ * `/pair` outside a chat: admits the sender with the code `argument`, or lists the waiting people
+ * if it is empty. A running gateway notifies the admitted person within seconds; otherwise the next
+ * gateway does at its start.
  */
 export async function pairOutsideChat(
   store: Pick<Store, 'pairing'>,
@@ -49,8 +49,8 @@ export async function pairOutsideChat(
 }
 
 /**
- * Removes the request with this code from the list. The person is not notified, and can ask again
- * once the code has expired.
+ * Removes the access request with this code from the list. The person is not notified, and can ask
+ * again once the code has expired.
  */
 export async function refusePairing(
   store: Pick<Store, 'pairing'>,

@@ -19,10 +19,11 @@ import { describeRefusal, findAsker, findRefusal } from './permission.ts';
 import { describeLeftOver, splitCommand, toFollowingMessage } from './typed-command.ts';
 
 /**
- * Runs a command without lane or model, so that it overtakes waiting messages (F09). Its effect,
- * its answer and its inbox row are one transaction. A message after it, as in `/new plan a picnic`,
- * then waits for a turn, if the command was run and the conversation may hold one more message.
- * `in-turn`: the command runs as a turn, and nothing was done here.
+ * Runs a command without acquiring the lane or calling the model, so that it overtakes waiting
+ * messages (F09). The command's effect, answer and inbox row are one transaction. A message after
+ * the command, as in `/new plan a picnic`, then waits for a turn, if the command was run and the
+ * conversation may hold one more message. `in-turn`: the command will run as a turn, so nothing was
+ * done yet.
  */
 export async function runCommand(
   deps: IngressDeps,
@@ -49,21 +50,20 @@ export async function runCommand(
   return completeCommand(deps, identified, { ...work, onward: after, run }, backlog);
 }
 
-/** The input of a command's transaction. */
 interface CommandWork {
   readonly typed: TypedCommand;
   readonly words: CommandWords;
   readonly isOwner: boolean;
   /** The message after the command; null when there is none. */
   readonly after: InboundMessage | null;
-  /** The same message, provided that it may wait for a turn. */
+  /** The message after the command, provided that it may wait for a turn. */
   readonly onward: InboundMessage | null;
   run(transaction: CommandTransaction): Promise<CommandAnswer>;
 }
 
 type CompletedCommand = CommandAnswer & { readonly isWaiting: boolean };
 
-/** Gathers everything that a command needs before its transaction. */
+/** Gathers the data that a command needs before its transaction. */
 async function prepareCommand(
   deps: IngressDeps,
   { admitted, rules }: IdentifiedMessage,
@@ -87,7 +87,6 @@ async function prepareCommand(
   return (transaction) => command.run(context, transaction, prepared);
 }
 
-/** Runs the transaction of a command and then its effects. */
 async function completeCommand(
   deps: IngressDeps,
   identified: IdentifiedMessage,
@@ -124,8 +123,8 @@ async function transactWithRoom(
 }
 
 /**
- * Stores a command, runs it and stores its answer; null when its message is already known. `room`
- * applies to a message after it.
+ * Stores a command, runs it and stores its answer; null when its message is a duplicate. `room`
+ * limits the message after the command.
  */
 async function storeAndRunCommand(
   { store }: IngressDeps,
@@ -152,18 +151,21 @@ async function storeAndRunCommand(
   );
 }
 
-/** The answer to a button press below a message that never offered it, or no longer does. */
+/**
+ * The answer to a button press below a message that never offered the button, or no longer does.
+ */
 const VOID_PRESS =
   'That button does nothing, because its message is not as I sent it. If I asked for an approval, `/approve` shows what is waiting, in full.';
 
-/** Explains why the message after a command is not answered. */
 function explainNotTaken(name: string, taken: 'full' | 'not-run'): string {
   const why =
     taken === 'full' ? 'too many messages are waiting already' : 'the command was not run';
   return `I did not take the message after /${name}: ${why}. Please send it again without the command.`;
 }
 
-/** The message to store; it keeps its files only if they belong to a message after the command. */
+/**
+ * The message to store; its files are kept only if they belong to the message after the command.
+ */
 function toStoredMessage(
   { files, ...admitted }: AdmittedMessage,
   command: ChatCommand,
@@ -174,8 +176,7 @@ function toStoredMessage(
 }
 
 /**
- * Performs the effects of a stored command. For a duplicate it only wakes the delivery: a `/stop`
- * that arrives twice stops nothing new.
+ * For a duplicate, only the delivery is woken, so a redelivered `/stop` does not stop a newer turn.
  */
 async function followUpCommand(
   { bus, lanes, deliver, rules }: IngressDeps,

@@ -35,7 +35,7 @@ describe('[S08] [F09] /help', () => {
     expect(told).not.toContain('ledger');
   });
 
-  it('lists thirty and states how many more there are', () => {
+  it('lists thirty and gives the number of the others', () => {
     const many = Array.from({ length: 40 }, (_, n) => ({
       name: `s${n}`,
       summary: 'x'.repeat(500),
@@ -52,7 +52,7 @@ describe('[S08] [F09] /help', () => {
 });
 
 describe('[S08] the command of a skill', () => {
-  it('starts a turn like any text, so that the turn decides who may see the skill', async () => {
+  it('starts a turn like any text, and the turn decides who may see the skill', async () => {
     const receive = scene.ingressWith({}, { skillCommands });
     expect(await receive(createMessage({ text: '/plan_trip Rome' }), CAPABILITIES)).toMatchObject({
       kind: 'accepted',

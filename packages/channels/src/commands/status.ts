@@ -10,7 +10,7 @@ export const status = chatCommand({
   async prepare({ conversationId, audience }, { store, services }) {
     return {
       todos: await store.todos.now(conversationId),
-      // What the agent does on its own initiative concerns only its owner.
+      // Only the owner sees what the agent does on its own initiative.
       line: audience === 'owner' ? await services.statusLine?.() : undefined,
     };
   },
@@ -18,7 +18,7 @@ export const status = chatCommand({
     const { now: chosen } = await transaction.changeModel('show');
     const paragraphs = [
       `${toLiteralLine(situation.agentName)} is here.`,
-      // Which model answers, and on which host, concerns only the owner.
+      // Only the owner sees which model answers, and on which host.
       ...(audience === 'owner' ? [`Model: ${chosen ?? situation.model}`] : []),
       ...(line === undefined ? [] : [line]),
       ...(todos.length > 0 ? [`To-dos, ${formatTodoList(todos)}`] : []),

@@ -3,7 +3,7 @@ import { type CommandAsker, chatCommand } from './command.ts';
 
 export const stop = chatCommand({
   name: 'stop',
-  summary: 'stop what I am doing and drop what waits',
+  summary: 'stop what I am doing and clear the queue',
   rest: 'none',
   who: 'everyone',
   groupRight: 'limits',

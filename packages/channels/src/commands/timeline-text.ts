@@ -10,7 +10,7 @@ import { formatMessageName } from '@parley/core/timeline';
 
 /**
  * Where a timeline is shown: `terminal` is wide, with all details; `chat` is short, in Markdown;
- * `group` is the same without what only the owner may know.
+ * `group` is `chat` without details reserved for the owner.
  */
 export type TimelineSurface = 'terminal' | 'chat' | 'group';
 
@@ -18,7 +18,7 @@ export type TimelineSurface = 'terminal' | 'chat' | 'group';
 export function describeWhyAnswer(answer: WhyAnswer, place: TimelineSurface): string {
   switch (answer.kind) {
     case 'unknown':
-      return 'I know of no such message. `last` is the newest one.'.replaceAll(
+      return 'There is no such message. `last` is the newest one.'.replaceAll(
         '`',
         place === 'terminal' ? '"' : '`',
       );

@@ -9,7 +9,7 @@ import { describeLeftOver, parseCommand, splitCommand } from './typed-command.ts
 const LANE = 'telegram:default:42';
 
 describe('the text after a command', () => {
-  it('[F09] belongs entirely to what the command reads, to the message after it, or to what it reports as ignored', () => {
+  it("[F09] is split into the command's argument, the message after it, and a part reported as ignored", () => {
     const name = fc.constantFrom(...RESERVED_COMMANDS);
     const word = fc.stringMatching(/^[a-zA-Z0-9äж]{1,9}[.,!?]?$/);
     const words = fc.array(word, { minLength: 1, maxLength: 6 });
@@ -20,7 +20,7 @@ describe('the text after a command', () => {
         const { argument, onward, unused } = splitCommand(typed);
         const parts = `${argument} ${onward} ${unused}`.toLowerCase();
         for (const each of rest) {
-          // A code is read without its spaces.
+          // Spaces within a code are ignored.
           const plain = each.toLowerCase().replace(/[.,!?]/g, '');
           expect(parts.replaceAll(/[\s.,!?]/g, '')).toContain(plain);
         }
@@ -70,7 +70,7 @@ describe('a message after a command', () => {
   });
   afterEach(() => scene.store.close());
 
-  it('[F08] [F09] is queued once, however often it arrives, and wakes its conversation', async () => {
+  it('[F08] [F09] is queued once, even when redelivered, and wakes its conversation', async () => {
     const message = createMessage({ messageId: 'm1', text: '/new plan a picnic' });
     expect(await scene.receive(message)).toEqual({ kind: 'command', name: 'new', continues: true });
     expect(scene.happened).toContain(`wake ${LANE}`);
@@ -92,7 +92,7 @@ describe('a message after a command', () => {
     expect(await scene.store.inbox.waiting(LANE)).toBe(3);
   });
 
-  it('[D07] is refused together with its command when it is too long, and nothing is changed', async () => {
+  it('[D07] is refused together with its command when it is too long, and the command has no effect', async () => {
     const long = createMessage({ messageId: 'm1', text: `/new ${'word '.repeat(20)}` });
     expect(await scene.receive(long)).toMatchObject({ kind: 'refused', bound: 'size' });
     expect((await scene.told()).join()).not.toContain('A fresh start');
@@ -117,7 +117,7 @@ describe('a message after a command', () => {
     expect(row?.message).toMatchObject({ text: 'plan a picnic', typed: '/new plan a picnic' });
   });
 
-  it('[H08] /zone is answered by the jobs service, for the owner only', async () => {
+  it('[H08] /zone is answered by the jobs service, only for the owner', async () => {
     const services = { zone: async (_asker: unknown, words: string) => `zone: ${words}` };
     const receive = scene.ingressWith({}, { commandServices: () => services });
     await receive(createMessage({ messageId: 'z', text: '/zone move' }), CAPABILITIES);

@@ -5,8 +5,8 @@ import type { ChatCommand, CommandRest, CommandWords, TypedCommand } from './com
 import { CHAT_COMMANDS } from './list.ts';
 
 /**
- * Returns the command in a message. Text that its sender did not type, such as that of an inline
- * bot, contains none.
+ * Returns the command in a message. A text that its sender did not type, such as that of an inline
+ * bot, contains no command.
  */
 export function readCommand(
   message: Pick<InboundMessage, 'text' | 'authored'>,
@@ -16,10 +16,10 @@ export function readCommand(
 }
 
 /**
- * Returns the command at the beginning of a text, or null when the text is ordinary: it begins with
- * no command, with an unknown one, or with one for another bot (`/stop@my_bot`; an adapter that
- * knows its own name removes it). Case, a full-width slash, a full stop after the name and the
- * backticks of a copied command do not matter.
+ * Returns the command at the beginning of a text, or null when the text is ordinary: it starts with
+ * no command, with an unknown one, or with one for another bot (`/stop@my_bot`; an adapter removes
+ * its own bot name). Letter case, a full-width slash, a full stop after the name and the backticks
+ * of a copied command are ignored.
  */
 export function parseCommand(
   text: string,
@@ -37,14 +37,20 @@ export function parseCommand(
 
 const COMMAND = /^[\s\p{Cf}]*[/／]([a-z]+)[.,:;!?…。！，：；？]*(?:\s+(.*))?$/isu;
 
-/** Whether a text is a command of the list, with or without text after it; `-` and `_` are one. */
+/**
+ * Whether a text is a command of the list, with or without text after it; `-` and `_` are
+ * equivalent.
+ */
 export function isCommand(text: string, commands: readonly CommandInfo[]): boolean {
   const word = /^\s*\/([a-z0-9_-]+)(?:\s|$)/i.exec(text)?.[1]?.toLowerCase();
   const plain = (name: string | undefined) => name?.replaceAll('-', '_');
   return word !== undefined && commands.some(({ name }) => plain(name) === plain(word));
 }
 
-/** Splits what was typed after a command by what the command does with it; none of it is in no part. */
+/**
+ * Splits the text after a command according to its `rest`; every character ends up in one of the
+ * parts.
+ */
 export function splitCommand({ command, argument }: TypedCommand): CommandWords {
   switch (command.rest) {
     case 'text':
@@ -68,21 +74,22 @@ export function splitCommand({ command, argument }: TypedCommand): CommandWords 
 function splitWord(argument: string, known: readonly string[]): CommandWords {
   const [, typed = '', onward = ''] = /^(\S+)\s*(.*)$/s.exec(argument) ?? [];
   const word = typed.replace(/[.,:;!?…]+$/, '');
-  // "/mode how does that work" names no mode: all of it is a message.
+  // "/mode how does that work" names no mode, so all of the text is a message.
   const isWord = onward === '' || known.includes(word.toLowerCase());
   return isWord
     ? { argument: word, onward: trimPunctuation(onward), unused: '' }
     : { argument: '', onward: argument, unused: '' };
 }
 
-/** A full stop, a smile or a bracket behind a command says nothing. */
+/** A full stop, an emoticon or a bracket after a command carries no meaning. */
 function trimPunctuation(words: string): string {
   return /[\p{L}\p{N}]/u.test(words) ? words : '';
 }
 
 /**
- * The message that is left of one with a command: its words, and the files beside it. Null: nothing is left to answer. What
- * follows `/start` on Telegram is in the address that the person opened, and text of its author.
+ * The message that remains after the command is removed: its text and files. Null when no text or
+ * file is left to answer. On Telegram, the text after `/start` comes from the link that the person
+ * opened, so its author is the link's creator.
  */
 export function toFollowingMessage(
   message: InboundMessage,
@@ -99,12 +106,14 @@ export function toFollowingMessage(
   return { ...rest, ...by, text: onward, typed: message.text };
 }
 
-/** Whether files beside the command belong to the message after it. */
+/** Whether files attached to the command belong to the message after it. */
 function carriesFiles(rest: CommandRest): boolean {
   return rest === 'message' || typeof rest === 'object';
 }
 
-/** The notice about words and files that a command did nothing with, in Markdown; null: there are none. */
+/**
+ * The notice about text and files that a command ignored, in Markdown; null when there are none.
+ */
 export function describeLeftOver(
   { name, rest }: Pick<ChatCommand, 'name' | 'rest'>,
   { unused }: Pick<CommandWords, 'unused'>,

@@ -80,16 +80,16 @@ describe('what happened to a message', () => {
     expect(lastLine(story)).toBe(`- 20 s ago (message \`7\`): ${expected}`);
   });
 
-  it('[D08] [W02] names no server in a group', () => {
+  it('[D08] [W02] does not name servers in a group', () => {
     const failed = turn({ outcome: 'failed', reason: 'model at secret-host failed' });
     expect(lastLine(failed, 'others')).not.toContain('secret-host');
   });
 
   it('[D08] reports that no message is known', () => {
-    expect(describeStories([], NOW, 'owner')).toBe('I know of no message here.');
+    expect(describeStories([], NOW, 'owner')).toBe('I have no message on record here.');
   });
 
-  it('[G05] [D08] does not tell a group who besides the owner may decide', () => {
+  it('[G05] [D08] does not show a group who besides the owner may decide', () => {
     const awaits = { ...AWAITED, approvers: ['telegram:7'] };
     const story = turn({ outcome: 'running', finishedAt: null, awaits });
     const line = lastLine(story, 'others');
@@ -134,12 +134,14 @@ describe('/why', () => {
     ).not.toContain('secret');
   });
 
-  it('[D08] reports what was accepted and why, as well as floods', async () => {
+  it('[D08] reports accepted messages with the reason, and rate-limited ones', async () => {
     for (const messageId of ['1', '2', '3', '4']) await scene.receive(createMessage({ messageId }));
     await why({});
     const answer = (await scene.told()).at(-1);
     expect(answer).toContain('taken (written by an owner; in a direct chat); waits for its turn.');
-    expect(answer).toContain('(message 4): refused (3 messages of this conversation wait already)');
+    expect(answer).toContain(
+      '(message 4): refused (3 messages of this conversation are already waiting)',
+    );
   });
 
   it('[D08] shows all stages of one message: the named one, the last one, or the one replied to', async () => {
@@ -171,7 +173,7 @@ describe('/why', () => {
     const [own, other] = await scene.told('-9');
     expect(own).toContain('Its turn failed');
     expect(own).not.toMatch(/host\.example|worker_7/);
-    expect(other).toBe('I know of no such message. last is the newest one.');
+    expect(other).toBe('There is no such message. last is the newest one.');
   });
 
   it('[D08] is for the owner only', async () => {

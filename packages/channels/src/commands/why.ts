@@ -2,7 +2,7 @@ import { formatDuration, formatInlineCode, toLiteralLine } from '@parley/core';
 import type { MessageStory, PendingApproval, TurnStory, WhyRepository } from '@parley/store';
 import { type CommandContext, chatCommand } from './command.ts';
 
-/** The number of messages that it explains; that many fit on a phone screen. */
+/** The number of messages to explain; more would not fit on a phone screen. */
 const MAX_STORIES = 8;
 
 const WHY_ONE = '`/why last`, `/why` with an id, or `/why` as a reply: all of one message.';
@@ -31,14 +31,17 @@ async function describeTimeline(
   named: string,
 ): Promise<string> {
   const { channel, account, chatId } = route;
-  // Loaded on demand, because few people ever ask for a full timeline.
+  // Imported on demand, because full timelines are rarely requested.
   const { describeWhyAnswer } = await import('./timeline-text.ts');
   const chat = { channel, account, chatId };
   const found = await repository.ask({ message: named, chat, agent: agent ?? null }, receivedAt);
   return describeWhyAnswer(found, audience === 'owner' ? 'chat' : 'group');
 }
 
-/** Who reads the explanation. In a group everyone does, so servers are not named there. */
+/**
+ * Who reads the explanation. In a group, every member reads the answer, so servers are not named
+ * there.
+ */
 type Audience = CommandContext['audience'];
 
 /** Explains what happened to the latest messages of a chat (D08), in Markdown. `now` is in ms. */
@@ -47,7 +50,7 @@ export function describeStories(
   now: number,
   audience: Audience,
 ): string {
-  if (stories.length === 0) return 'I know of no message here.';
+  if (stories.length === 0) return 'I have no message on record here.';
   const lines = stories.map((story) => {
     const which = story.outcome === 'alert' ? '' : ` (message \`${story.messageId}\`)`;
     return `- ${formatDuration(now - story.at)} ago${which}: ${describeStory(story, now, audience)}`;
@@ -89,7 +92,7 @@ function describeInterruptions({ interruptions = 0 }: MessageStory): string {
   return `; its turn was interrupted by a later message${times}`;
 }
 
-/** A group is not told the name of the task. */
+/** A group is not shown the name of the task. */
 function describeAlert({ messageId, reason, turn }: MessageStory, audience: Audience): string {
   const task = audience === 'others' || reason === null ? '' : ` ${formatInlineCode(reason)}`;
   const delivery = turn === null ? '' : `; ${describeParts(turn.parts)}`;
@@ -102,7 +105,7 @@ function describeAlert({ messageId, reason, turn }: MessageStory, audience: Audi
 function describeTurn(turn: TurnStory, now: number, audience: Audience): string {
   const took = formatDuration((turn.finishedAt ?? now) - turn.startedAt);
   const again = turn.attempts > 1 ? `, started ${turn.attempts} times` : '';
-  // The reason for a failure may name a server; the group was notified when it happened.
+  // The reason for a failure may name a server; the group was notified when the turn failed.
   const reason =
     turn.reason === null || audience === 'others' ? '' : ` (${toLiteralLine(turn.reason)})`;
   switch (turn.outcome) {
@@ -122,7 +125,7 @@ function describeTurn(turn: TurnStory, now: number, audience: Audience): string 
   }
 }
 
-/** Names the people who may approve, and the remaining time. A group is not told the names. */
+/** Names the people who may approve, and the remaining time. A group is not shown the names. */
 function describePendingApproval(
   { tool, code, approvers, expiresAt }: PendingApproval,
   now: number,

@@ -25,7 +25,7 @@ export type SendFailureDecision =
   | { readonly kind: 'retry'; readonly afterMs: number; readonly attempt: 'counts' | 'free' }
   | { readonly kind: 'give-up'; readonly state: 'failed' | 'unknown' };
 
-/** The facts on which the decision is based. `random` is in [0, 1). */
+/** `random` is in [0, 1). */
 export interface FailureFacts {
   readonly failure: ChannelFailure;
   /** The number of counted attempts before this one. */
@@ -38,15 +38,13 @@ export interface FailureFacts {
 const MAX_ATTEMPTS = 8;
 const FIRST_BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 60_000;
-/**
- * The retry delay, however long the connection is down: a part that waits for it is never given up.
- */
+/** The retry delay without a connection: a part is never given up while the connection is down. */
 const UNTRIED_MS = 3_000;
 
 /**
  * Decides whether a part is tried again (D04, D05). Neither a rate limit nor a missing connection
- * counts as an attempt; a part with an unknown outcome is sent again only where a repetition does
- * no harm; a refusal is final.
+ * counts as an attempt; a part with an unknown outcome is sent again only if a duplicate is
+ * harmless; a refusal is final.
  */
 export function decideAfterFailure(facts: FailureFacts): SendFailureDecision {
   const { failure } = facts;
@@ -74,7 +72,7 @@ function retryPart(facts: FailureFacts, otherwise: 'failed' | 'unknown'): SendFa
 }
 
 /**
- * A notice about a part, sent to its chat, in Markdown. `⚙️` marks system messages (G08).
+ * A notice about a part, sent to the part's chat, in Markdown. `⚙️` marks system messages (G08).
  */
 export interface Notice {
   readonly markdown: string;
@@ -83,7 +81,7 @@ export interface Notice {
 
 /**
  * Sent when it is unknown whether a part has arrived (D04). `key` is the part's idempotency key. On
- * platforms without buttons, a command takes the button's place.
+ * platforms without buttons, the notice names a command.
  */
 export function createUncertainNotice(key: string, hasButtons: boolean): Notice {
   const what =
@@ -114,14 +112,10 @@ export interface FailureDeps {
   /** What to do with a part that may have arrived; `notify` when absent. */
   readonly whenUncertain?: 'notify' | 'resend' | undefined;
   readonly pacer: Pacer;
-  /** See `ChannelAdapter`. Absent when the platform cannot be asked. */
+  /** Absent when the platform has no search. */
   readonly findSent?: ChannelAdapter['findSent'] | undefined;
-  /**
-   * See `ChannelContext`. When absent, groups and topics that are closed to the bot are only
-   * logged.
-   */
+  /** When absent, groups and topics that are closed to the bot are only logged. */
   readonly notifyOwner?: ((key: string, markdown: string) => Promise<void>) | undefined;
-  /** See `ChannelAdapter`. */
   readonly chatName?: ChannelAdapter['chatName'] | undefined;
   /** When absent, every part found in `sending` is uncertain after a crash. */
   readonly notes?: SendNotes | undefined;
@@ -169,7 +163,7 @@ export async function handleSendError(
   const reason = error.message;
   const about = state === 'unknown' ? createPartNotice(deps, part) : createRefusedNotice(reason);
   const isOpen = canBeReported(error.failure);
-  // The rest of the answer cannot be delivered there either.
+  // The rest of the answer cannot be delivered to this chat either.
   await failPart(deps, part, {
     ...{ state, reason, notice: isOpen && part.act === undefined ? about : null },
     scope: isOpen ? 'part' : 'answer',
@@ -178,8 +172,8 @@ export async function handleSendError(
 }
 
 /**
- * Tells the owner about a group or topic that can no longer be notified: it was deleted or locked,
- * or the bot was removed.
+ * Tells the owner about a group or topic that can no longer receive notices: it was deleted or
+ * locked, or the bot was removed.
  */
 async function reportClosedChat(
   { notifyOwner, chatName, log }: FailureDeps,
@@ -203,7 +197,7 @@ async function reportClosedChat(
 interface PartEnding {
   readonly state: 'failed' | 'unknown';
   readonly reason: string;
-  /** Null when the chat cannot be notified. */
+  /** Null when the chat cannot receive notices. */
   readonly notice: Notice | null;
   /** The scope of the failure; `part` when absent. */
   readonly scope?: 'part' | 'answer';
@@ -233,14 +227,15 @@ function toChannelError(thrown: unknown): ChannelError {
 }
 
 /**
- * A request of a process that died may still reach the platform for this long after its start, in
- * ms. A message that is not there afterwards never arrives.
+ * A request of a crashed process may still reach the platform for this long after its start, in ms.
+ * A message that the platform does not have by then will never arrive.
  */
 const UNDER_WAY_MS = 10_000;
 
 /**
- * Handles a part found in `sending`: the process that sent it died, so the platform may or may not
- * have received it. Returns the delay until this can be decided in ms, or 0 when it is.
+ * Handles a part found in `sending`: the process that was sending it crashed, so the platform may
+ * or may not have received the part. Returns the delay in ms until the outcome can be decided, or 0
+ * once it is decided.
  */
 export async function recoverPart(deps: FailureDeps, due: DuePart): Promise<number> {
   const { part, sendingAt, attempts } = due;
@@ -252,7 +247,8 @@ export async function recoverPart(deps: FailureDeps, due: DuePart): Promise<numb
     return 0;
   };
   if (note?.kind === 'marked') return sendAgain('free');
-  // If the platform forgets keys, later attempts must know that this one may have arrived.
+  // If the platform forgets keys, later attempts need the information that this one may have
+  // arrived.
   if (canRepeatSend(deps, part, findEarliestArrival(due)))
     return sendAgain(deps.capabilities.idempotentForMs === undefined ? 'free' : 'counts');
   const found = note?.kind === 'arrived' ? note.platformMessageId : await findSent(deps, part);
@@ -264,8 +260,8 @@ export async function recoverPart(deps: FailureDeps, due: DuePart): Promise<numb
     const left = UNDER_WAY_MS - Math.abs(deps.clock() - (sendingAt ?? 0));
     return left > 0 ? left : sendAgain('free');
   }
-  // Without the notice the chat might never learn that an answer is uncertain, so a notice whose
-  // process died is sent once more.
+  // Without the notice, the chat might never learn that an answer is uncertain, so a notice
+  // interrupted by a crash is sent a second time.
   if (part.noticeOf !== undefined && attempts === 0) return sendAgain('counts');
   await failPart(deps, part, { state: 'unknown', reason, notice: createPartNotice(deps, part) });
   return 0;
@@ -274,15 +270,16 @@ export async function recoverPart(deps: FailureDeps, due: DuePart): Promise<numb
 /**
  * The earliest time at which a part may have reached the platform, in ms since 1970: the start of
  * the current attempt if no earlier one failed (a rate limit is not a failure), otherwise the start
- * of the first attempt, because any failed one may have arrived. Undefined when it was never tried.
+ * of the first attempt, because any failed one may have arrived. Undefined when the part was never
+ * sent.
  */
 function findEarliestArrival({ attempts, sendingAt, triedAt }: DuePart): number | undefined {
   return (attempts > 0 ? triedAt : sendingAt) ?? sendingAt ?? undefined;
 }
 
 /**
- * Whether an earlier attempt at a part may have arrived while the platform may have forgotten its
- * key since, because the part waited for a rate limit or no process was running. Sending it again
+ * Whether an earlier attempt at a part may have arrived and the platform may have forgotten its key
+ * since, because the part waited for a rate limit or no process was running. Sending the part again
  * could then duplicate it.
  */
 export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
@@ -295,11 +292,11 @@ export function isKeyForgotten(deps: FailureDeps, due: DuePart): boolean {
 /** Gives up a part in `sending` when it is unknown whether an earlier attempt arrived. */
 export async function endUncertain(deps: FailureDeps, { part }: DuePart): Promise<void> {
   const reason =
-    'an earlier attempt may have arrived, and the platform would not recognise another one';
+    'an earlier attempt may have arrived, and the platform would not recognize a repetition';
   await failPart(deps, part, { state: 'unknown', reason, notice: createPartNotice(deps, part) });
 }
 
-/** Later parts wait for the result, so a slower answer counts as none. In ms. */
+/** Later parts wait for the search, so a slow search counts as no result. In ms. */
 const FIND_WITHIN_MS = 10_000;
 
 async function findSent(
@@ -311,14 +308,14 @@ async function findSent(
   try {
     return await deps.findSent(part, before, AbortSignal.timeout(FIND_WITHIN_MS));
   } catch (error) {
-    deps.log.warn({ part: part.id, reason: reasonOf(error) }, 'a part cannot be looked for');
+    deps.log.warn({ part: part.id, reason: reasonOf(error) }, 'could not search for a part');
     return undefined;
   }
 }
 
 /**
- * Whether a part that may have arrived is sent again. A notice is not: one cause leads to one
- * notice, and a channel on which every outcome is unknown would otherwise flood its chats.
+ * Whether a part that may have arrived is sent again. Notices are not sent again: a channel on
+ * which every outcome is unknown would otherwise flood its chats with them.
  */
 export function canRepeatSend(
   { capabilities, whenUncertain, clock }: FailureDeps,
@@ -326,7 +323,8 @@ export function canRepeatSend(
   sentAt = clock(),
 ): boolean {
   const { idempotentSend, idempotentForMs = Number.POSITIVE_INFINITY } = capabilities;
-  // When the clock was set back, the send appears to be in the future, and its age is unknown.
+  // When the clock was set back, the start of the send appears to be in the future, and its age is
+  // unknown.
   const isKeyKnown = idempotentSend && Math.abs(clock() - sentAt) <= idempotentForMs;
   const isHarmless = isKeyKnown || part.act !== undefined;
   return isHarmless || (whenUncertain === 'resend' && part.noticeOf === undefined);

@@ -24,12 +24,13 @@ export interface DeliveryDeps extends FailureDeps {
   /** Absent when tracing is disabled. */
   readonly tracer?: Tracer | undefined;
   readonly checkpoint: Checkpoint;
-  /** True once another gateway is to send the rest: the part being sent is the last one. */
+  /** True once another gateway takes over: the part being sent is the last one. */
   readonly isEnding?: (() => boolean) | undefined;
   /** Fires when another gateway serves the account: sends in progress are aborted. */
   readonly lost?: AbortSignal | undefined;
   /**
-   * Whether other gateways also send for this account: a part in `sending` may be one of theirs.
+   * Whether other gateways also send for this account, so that a part in `sending` may be one of
+   * theirs.
    */
   readonly othersSend?: boolean | undefined;
 }
@@ -37,11 +38,10 @@ export interface DeliveryDeps extends FailureDeps {
 /** A text that gets no response within this time is abandoned, and its outcome is unknown (D13). */
 const TEXT_LIMIT_MS = 15_000;
 /**
- * Uploads may be slow. Adapters whose client reports progress abort an upload themselves when
- * nothing moves for 15 s.
+ * Uploads may be slow. Adapters whose client reports progress abort a stalled upload themselves
+ * after 15 s.
  */
 const FILE_LIMIT_MS = 10 * 60_000;
-/** The number of parts that are read in one query. */
 const AT_ONCE = 10;
 /**
  * A part that another gateway was sending is sent again after the first duration; the second is the
@@ -50,11 +50,12 @@ const AT_ONCE = 10;
 const [OTHERS_SEND_MS, RECHECK_MS] = [5_000, 500];
 
 /**
- * Sends what a chat is owed, in order, until nothing is due (D04). Returns the delay until the next
- * call in ms, or null when everything is sent. Only one call per chat may run at a time. A wake-up
- * during it causes another call, so it need not check for parts added in the meantime. The signal
- * aborts a send in progress; its outcome is then as unknown as after a crash. `fresh` parts are
- * sent without reading them, unless the outbox refuses because an earlier part is unfinished.
+ * Sends the pending parts of a chat in order, until none is due (D04). Returns the delay until the
+ * next call in ms, or null when all parts are sent. Only one call per chat may run at a time. A
+ * wake-up during the call causes another call, so it need not check for parts added in the
+ * meantime. The signal aborts a send in progress; its outcome is then as unknown as after a crash.
+ * `fresh` parts are sent without reading them first, unless the outbox refuses because an earlier
+ * part is unfinished.
  */
 export async function deliverChat(
   services: DeliveryDeps,
@@ -89,9 +90,9 @@ function toDueParts({ parts, createdAt, trace }: FreshParts): readonly DuePart[]
 }
 
 /**
- * How long a living gateway may still need for the part that it is sending, in ms. Where several
- * gateways send for an account, sending a part twice does no harm, so it does not matter if the
- * other one is wrongly taken for dead.
+ * How long a running gateway may still need for the part that it is sending, in ms. Where several
+ * gateways send for an account, sending a part twice is harmless, so wrongly assuming that the
+ * other gateway has crashed is harmless too.
  */
 function getOthersRemainingTime(
   { othersSend, clock }: DeliveryDeps,
@@ -106,14 +107,14 @@ function mustStopDelivery({ isEnding }: DeliveryDeps, signal: AbortSignal): bool
   return signal.aborted || isEnding?.() === true;
 }
 
-/** Sends these parts one after another. `look-again`: the rows may have changed. */
+/** `look-again`: the rows may have changed. */
 async function deliverInOrder(
   deps: DeliveryDeps,
   parts: readonly DuePart[],
   signal: AbortSignal,
 ): Promise<number | 'all-sent' | 'look-again'> {
   /**
-   * When this part was marked, if that happened in the transaction that stored the previous one's
+   * When this part was marked, if it was marked in the transaction that stored the previous part's
    * receipt.
    */
   let sendingAt: number | null = null;
@@ -157,25 +158,23 @@ function noteMarked(deps: DeliveryDeps, part: OutboundPart, at: number): void {
   if (!canRepeatSend(deps, part)) deps.notes?.write({ partId: part.id, at }, { kind: 'marked' });
 }
 
-/**
- * How long this part has to wait: until it is due and the platform and account permit it. In ms.
- */
+/** The delay until the part is due and the limits of the platform and account permit it. In ms. */
 function computePartDelay({ pacer, clock, monotonic }: DeliveryDeps, due: DuePart): number {
   return untilDue(due, clock()) || pacer.take(due.part.route, monotonic());
 }
 
-/** A part that is marked as being sent, and the next one. */
+/** A part that is marked as being sent, and the part after it. */
 interface MarkedPart {
   readonly due: DuePart;
   readonly following: DuePart | undefined;
 }
 
-/** `followingAt`: when the next part was marked as being sent; null when it was not. */
+/** `followingAt`: when the next part was marked as being sent; null when it was not marked. */
 type SendResult =
   | { readonly kind: 'sent'; readonly followingAt: number | null }
   | { readonly kind: 'not-sent' };
 
-/** Sends a part, as a span of its trace. */
+/** Sends a part within a span of its trace. */
 function sendTraced(
   deps: DeliveryDeps,
   marked: MarkedPart,
@@ -222,7 +221,7 @@ async function sendPart(
   );
 }
 
-/** Runs a send that is aborted by any of these signals, or when it takes too long. */
+/** Runs a send that is aborted by any of these signals or by a timeout. */
 async function runWithinLimit<T>(
   { file }: OutboundPart,
   signals: readonly (AbortSignal | undefined)[],

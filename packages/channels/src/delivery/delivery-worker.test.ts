@@ -54,7 +54,7 @@ const wake = (chatId: string, account = 'default', fresh?: FreshParts) =>
 const seen = (chatId: string) => scene.visible.get(chatId) ?? [];
 
 describe('the deliveries of an account', () => {
-  it('[D04] first send what an earlier process left behind', async () => {
+  it('[D04] first send the parts left by an earlier process', async () => {
     await scene.owe('left', ['one', 'two']);
     startWorker(scene.send, 60_000);
     await expect.poll(() => seen('left')).toEqual(['one', 'two']);
@@ -66,7 +66,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => seen('lost')).toEqual(['one']);
   });
 
-  it('[D05] delay a chat that the platform limits, and no other', async () => {
+  it('[D05] delay only the chat that the platform limits', async () => {
     scene.answer('slow', { kind: 'rate-limited', retryAfterMs: 400, scope: 'chat' });
     await scene.owe('slow', ['one', 'two']);
     for (const chat of ['a', 'b', 'c']) await scene.owe(chat, ['one']);
@@ -76,7 +76,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => seen('slow')).toEqual(['one', 'two']);
   });
 
-  it('[D04] keep the order within each chat when many are woken repeatedly', async () => {
+  it('[D04] keep the order within each chat when many chats are woken repeatedly', async () => {
     const send = async (part: OutboundPart, signal: AbortSignal) => {
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
       return scene.send(part, signal);
@@ -93,7 +93,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => chats.map(seen)).toEqual(chats.map(() => texts));
   });
 
-  it('[D11] wait for a send in progress and lose nothing that is still due', async () => {
+  it('[D11] wait for a send in progress and lose no due part', async () => {
     let started = false;
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
       started = true;
@@ -107,7 +107,7 @@ describe('the deliveries of an account', () => {
     expect(await scene.states('closing')).toEqual(['sent']);
   });
 
-  it('[D11] at shutdown send what is due but not picked up yet, unless the platform requests a pause', async () => {
+  it('[D11] send due parts that are not picked up yet at shutdown, unless the platform requests a pause', async () => {
     const worker = startWorker(scene.send, 60_000);
     await scene.owe('fresh', ['one']);
     scene.answer('limited', { kind: 'rate-limited', retryAfterMs: 60_000, scope: 'chat' });
@@ -119,7 +119,7 @@ describe('the deliveries of an account', () => {
     expect(await scene.states('limited')).toEqual(['pending']);
   });
 
-  it('[D04] serve a chat one call at a time, however often it is woken while a part is sent', async () => {
+  it('[D04] serve a chat one call at a time, however often it is woken during a send', async () => {
     await scene.owe('twice', ['one', 'two']);
     let [atOnce, most] = [0, 0];
     const send = async (part: OutboundPart, signal: AbortSignal) => {
@@ -135,7 +135,7 @@ describe('the deliveries of an account', () => {
     expect(most).toBe(1);
   });
 
-  it('[D04] send the parts they are woken for, and leave other accounts to their gateways', async () => {
+  it('[D04] send the parts named by a wake-up, and leave other accounts to their gateways', async () => {
     startWorker(scene.send, 60_000);
     await expect.poll(() => seen('first')).toEqual([]);
     await scene.owe('mine', ['one']);
@@ -160,7 +160,7 @@ describe('the deliveries of an account', () => {
     expect(reads).toBe(0);
   });
 
-  it('[D04] first send an earlier part whose wake-up never came', async () => {
+  it('[D04] first send an earlier part whose wake-up was lost', async () => {
     startWorker(scene.send, 60_000);
     await expect.poll(() => scene.sends).toEqual([]);
     await scene.owe('earlier', ['one']);
@@ -168,7 +168,7 @@ describe('the deliveries of an account', () => {
     await expect.poll(() => seen('earlier')).toEqual(['one', 'two', 'three']);
   });
 
-  it('[D04] send all of several answers that are passed on while a part is being sent', async () => {
+  it('[D04] send all answers that are passed on while a part is being sent', async () => {
     let started = false;
     const slow = async (part: OutboundPart, signal: AbortSignal) => {
       started = true;
@@ -219,7 +219,7 @@ describe('the deliveries of an account', () => {
     expect(scene.sends).toEqual(texts.map((text) => `both: ${text}`));
   });
 
-  it('[D04] [D09] send the part during which another gateway died, once that gateway has had its time', async () => {
+  it("[D04] [D09] send the part that a crashed gateway was sending, after that gateway's time limit", async () => {
     await scene.owe('left', ['one']);
     const { outbox } = scene.store;
     const next = await outbox.next({ channel: 'test', account: 'default', chatId: 'left' });

@@ -17,36 +17,34 @@ import { createPacer, type PacedChat } from './pacer.ts';
  * order.
  */
 export interface DeliveryWorker {
-  /** Whether the rate limits permit a preview of an answer now; answers take precedence. */
+  /** Whether the rate limits permit a preview now; answers take precedence. */
   mayPreview(chat: PacedChat): boolean;
   /**
-   * Sends what is due within `graceMs`, then aborts sends in progress. `hand-over`: the send in
+   * Sends due parts for up to `graceMs`, then aborts sends in progress. `hand-over`: the send in
    * progress is the last one, and another gateway sends the rest.
    */
   close(graceMs: number, rest?: 'hand-over'): Promise<void>;
 }
 
-/** The account, and how its deliveries are woken. */
 export interface DeliveryWorkerOptions {
   readonly channel: string;
   readonly account: string;
   /**
-   * Its `delivery-due` events name chats that have parts; parts whose event was lost are found by
-   * the sweep.
+   * `delivery-due` events name chats with new parts; parts whose event was lost are found by the
+   * sweep.
    */
   readonly bus: LiveBus;
-  /** The number of chats served concurrently. */
   readonly concurrency: number;
   readonly sweep: StartSweep;
 }
 
 const SWEEP_BATCH = 500;
-/** The interval at which shutdown polls whether everything due has been sent, in ms. */
+/** The interval at which shutdown checks whether all due parts have been sent, in ms. */
 const RECHECK_MS = 10;
 
 /**
- * Starts delivering: first what an earlier process left over, then what the bus and the sweep
- * report. Pauses requested by platforms are timers of this process; after a restart the sweep finds
+ * Starts delivering: first parts left by an earlier process, then parts reported by the bus and the
+ * sweep. Pauses requested by platforms are timers of this process; after a restart the sweep finds
  * the affected parts.
  */
 export function startDeliveryWorker(
@@ -106,9 +104,9 @@ export function startDeliveryWorker(
 type Scrub = (text: string) => string;
 
 /**
- * Removes secrets from a part before it reaches a chat (G18), whoever wrote it: the model, a
- * command, a notice, or the arguments of a call that waits for approval. Files are scrubbed where
- * their bytes are read.
+ * Removes secrets from a part before it reaches a chat (G18), whether its author is the model, a
+ * command, a notice, or the arguments of a call that waits for approval. Secrets in files are
+ * removed where the bytes are read.
  */
 export function scrubPart(part: OutboundPart, scrub: Scrub): OutboundPart {
   const { buttons, file } = part;

@@ -22,7 +22,7 @@ export async function performAction(
       await requireAction(messages?.delete)(address, act.messageId);
       break;
     case undefined:
-      throw new Error(`Part ${id} does nothing to a message.`);
+      throw new Error(`Part ${id} has no action on a message.`);
   }
   // An action creates no message.
   return { platformMessageId: `act:${id}` };

@@ -10,7 +10,7 @@ import { recordRefusal } from './refuse.ts';
 
 /**
  * Accepts a message like `accept`, after the messages that precede it: earlier pictures of its
- * album, and what the group said before it.
+ * album, and earlier context of the group.
  */
 export async function acceptInGroup(
   deps: IngressDeps,
@@ -29,8 +29,8 @@ export async function acceptInGroup(
 }
 
 /**
- * Accepts a picture that arrived before the text of its album, because the text showed that it
- * belongs to the question.
+ * Accepts a picture that arrived before the text of its album, because the text shows that the
+ * picture belongs to the question.
  */
 async function acceptPicture(
   deps: IngressDeps,
@@ -48,9 +48,9 @@ async function acceptPicture(
 }
 
 /**
- * Stores a message that gets a turn and wakes its conversation; resolves when it is durable (D01).
- * If a limit is reached, the message is refused with a notice and a reason, never silently dropped
- * (D07).
+ * Stores a message that gets a turn and wakes its conversation; resolves when the message is
+ * durable (D01). If a limit is reached, the message is refused with a notice and a reason, never
+ * silently dropped (D07).
  */
 export async function accept(
   deps: IngressDeps,
@@ -65,8 +65,7 @@ export async function accept(
   let replaced: readonly string[] | undefined;
   let stored: StoreResult | undefined;
   try {
-    // Called even when the limit is reached, because a message that is already known is never
-    // refused.
+    // Storing is attempted even when the limit is reached, because a duplicate is never refused.
     const most = room === 'room' ? rules.limits.waitingPerConversation : 0;
     stored = await storeTraced(deps, () =>
       deps.store.inbox.accept(admitted, most, (ids) => {
@@ -78,7 +77,8 @@ export async function accept(
   }
   if (stored === 'full') return refuseFull(deps, identified, room, memory);
   deps.checkpoint('inbox-committed');
-  // Also done for a duplicate: the process may have died between storing and waking the first time.
+  // A duplicate is woken too: the process may have crashed between storing and waking the first
+  // time.
   await deps.lanes.wake(conversationId);
   if (stored === 'duplicate') return { kind: 'duplicate' };
   deps.bus.publish({ type: 'inbox-changed', isLocal: true });
@@ -90,7 +90,7 @@ export async function accept(
 
 type StoreResult = 'stored' | 'duplicate' | 'full';
 
-/** Storing is a span of the message's trace. */
+/** The span covers storing the message, within the message's trace. */
 function storeTraced(
   { monotonic, meter, tracer = silentTracer }: IngressDeps,
   store: () => Promise<StoreResult>,
@@ -119,9 +119,9 @@ async function refuseFull(
   if (room === 'room') await explain.overflow(admitted, limits.waitingPerConversation);
   else await explain.noRoom(admitted);
   const reasons: Readonly<Record<BacklogReservation, string>> = {
-    room: `${limits.waitingPerConversation} messages of this conversation wait already`,
-    share: 'many messages of all chats wait, and of these this person has a share already',
-    full: `${limits.totalWaiting} messages of all chats wait already`,
+    room: `${limits.waitingPerConversation} messages of this conversation are already waiting`,
+    share: 'many messages are waiting in all chats, and this person has used up their share',
+    full: `${limits.totalWaiting} messages of all chats are already waiting`,
   };
   return { kind: 'refused', reason: reasons[room], bound };
 }

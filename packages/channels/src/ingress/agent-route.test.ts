@@ -22,7 +22,7 @@ interface Case {
   readonly channel?: string;
 }
 
-describe('which agent answers', () => {
+describe('choosing the agent that answers', () => {
   it.each<readonly [string, Case, string | undefined, string]>([
     ['a person, in a direct chat', { sender: '7' }, 'anns', 'the rule for this person'],
     ['a person, in a group with a rule', { sender: '7', chat: GROUP }, 'anns', 'this person'],
@@ -45,19 +45,16 @@ describe('which agent answers', () => {
     ['a channel', {}, 'onTelegram', 'channel telegram'],
     ['everything else', { channel: 'discord' }, 'everyone', 'everything else'],
     ['the same ids elsewhere', { channel: 'discord', chat: GROUP, sender: '7' }, 'everyone', ''],
-  ])(
-    '[F14] is decided by the most specific rule: %s',
-    (_, { sender = '1', ...place }, agent, rule) => {
-      const message = {
-        ...createMessage(place),
-        sender: { id: sender, name: 'Ann', isBot: false },
-      };
-      expect(routeAgent(message, ROUTES)).toMatchObject({ agent });
-      expect(routeAgent(message, ROUTES).rule).toContain(rule);
-    },
-  );
+  ])('[F14] follows the most specific rule: %s', (_, { sender = '1', ...place }, agent, rule) => {
+    const message = {
+      ...createMessage(place),
+      sender: { id: sender, name: 'Ann', isBot: false },
+    };
+    expect(routeAgent(message, ROUTES)).toMatchObject({ agent });
+    expect(routeAgent(message, ROUTES).rule).toContain(rule);
+  });
 
-  it('[F14] is the default agent when no rule matches', () => {
+  it('[F14] picks the default agent when no rule matches', () => {
     expect(routeAgent(createMessage(), [])).toEqual({
       agent: undefined,
       rule: 'the default agent',
@@ -83,7 +80,7 @@ describe('ingress with several agents', () => {
     return receive(message, CAPABILITIES);
   };
 
-  it('[F14] gives each agent its own conversation, and reports which one answered and why', async () => {
+  it('[F14] gives each agent its own conversation, and reports which agent answered and why', async () => {
     const chat = { ...GROUP, title: 'Kitchen' };
     const outcome = await said(createMessage({ chat, addressed: true }));
     expect(outcome).toMatchObject({ conversationId: '@desk/telegram:default:-100' });
@@ -120,7 +117,7 @@ describe('ingress with several agents', () => {
     });
   });
 
-  it('[F05] [F14] lets only an owner of the agent that a stranger wrote to decide about them', async () => {
+  it('[F05] [F14] lets only an owner of the agent that a stranger wrote to decide about that stranger', async () => {
     const stranger = {
       ...createMessage({ chat: { id: '9', type: 'direct' } }),
       sender: { id: '9', name: 'Cy', isBot: false },

@@ -11,7 +11,7 @@ export interface RoutedAgent {
 
 type Place = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 
-/** Ordered from the most to the least specific condition (F14). */
+/** Conditions, from the most to the least specific (F14). */
 const SPECIFIC = ['person', 'chat', 'account', 'channel'] as const;
 
 /**
@@ -47,8 +47,8 @@ function weighRoute(route: AgentRoute): number {
 }
 
 function describeRule(route: AgentRoute): string {
-  // Members of a group may read this, and some platforms hide the ids of people and chats from
-  // them.
+  // Members of a group may read the reason, and some platforms hide the ids of people and chats
+  // from them.
   const named = SPECIFIC.flatMap((key) => {
     if (route[key] === undefined) return [];
     return key === 'person' || key === 'chat' ? `this ${key}` : `${key} ${route[key]}`;
@@ -57,8 +57,8 @@ function describeRule(route: AgentRoute): string {
 }
 
 /**
- * The agent that a message belongs to, and the rules with its owners. `unknown`: the chat belongs
- * to an agent that does not exist.
+ * The agent that a message belongs to, and the rules with its owners. `unknown`: the chat names an
+ * agent that does not exist.
  */
 export interface ResolvedAgent {
   readonly agent: string | undefined;
@@ -68,12 +68,12 @@ export interface ResolvedAgent {
   readonly unknown: boolean;
 }
 
-/** Parley's built-in front ends, where the token or its holder chooses the agent. */
+/** Parley's built-in front ends, where the token or its holder selects the agent. */
 const LOCAL_CHANNELS: ReadonlySet<string> = new Set(['web', 'terminal', 'api']);
 
 /**
- * Decides who answers a message, before anything is decided about its sender. A web chat names its
- * agent itself.
+ * Chooses the agent for a message, before any decision about the sender. A web chat names its agent
+ * in its id.
  */
 export function resolveAgent(place: Place, rules: DecisionRules): ResolvedAgent {
   const { agents } = rules;
@@ -86,7 +86,7 @@ export function resolveAgent(place: Place, rules: DecisionRules): ResolvedAgent 
   const routed: RoutedAgent =
     chosen === undefined
       ? routeAgent(place, agents.routes)
-      : { agent: chosen === agents.id ? undefined : chosen, rule: 'the chat is one with it' };
+      : { agent: chosen === agents.id ? undefined : chosen, rule: 'the chat names this agent' };
   const { agent, rule } = routed;
   const own = getAgentRules(rules, agent);
   const why = `answered by ${agent ?? agents.id} (${rule})`;
@@ -112,8 +112,8 @@ export function listAgentOwners({ agents }: DecisionRules): readonly (readonly s
 }
 
 /**
- * Whether an owner may decide about a stranger: only if they own the agent that the stranger wrote
- * to (F05).
+ * Whether an owner may decide about a stranger: only owners of the agent that the stranger wrote to
+ * may (F05).
  */
 export function canAllowStranger(
   rules: DecisionRules,

@@ -39,7 +39,7 @@ describe('an album in a group', () => {
   });
 });
 
-describe('how long to wait for the rest of a burst', () => {
+describe('how long ingress waits for the rest of a burst', () => {
   const target = { maxLength: 1_000 };
   it.each([
     ['an ordinary message', { text: 'hello' }, undefined],

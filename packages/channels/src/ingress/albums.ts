@@ -2,16 +2,18 @@ import { BoundedMap, type InboundMessage, type Monotonic, type RenderTarget } fr
 import type { AdmittedMessage } from '@parley/store';
 
 /**
- * Albums in groups: only one of the pictures has the text that addresses the bot, but the text
- * refers to all of them (F06, F08). Held in memory and bounded: after a crash at the wrong moment,
- * a picture no longer belongs to its album.
+ * In groups, only one picture of an album has the text that addresses the bot, but the text refers
+ * to all of them (F06, F08). The albums are held in memory and bounded: a picture received just
+ * before a crash may lose its album.
  */
 export interface Albums {
-  /** Returns the message with `addressed` set as known so far for its album. */
+  /** Returns the message with `addressed` set if any message of its album has addressed the bot. */
   join(message: InboundMessage): InboundMessage;
   /** Holds a picture whose album has not addressed the bot so far. */
   hold(picture: AdmittedMessage): void;
-  /** Returns the held pictures of this message's album, oldest first; each is returned once. */
+  /**
+   * Returns the held pictures of this message's album, oldest first; each picture is returned once.
+   */
   release(message: InboundMessage): readonly AdmittedMessage[];
 }
 

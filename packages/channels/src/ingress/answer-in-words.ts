@@ -15,11 +15,11 @@ type TypedReply = Pick<
 >;
 
 /**
- * Decides which command an approver's text stands for (G05); null when it is an ordinary message.
- * Only a bare yes or no counts, and a yes only for a question that the sender can have read in
- * full: it was sent to this chat before they wrote, it has not been changed, and nothing else that
- * could be answered was said since (or they replied to it). In all other cases the answer shows
- * which button to press; it is never silence.
+ * Decides which command an approver's text is equivalent to (G05); null when the text is an
+ * ordinary message. Only a bare yes or no counts, and a yes only for a question that the sender
+ * could read in full: the question was sent to this chat before the yes, it has not been changed,
+ * and no later text could be meant (unless the yes is a reply to the question). In all other cases,
+ * the answer shows which button to press.
  */
 function decideTypedReply(
   text: string,
@@ -41,14 +41,13 @@ function decideTypedReply(
   return isRead ? { command: approve, argument: code } : createShowWaitingCommand('only');
 }
 
-/** Shows the sender which button to press. */
 function createShowWaitingCommand(spoken: 'kept' | 'only'): TypedCommand {
   return { command: approve, argument: '', spoken };
 }
 
 /**
- * The question that the message replies to, or the only question if it is not a reply. A reply to
- * another message is not an answer to a question.
+ * The question that the message replies to, or the only pending question if the message is not a
+ * reply. A reply to another message is not an answer to a question.
  */
 function findQuestion(
   { replyTo }: TypedReply,
@@ -60,7 +59,7 @@ function findQuestion(
 
 /**
  * In a group where the bot answers without being addressed, a yes is usually meant for someone
- * else, and so is one that names another person.
+ * else, and so is a yes that mentions another person.
  */
 function mayMeanOthers({ chat, addressed, mentions }: TypedReply): boolean {
   return chat.type !== 'direct' && (!addressed || mentions.length > 1);
@@ -69,7 +68,7 @@ function mayMeanOthers({ chat, addressed, mentions }: TypedReply): boolean {
 /** Platforms that count in whole seconds round the time down. In ms. */
 const SECOND_MS = 1_000;
 
-/** Whether the question was visible in the chat, as Parley sent it, when the sender wrote. */
+/** Whether the question was visible in the chat, unchanged, when the sender wrote. */
 function wasRead(
   { shown }: ShownQuestion,
   { replyTo, sentAt }: TypedReply,
@@ -89,7 +88,7 @@ function stripQuestionCode(
   questions: readonly ShownQuestion[],
 ): { readonly words: string; readonly named: ShownQuestion | undefined } {
   let named: ShownQuestion | undefined;
-  // Line breaks are kept, because they end a quotation.
+  // Line breaks are kept, because a line break ends a quotation.
   const words = text.replace(/\S+/g, (word) => {
     const code = parseTypedCode(word, APPROVAL_CODE_LENGTH);
     const found = code === null ? undefined : questions.find((one) => one.approval.code === code);
@@ -100,7 +99,7 @@ function stripQuestionCode(
 }
 
 /**
- * Only the beginning of a longer text is read, so nothing more is examined before the database is
+ * Only the beginning of a longer text is parsed, to keep the check cheap before the database is
  * queried.
  */
 const MAX_TEXT = 4_000;
@@ -109,8 +108,8 @@ const POLL_INTERVAL_MS = 200;
 const MAX_POLLS = 10;
 
 /**
- * The command that a typed message stands for, and whether its sender is an owner, which determines
- * their rights.
+ * The command that a typed message is equivalent to, and whether its sender is an owner, which
+ * determines their rights.
  */
 export interface SpokenCommand {
   readonly command: TypedCommand;
@@ -118,9 +117,9 @@ export interface SpokenCommand {
 }
 
 /**
- * Recognizes a yes or no that an approver typed; null when the message is an ordinary one. The
- * database is queried only for messages that can be an answer, so that all others cost nothing.
- * Text that its sender did not type (forwarded, quoted, from bots and programs) decides nothing.
+ * Recognizes a typed yes or no of an approver; null when the message is ordinary. The database is
+ * queried only for messages that can be an answer, so other messages cost no query. Text that its
+ * sender did not type (forwarded, quoted, from bots and programs) decides no question.
  */
 export async function answerInWords(
   deps: IngressDeps,
@@ -141,7 +140,7 @@ export async function answerInWords(
   return command === null ? null : { command, isOwner };
 }
 
-/** The pending questions of a chat; waits for one that is still being sent. */
+/** The pending questions of a chat; waits for a question that is still being sent. */
 async function listQuestions(
   { store, clock }: Pick<IngressDeps, 'store' | 'clock'>,
   conversationId: string,
@@ -155,12 +154,12 @@ async function listQuestions(
   }
 }
 
-/** The typed text without the mention that groups need to address the bot. */
+/** The typed text without the mention that groups require to address the bot. */
 function getSpokenText(message: InboundMessage): string {
   const typed = getTypedText(message).trim();
   if (message.mentions.length === 0) return typed;
-  // Removes only one mention: a second one names another person, and platforms do not always list
-  // those.
+  // Removes only one mention: a second mention names another person, and platforms do not always
+  // list mentions.
   const own = typed.replace(/^<?@\S+\s+/, '');
   return (own === typed ? typed.replace(/\s+<?@\S+$/, '') : own).trim();
 }

@@ -35,7 +35,7 @@ const group = { id: '-100', type: 'group' } as const;
 const elsewhere = { id: '-200', type: 'group' } as const;
 const stranger = { id: '99' };
 
-describe('the decision of ingress about a message', () => {
+describe('the ingress decision about a message', () => {
   it.each([
     ['an owner in a direct chat gets a turn', createMessage(), 'turn'],
     ['a listed person gets a turn', createMessage({ sender: { id: '7' } }), 'turn'],
@@ -114,7 +114,7 @@ describe('the decision of ingress about a message', () => {
     );
   });
 
-  it('[F07] ignores whatever a bot writes, even one that is an owner', () => {
+  it('[F07] ignores every message of a bot, even one that is an owner', () => {
     const message = createMessage({ sender: { id: '42', isBot: true }, text: '/stop' });
     expect(decided(message, rules())).toEqual({
       kind: 'ignore',
@@ -123,7 +123,7 @@ describe('the decision of ingress about a message', () => {
     });
   });
 
-  it('[F05] explains itself to a stranger in a direct chat, but never in a group', () => {
+  it('[F05] explains the refusal to a stranger in a direct chat, but never in a group', () => {
     const direct = decided(createMessage({ sender: stranger }), rules());
     const inGroup = decided(createMessage({ chat: elsewhere, addressed: true }), rules());
     expect(direct).toMatchObject({ kind: 'refuse', notice: 'stranger' });
@@ -139,7 +139,7 @@ describe('the decision of ingress about a message', () => {
     ['disabled', false, { kind: 'refuse', notice: null }],
     ['disabled', true, { kind: 'refuse', notice: null }],
   ] as const)(
-    '[F05] treats a stranger by the mode "%s", allowed: %s',
+    '[F05] follows the mode "%s" for a stranger: allowed %s',
     (direct, isAllowed, expected) => {
       const access = { ...CLOSED.access, direct };
       const decision = decided(createMessage({ sender: stranger }), rules({ access }), isAllowed);
@@ -196,7 +196,7 @@ describe('the decision of ingress about a message', () => {
     ['what a bot says', createMessage({ chat: group, sender: { isBot: true } }), 'mention', false],
     ['what is said where it never answers', createMessage({ chat: group }), 'never', false],
   ] as const)(
-    '[F06] keeps for the next turn %s: activation %#',
+    '[F06] keeps messages for the next turn %s: activation %#',
     (_c, message, activation, keep) => {
       expect(decided(message, rules({ activation }))).toMatchObject({
         kind: 'ignore',
@@ -211,7 +211,7 @@ describe('the decision of ingress about a message', () => {
     ['mention', true, 'turn'],
     ['never', true, 'ignore'],
   ] as const)(
-    '[F06] with activation "%s" and addressed %s, the group gets: %s',
+    '[F06] with activation "%s" and addressed %s, gives the group: %s',
     (activation, addressed, kind) => {
       expect(decided(createMessage({ chat: group, addressed }), rules({ activation })).kind).toBe(
         kind,

@@ -4,7 +4,7 @@ import { splitCommand } from '../commands/typed-command.ts';
 import type { AccountPolicy, DecisionRules, DirectMode, GroupMode } from './rules.ts';
 import type { AuthorInChat, SenderRights } from './sender.ts';
 
-/** The decision of ingress about a message and its reason, derived from facts alone. */
+/** The ingress decision about a message and its reason, derived from facts without side effects. */
 export type IngressDecision = { readonly reason: string } & (
   | { readonly kind: 'turn' }
   /**
@@ -14,7 +14,7 @@ export type IngressDecision = { readonly reason: string } & (
   | { readonly kind: 'command'; readonly command: TypedCommand; readonly isOwner: boolean }
   /** `keepAsContext`: the text is kept for the group's next turn (F06). */
   | { readonly kind: 'ignore'; readonly keepAsContext: boolean }
-  /** `notice`: the explanation that the sender gets, if any. */
+  /** `notice`: the explanation sent to the sender, if any. */
   | { readonly kind: 'refuse'; readonly notice: StrangerNotice | 'too-long' | null }
 );
 
@@ -31,7 +31,7 @@ export function decideIngress(
     return { kind: 'refuse', reason: access.reason, notice: access.notice };
   }
   const activation = decideActivation(message, policy);
-  // The message may replace one whose files it keeps.
+  // The message may replace an earlier one whose files it keeps.
   const isEmpty =
     message.text.trim() === '' && (message.attachments ?? message.replaces) === undefined;
   if (activation.kind === 'stay-silent') {
@@ -41,8 +41,8 @@ export function decideIngress(
   const isAbout = message.quotation !== undefined || (message.replyTo?.text ?? '') !== '';
   if (isEmpty && !isAbout) return ignore('no text');
   const reason = `${access.reason}; ${activation.reason}`;
-  // The text that a command itself reads may have any length; a message after it is limited like
-  // any other.
+  // A command's argument may have any length; a message after the command is limited like any
+  // other.
   const length = command === null ? message.text.length : splitCommand(command).onward.length;
   if (length > limits.messageCharacters) {
     const tooLong = `longer than ${limits.messageCharacters} characters`;
@@ -56,7 +56,10 @@ function ignore(reason: string, keepAsContext = false): IngressDecision {
   return { kind: 'ignore', reason, keepAsContext };
 }
 
-/** Whether a sender may talk to the bot here; if not, the reason, and the notice for a stranger. */
+/**
+ * Whether a sender may talk to the bot in this chat; if not, the reason, and the notice for a
+ * stranger.
+ */
 export type AccessDecision =
   | { readonly kind: 'allowed'; readonly reason: string }
   | { readonly kind: 'refused'; readonly reason: string; readonly notice: StrangerNotice | null };
@@ -68,9 +71,9 @@ export type AccessDecision =
 export type StrangerNotice = 'stranger' | 'pairing';
 
 /**
- * Decides access (F05). Owners may always write in direct chats; in groups the group's access
- * decides, and the sender's roles if the settings name any. Anything not clearly allowed is
- * refused.
+ * Decides whether a sender has access (F05). Owners may always write in direct chats; in groups the
+ * group's access decides, and the sender's roles if the settings name any. Access is denied unless
+ * a rule clearly allows it.
  */
 export function decideAccess(
   message: Pick<AuthorInChat, 'chat' | 'sender'>,
@@ -92,7 +95,7 @@ export function decideAccess(
   return decideSenderAccess(access.direct, access.allow.includes(sender.id), rights.isAllowed);
 }
 
-/** Whether a group is served, whoever the sender is. */
+/** Whether a group is served, regardless of the sender. */
 export function decideGroup(
   chat: InboundMessage['chat'],
   { groups, allowGroups }: AccountPolicy['access'],
@@ -105,8 +108,8 @@ export function decideGroup(
 }
 
 /**
- * In a group that is not served, an explanation would be noise and would reveal the presence of a
- * bot.
+ * In a group that is not served, an explanation would be noise and would reveal that a bot is
+ * present.
  */
 function decideGroupAccess(mode: GroupMode, isNamed: boolean): AccessDecision {
   if (mode === 'open') return { kind: 'allowed', reason: 'all groups are served' };
@@ -145,10 +148,10 @@ function decideSenderAccess(
 /** Whether an allowed message gets an answer, and why. */
 export type ActivationDecision =
   | { readonly kind: 'answer'; readonly reason: string }
-  /** `keepAsContext`: a later turn of the group may need to know what was said. */
+  /** `keepAsContext`: a later turn of the group may need the message. */
   | { readonly kind: 'stay-silent'; readonly reason: string; readonly keepAsContext: boolean };
 
-/** Decides activation (F06): always in direct chats, and in groups only as the settings say. */
+/** Decides activation (F06): always in direct chats, and in groups according to the settings. */
 function decideActivation(
   message: InboundMessage,
   { activation }: Pick<AccountPolicy, 'activation'>,

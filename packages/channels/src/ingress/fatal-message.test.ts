@@ -10,7 +10,10 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-/** The record of a process that learns how often this message has crashed earlier ones. */
+/**
+ * The receipt record of a process started after this message crashed earlier processes the given
+ * number of times.
+ */
 function recordWith(
   ends: CrashCounts,
 ): WorkRecord & { readonly recorded: readonly CrashableWork[] } {
@@ -36,7 +39,8 @@ describe('a message whose ingress crashes the process', () => {
   it('[D13] is refused after the second hang, whatever it contains, with a notice and a reason; the next message is accepted', async () => {
     const receive = scene.ingressWith({}, { work: recordWith({ hangs: 2, deaths: 0 }) });
     const fatal = createMessage({ text: '/new' });
-    const reason = 'taking it in: it blocked the process 2 times, until the watchdog ended it';
+    const reason =
+      'receiving it failed: it blocked the process 2 times, until the watchdog ended it';
     expect(await receive(fatal, CAPABILITIES)).toEqual({ kind: 'refused', reason });
     expect(await scene.told()).toEqual([expect.stringContaining('I have given up on it')]);
     const why = await scene.store.decisions.stories(OWNER_CHAT, 1);
@@ -44,7 +48,7 @@ describe('a message whose ingress crashes the process', () => {
     expect((await receive(createMessage({ messageId: '2' }), CAPABILITIES)).kind).toBe('accepted');
   });
 
-  it('[F05] sends no notice to people who would get no answer', async () => {
+  it('[F05] causes no notice to people who would get no answer', async () => {
     const work = recordWith({ hangs: 0, deaths: 5 });
     const receive = scene.ingressWith(
       { access: { ...POLICY.access, direct: 'disabled' } },

@@ -11,7 +11,7 @@ beforeEach(async () => {
 });
 afterEach(() => scene.store.close());
 
-describe('what a group said before the bot was first addressed there', () => {
+describe('group messages from before the bot was first addressed', () => {
   const group = { id: '-9', type: 'group' } as const;
   const conversationId = toConversationId(createMessage({ chat: group }));
   const said = (messageId: string, more: Parameters<typeof createMessage>[0] = {}) =>
@@ -28,7 +28,7 @@ describe('what a group said before the bot was first addressed there', () => {
       : [];
   };
 
-  it('[F06] is context of that turn if newer than the last known message, with bots marked', async () => {
+  it('[F06] become context of that turn if newer than the last known message, with bots marked', async () => {
     await scene.receive(said('2'));
     const bot = { id: '8', name: 'News', isBot: true };
     const lines = [
@@ -47,7 +47,7 @@ describe('what a group said before the bot was first addressed there', () => {
     ]);
   });
 
-  it('[F06] becomes context of the thread that a message begins, once', async () => {
+  it('[F06] become context of the thread that a message starts, once', async () => {
     const receive = scene.ingressWith({});
     const thread = (id: string) => ({ ...group, type: 'thread', threadId: id }) as const;
     const opens = async (id: string) => {
@@ -63,7 +63,7 @@ describe('what a group said before the bot was first addressed there', () => {
     expect(await opens('4')).toEqual([]);
   });
 
-  it('[F06] is limited by the settings; with 0 nothing is kept', async () => {
+  it('[F06] are limited by the settings; with 0 none is kept', async () => {
     const kept = async (chatId: string, groupContextMessages: number) => {
       const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 100 };
       const rule = { limits: { ...limits, groupContextMessages } };
@@ -80,7 +80,7 @@ describe('what a group said before the bot was first addressed there', () => {
     expect(await kept('-2', 0)).toEqual([]);
   });
 
-  it('[F05] [W02] omits messages whose author has no access, and those of other chats', async () => {
+  it('[F05] [W02] omit authors without access, and other chats', async () => {
     const access = { ...POLICY.access, groups: 'open' as const, allowRoles: ['r'] };
     const other = { id: '7', name: 'Bo' };
     const lines = [
@@ -95,7 +95,7 @@ describe('what a group said before the bot was first addressed there', () => {
     ]);
   });
 
-  it('[F06] causes no delay when the platform does not answer, and is not requested when it is not needed', async () => {
+  it('[F06] cause no delay when the platform does not answer, and are not requested when the settings disable them', async () => {
     expect(await asked(() => Promise.reject(new Error('away')))).toEqual([]);
     let count = 0;
     const earlier = async () => {
@@ -110,7 +110,7 @@ describe('what a group said before the bot was first addressed there', () => {
   });
 });
 
-describe('what a served group says without addressing the bot', () => {
+describe('messages in a served group that do not address the bot', () => {
   const group = { id: '-9', type: 'group' } as const;
   const conversationId = toConversationId(createMessage({ chat: group }));
   const heardByNextTurn = async () => {
@@ -120,7 +120,7 @@ describe('what a served group says without addressing the bot', () => {
     return started.kind === 'turn' ? started.turn.groupContext : [];
   };
 
-  it('[F06] is kept for the next turn, with the kinds of its files, and wakes no conversation', async () => {
+  it('[F06] are kept for the next turn, with the kinds of their files, and wake no conversation', async () => {
     const photo = { kind: 'image', ref: 'x' } as const;
     await scene.receive(createMessage({ chat: group, messageId: '1', text: 'pizza?' }));
     await scene.receive(
@@ -130,7 +130,7 @@ describe('what a served group says without addressing the bot', () => {
     expect((await heardByNextTurn()).map(({ text }) => text)).toEqual(['pizza?', '[image]']);
   });
 
-  it('[F06] [F16] is kept with the names of files and the message it answers, even after an edit', async () => {
+  it('[F06] [F16] are kept with file names and the message they reply to, even after an edit', async () => {
     const message = createMessage({
       chat: group,
       messageId: '1',
@@ -149,7 +149,7 @@ describe('what a served group says without addressing the bot', () => {
     ]);
   });
 
-  it('[F05] is not kept for a chat that is refused', async () => {
+  it('[F05] are not kept for a chat that is refused', async () => {
     const access = { ...POLICY.access, groups: 'allowlist' as const };
     expect(
       await scene.ingressWith({ access })(

@@ -6,7 +6,6 @@ import type { IngressDeps } from './ingress-deps.ts';
 import type { DecisionRules } from './rules.ts';
 import { askPlatform, toPersonId } from './sender.ts';
 
-/** Keeps a group's message for its next turn (F06). */
 export async function keepAsContext(
   { store: { groupContext }, rules: { limits } }: Pick<IngressDeps, 'store' | 'rules'>,
   { conversationId, message, receivedAt }: AdmittedMessage,
@@ -23,8 +22,8 @@ export async function keepAsContext(
 }
 
 /**
- * Gives a thread, when a message begins it, what was said in its chat since the last turn there:
- * people refer to that.
+ * When a message starts a thread, adds the messages of its chat since the last turn there as
+ * context, because people refer to them.
  */
 export async function takeContextAlong(
   { store: { groupContext } }: Pick<IngressDeps, 'store'>,
@@ -41,8 +40,8 @@ export async function takeContextAlong(
 const MAX_EARLIER = 50;
 
 /**
- * The messages that were written in a group before this one and are not known yet, oldest first:
- * context of its turn (F06). Messages older than a known one were accepted or skipped when they
+ * The messages that were written in a group before this one and are not stored yet, oldest first:
+ * context of its turn (F06). Messages older than a stored one were accepted or skipped when they
  * arrived. Access is decided as for any message (F05).
  */
 export async function listEarlierMessages(

@@ -12,17 +12,15 @@ import { resolveConversation, resolveReplyRoute } from './route.ts';
 import type { DecisionRules } from './rules.ts';
 import { askPlatform, findSenderRights, type SenderRights } from './sender.ts';
 
-/** A message as the adapter passed it on. */
 export interface ArrivedMessage {
   readonly message: InboundMessage;
   readonly capabilities: Capabilities;
-  /** Facts about the sender that the platform can look up. */
   readonly facts: SenderFacts;
   readonly files: readonly Uint8Array[] | undefined;
   readonly trace: string | undefined;
 }
 
-/** A message with everything known about it and its sender before any decision. */
+/** A message with all facts about it and its sender, before any decision. */
 export interface IdentifiedMessage {
   readonly admitted: AdmittedMessage;
   readonly rights: SenderRights;
@@ -31,13 +29,13 @@ export interface IdentifiedMessage {
   readonly command: TypedCommand | null;
   /** The rules of the account, with the owners and approvers of the agent. */
   readonly rules: DecisionRules;
-  /** False when the chat belongs to an agent that does not exist. */
+  /** False when the chat names an agent that does not exist. */
   readonly isAgentKnown: boolean;
   /** Why this agent answers, for `why`; null when there is only one agent. */
   readonly agentReason: string | null;
 }
 
-/** Validates a message and determines who wrote it, to which agent, and in which conversation. */
+/** Validates a message and determines its sender, its agent and its conversation. */
 export async function identifyMessage(
   deps: IngressDeps,
   { message: unchecked, capabilities, facts, files, trace }: ArrivedMessage,
@@ -89,7 +87,7 @@ function validateInbound(unchecked: InboundMessage): InboundMessage {
   throw createContractError(`The ${unchecked.channel} adapter made a message`, parsed.error);
 }
 
-/** The error for a contract violation, which is an adapter's bug. */
+/** The error for a contract violation, which is a bug of the adapter. */
 export function createContractError(what: string, cause: z.ZodError): ParleyError {
   return new ParleyError({
     code: 'inbound-invalid',

@@ -39,10 +39,9 @@ export interface IngressDeps {
   readonly deliver: (route: ReplyRoute) => Promise<void>;
   /** When false, strangers get no notice on this channel (F05). */
   readonly answersStrangers: boolean;
-  /** Creates an unguessable one-time code, of eight characters unless another number is given. */
   readonly newCode: (characters?: number) => string;
   readonly bus: LiveBus;
-  /** Read for each message, because they change with the settings. */
+  /** The rules are read for each message, because they change with the settings. */
   readonly rules: DecisionRules;
   readonly situation: (agent: string | undefined) => GatewaySituation;
   /** The built-in commands when absent. */
@@ -62,8 +61,8 @@ export interface IngressDeps {
   readonly monotonic: Monotonic;
   readonly checkpoint: Checkpoint;
   /**
-   * Records which message is being received, because receiving it may crash the process; absent
-   * where nothing is recorded.
+   * Records which message is being received, because receiving it may crash the process; absent in
+   * processes without such a record.
    */
   readonly work?: WorkRecord | undefined;
 }

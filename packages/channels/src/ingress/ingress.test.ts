@@ -11,7 +11,7 @@ beforeEach(async () => {
 afterEach(() => scene.store.close());
 
 describe('ingress', () => {
-  it('[D01] says "accepted" only when the message is stored, and wakes its lane after that', async () => {
+  it('[D01] reports "accepted" only when the message is stored, and wakes its lane after that', async () => {
     const outcome = await scene.receive(createMessage());
     expect(outcome).toEqual({ kind: 'accepted', conversationId: 'telegram:default:42' });
     expect(await scene.inbox()).toEqual(['hello']);
@@ -72,7 +72,7 @@ describe('ingress', () => {
     expect(await kindWith(async () => ['r1'])).toBe('accepted');
     expect(await kindWith(async () => ['r2'])).toBe('refused');
     expect(await kindWith(() => Promise.reject(new Error('away')))).toBe('refused');
-    // In a direct chat roles do not count.
+    // In a direct chat, roles are ignored.
     expect(await kindWith(async () => ['r1'], true)).toBe('refused');
   });
 
@@ -89,7 +89,7 @@ describe('a stranger in a direct chat', () => {
   const stranger = (id = '9', messageId = '1') =>
     createMessage({ chat: { id }, sender: { id, name: 'Eve' }, messageId, text: 'my secret' });
 
-  it('[F05] is refused, and nothing of the message is kept', async () => {
+  it('[F05] is refused, and no part of the message is kept', async () => {
     expect((await scene.receive(stranger())).kind).toBe('refused');
     expect(await scene.inbox({ ...OWNER_CHAT, chatId: '9' })).toEqual([]);
     const words = JSON.stringify(
@@ -104,7 +104,7 @@ describe('a stranger in a direct chat', () => {
     expect(await scene.told('9')).toEqual([]);
   });
 
-  it('[F05] gets a notice on how to get access once an hour, counted separately for each stranger', async () => {
+  it('[F05] gets a notice explaining access once an hour, counted separately for each stranger', async () => {
     for (const id of ['1', '2', '3']) await scene.receive(stranger('9', id));
     await scene.receive(stranger('8'));
     expect(await scene.told('9')).toHaveLength(1);
@@ -119,7 +119,7 @@ describe('a stranger in a direct chat', () => {
 });
 
 describe('an album in a group', () => {
-  it('[F06] [F08] is one turn with all its pictures, though only the first has text, and none before', async () => {
+  it('[F06] [F08] is one turn with all its pictures when only the first has text', async () => {
     const chat = { id: '-9', type: 'group' } as const;
     const picture = { chat, albumId: 'a', attachments: [{ kind: 'sticker' as const, ref: 'x' }] };
     await scene.receive(
@@ -153,8 +153,8 @@ describe('an album whose text comes last', () => {
   });
 });
 
-describe('the limits of what is accepted', () => {
-  it('[F07] stops answering automatic replies, and gives the reason', async () => {
+describe('the limits for incoming messages', () => {
+  it('[F07] stop answers to automatic replies, and give the reason', async () => {
     const text = 'I am away. I am away.';
     for (let i = 1; i <= 5; i += 1) await scene.receive(createMessage({ messageId: `${i}`, text }));
     expect((await scene.receive(createMessage({ messageId: '6', text }))).kind).toBe('ignored');
@@ -164,7 +164,7 @@ describe('the limits of what is accepted', () => {
     );
   });
 
-  it('[D07] reports that a message is too long, and a flood of them once a minute', async () => {
+  it('[D07] refuse a message that is too long, with a notice at most once a minute', async () => {
     const long = (messageId: string) => createMessage({ messageId, text: 'x'.repeat(31) });
     expect(await scene.receive(long('1'))).toMatchObject({ kind: 'refused' });
     await scene.receive(long('2'));
@@ -178,7 +178,7 @@ describe('the limits of what is accepted', () => {
     expect(notices[0]).toContain('30');
   });
 
-  it('[D07] accepts no more than may wait, and reports a flood once', async () => {
+  it("[D07] refuse messages beyond the conversation's limit, with one notice for a flood", async () => {
     for (let i = 1; i <= 8; i += 1)
       await scene.receive(createMessage({ messageId: `${i}`, text: `text ${i}` }));
     expect(await scene.inbox()).toEqual(['text 1', 'text 2', 'text 3']);
@@ -190,7 +190,7 @@ describe('the limits of what is accepted', () => {
     expect(await scene.told()).toHaveLength(2);
   });
 
-  it('[D07] accepts no more than may wait in all chats together, and gives the reason', async () => {
+  it('[D07] refuse messages beyond the limit of all chats together, with a reason', async () => {
     const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 2 };
     const receive = scene.ingressWith({}, {}, { limits });
     const chat = (nth: number) => ({ id: `${nth}`, type: 'direct' }) as const;
@@ -203,7 +203,7 @@ describe('the limits of what is accepted', () => {
     expect((await write(2)).kind).toBe('accepted');
     expect(await write(3)).toMatchObject({
       kind: 'refused',
-      reason: '2 messages of all chats wait already',
+      reason: '2 messages of all chats are already waiting',
     });
     expect((await write(1)).kind).toBe('duplicate');
     expect((await scene.told('3')).join()).toContain('messages of other chats wait');
@@ -211,7 +211,7 @@ describe('the limits of what is accepted', () => {
     expect(story).toMatchObject([{ outcome: 'refused' }]);
   });
 
-  it('[D07] gives one guest a share of all that may wait, and reserves places for owners', async () => {
+  it('[D07] give one guest a share of all waiting messages, and reserve slots for owners', async () => {
     const limits = { messageCharacters: 30, waitingPerConversation: 3, totalWaiting: 20 };
     const access = { ...POLICY.access, direct: 'open' } as const;
     const receive = scene.ingressWith({ access }, {}, { limits });
@@ -244,7 +244,7 @@ describe('the limits of what is accepted', () => {
     expect(await accepted('', 5)).toBe(2);
   });
 
-  it('[D03] [D07] reports that a message waits where it may end a turn, but only if it was accepted', async () => {
+  it('[D03] [D07] report that a message waits where it may interrupt a turn, but only if it was accepted', async () => {
     const receive = scene.ingressWith({}, {}, { busy: { direct: 'interrupt' } });
     const write = (messageId: string, change = {}) =>
       receive(createMessage({ messageId, text: messageId, ...change }), CAPABILITIES);
@@ -254,7 +254,7 @@ describe('the limits of what is accepted', () => {
     expect(said).toHaveLength(3);
   });
 
-  it('[D07] counts each conversation separately, and lets commands through', async () => {
+  it('[D07] count each conversation separately, and let commands through', async () => {
     for (let i = 1; i <= 4; i += 1) await scene.receive(createMessage({ messageId: `${i}` }));
     const group = { id: '-9', type: 'group' } as const;
     expect((await scene.receive(createMessage({ chat: group, addressed: true }))).kind).toBe(
@@ -281,7 +281,7 @@ describe('a command', () => {
     expect(await scene.told()).toHaveLength(1);
   });
 
-  it('[F09] /stop ends the running turn, drops waiting messages and reports that', async () => {
+  it('[F09] /stop stops the running turn, drops waiting messages and confirms both', async () => {
     await scene.receive(createMessage({ messageId: '1' }));
     const conversationId = toConversationId(createMessage());
     const work = { conversationId, owner: 'w', leaseMs: 10_000 };
@@ -297,7 +297,7 @@ describe('a command', () => {
     expect(outcomes.slice(0, 2)).toEqual(['stopped', 'stopped']);
   });
 
-  it('[F09] /stop that is delivered twice stops nothing that was asked after it', async () => {
+  it('[F09] /stop stops no newer turn when it is delivered twice', async () => {
     await scene.receive(createMessage({ messageId: '1', text: '/stop' }));
     await scene.receive(createMessage({ messageId: '2' }));
     expect(await scene.receive(createMessage({ messageId: '1', text: '/stop' }))).toEqual({
@@ -312,7 +312,7 @@ describe('a command', () => {
     ['/status', ['Polly is here.', 'Model: offline – no model']],
     ['/new', ['fresh start']],
     ['/stop', ['Nothing was running.']],
-  ])('[F09] %s answers in sentences for people', async (text, words) => {
+  ])('[F09] %s answers in full sentences', async (text, words) => {
     await scene.receive(createMessage({ text }));
     const [answer] = await scene.told();
     for (const word of words) expect(answer).toContain(word);
@@ -335,7 +335,7 @@ describe('a command', () => {
     expect((await scene.told()).at(-1)).not.toContain('To-dos');
   });
 
-  it('[F09] /status shows only the owner which model answers, and where', async () => {
+  it('[F09] /status shows which model answers, and on which host, only to the owner', async () => {
     const chat = { id: '-100', type: 'group' } as const;
     await scene.receive(createMessage({ text: '/status', chat, addressed: true }));
     const [answer] = await scene.told('-100');

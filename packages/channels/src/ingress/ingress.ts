@@ -22,7 +22,8 @@ import { resolveConversation, resolveReplyRoute } from './route.ts';
 import { findSenderRights } from './sender.ts';
 
 /**
- * Receives one message of one account. Resolves when it is durable or permanently refused (D01).
+ * Receives one message of one account. Resolves when the message is durable or permanently refused
+ * (D01).
  */
 export type Receive = (
   message: InboundMessage,
@@ -92,7 +93,7 @@ async function receiveOne(
 }
 
 /**
- * Decides by the facts, then ends a loop and turns a text that answers an approval into its
+ * Decides by the facts, then detects reply loops and turns a text that answers an approval into its
  * command.
  */
 async function decideMessage(
@@ -155,15 +156,15 @@ interface FatalMessage {
 }
 
 /**
- * Refuses a message without reading its text, with a reason for `why` and a notice. If that has
- * crashed the process as well, the refusal is only logged.
+ * Refuses a message without parsing its text, with a reason for `why` and a notice. If the notice
+ * has crashed the process as well, the refusal is only logged.
  */
 async function refuseFatal(
   deps: IngressDeps,
   { message, capabilities, ends }: FatalMessage,
   { explain }: IngressMemory,
 ): Promise<IngressOutcome> {
-  const reason = `taking it in: ${describeCrashes(ends)}`;
+  const reason = `receiving it failed: ${describeCrashes(ends)}`;
   const outcome = { kind: 'refused', reason } as const;
   deps.log.error({ message: message.messageId, chat: message.chat.id, reason }, 'message given up');
   deps.meter.count('parley_ingress_total', { channel: message.channel, outcome: 'refused' });

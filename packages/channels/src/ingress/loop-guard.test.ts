@@ -4,7 +4,7 @@ import { countRepetition, createLoopGuard, type Repetition } from './limits.ts';
 
 const AWAY = 'I am away until Monday and will answer then.';
 
-describe('how often a sender has said the same thing', () => {
+describe('the number of identical messages from a sender', () => {
   const before: Repetition = { digest: 'a', messageId: '1', count: 3, at: 1_000 };
   it.each<[string, Repetition | undefined, { digest: string; messageId: string }, number, number]>([
     ['the first time', undefined, { digest: 'a', messageId: '2' }, 1_000, 1],
@@ -30,7 +30,7 @@ describe('the guard against automatic replies', () => {
     expect(heard).toEqual([false, false, false, false, false, true, true]);
   });
 
-  it('[F07] does not affect people who say "next" all day, or the same in several chats', () => {
+  it('[F07] does not affect people who say "next" all day, or write the same text in several chats', () => {
     const guard = createLoopGuard(() => 0);
     expect(say(guard, 'next', 50)).not.toContain(true);
     const chats = Array.from({ length: 9 }, (_, n) =>

@@ -33,7 +33,7 @@ const GROUP_NOTED_INTERVAL_MS = 5 * 60_000;
 const STRANGER_NOTICE_INTERVAL_MS = 60 * 60_000;
 const OVERFLOW_NOTICE_INTERVAL_MS = 60_000;
 
-/** Explains to senders why a message was not admitted (D07), rarely enough not to be a nuisance. */
+/** Explains to senders why a message was refused (D07), at a limited rate. */
 function createExplainer(deps: IngressDeps) {
   const strangers = createIntervalGate(STRANGER_NOTICE_INTERVAL_MS, deps.monotonic);
   const floods = createIntervalGate(OVERFLOW_NOTICE_INTERVAL_MS, deps.monotonic);
@@ -51,17 +51,17 @@ function createExplainer(deps: IngressDeps) {
     }
   };
   return {
-    /** Once an hour per sender. */
+    /** Sent at most once an hour per sender. */
     stranger: (admitted: AdmittedMessage) =>
       notifyStranger(admitted, createStrangerNotice(admitted.message)),
-    /** With a code that an owner can approve; once while the code is valid. */
+    /** Contains a code that an owner can approve; sent once while the code is valid. */
     async pairing(admitted: AdmittedMessage) {
       const asked = await askOwner(deps, admitted);
       if (asked === 'full') await notifyStranger(admitted, pairingFull(getPairingRules(deps)));
     },
     /**
-     * Once a minute per conversation, like all refusals because of a limit. `limit` is in
-     * characters.
+     * Sent at most once a minute per conversation, like all refusals because of a limit. `limit` is
+     * in characters.
      */
     tooLong: (admitted: AdmittedMessage, limit: number) =>
       notifyOnce('size', admitted, createTooLongNotice(admitted.message.text.length, limit)),
@@ -70,7 +70,7 @@ function createExplainer(deps: IngressDeps) {
       notifyOnce('conversation', admitted, createOverflowNotice(waiting)),
     /** Too many messages wait in all conversations together. */
     noRoom: (admitted: AdmittedMessage) => notifyOnce('all', admitted, NO_ROOM),
-    /** Receiving it has crashed the process too often. */
+    /** Receiving the message has crashed the process too often. */
     givenUp: (admitted: AdmittedMessage) => notifyOnce('fatal', admitted, GIVEN_UP),
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createIntervalGate } from './limits.ts';
 
-describe('a notice that is sent rarely', () => {
+describe('a rate-limited notice', () => {
   it('[D07] is sent once per key and interval', () => {
     let now = 0;
     const seldom = createIntervalGate(100, () => now);

@@ -68,11 +68,11 @@ function createPairingNotice(code: string, rules: PairingRules): string {
   ].join('\n\n');
 }
 
-/** For a stranger, when too many others are already waiting. */
+/** Sent to a stranger when too many others are already waiting. */
 export const pairingFull = (rules: PairingRules): string =>
   `This bot is private, and too many people are waiting for access. Please try again in ${formatPairingDuration(rules)}.`;
 
-/** For an owner, about a stranger whom the bot does not answer. */
+/** Sent to an owner about a stranger whom the bot does not answer. */
 function createOwnerPairingNotice(
   message: InboundMessage,
   code: string,

@@ -34,7 +34,6 @@ async function heardByNextTurn(chat: Partial<InboundReaction['chat']> = {}) {
   return started.turn.groupContext.map(({ text }) => text);
 }
 
-/** Stores a message of the bot, as the platform knows it. */
 async function botSaid(text: string, messageId: string, threadId?: string): Promise<void> {
   const route = {
     ...OWNER_CHAT,
@@ -50,7 +49,7 @@ async function botSaid(text: string, messageId: string, threadId?: string): Prom
   await scene.store.outbox.markSent(due.part.id, messageId, 0);
 }
 
-describe('a reaction of a person', () => {
+describe("a person's reaction", () => {
   it("[F06] starts no turn but becomes context for the next one, with the bot's text", async () => {
     await botSaid('Shall I book the table?', '7');
     await scene.reactedWith()(aReaction());
@@ -109,14 +108,14 @@ describe('a reaction of a person', () => {
     expect(await scene.store.reactions.message({ ...OWNER_CHAT, messageId: '7' })).toBeNull();
   });
 
-  it("is refused with a message that names the adapter's bug", async () => {
+  it("is refused with an error that names the adapter's bug", async () => {
     const many = Array.from({ length: 21 }, () => '👍');
     const failure = scene.reactedWith()(aReaction({ emojis: many }));
     await expect(failure).rejects.toMatchObject({ code: 'inbound-invalid' });
   });
 });
 
-describe('the line of a reaction', () => {
+describe('the context line of a reaction', () => {
   const bo = {
     by: 'person',
     senderId: '7',

@@ -89,7 +89,7 @@ function resolveReactionConversation(
 /** The maximum length of the message's quotation, in characters: enough to recognize it. */
 const MAX_QUOTE = 80;
 
-/** A reaction as the agent reads it: as data (P18). */
+/** The context line of a reaction, which the prompt treats as data (P18). */
 export function describeReaction(
   { emojis, sender, quoted }: Pick<InboundReaction, 'emojis' | 'sender' | 'quoted'>,
   found: StoredMessage | null,

@@ -10,7 +10,8 @@ import type { NewPart } from '@parley/store';
 import type { AnswerStyle } from './rules.ts';
 
 /**
- * Determines the reply route (F11), once and only here; in groups the answer quotes the message.
+ * Determines the reply route (F11) once, in this function only; in groups the answer quotes the
+ * message.
  */
 export function resolveReplyRoute(
   message: InboundMessage,
@@ -79,16 +80,16 @@ export function toConversationId(
 
 /**
  * The parts of a notice or a command's answer on a route, in its platform's dialect and within its
- * length limits. Rendered synchronously, because Parley wrote these texts and they are short;
- * answers are rendered in steps.
+ * length limits. Rendered synchronously, because Parley's own texts are short; answers are rendered
+ * in steps.
  */
 export function renderNoticeParts(markdown: string, route: ReplyRoute): NewPart[] {
   return render(markdown, route.target).map((body) => ({ route, body }));
 }
 
 /**
- * A notice to a direct chat, which the next turn there knows about. A model never reads `secret`,
- * which contains codes for people.
+ * A notice to a direct chat, which becomes context for the next turn there. `secret` contains codes
+ * for people, so it never reaches a model.
  */
 export function createNoticeParts(
   markdown: string,

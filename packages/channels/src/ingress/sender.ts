@@ -2,16 +2,13 @@ import { type InboundMessage, type Logger, reasonOf, toVisibleLine } from '@parl
 import type { LinkRepository, PairingRepository } from '@parley/store';
 import type { DecisionRules } from './rules.ts';
 
-/**
- * For example `telegram:42`: the form in which the settings name owners and the runtime facts name
- * people.
- */
+/** For example `telegram:42`, the form of a person's id in the settings and the runtime facts. */
 export function toPersonId(message: Pick<InboundMessage, 'channel' | 'sender'>): string {
   return `${message.channel}:${message.sender.id}`;
 }
 
 /**
- * A name that a person chose, formatted as code in Markdown, so that it cannot be mistaken for
+ * A name chosen by a person, formatted as code in Markdown, so that it cannot be mistaken for
  * Parley's own text.
  */
 export function formatQuotedName(name: string): string {
@@ -19,19 +16,18 @@ export function formatQuotedName(name: string): string {
   return plain === '' ? 'A person' : `\`${plain.slice(0, 80).toWellFormed()}\``;
 }
 
-/** The rights of a message's sender. */
 export interface SenderRights {
   /** `telegram:42`. */
   readonly person: string;
-  /** The bot belongs to them. */
+  /** The sender is an owner of the bot. */
   readonly isOwner: boolean;
-  /** An owner let them in with a pairing code. */
+  /** An owner admitted the sender with a pairing code. */
   readonly isAllowed: boolean;
   /** The conversation shared by all linked direct chats of this owner; null for other people. */
   readonly mainConversation: string | null;
 }
 
-/** The author of something, and its chat. */
+/** The author of a message or reaction, and its chat. */
 export type AuthorInChat = Pick<InboundMessage, 'channel' | 'account' | 'chat' | 'sender'>;
 
 export interface SenderRightsDeps {
@@ -43,9 +39,9 @@ export interface SenderRightsDeps {
 }
 
 /**
- * Looks up a sender. The database is queried only where it matters: in direct chats, and for the
- * rights of a command. Rejects when the database does not answer, so that access is never granted
- * by mistake.
+ * Looks up the rights of a sender. The database is queried only when the result depends on it: in
+ * direct chats, and for the rights of a command. Rejects when the database does not answer, so that
+ * access is never granted by mistake.
  */
 export async function findSenderRights(
   deps: SenderRightsDeps,
@@ -79,7 +75,7 @@ export async function findOwnership(
   person: string,
 ): Promise<Pick<SenderRights, 'isOwner' | 'mainConversation'>> {
   const link = await links.of(person);
-  // One linked account is an owner's, and that owner has confirmed the others.
+  // One linked account belongs to an owner, and that owner has confirmed the others.
   const isOwners = link?.byOwner === true && link.members.some((one) => owners.includes(one));
   return {
     isOwner: owners.includes(person) || isOwners,

@@ -21,7 +21,7 @@ export function createSkippedRecorder(
 }
 
 /**
- * Records an event that tells the agent nothing, so that `why` knows every event that reached an
+ * Records an event that the agent is not shown, so that `why` covers every event that reached an
  * adapter (F16).
  */
 export function createIgnoredRecorder(

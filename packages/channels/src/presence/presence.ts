@@ -13,44 +13,44 @@ import type { ChannelAdapter, ChatAddress, StreamingCapability } from '../adapte
 
 /** Typing indicators and growing answers of running turns (F12). */
 export interface Presence {
-  /** Ends all typing indicators and growing answers. */
   close(): void;
 }
 
-/** The services of presence: the live events, and the adapter of one of this process's accounts. */
 export interface PresenceDeps {
   readonly bus: LiveBus;
   readonly adapterOf: (channel: string, account: string) => ChannelAdapter | undefined;
-  /** Whether the platform's rate limits permit a preview now; always when absent. */
+  /**
+   * Whether the platform's rate limits permit a preview now; previews are always permitted when
+   * absent.
+   */
   readonly mayPreview?: ((route: ReplyRoute) => boolean) | undefined;
   /**
-   * The shortest time between two updates of a growing answer, in addition to the platform's own
+   * The minimum interval between two updates of a growing answer, in addition to the platform's own
    * limit. In ms.
    */
   readonly updateEveryMs?: ((route: ReplyRoute) => number) | undefined;
-  /** Whether an earlier part is still to be sent to a chat. */
+  /** Whether an earlier part of the chat is still pending. */
   readonly owes: (chat: ChatKey) => Promise<boolean>;
   readonly log: Logger;
 }
 
 /**
- * Presence ends after this time (F12) even if the end of a turn is never published; twice the
+ * Presence ends after this time (F12) even if the end of a turn is never published; it is twice the
  * longest model call. In ms.
  */
 const MAX_TURN_MS = 20 * 60_000;
 
 type Delta = Pick<Extract<LiveEvent, { type: 'turn-delta' }>, 'text' | 'step' | 'replyToMessageId'>;
 
-/** What is shown of one turn in its chat. */
+/** The presence of one turn in its chat. */
 interface PresenceSign {
-  /** The answer has grown; in a later step it starts again. */
+  /** The answer has grown; in a later step the text starts again from the beginning. */
   grow(delta: Delta): void;
   /** A tool call has started or completed. */
   call(call: LiveToolCall): void;
   end(comes: FollowUpKind): void;
 }
 
-/** What follows the shown part of a turn. */
 type FollowUpKind = Parameters<StreamingCapability['end']>[2];
 
 const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome'], FollowUpKind>> =
@@ -59,12 +59,12 @@ const AFTER: Readonly<Record<Extract<LiveEvent, { type: 'turn-ended' }>['outcome
     failed: 'answer',
     silent: 'nothing',
     stopped: 'nothing',
-    // The next answer covers more than what was shown.
+    // The next answer covers more than the preview.
     interrupted: 'nothing',
     fenced: 'later',
     'handed-back': 'later',
     suspended: 'later',
-    // Nothing unfinished stays visible while the model is unavailable.
+    // Unfinished previews are removed while the model is unavailable.
     'put-off': 'nothing',
   };
 
@@ -77,7 +77,7 @@ export function startPresence(deps: PresenceDeps): Presence {
   };
   const begin = (event: Extract<LiveEvent, { type: 'turn-started' }>): void => {
     const { turnId, route, messageId, alsoAnswered = [] } = event;
-    // The same turn starts again: its first run died without an event.
+    // The same turn starts again, because its first run crashed without publishing an event.
     end(turnId);
     const adapter = deps.adapterOf(route.channel, route.account);
     if (!adapter) return;
@@ -131,7 +131,6 @@ function logNotShown(log: Logger, turnId: string) {
     log.debug({ turn: turnId, reason: reasonOf(error) }, 'end of the stream not shown');
 }
 
-/** The turn that is shown, and its chat. */
 interface ShownTurn {
   readonly address: ChatAddress;
   readonly turnId: string;
@@ -190,19 +189,20 @@ function streamAnswer(
     },
     log,
     async () => {
-      // Parts of earlier answers that a slow platform has not accepted yet precede this one (D02).
+      // Parts of earlier answers that a slow platform has not accepted yet come before this answer
+      // (D02).
       isItsTurn ||= !(await owes());
       if (isItsTurn && mayPreview()) await streaming.update(address, turnId, answer);
     },
   );
   const endStream = async (comes: FollowUpKind): Promise<void> => {
-    // Otherwise an update in progress would be shown after the end.
+    // Without waiting, an update in progress would be shown after the end.
     await updates.cancel();
     await streaming.end(address, turnId, comes);
   };
   return {
     grow({ text, step = 0, replyToMessageId }) {
-      // Text from before a tool call stays visible until there is something new.
+      // Text from before a tool call stays visible until new text arrives.
       if (step !== shownStep) {
         answer = createPrefixRenderer({ ...target, maxLength });
         length = 0;
@@ -228,9 +228,9 @@ export interface Throttle {
 }
 
 /**
- * Creates a throttle around `task`; when the task fails, this is logged and the next request tries
- * again.
- * @param firstAfterMs how long the first run waits after its request.
+ * Creates a throttle around `task`; a failure of the task is logged, and the next request runs the
+ * task again.
+ * @param firstAfterMs delay between the first request and its run, in ms.
  */
 function createThrottle(
   {
@@ -287,16 +287,17 @@ function createThrottle(
 }
 
 /**
- * Quick answers need no typing indicator: it would cost a call and arrive together with the answer.
- * In ms.
+ * A typing indicator for a quick answer would cost a call and arrive together with the answer. In
+ * ms.
  */
 const TYPING_AFTER_MS = 300;
 
-/** A quick answer needs no reaction either. In ms. */
+/** A quick answer gets no reaction either. In ms. */
 const ACKNOWLEDGE_AFTER_MS = 1_500;
 
 /**
- * Adds a reaction to a message after a moment, and removes it when the returned function is called.
+ * Adds a reaction to a message after a short delay, and removes it when the returned function is
+ * called.
  */
 function showReaction(
   react: (emoji: string | undefined) => Promise<void>,
@@ -318,13 +319,13 @@ function showReaction(
   }, ACKNOWLEDGE_AFTER_MS).unref();
   return () => {
     clearTimeout(timer);
-    // The two calls run in order; otherwise the reaction would stay.
+    // The two calls run in order; otherwise the reaction could remain on the message.
     if (isShown) void shown.then(() => show(undefined));
   };
 }
 
 /**
- * Shows "typing" after a moment, and again as often as the platform needs it, until the returned
+ * Shows "typing" after a short delay, and repeats it at the platform's interval, until the returned
  * function is called.
  */
 function keepTyping(

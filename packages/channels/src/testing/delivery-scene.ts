@@ -9,10 +9,10 @@ import { CAPABILITIES } from '@parley/core/testing';
 import type { Store } from '@parley/store';
 import { openMemoryStore } from '@parley/store/testing';
 
-/** For tests: the platform's response to one send. */
+/** The platform's response to one send in a test. */
 export type Answer = ChannelFailure | { readonly kind: 'sent' };
 
-/** For tests: an outbox in memory and a platform controlled by the test. */
+/** A test scene with an outbox in memory and a platform controlled by the test. */
 export interface DeliveryScene {
   readonly store: Store;
   /** Chat id and text of each send, in order. */
@@ -23,8 +23,8 @@ export interface DeliveryScene {
   answer(chatId: string, ...answers: readonly Answer[]): void;
   send(part: OutboundPart, signal: AbortSignal): Promise<Receipt>;
   /**
-   * Adds the parts of one turn to the outbox, due at `at`. Returns the parts that its commit passes
-   * on.
+   * Adds the parts of one turn to the outbox, due at `at`. Returns the parts that the turn's commit
+   * passes on.
    */
   owe(chatId: string, texts: readonly string[], at?: number): Promise<FreshParts | undefined>;
   /** The state of each part of a chat, in order. */
@@ -74,7 +74,7 @@ interface TurnSpec {
   readonly at: number;
 }
 
-/** Parts get into the outbox as they do in production: by committing a turn. */
+/** As in production, parts enter the outbox by committing a turn. */
 async function commitTurn(
   store: Store,
   { turnId, chatId, texts, at }: TurnSpec,

@@ -24,15 +24,14 @@ export const POLICY: AccountPolicy = {
   answers: { mentions: 'dead', numbered: false },
 };
 
-/** For tests: the ingress of one account on a real database, and a record of its actions. */
+/** A test scene with the ingress of one account on a real database, and a record of its actions. */
 export class IngressScene {
   /** The current time in ms; tests advance it. */
   now = 1_000_000;
   /** Durable points, wake-ups, deliveries and live events, in order. */
   readonly happened: string[] = [];
-  /** Live events, except those that only tell pages to refresh. */
+  /** Live events, except those that only make pages refresh. */
   readonly events: LiveEvent[] = [];
-  /** The lines of the log. */
   readonly lines: readonly string[];
   readonly #codes = ['AAAA2222', 'BBBB3333', 'CCCC4444', 'DDDD5555', 'EEEE6666'];
   readonly #deps: Omit<IngressDeps, 'store'>;
@@ -92,7 +91,6 @@ export class IngressScene {
     return createIngress({ ...this.#depsWith(policy, rule), ...change });
   }
 
-  /** The account's handling of reactions. */
   reactedWith(policy: Partial<AccountPolicy> = {}): ReturnType<typeof createReactionReceiver> {
     return createReactionReceiver(this.#depsWith(policy));
   }
@@ -128,7 +126,7 @@ export class IngressScene {
   }
 }
 
-/** A plain direct message for tests, with the fields that a test overrides. */
+/** A plain direct message for tests; `overrides` replaces single fields. */
 export function createMessage(
   change: Partial<Omit<InboundMessage, 'chat' | 'sender'>> & {
     chat?: Partial<InboundMessage['chat']>;

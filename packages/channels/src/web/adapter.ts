@@ -16,16 +16,16 @@ import {
 import type { WebFront } from './front.ts';
 
 /**
- * The page hides a typing indicator shortly after this, so it is repeated while the agent works. In
- * ms.
+ * The page hides a typing indicator after a few seconds, so the indicator is repeated while the
+ * agent works. In ms.
  */
 const TYPING_INTERVAL_MS = 4_000;
 /** More entries than another gateway receives or sends between two polls. */
 const FOLLOWED_ENTRIES = 50;
 
 /**
- * Connects a built-in front end: there is nothing to log in to, so it is connected as soon as it
- * has started.
+ * Connects a built-in front end, which is connected as soon as it has started, because it has no
+ * login.
  */
 export function createWebAdapter(
   context: ChannelContext<unknown>,
@@ -97,7 +97,9 @@ interface LoadedRoutes {
   fetch(request: Request, env?: object): Response | Promise<Response>;
 }
 
-/** The first request loads the web framework, so that a gateway without visitors does not. */
+/**
+ * The web framework is imported at the first request, so a gateway without visitors never loads it.
+ */
 export function createLazyRoutes(
   load: () => Promise<LoadedRoutes>,
 ): (request: Request, door?: SecretDoor) => Promise<Response> {
@@ -108,13 +110,12 @@ export function createLazyRoutes(
   };
 }
 
-/** The largest file that the database accepts, in bytes. */
 const MAX_BYTES = 50 * 1_024 * 1_024;
 
 function getFrontCapabilities({ target, buttons }: WebFront): Capabilities {
   return {
     target,
-    // A page recognizes each part by its id and shows it once, however often it arrives.
+    // A page recognizes each part by its id and shows it once, even if it arrives several times.
     idempotentSend: true,
     typing: true,
     edit: false,
@@ -128,15 +129,15 @@ function getFrontCapabilities({ target, buttons }: WebFront): Capabilities {
   };
 }
 
-/** The shortest time between two updates of a growing answer on a page, in ms. */
+/** The minimum interval between two updates of a growing answer on a page, in ms. */
 const STREAM_INTERVAL_MS = 50;
 /**
- * A front end has no limit, but once a part has reached this length it is complete, so it is not
- * rendered again.
+ * A front end has no length limit, but a part is complete once it has reached this length, so it is
+ * not rendered again.
  */
 const PART_LENGTH = 8_000;
 
-/** Shows growing answers to viewers. Without viewers nothing is rendered or held in memory. */
+/** Shows growing answers to viewers. Without viewers, no preview is rendered or held in memory. */
 export function createStreaming(hub: EventHub, { dialect }: RenderTarget): StreamingCapability {
   return {
     minIntervalMs: STREAM_INTERVAL_MS,

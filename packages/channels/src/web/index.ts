@@ -12,21 +12,19 @@ export type {
   WebReceipt,
 } from './events.ts';
 
-const WHO_WRITES = 'Who has the token of the gateway writes there, as the owner';
+const WHO_WRITES = 'Anyone with the gateway token writes there as the owner';
 
-/**
- * The ids of the page and the terminal: the person is always the owner, and there are no groups.
- */
+/** On the page and the terminal, the person is always the owner, and there are no groups. */
 const WEB_IDS: ChannelIds = {
   person: {
-    expected: `the only person there: ${OWNER_ID}`,
+    expected: `the owner, the only person in these chats: ${OWNER_ID}`,
     howToFind: WHO_WRITES,
     normalize: (written) => (trimCopiedId(written).toLowerCase() === OWNER_ID ? OWNER_ID : null),
   },
   group: null,
   direct: {
     expected: `a chat such as ${CHAT_ID}`,
-    howToFind: 'The address of the page names the chat that is open',
+    howToFind: 'The address of the page contains the id of the open chat',
     normalize: (written) => ChatId.safeParse(trimCopiedId(written)).data ?? null,
   },
   role: null,

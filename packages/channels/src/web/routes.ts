@@ -16,7 +16,6 @@ import {
 } from './events.ts';
 import { CHAT_ID, ChatId, OWNER_ID } from './front.ts';
 
-/** The services of a front end's routes. */
 interface RouteDeps {
   readonly context: ChannelContext<unknown>;
   readonly hub: EventHub;
@@ -26,20 +25,19 @@ interface RouteDeps {
 }
 
 /**
- * A message from a page. `id` is chosen by the page, so that sending it again after a failure is
- * harmless.
+ * A message from a page. `id` is chosen by the page, so that a retry after a failure is harmless.
  */
 const MessageId = z.string().regex(/^[\w-]{8,64}$/, 'must be 8 to 64 letters, digits, "-" or "_"');
 const Posted = z.strictObject({
   id: MessageId,
   text: z.string(),
-  /** The newest message of the chat, to be replaced by this one if it is still the newest. */
+  /** The newest message of the chat, which this message replaces if it is still the newest. */
   replaces: MessageId.optional(),
 });
 
 /**
- * The largest request, in bytes; ingress limits the length of a message and gives a friendlier
- * answer.
+ * The maximum size of a request in bytes; the length of a message is limited by ingress, whose
+ * error is friendlier.
  */
 const LARGEST_BODY = 4_000_000;
 const HISTORY_ENTRIES = 200;
@@ -107,15 +105,15 @@ export function createRoutes(deps: RouteDeps): Hono {
   });
   app.get('/events', (c) => {
     if (closing.aborted) return c.json({ error: 'Parley is shutting down.' }, 503);
-    // A HEAD request has nobody to read the stream or to end it.
+    // A HEAD request has no reader for the stream, and no event that would end it.
     if (c.req.method === 'HEAD') return c.body(null);
-    // A terminal shows nothing but its chat.
+    // A terminal shows only its chat.
     const onChange = channel === 'web' ? context.chats?.onChange : undefined;
     return createEventStream({ hub, chatId: readChatId(c) ?? CHAT_ID, closing, onChange });
   });
   app.notFound((c) => c.json({ error: `There is no ${c.req.path} here.` }, 404));
   app.onError((error, c) => {
-    // The page tries again by itself: nothing is lost while the database is unavailable.
+    // The page retries automatically, so no message is lost while the database is unavailable.
     context.log.error({ path: c.req.path, error }, 'web request failed');
     return c.json({ error: 'Parley could not do that just now. Please try again.' }, 503);
   });
@@ -130,7 +128,7 @@ function getFirstWords(text: string): string {
   return line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH).toWellFormed()}…`;
 }
 
-/** The chat that a request is about; undefined when its name is invalid. */
+/** The chat named by a request; undefined when the name is invalid. */
 function readChatId(c: Context): string | undefined {
   return ChatId.default(CHAT_ID).safeParse(c.req.query('chat')).data;
 }
@@ -143,8 +141,8 @@ async function takePostedMessage(
 ) {
   const { id, text } = posted;
   const chatId = readChatId(c) ?? CHAT_ID;
-  // Read before the message is stored: a quick answer may be published first, and the message must
-  // not look newer than it.
+  // The time is taken before the message is stored: a quick answer may be published first, and the
+  // message must not look newer than its answer.
   const at = deps.context.clock();
   const message = toInboundMessage(deps, chatId, { ...posted, at, files });
   const bytes = await Promise.all(files.map((file) => file.bytes()));
@@ -198,20 +196,20 @@ function toInboundMessage(
   };
 }
 
-/** A message with its files, or the reason why it is not accepted and what to do. */
+/** A message with its files, or the reason for refusing it with advice. */
 type Form =
   | { readonly posted: z.infer<typeof Posted>; readonly files: readonly File[] }
   | { readonly error: string; readonly status: 400 | 409 | 413 };
 
 /** Limits of one message. */
 const MAX_FILES = 32;
-/** For the names and boundaries of a form, in bytes. */
+/** The allowance for the names and boundaries of a form, in bytes. */
 const FRAME = 100_000;
 const MB = 1_024 * 1_024;
 
 /**
- * Reads a message and its files from the fields `message` and `file` of a form: all of them arrive,
- * or none.
+ * Reads a message and its files from the fields `message` and `file` of a form; either all of them
+ * are accepted or none.
  */
 async function readForm(chats: ChatsCapability | undefined, request: Request): Promise<Form> {
   if (chats === undefined) return { error: 'Files cannot be sent here.', status: 400 };

@@ -2,9 +2,7 @@ import type { Literal } from 'mdast';
 import type { Options } from 'mdast-util-from-markdown';
 import { findLiteralSigns } from './literal-signs.ts';
 
-/**
- * New syntax for the parser: its constructs, by their position and the code with which they begin.
- */
+/** New syntax for the parser: its constructs, by position and by the code that starts them. */
 export type SyntaxExtension = Exclude<
   NonNullable<Options['extensions']>[number],
   readonly unknown[]
@@ -37,7 +35,7 @@ declare module 'mdast' {
   }
 }
 
-/** Adds such a token to the tree as literal text. */
+/** Adds a literal token to the tree as text. */
 function createLiteralExtension(
   token: 'maths' | 'escapedBar',
   shown: (source: string) => string,
@@ -68,9 +66,10 @@ const ENDS_PHRASE = /[.,:;!?%)\]"'”’»]/;
 const CJK = /[\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe30-\ufe6f\uff00-\uffee]/;
 
 /**
- * CommonMark's emphasis with `*`, but also in two further cases, and not where a literal asterisk
- * is intended. CommonMark assumes spaces between words: `**「注意」**文字` would show its asterisks, and
- * so would `**Note:**text`; and `2*3*4`, `x**2 + y**2` or `src/*.ts, lib/*.js` would lose theirs.
+ * Emphasis with `*` as in CommonMark, but recognized in two further cases, and not where a literal
+ * asterisk is intended. CommonMark assumes spaces between words: `**「注意」**文字` would show its
+ * asterisks, and so would `**Note:**text`; and `2*3*4`, `x**2 + y**2` or `src/*.ts, lib/*.js` would
+ * lose theirs.
  */
 export const emphasis: Construct = {
   name: 'emphasis',
@@ -96,7 +95,6 @@ export const emphasis: Construct = {
   resolveAll: (events, context) => getOwnEmphasis(context).resolveAll?.(events, context) ?? events,
 };
 
-/** The characters on both sides of a run of `*`. */
 interface FlankingCharacters {
   readonly before: string;
   readonly after: string;
@@ -115,14 +113,14 @@ function canCloseEmphasis({ before, after }: FlankingCharacters, length: number)
 }
 
 /**
- * Whether `*` is in a position where no phrase begins: after a letter, a number or a bracket and
- * before another one, as in `5*3 cm` and `(a)*(b)`, or before what ends phrases, as in `*.ts`.
+ * Whether `*` is in a position where no phrase begins: between a letter, number or bracket and
+ * another one, as in `5*3 cm` and `(a)*(b)`, or before characters that end phrases, as in `*.ts`.
  */
 function isOperatorSign({ before, after }: FlankingCharacters, length: number): boolean {
   if (CJK.test(before + after)) return false;
   if (isQuotedSign({ before, after })) return true;
   const isWithin = /[\p{L}\p{N})\]}]/u.test(before) && /[\p{L}\p{N}([{]/u.test(after);
-  // A masked password: `****, then`; emphasis never has that many.
+  // A masked password is written as `****, then`; emphasis never has that many asterisks.
   if (length > 3 && !/[\p{L}\p{N}]/u.test(after)) return true;
   // `un**believ**able` is bold, `2**8` and `f(x)**2` are not.
   if (length !== 1) return isWithin && /\p{N}/u.test(before + after);
@@ -166,8 +164,8 @@ declare module 'micromark-util-types' {
 const BAR = 124;
 
 /**
- * `\|` in text: a bar that starts no spoiler. The parser knows that it is escaped, but that would
- * be lost in the tree.
+ * `\|` in text is a bar that starts no spoiler. The tree would otherwise not show that the bar was
+ * escaped.
  */
 export const escapedBar: Construct = {
   tokenize(effects, ok, nok) {
@@ -204,8 +202,8 @@ export const ampersand: Construct = {
 export const escapedBarTree: TreeExtension = createLiteralExtension('escapedBar', () => '|');
 
 /**
- * GFM looks for email addresses at every word, which takes a quarter of the time. This is the same
- * syntax, without that search in text without an `@`.
+ * GFM's own syntax searches for email addresses at every word, which takes a quarter of the time.
+ * This syntax is the same, without the search in text that contains no `@`.
  */
 export function createQuickAddresses(gfm: SyntaxExtension): (markdown: string) => SyntaxExtension {
   const text: Record<string, Construct[]> = {};
@@ -217,13 +215,13 @@ export function createQuickAddresses(gfm: SyntaxExtension): (markdown: string) =
 }
 
 /*
- * Math becomes literal text, so that its characters are not marks: most chats show it as written. A
- * dialect that renders formulas has a mark for it.
+ * Math becomes literal text, so that its characters are not parsed as markup: most chats show
+ * formulas as written. A dialect that renders formulas has a mark for them.
  */
 
 /**
- * `$…$` by pandoc's rule, so that prices stay prose; `$$…$$`, which may have spaces at its ends;
- * `\(…\)`; `\[…\]`.
+ * `$…$` follows pandoc's rule, so that prices stay prose; `$$…$$` may have spaces at its ends;
+ * `\(…\)` and `\[…\]` are math too.
  */
 const MATHS = new RegExp(
   [
@@ -237,7 +235,7 @@ const MATHS = new RegExp(
   'gu',
 );
 
-/** Escaped brackets that are not math: with words in them, a number, the `x` of a checkbox. */
+/** Escaped brackets are not math if they contain words, a number, or the `x` of a checkbox. */
 const PROSE = /^\\(?:\[\s*\p{L}\s*|.(?=[\s\S]*\p{L}{2}|\P{L}*$)[\p{L}\p{N}\s.,:;!?'’-]*)\\.$/u;
 
 declare module 'micromark-util-types' {
@@ -247,7 +245,7 @@ declare module 'micromark-util-types' {
   }
 }
 
-/** The syntax of the math in this Markdown, and of what `findLiteralSigns` finds. */
+/** The syntax of the math in this Markdown, and of the ranges returned by `findLiteralSigns`. */
 export function createMathsSyntax(markdown: string): Construct {
   const ends = new Map<number, number>();
   for (const { index, 0: text } of markdown.matchAll(MATHS)) {

@@ -2,8 +2,8 @@ import { hasLiteral, restoreLiteral, splitLiteral } from '@parley/core';
 import type { Nodes, Parents, PhrasingContent, Root } from 'mdast';
 
 /**
- * Puts literal text (`literal` of the core), whose special characters the parser has not seen, into
- * the tree unchanged.
+ * Puts literal text (`literal` of the core), whose special characters were hidden from the parser,
+ * into the tree unchanged.
  * @param source the parsed text.
  */
 export function placeLiteralText(root: Root, source: string): void {

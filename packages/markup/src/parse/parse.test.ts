@@ -25,7 +25,7 @@ describe('definitions in another piece', () => {
     expect(shown).toMatch(/text\[\^n\]<\/code><\/pre>$/);
   });
 
-  it('are few', () => {
+  it('are limited in number', () => {
     const text = Array.from({ length: 10_000 }, (_, index) => `[${index}]: u\n`).join('');
     expect(collectDefinitions([{ type: 'markdown', text }]).length).toBeLessThan(5_000);
   });

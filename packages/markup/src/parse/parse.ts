@@ -19,7 +19,6 @@ import { placeLiteralText } from './literal-text.ts';
 import { cutIntoPieces, type SourcePiece } from './pieces.ts';
 import { createQuoteSyntax } from './quotes.ts';
 
-/** One parsed stretch of the source, in order. */
 export type ParsedStretch =
   | {
       readonly type: 'tree';
@@ -59,9 +58,7 @@ function parsePiece(piece: SourcePiece, lent: string): ParsedStretch {
   return { type: 'tree', root, source: lent + piece.text, shownFrom: lent.length, endsBlank };
 }
 
-/**
- * The parser throws only when it overflows the stack, on nesting that the guard did not anticipate.
- */
+/** The parser throws only when nesting that the guard did not anticipate overflows the stack. */
 function tryParse(markdown: string): Root | undefined {
   try {
     return parseQuickTree(markdown) ?? parseSyntax(markdown);
@@ -93,7 +90,8 @@ const TREE = [
 
 /**
  * Parses Markdown (GFM, with math) to mdast, with positions. It takes ten times as long as
- * `parseQuickTree` where that applies. Quadratic or worse on hostile input, so guard it.
+ * `parseQuickTree` on simple Markdown. The time is quadratic or worse on hostile input, so callers
+ * must guard it.
  */
 export function parseSyntax(markdown: string): Root {
   const extensions = [gfmFor(markdown), createOwnSyntax(markdown), createQuoteSyntax(markdown)];
@@ -119,8 +117,8 @@ function createOwnSyntax(markdown: string): SyntaxExtension {
 
 /**
  * Prepares text for the parser: well-formed, line breaks as `\n`, U+FFFD for NUL as in CommonMark,
- * and no byte order mark. The parser would do that as well, but next to a NUL it duplicates mark
- * characters, and its positions do not count the byte order mark.
+ * and no byte order mark. The parser would normalize the text as well, but next to a NUL it
+ * duplicates mark characters, and its positions do not count the byte order mark.
  */
 function prepareSource(text: string): string {
   return text
@@ -141,8 +139,8 @@ const MAX_LENGTH = 4_000;
 /**
  * The link and footnote definitions of all pieces, so that a reference in one piece finds its
  * definition in another. A footnote contributes only its name, because its text is shown in its own
- * place.
- * @returns Markdown to put before each piece; empty when there are none.
+ * piece.
+ * @returns Markdown to put before each piece; empty when the source has no definitions.
  */
 export function collectDefinitions(pieces: readonly SourcePiece[]): string {
   const links: string[] = [];
@@ -154,7 +152,7 @@ export function collectDefinitions(pieces: readonly SourcePiece[]): string {
     if (links.length + footnotes.length >= MAX_DEFINITIONS || length > MAX_LENGTH) break;
     (line[1] === '^' ? footnotes : links).push(lent);
   }
-  // The rule ends the last footnote, which would otherwise include an indented line that follows.
+  // The rule ends the last footnote, which would otherwise include an indented line after it.
   if (footnotes.length > 0) footnotes.push('', '***', '');
   return (
     [...footnotes, ...links].map((line) => `${line}\n`).join('') + (links.length > 0 ? '\n' : '')

@@ -1,26 +1,25 @@
 import { createStepCounter, type Steps } from '../steps.ts';
 
-/** A stretch of the source: for the parser, a whole code block, or text to show as written. */
+/** A range of the source: for the parser, a whole code block, or text to show as written. */
 export type SourcePiece =
   | { readonly type: 'markdown'; readonly text: string }
   | ({ readonly type: 'code' } & FencedCode)
   | { readonly type: 'literal'; readonly text: string };
 
-/** The size of one step, in characters, and how many of them a line counts as. */
+/** The size of one step in characters, and the number of characters that a line counts as. */
 const STEP = 400_000;
 const LINE = 50;
 
 /**
- * Cuts Markdown into pieces that parse in bounded time. An ordinary answer is one piece, so nothing
- * changes for it; a large one is cut between top-level blocks; a block that would stall the parser
+ * Cuts Markdown into pieces that parse in bounded time. An ordinary answer is one piece and stays
+ * unchanged; a large one is cut between top-level blocks; a block that would stall the parser
  * becomes literal text.
  * @param markdown with `\n` line breaks.
  */
 export function* cutIntoPieces(markdown: string): Steps<SourcePiece[]> {
   const isStep = createStepCounter(STEP);
   const pieces: SourcePiece[] = [];
-  // The blocks that are parsed together, and what the parser receives of the document before this
-  // block.
+  // The blocks that are parsed together, and the cost of the document before the current block.
   let joined: string[] = [];
   let risk = NO_RISK;
   let document = NO_RISK;
@@ -54,11 +53,11 @@ export function* cutIntoPieces(markdown: string): Steps<SourcePiece[]> {
   return pieces;
 }
 
-/** The smallest stretch that has the same meaning when parsed alone. */
+/** The smallest range that has the same meaning when parsed alone. */
 interface SourceBlock {
   readonly lines: string[];
   risk: ParseRisk;
-  /** Whether it has a list item that is not indented. */
+  /** Whether the block has a list item that is not indented. */
   hasItem: boolean;
   /** The fence of a code block, and whether its closing line has not been reached. */
   fence: OpeningFence | undefined;
@@ -109,7 +108,8 @@ function getPieceType({ risk, fence }: SourceBlock, document: ParseRisk): Source
 }
 
 /**
- * Whether the line is an item that needs no empty line before it: a bullet or number 1, with text.
+ * Whether the line is a list item that needs no empty line before it: a bullet or number 1, with
+ * text.
  */
 function interruptsParagraph(line: string): boolean {
   const length = measureMarker(line, 0);
@@ -118,17 +118,17 @@ function interruptsParagraph(line: string): boolean {
   );
 }
 
-/** The features that make a stretch of Markdown slow to parse, counted without parsing it. */
+/** The features that make Markdown slow to parse, counted without parsing. */
 interface ParseRisk {
   readonly length: number;
   readonly lines: number;
-  /** `*`, `_` and `~`: the parser compares every closer with every opener. */
+  /** Counts `*`, `_` and `~`, because the parser compares every closer with every opener. */
   readonly marks: number;
-  /** `[` and `]`. */
+  /** Counts `[` and `]`. */
   readonly brackets: number;
-  /** `&`, slow at the end of a bare address. */
+  /** Counts `&`, which is slow at the end of a bare address. */
   readonly references: number;
-  /** `|`: cells of a table, each of which is parsed separately. */
+  /** Counts `|`, because each cell of a table is parsed separately. */
   readonly cells: number;
   /** Lines that open or underline a block: list items, quotes, `===`. */
   readonly markers: number;
@@ -137,8 +137,8 @@ interface ParseRisk {
 }
 
 /**
- * The limits for one parser call. Measured on two cores at these limits: 10–50 ms a call, while 80
- * kB of `a**b` in one call take 10–68 s and 500 list levels 5 s.
+ * The limits for one parser call. Measured on two cores at these limits: 10–50 ms per call, while
+ * 80 kB of `a**b` in one call take 10–68 s and 500 list levels 5 s.
  */
 const SAFE: ParseRisk = {
   length: 16_000,
@@ -151,9 +151,13 @@ const SAFE: ParseRisk = {
   depth: 24,
 };
 
-/** One block may contain more than joined blocks, because it cannot be cut: up to 100 ms a call. */
+/**
+ * One block may contain more than joined blocks, because it cannot be cut: up to 100 ms per call.
+ */
 const BLOCK: ParseRisk = { ...SAFE, length: 32_000, brackets: 1_500, cells: 4_000, markers: 800 };
-/** The limits for one document; the rest is shown as written. No chat answer is this long. */
+/**
+ * The limits for one document; text beyond them is shown as written. Chat answers are much shorter.
+ */
 const DOCUMENT: ParseRisk = {
   length: 200_000,
   lines: 8_000,
@@ -165,10 +169,9 @@ const DOCUMENT: ParseRisk = {
   depth: SAFE.depth,
 };
 
-/** The counts that are summed; depth is not. */
+/** The counts that are summed; the depth is not. */
 const SUMS = ['length', 'lines', 'marks', 'brackets', 'references', 'cells', 'markers'] as const;
 
-/** The initial value of a sum. */
 const NO_RISK: ParseRisk = {
   length: 0,
   lines: 0,
@@ -180,19 +183,19 @@ const NO_RISK: ParseRisk = {
   depth: 0,
 };
 
-/** Whether the parser can process this in one call. */
+/** Whether the parser can process a text with these counts in one call. */
 function isSafeToParse(risk: ParseRisk, limit: ParseRisk = SAFE): boolean {
   return risk.depth <= limit.depth && SUMS.every((kind) => risk[kind] <= limit[kind]);
 }
 
-/** The risk of two stretches parsed together. */
+/** The counts of two ranges that are parsed together. */
 function addRisk(a: ParseRisk, b: ParseRisk): ParseRisk {
   const both = { ...a, depth: Math.max(a.depth, b.depth) };
   for (const kind of SUMS) both[kind] += b[kind];
   return both;
 }
 
-/** The risk of one line, given without its line break. */
+/** The counts of one line, given without its line break. */
 function assessLineRisk(line: string): ParseRisk {
   let marks = 0;
   let brackets = 0;
@@ -212,7 +215,7 @@ function assessLineRisk(line: string): ParseRisk {
 
 /**
  * The maximum depth to which a line may nest: its own markers, and two columns of indent for each
- * list above it.
+ * enclosing list.
  */
 function measureNesting(line: string): { depth: number; marker: boolean } {
   let indent = 0;
@@ -233,7 +236,7 @@ function measureNesting(line: string): { depth: number; marker: boolean } {
   return { depth: own === 0 ? 0 : own + Math.floor(indent / 2), marker: own > 0 || underline };
 }
 
-/** The length of the quote or list marker at `at`; 0 when there is none. */
+/** The length of the quote or list marker at `at`; 0 when there is no marker. */
 function measureMarker(line: string, at: number): number {
   const character = line[at];
   if (character === '>') return 1;
@@ -279,7 +282,6 @@ function closesFence(line: string, fence: OpeningFence): boolean {
   return length >= fence.length && length === trimmed.length;
 }
 
-/** A fenced block's language and content. */
 interface FencedCode {
   readonly language: string | undefined;
   readonly text: string;

@@ -6,21 +6,21 @@ import type {
 } from './inline-syntax.ts';
 
 /**
- * A `>` at the start of a line or list item that quotes nothing: `>50%`, `>= 18`, `- > 90 points`,
- * and the Python prompt.
+ * A `>` at the start of a line or list item that does not start a quote: `>50%`, `>= 18`, `- > 90
+ * points`, and the Python prompt.
  */
 const NO_QUOTE =
   /^(?:[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+)?(?=>=|>[$€£]?\d|>>> (?:[\d'"([{]|[\w.]+(?:[([]| ?=)|(?:import|from|def|class|for|while|if|with) ))|^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?=> [$€£]?\d+(?:[.,]\d+)*(?![.,)\d]))/gm;
 
 const GREATER = 62;
-/** Spaces and tabs; a tab is one code followed by virtual spaces. */
+/** Matches spaces and tabs; a tab is one code followed by virtual spaces. */
 const SPACES: ReadonlySet<number | null> = new Set([32, -1, -2]);
-/** More leading spaces would make it a code block. */
+/** More leading spaces would start a code block. */
 const MAX_SPACES = 3;
 
 /**
- * Block quotes, except for a `>` that is a comparison or a prompt; no syntax when there is none of
- * these.
+ * Block quotes, except for a `>` that is a comparison or a prompt; undefined when the text contains
+ * no such `>`.
  */
 export function createQuoteSyntax(markdown: string): SyntaxExtension {
   if (!markdown.includes('>')) return {};

@@ -16,9 +16,8 @@ import { findCommonStart, formatFixed, formatMarker, type PrintedPart } from './
 /** The differences between platforms that take Markdown. */
 export interface CommonMarkDialect extends InlineSyntax {
   readonly headings: boolean;
-  /** Whether items can have a checkbox. */
+  /** Whether list items can have a checkbox. */
   readonly tasks: boolean;
-  /** A thematic break. */
   readonly rule: string;
   /** Whether the fence of a block may have more than three backticks. */
   readonly longFences: boolean;
@@ -40,28 +39,27 @@ export function printCommonMark(leaves: readonly Leaf[], dialect: CommonMarkDial
 type ListContainer = LeafContainer & { readonly type: 'list' };
 type ItemContainer = LeafContainer & { readonly type: 'item' };
 
-/** The lists and items of a message so far; those begun in an earlier one are not among them. */
+/** The lists and items begun in this message so far. */
 interface Layout {
-  /** What follows the number of an item, or its bullet. */
+  /** The text after an item's number, or its bullet. */
   readonly lists: Map<ListContainer, Style>;
   /** The last list whose items are written behind a prefix. */
   readonly last: Map<string, ListContainer>;
-  /** The indent of the subsequent lines of each item. */
+  /** The indent of the lines after the first of each item. */
   readonly items: Map<ItemContainer, number>;
 }
 
-/** Lists next to each other have different characters, or they would be one. */
+/** Adjacent lists have different marker characters; otherwise they would merge. */
 type Style = 0 | 1;
 const BULLETS = ['- ', '* '] as const;
 const AFTER_NUMBER = ['. ', ') '] as const;
 
-/** Where the lines of a leaf begin. */
 interface Place {
-  /** Lines of their own before it. */
+  /** Separate lines before the leaf. */
   readonly above: readonly string[];
   readonly first: string;
   readonly rest: string;
-  /** Whether an item begins with it. */
+  /** Whether a list item begins with the leaf. */
   readonly hasMarker: boolean;
 }
 
@@ -71,7 +69,7 @@ function startLeaf(leaf: Leaf, layout: Layout, dialect: CommonMarkDialect): Plac
   let rest = '';
   let label = '';
   let hasMarker = false;
-  // Text before the content is a paragraph of its own if the content is none.
+  // Text before the content is a separate paragraph when the content is not a paragraph.
   const endLabel = () => {
     if (label === '') return;
     above.push((first + label).trimEnd(), rest.trimEnd());
@@ -104,7 +102,7 @@ function startLeaf(leaf: Leaf, layout: Layout, dialect: CommonMarkDialect): Plac
   return { above, first: first + label, rest, hasMarker };
 }
 
-/** Whether the content of this item is a paragraph, which a checkbox needs. */
+/** Whether the content of this item is a paragraph, which a checkbox requires. */
 function isTask(leaf: Leaf, index: number): boolean {
   return leaf.kind === 'text' && leaf.heading === undefined && index === leaf.within.length - 1;
 }
@@ -113,7 +111,7 @@ function itemMarker({ number }: ItemMarker, style: Style): string {
   return number === undefined ? BULLETS[style] : `${number}${AFTER_NUMBER[style]}`;
 }
 
-/** What precedes the content of an item besides its bullet: a checkbox or the name of a footnote. */
+/** The text between an item's bullet and its content: a checkbox or the name of a footnote. */
 function formatLabel({ label, done }: ItemMarker, isNative: boolean, syntax: InlineSyntax): string {
   if (label !== undefined) return syntax.escape(formatMarker({ label }), '');
   if (done === undefined) return '';
@@ -122,8 +120,8 @@ function formatLabel({ label, done }: ItemMarker, isNative: boolean, syntax: Inl
 }
 
 /**
- * The style of a list whose next item is written behind this prefix. The list before it there may
- * be one that contains it and whose item began in an earlier message.
+ * The style of a list whose next item is written behind this prefix. The previous list behind this
+ * prefix may contain this one, if its item began in an earlier message.
  */
 function chooseStyle(list: ListContainer, prefix: string, { lists, last }: Layout): Style {
   for (const other of last.keys()) {
@@ -141,8 +139,8 @@ function chooseStyle(list: ListContainer, prefix: string, { lists, last }: Layou
 }
 
 /**
- * Line breaks before a leaf. Only items, and what an item may contain without an empty line, follow
- * directly; everything else would continue the paragraph before it.
+ * Only items, and blocks that an item may contain without an empty line, follow directly; any other
+ * block would continue the previous paragraph.
  */
 function gapBefore(before: Leaf, leaf: Leaf, layout: Layout): string {
   if (leaf.gap === 1 && followsDirectly(before, leaf, layout)) return '\n';
@@ -161,7 +159,7 @@ function followsDirectly(before: Leaf, leaf: Leaf, { lists, items }: Layout): bo
   if (begins === undefined)
     return leaf.kind === 'code' && before.within.length === leaf.within.length;
   if (begins.type === 'item') return parent?.type === 'list' && lists.has(parent);
-  // A list in an item, directly after its text, which only some numbers may interrupt.
+  // A list in an item, directly after the item's text: only some numbers may interrupt that text.
   const item = leaf.within[leaf.fresh + 1];
   const isIn = parent?.type === 'item' && items.has(parent) && before.within.at(-1) === parent;
   const mayInterrupt = item?.type === 'item' && (item.marker.number ?? 1) === 1;
@@ -196,11 +194,11 @@ function textLines(leaf: TextLeaf, hasMarker: boolean, dialect: CommonMarkDialec
   if (leaf.heading !== undefined && dialect.headings) {
     const sign = '#'.repeat(leaf.heading);
     const text = writeInlines(leaf.runs, dialect, 'heading');
-    // Signs at the end would not be shown.
+    // Characters such as `#` at the end would not be shown.
     return [`${sign} ${text.replace(/#$/, '\\#')}`];
   }
   const text = writeInlines(leaf.runs, dialect);
-  // An item without content could be taken for a rule, and not interrupt a paragraph.
+  // An item without content could be parsed as a rule, and cannot interrupt a paragraph.
   if (text === '') return hasMarker ? [ZERO_WIDTH_SPACE] : [''];
   return text.split('\n');
 }

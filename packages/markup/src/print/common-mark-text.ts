@@ -6,17 +6,17 @@ import { ZERO_WIDTH_SPACE } from './invisible.ts';
 import { walkRuns } from './lines.ts';
 import { isCode, moveSpaceOutside } from './outer-space.ts';
 
-/** The differences between platforms that take Markdown, in inline content. */
+/** Differences in inline content between platforms that take Markdown. */
 export interface InlineSyntax {
   /** Escapes literal text within a line; `before` is the character before it, if any. */
   readonly escape: (text: string, before: string) => string;
-  /** Escapes what begins a block at the start of a line. */
+  /** Escapes the characters that would begin a block at the start of a line. */
   readonly escapeStart: (line: string) => string;
   /** Whether URLs are written as `<https://…>`. */
   readonly autolinks: boolean;
 }
 
-/** Where inline content is. Headings and cells have one line, and a bar ends a cell. */
+/** Headings and cells have one line, and a bar ends a cell. */
 export type InlinePlace = 'block' | 'heading' | 'cell';
 
 /**
@@ -49,7 +49,7 @@ export function writeInlines(
   return writer.end();
 }
 
-/** The links that can be written as a URL, or an address, in angle brackets. */
+/** Links that can be written as a URL or an address in angle brackets. */
 function findBareLinks(runs: readonly TextRun[]): ReadonlySet<RunMark> {
   const texts = new Map<RunMark & { type: 'link' }, string[]>();
   for (const run of runs) {
@@ -66,7 +66,7 @@ function findBareLinks(runs: readonly TextRun[]): ReadonlySet<RunMark> {
   return new Set(bare.map(([link]) => link));
 }
 
-/** Without characters that end it, and without what would be read as a character reference. */
+/** The link must not contain characters that would end it or be parsed as a character reference. */
 const AUTOLINK = /^https?:(?!.*&#?\w+;)[^\s<>\\\p{Cc}\p{Cf}]+$/iu;
 const MAIL = /^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$/;
 
@@ -96,7 +96,7 @@ class InlineWriter {
     else if (isDelimited(mark.type)) this.#closing.push(DELIMITERS[mark.type]);
   }
 
-  /** Writes markup that is neither whitespace nor a mark at its ends. */
+  /** Writes markup that has neither whitespace nor a mark at its ends. */
   markup(text: string): void {
     this.#settle(text[0] ?? '');
     this.#out += text;
@@ -172,7 +172,7 @@ function isDelimited(type: RunMark['type']): type is keyof typeof DELIMITERS {
   return type in DELIMITERS;
 }
 
-/** A code span whose backticks are longer or shorter than all in the code. */
+/** Writes a code span whose number of backticks differs from every run in the code. */
 function formatCodeSpan(text: string): string {
   const inside = new Set((text.match(/`+/g) ?? []).map(({ length }) => length));
   let ticks = 1;

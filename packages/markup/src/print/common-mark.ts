@@ -4,17 +4,18 @@ import { ZERO_WIDTH_SPACE } from './invisible.ts';
 import { type PrintedPart, RULE } from './lines.ts';
 
 /**
- * Prints GitHub Flavored Markdown as GitHub and Linear understand it: headings, tables, tasks and
- * code with a language stay what they are. Line breaks are written so that they are breaks in every
- * Markdown, and no HTML is used but `<br>` in tables.
+ * Prints GitHub Flavored Markdown for GitHub and Linear: headings, tables, tasks and the language
+ * of code are kept. Line breaks are written so that every Markdown renderer shows them, and the
+ * only HTML is `<br>` in tables.
  */
 export function printGfm(leaves: readonly Leaf[]): PrintedPart {
   return printCommonMark(leaves, GFM);
 }
 
 /**
- * Prints the Markdown of a text message in Teams (`textFormat: markdown`). Rules observed here: no
- * headings, tables, tasks and rules; HTML is interpreted; words with underscores are.
+ * Prints the Markdown of a text message in Teams (`textFormat: markdown`). Rules observed here:
+ * Teams renders no headings, tables, tasks or rules; HTML is interpreted, and
+ * so are underscores within words.
  */
 export function printTeams(leaves: readonly Leaf[]): PrintedPart {
   return printCommonMark(leaves, TEAMS);
@@ -54,12 +55,17 @@ const TEAMS: CommonMarkDialect = {
       .replace(TABLE_RULE, '$&\\'),
 };
 
-/** GitHub and Linear show an emoji for such a name if they know it. */
+/** GitHub and Linear replace such a name with an emoji if they have one. */
 const EMOJI = /:(?=(?:[a-z\d_+-]{0,60}[a-z][a-z\d_+-]{0,60}|[+-]1|100|1234):)/gi;
 
-/** A heading, a quote, an item, or a line below which the one before would be a heading or table. */
+/**
+ * A heading, a quote, an item, or a line that would turn the previous line into a heading or table.
+ */
 const BLOCK_START = /^(?:#(?=#{0,5}(?:\s|$))|>|[-+](?=\s|$)|[-=:](?=[-=:|\s]*$))/;
-/** The start of a line that makes the one before the header of a table, where bars are not escaped. */
+/**
+ * The start of a line that would turn the previous line into a table header, where bars are not
+ * escaped.
+ */
 const TABLE_RULE = /^\|[|\s]*(?=[-:][-:|\s]*$)/;
 const NUMBER_START = /^(\d{1,9})([.)])(?=\s|$)/;
 
@@ -67,7 +73,7 @@ function isGfmMarkup(sign: string, at: number, text: string, before: string): bo
   const next = text[at + 1] ?? '';
   switch (sign) {
     case '_':
-      // Between letters or digits it is no mark.
+      // Between letters or digits, the character is no mark.
       return !isWord(text[at - 1] ?? before) || !isWord(next);
     case '<':
       return /[A-Za-z/!?]/.test(next);
@@ -76,14 +82,14 @@ function isGfmMarkup(sign: string, at: number, text: string, before: string): bo
     case ':':
       return text.startsWith('://', at);
     case '$':
-      // GitHub shows text between two as a formula.
+      // GitHub shows the text between two dollar signs as a formula.
       return /\S/.test(next) || /\S/.test(text[at - 1] ?? before);
     default:
       return true;
   }
 }
 
-/** The longest name of a character reference, with its signs. */
+/** The length of the longest character reference, including `&` and `;`. */
 const MAX_REFERENCE = 34;
 
 function isWord(character: string): boolean {

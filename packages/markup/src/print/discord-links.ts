@@ -4,7 +4,7 @@ import { percentEncode } from './addresses.ts';
 import { isCode, moveSpaceOutside } from './outer-space.ts';
 
 /**
- * Discord's marks for each format. Italic never uses underscores, which work only at word
+ * Discord's marks for each format. Italic text never uses underscores, which work only at word
  * boundaries.
  */
 export const SIGNS: Readonly<Record<Exclude<RunMark['type'], 'link'>, string>> = {
@@ -14,14 +14,14 @@ export const SIGNS: Readonly<Record<Exclude<RunMark['type'], 'link'>, string>> =
   underline: '__',
   strike: '~~',
   spoiler: '||',
-  // Discord renders no formulas, so no text for it has this mark.
+  // Discord renders no formulas, so its text never has this mark.
   math: '',
 };
 
 /**
  * Rewrites runs so that Discord can show them: a URL that is its own text has a link without `url`,
- * whitespace is outside the marks that begin or end there, and no mark surrounds text that would
- * end it too early.
+ * whitespace is outside the marks that begin or end next to it, and no mark surrounds text that
+ * would end the mark too early.
  */
 export function toDiscordRuns(runs: readonly TextRun[]): TextRun[] {
   const shown: TextRun[] = [];
@@ -37,7 +37,9 @@ export function toDiscordRuns(runs: readonly TextRun[]): TextRun[] {
   return moveSpaceOutside(shown);
 }
 
-/** Backslashes have no effect in code or a URL, so these must not end the marks around them. */
+/**
+ * Backslashes have no effect in code or a URL, so their text must not end the marks around them.
+ */
 function keepMarksAround(text: string, marks: readonly RunMark[]): readonly RunMark[] {
   return marks.filter(({ type }) => !endsMark(text, type));
 }
@@ -53,7 +55,7 @@ function endsMark(text: string, type: RunMark['type']): boolean {
 
 /**
  * A link as Discord shows it: the URL itself, or a text that links to it; when the text or the URL
- * does not allow that, both next to each other.
+ * does not allow a link, text and URL next to each other.
  */
 function toLinkRuns({ url }: { readonly url: string }, linked: readonly TextRun[]): TextRun[] {
   const runs = linked.map(({ text, marks }) => ({
@@ -85,12 +87,12 @@ function joinRunTexts(runs: readonly TextRun[]): string {
 }
 
 function createAddressRun(url: string, marks: readonly RunMark[]): TextRun {
-  // Discord would also find the end of a link earlier in this text.
+  // Discord would also find an earlier end of the link in this text.
   if (!isReadableAddress(url) || url.includes('](')) return { text: url, marks };
   return { text: url, marks: [...keepMarksAround(url, marks), { type: 'link', url: '' }] };
 }
 
-/** Nothing separates mark characters in a link's text, and backslashes do not work there. */
+/** Mark characters in a link's text cannot be separated, and backslashes do not work in it. */
 function hasSafeMarks(runs: readonly TextRun[], outer: number): boolean {
   const text = joinRunTexts(runs);
   const inner = runs.map(({ marks }) => marks.slice(outer).filter(({ type }) => type !== 'code'));
@@ -105,9 +107,9 @@ function hasSafeMarks(runs: readonly TextRun[], outer: number): boolean {
 /** Discord creates no link from a text that contains a URL, including its own invites. */
 const ADDRESS_IN_TEXT = /(?:https?|steam):\/\/|discord(?:app)?\.(?:com|gg|gift|new|me|store)\//i;
 /**
- * Text that cannot be in a link: there Discord ignores backslashes, removes zero-width characters,
- * and creates no link at all for a text that contains emoji, emoji names or mentions. An underscore
- * in a word neither ends italic text nor lets any begin before it.
+ * Text that cannot be in a link: within links Discord ignores backslashes, removes zero-width
+ * characters, and creates no link for a text that contains emoji, emoji names or mentions. An
+ * underscore in a word neither ends italic text nor allows it to begin before the word.
  */
 const UNFIT =
   /[\[\]`\\*]|_(?![0-9A-Za-z])|<(?=[@#:\/]|[^\s>]*[:@])|~~+|\|\|+|:[\w+\-]+:|@(?=everyone|here)|\p{RGI_Emoji}|[\p{Cf}\u034f\u17b4\u17b5\u1160\u3164\uffa0\ufe0e\ufe0f]/v;
@@ -127,7 +129,7 @@ function canBeLinkText(runs: readonly TextRun[]): boolean {
 
 const BARE_ADDRESS = /https?:\/\/[^\s<]+[^<.,:;"'\]\s]/g;
 
-/** Code and text, with the URLs in it that Discord links; backslashes do not work in those. */
+/** Code and text, with the URLs in it that Discord links; backslashes do not work in those URLs. */
 function toPlainRuns(runs: readonly TextRun[]): TextRun[] {
   return runs.flatMap((run) => {
     const { text, marks } = run;
@@ -164,16 +166,17 @@ function trimUnpaired(found: string): string {
   return found;
 }
 
-/** Whether Discord shows a link for this URL at all. */
+/** Whether Discord shows a link for this URL. */
 function isReadableAddress(url: string): boolean {
   if (/[\p{Cf}\p{Z}\p{Cc}<>]/u.test(url) || !URL.canParse(url)) return false;
   const [scheme = '', empty, host = ''] = url.split('/');
   return /^https?:$/.test(scheme) && empty === '' && host !== '' && !host.includes('%');
 }
 
-/** The URL with every character encoded that would end it, or a mark around it, too early. */
+/** The URL with encoded characters where one would end it, or a mark around it, too early. */
 function toMaskable(url: string): string {
-  // Browsers treat a backslash in a URL as a slash. Discord's servers also look for mentions here.
+  // Browsers treat a backslash in a URL as a slash. Discord's servers also look for mentions in
+  // URLs.
   const encoded = percentEncode(
     url.replaceAll('\\', '/'),
     /[\p{Cf}\p{Z}\p{Cc}<>"'*`|]|(?<=_)_|(?<=~)~|\](?=\()|@(?=everyone|here)/gu,

@@ -5,14 +5,13 @@ import { ZERO_WIDTH_SPACE } from './invisible.ts';
 import { walkRuns } from './lines.ts';
 import { isCode } from './outer-space.ts';
 
-/** A message that is being written. */
 export interface DiscordPage {
   text: string;
   /** The number of nodes in Discord's parser: marks, links, code, lists, emoji. */
   nodes: number;
   /** Characters of literal text that need a backslash because of other text in the message. */
   readonly escaped: ReadonlySet<string>;
-  /** Whether text that looks like a mention remains one. */
+  /** Whether text that looks like a mention stays a live mention. */
   readonly live: boolean;
   /** Whether the next text is in a position where a heading, list or quote may begin. */
   startsLine: boolean;
@@ -21,7 +20,7 @@ export interface DiscordPage {
    * character.
    */
   joins: boolean;
-  /** Whether the last output begins or ends a mark; code and URLs end one. */
+  /** Whether the last output begins or ends a mark, or is code or a URL. */
   after: 'start' | 'end' | undefined;
   /** Whether a `](` would end the last link, because Discord searches for the last one. */
   endsLink: boolean;
@@ -31,7 +30,7 @@ export function createPage(texts: readonly string[], live: boolean): DiscordPage
   const escaped = new Set<string>();
   // An underscore ends italic text only when no letter or digit follows.
   if (texts.some((text) => /_(?![0-9A-Za-z])/.test(text))) escaped.add('_');
-  // Code and URLs may contain the end of a link.
+  // Code and URLs may contain the closing sequence of a link.
   if (texts.some((text) => text.includes(']('))) escaped.add('[');
   return {
     text: '',
@@ -46,7 +45,8 @@ export function createPage(texts: readonly string[], live: boolean): DiscordPage
 }
 
 /**
- * The prefix of a text's subsequent lines, and whether Discord treats them as part of a list item.
+ * The prefix of a text's lines after the first, and whether Discord treats these lines as part of a
+ * list item.
  */
 export interface LineStart {
   readonly prefix: string;
@@ -54,7 +54,7 @@ export interface LineStart {
 }
 
 /**
- * A line break and the prefix of the next line. For Discord an empty line would end a list item or
+ * A line break and the prefix of the next line. In Discord an empty line would end a list item or
  * its text; a line with a space does not.
  */
 export function startNewLine(page: DiscordPage, { prefix, inItem }: LineStart): void {
@@ -65,7 +65,7 @@ export function startNewLine(page: DiscordPage, { prefix, inItem }: LineStart): 
   page.after = undefined;
 }
 
-/** Writes markup, or text in which nothing is escaped. */
+/** Writes markup, or text that needs no escaping. */
 export function writeMarkup(page: DiscordPage, text: string, after?: DiscordPage['after']): void {
   page.text += page.joins ? ZERO_WIDTH_SPACE + text : text;
   page.joins = false;
@@ -103,7 +103,7 @@ function isWholeMark(mark: RunMark): boolean {
   return mark.type === 'code' || (mark.type === 'link' && mark.url === '');
 }
 
-/** Begins a mark, separated from the end of another one with which it would merge. */
+/** Begins a mark, separated from the end of another mark with which it would merge. */
 function openMark(page: DiscordPage, mark: RunMark): void {
   page.nodes += 1;
   if (mark.type === 'link') {
@@ -120,8 +120,8 @@ function openMark(page: DiscordPage, mark: RunMark): void {
 }
 
 /**
- * Ends a mark. Backslashes do not work for bars and tildes, so a zero-width space separates the
- * mark from the same character in the text.
+ * Backslashes do not work for bars and tildes, so a zero-width space separates the mark from the
+ * same character in the text.
  */
 function closeMark(page: DiscordPage, mark: RunMark): void {
   if (mark.type === 'link') {
@@ -141,7 +141,8 @@ function touchesSign({ text, after }: DiscordPage, sign: string): boolean {
 }
 
 /**
- * Uses the same number of backticks on both sides; for Discord three start a block, so one or two.
+ * Uses the same number of backticks on both sides: one or two, because Discord starts a block with
+ * three.
  */
 function putCode(page: DiscordPage, code: string): void {
   const text = code.replaceAll('\n', ' ');
@@ -154,16 +155,16 @@ function putCode(page: DiscordPage, code: string): void {
 }
 
 /**
- * Written bare if Discord finds exactly this address; otherwise in angle brackets, which disable
- * the preview.
+ * The URL is written bare if Discord finds exactly this URL; otherwise in angle brackets, which
+ * disable the preview.
  */
 function putAddress(page: DiscordPage, url: string, following: string): void {
-  // The backslash before it would become part of the URL.
+  // A backslash before the character would become part of the URL.
   const isBare = !following.includes('<') && isFoundInText(url, url + following);
   putRaw(page, isBare ? url : `<${url}>`);
 }
 
-/** The text after a run, if no mark ends between them; an asterisk stands for anything but text. */
+/** The text after a run, if no mark ends between them; an asterisk represents any other content. */
 function getFollowingText(runs: readonly TextRun[], index: number): string {
   const marks = runs[index]?.marks.filter(({ type }) => type !== 'link') ?? [];
   const next = runs[index + 1];
@@ -172,7 +173,7 @@ function getFollowingText(runs: readonly TextRun[], index: number): string {
   return isText ? next.text : '*';
 }
 
-/** The text after a run, up to whitespace. */
+/** The text after a run, up to the next whitespace. */
 function getWordAfter(runs: readonly TextRun[], index: number): string {
   const text = getFollowingText(runs, index);
   const space = text.search(/\s/);
@@ -181,7 +182,7 @@ function getWordAfter(runs: readonly TextRun[], index: number): string {
     : text.slice(0, space);
 }
 
-/** Literal text, with its marks and what follows it before the end of a mark. */
+/** Literal text, with its marks and the text after it up to the end of a mark. */
 interface LiteralRun {
   readonly text: string;
   readonly marks: readonly RunMark[];
@@ -204,7 +205,8 @@ function putText(page: DiscordPage, { text, marks, behind }: LiteralRun, line: L
 }
 
 /**
- * Every emoji contains at least one of these, and joined ones several: Discord never counts more.
+ * Every emoji contains at least one of these characters, and joined ones several, so Discord never
+ * counts more.
  */
 const PART_OF_EMOJI = /\p{Emoji_Presentation}|\ufe0f/gu;
 
@@ -213,14 +215,15 @@ const PART_OF_EMOJI = /\p{Emoji_Presentation}|\ufe0f/gu;
  */
 const BLOCK = /^[ \t]*(?=#{1,6}(?:\s|$)|-#[ \t]|[*-][ \t]|>[ \t]|>>>[ \t])|^[ \t]*\d+(?=\.[ \t])/;
 /**
- * Whether Discord's plain text ends before this: at special characters, emoji, `word:x` and `1.`.
+ * Whether Discord's plain text ends before this character: at special characters, emoji, `word:x`
+ * and `1.`.
  */
 const ENDS_TEXT = /^(?:(?![0-9A-Za-z\s])[\0-\u{bf}]|\p{RGI_Emoji}|\w+:\S|\d+\.)/v;
 
-/** Mentions, commands, times: what Discord replaces between `<` and `>`. */
+/** Discord replaces mentions, commands and times between `<` and `>`. */
 const MENTION =
   /<(?:[@#][!&]?\d{1,25}|\/[^<>\n:]{1,110}:\d{1,25}|t:-?\d{1,17}(?::\w)?|(?:id|sound):[\w:-]{1,60})>/y;
-/** Discord's servers send notifications for these despite a backslash. */
+/** Discord's servers send notifications for these mentions despite a backslash. */
 const PING = /<@(?=[!&]?\d+>)/g;
 
 /** Writes one line of text so that it is shown literally. */
@@ -229,7 +232,7 @@ export function putLiteral(page: DiscordPage, literal: LiteralRun): void {
   const { startsLine, joins } = page;
   const text = page.live ? literal.text : literal.text.replaceAll(PING, `<@${ZERO_WIDTH_SPACE}`);
   const place: SignLocation = {
-    // What follows the last character, unless it is whitespace.
+    // The text after the last character, unless it is whitespace.
     text: text + (literal.marks.length > 0 ? '*' : literal.behind.slice(0, 1)),
     inItalic: literal.marks.some(({ type }) => type === 'italic'),
   };
@@ -241,9 +244,15 @@ export function putLiteral(page: DiscordPage, literal: LiteralRun): void {
   page.startsLine = startsLine && text.trim() === '';
 }
 
-/** A name between colons becomes an emoji if Discord knows it; only Discord knows which it knows. */
+/**
+ * A name between colons becomes an emoji if Discord has one of that name, which cannot be checked
+ * here.
+ */
 const SHORTCODE = /:(?:[a-z0-9_+-]{0,40}[a-zñ][a-z0-9_+ñ-]{0,60}|[+-]1|100|1234):/y;
-/** The colon of an address: Discord links it as it is and knows no backslashes in it. */
+/**
+ * The colon of an address stays unescaped: Discord links the address as it is and ignores
+ * backslashes in it.
+ */
 const SCHEME = /(?<=https?|steam):\/\/\S/y;
 
 interface SignLocation {
@@ -251,7 +260,7 @@ interface SignLocation {
   readonly inItalic: boolean;
 }
 
-/** Whether Discord may read the sign at this place as markup. */
+/** Whether Discord may interpret the character at this position as markup. */
 function isMarkupSign(page: DiscordPage, sign: string, at: number, place: SignLocation): boolean {
   const { text, inItalic } = place;
   const before = text[at - 1] ?? '';

@@ -20,8 +20,8 @@ import { ZERO_WIDTH_SPACE } from './invisible.ts';
 import { findCommonStart, formatFixed, formatMarker, type PrintedPart, RULE } from './lines.ts';
 
 /**
- * Prints Discord's Markdown: what its clients show as intended, with no more backslashes than
- * necessary. Every character sent counts.
+ * Prints Discord's Markdown for its clients, with no more backslashes than necessary. Every
+ * character sent counts towards the limit.
  * @param mentions `live`: text that looks like a mention stays unchanged.
  */
 export function printDiscord(leaves: readonly Leaf[], mentions?: 'live'): PrintedPart {
@@ -81,7 +81,7 @@ function printHeading(
   }
 }
 
-/** The runs of each line that shows something. */
+/** The runs of each line with visible text. */
 function listVisibleLines(runs: readonly TextRun[]): TextRun[][] {
   const lines: TextRun[][] = [[]];
   for (const { text, marks } of runs) {
@@ -116,39 +116,37 @@ function printCode(
 /** Discord parses no lists deeper than this; deeper items get a bullet that is text. */
 const MAX_LEVEL = 11;
 
-/** A list that Discord is still parsing. */
 interface OpenList {
   readonly list: LeafContainer | undefined;
   /**
-   * The width of its first marker: Discord removes as much from every subsequent line of every
-   * item.
+   * The width of the list's first marker: Discord removes as much from every subsequent line of
+   * every item.
    */
   readonly width: number;
   next: number | undefined;
 }
 
-/** The layout of a message so far. */
 interface MessageLayout {
   /** Open lists, outermost first. */
   readonly lists: OpenList[];
-  /** The indent of the subsequent lines of each item that begins in this message. */
+  /** The indent of the lines after the first, for each item that begins in this message. */
   readonly items: Map<LeafContainer, number>;
   before: Leaf | undefined;
 }
 
 interface LeafPlace {
-  /** The prefix of the subsequent lines of the content. */
+  /** The prefix of the content's lines after the first. */
   prefix: string;
   /** The number of enclosing list items, and whether the innermost container is one. */
   level: number;
   inItem: boolean;
-  /** Whether an item begins with it. */
+  /** Whether a list item begins with the leaf. */
   hasMarker: boolean;
   /** Whether other text precedes the content. */
   hasLabel: boolean;
 }
 
-/** Writes what comes between the previous leaf and the content of this one. */
+/** Writes the text between the previous leaf and the content of this one. */
 function startLeaf(page: DiscordPage, layout: MessageLayout, leaf: Leaf): LeafPlace {
   page.text += getGapBefore(layout, leaf);
   page.after = undefined;
@@ -169,12 +167,12 @@ function startLeaf(page: DiscordPage, layout: MessageLayout, leaf: Leaf): LeafPl
   return place;
 }
 
-/** The innermost quote that a leaf is in; the transform leaves no nested ones. */
+/** The innermost quote around a leaf; the transform leaves no nested quotes. */
 function findQuote(leaf: Leaf | undefined): LeafContainer | undefined {
   return leaf?.within.findLast(({ type }) => type === 'quote');
 }
 
-/** Starts a line for a quote or an item; after a marker it gets a separate line. */
+/** Starts a line for a quote or an item; after a marker, the quote or item gets a separate line. */
 function startLine(page: DiscordPage, place: LeafPlace, sign: string, prefix: string): void {
   const isMarked = place.hasMarker || place.hasLabel;
   page.text += isMarked ? `\n${place.prefix}${sign}` : sign;
@@ -224,7 +222,7 @@ function startItem(
   if (done !== undefined) putLabel(page, place, formatMarker({ done }));
 }
 
-/** Text before the content that no Discord list can show: a box, a footnote's name. */
+/** Text before the content that Discord's lists cannot show: a checkbox, a footnote's name. */
 function putLabel(page: DiscordPage, place: LeafPlace, text: string): void {
   putLiteral(page, { text, marks: [], behind: '' });
   place.hasLabel = true;
@@ -246,9 +244,9 @@ function continuesList(
 
 /**
  * Line breaks, and the content of an empty line. Between top-level items an empty line ends the
- * list, and the next one continues with its number. In an item it would also end the list, so there
- * a line of spaces is the empty line, and there is none next to nested items. Lists and quotes that
- * would merge are separated.
+ * list, and the next one continues with its number. In an item it would also end the list, so a
+ * line of spaces replaces the empty line, and no empty line is written next to nested items. Lists
+ * and quotes that would merge are separated.
  */
 function getGapBefore({ before, lists, items }: MessageLayout, leaf: Leaf): string {
   if (before === undefined) return '';

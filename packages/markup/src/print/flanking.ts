@@ -3,7 +3,6 @@ import { ZERO_WIDTH_SPACE } from './invisible.ts';
 /** The characters that begin or end a mark of CommonMark. */
 export type Delimiter = '*' | '**' | '~~';
 
-/** Delimiters between two texts. */
 export interface Delimiters {
   /** Innermost first. */
   readonly closing: readonly Delimiter[];
@@ -12,10 +11,10 @@ export interface Delimiters {
 }
 
 /**
- * Writes delimiters between two texts so that each of them ends or begins its mark. CommonMark
- * decides that by the characters on both sides: next to punctuation inside a mark there must be
- * whitespace or punctuation outside, as in `**a.** b`. Elsewhere, as in `**a.**b`, an invisible
- * character inside the mark replaces the punctuation.
+ * Writes delimiters between two texts so that each of them ends or begins its mark. In CommonMark
+ * the characters on both sides decide: next to punctuation inside a mark there must be whitespace
+ * or punctuation outside, as in `**a.** b`. In other positions, as in `**a.**b`, an invisible
+ * character is added inside the mark after the punctuation.
  * @param before the character before; empty at the start of a line.
  * @param after the character after; empty at the end of a line.
  */
@@ -72,7 +71,7 @@ function mayBePunctuation(character: string): boolean {
   return /[\p{P}\p{S}]/u.test(character);
 }
 
-/** Whether this is whitespace or punctuation in every version of CommonMark. */
+/** Whether the character is whitespace or punctuation in every version of CommonMark. */
 function isEdge(character: string): boolean {
   return character === '' || /[\s\p{P}$+<=>^`|~]/u.test(character);
 }

@@ -21,23 +21,25 @@ const LIVE: MarkerDialect = {
 };
 
 /**
- * Prints Google Chat's own syntax (`MARKUP_SYNTAX_CHAT`). Rules observed here: one level of bullets,
- * no numbers, no code in quotes, code without a language, no escape characters.
+ * Prints Google Chat's own syntax (`MARKUP_SYNTAX_CHAT`). Rules observed here: Google Chat has one
+ * level of bullets, no numbered lists, no code in quotes, code without a language, and no escape
+ * characters.
  * @param mentions `live`: tokens such as `<users/all>` remain mentions.
  */
 export function printGoogleChat(leaves: readonly Leaf[], mentions?: 'live'): PrintedPart {
   return printMarkerBlocks(leaves, mentions === 'live' ? LIVE : GOOGLE_CHAT);
 }
 
-/** Text that would be a mention, in code too; the platform does not say. */
+/**
+ * Text that would be a mention, possibly in code too; the platform's documentation does not say.
+ */
 const PERSON = /<(?=users\/)/gi;
-/** Text that would be a link. */
 const LINK = /<(?=(?:[a-z][a-z0-9+.-]{0,20}:|[^\s<>|][^<>|\n]{0,250}\|)[^<>\n]{0,250}>)/gi;
 const TOKEN = new RegExp(`${PERSON.source}|${LINK.source}`, 'gi');
 
 /**
- * Inserts an invisible character into each token that begins in this text. At its end there is a
- * marker, which has the same effect.
+ * Inserts an invisible character into each token that begins in this text. The marker at the end of
+ * the text has the same effect.
  */
 function breakTokens(text: string, tokens: RegExp, rest: string): string {
   if (!text.includes('<')) return text;
@@ -51,10 +53,9 @@ function breakTokens(text: string, tokens: RegExp, rest: string): string {
 
 /** Characters that would end the token of a link. */
 const UNFIT_IN_TOKEN = /[\s<>|\p{Cc}\p{Cf}]/gu;
-/** Characters that cannot be in the text of a link. */
 const UNFIT_IN_TEXT = /[<>|]/;
 
-/** A bare URL becomes text, which Google Chat links by itself. */
+/** A bare URL becomes text, which Google Chat links automatically. */
 function prepareLinks(runs: readonly TextRun[]): readonly TextRun[] {
   const fit = spellOutLinksUnless(runs, (text) => !UNFIT_IN_TEXT.test(text));
   return spellOutLinksUnless(fit, (text, url) => text !== url);

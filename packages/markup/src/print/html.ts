@@ -17,7 +17,6 @@ import {
   walkRuns,
 } from './lines.ts';
 
-/** The tags of the page. */
 const TAGS = {
   bold: ['<strong>', '</strong>'],
   italic: ['<em>', '</em>'],
@@ -25,12 +24,12 @@ const TAGS = {
   strike: ['<del>', '</del>'],
   spoiler: ['<span class="spoiler">', '</span>'],
   code: ['<code>', '</code>'],
-  // With its delimiters: a page that does not render formulas shows the source.
+  // The formula keeps its delimiters, so that a page without the formula library shows the source.
   math: ['<span class="math">', '</span>'],
 } as const;
 
 /**
- * Prints HTML for a page under a strict content security policy: everything escaped, no styles, no
+ * Prints HTML for a page under a strict content security policy: all text escaped, no styles, no
  * scripts, no remote pictures, and only URLs that the transform has allowed.
  */
 export function printHtml(leaves: readonly Leaf[]): PrintedPart {
@@ -98,7 +97,7 @@ function printHtmlLeaf(leaf: Leaf): string {
   }
 }
 
-/** The first text of a list item is the item itself rather than a paragraph in it. */
+/** The first text of a list item is the item itself instead of a paragraph in it. */
 function isItemTextLeaf(leaf: Leaf): boolean {
   return leaf.within.at(-1)?.type === 'item' && leaf.fresh < leaf.within.length;
 }
@@ -161,7 +160,6 @@ export function getLanguageClass(language: string | undefined): string | undefin
   return `language-${language}`;
 }
 
-/** The names of Telegram's tags. */
 const TELEGRAM_TAGS = {
   bold: 'b',
   italic: 'i',
@@ -169,11 +167,13 @@ const TELEGRAM_TAGS = {
   strike: 's',
   spoiler: 'tg-spoiler',
   code: 'code',
-  // In rich messages only.
+  // Used only in rich messages.
   math: 'tg-math',
 } as const;
 
-/** Collects markup together with what people see: Telegram counts only the latter. */
+/**
+ * Collects markup together with the visible text, because Telegram counts only the visible text.
+ */
 interface TelegramWriter {
   text: string;
   counted: string;
@@ -181,8 +181,8 @@ interface TelegramWriter {
 }
 
 /**
- * Prints Telegram's HTML. Rules observed here: one quote level, nothing inside `code` and `pre`,
- * only the four named references.
+ * Prints Telegram's HTML. Rules observed here: Telegram has one quote level, no markup inside
+ * `code` and `pre`, and only the four named references.
  */
 export function printTelegram(leaves: readonly Leaf[]): PrintedPart {
   const writer: TelegramWriter = { text: '', counted: '', entities: 0 };
@@ -201,7 +201,9 @@ export function printTelegram(leaves: readonly Leaf[]): PrintedPart {
   return writer;
 }
 
-/** The outermost quote around a leaf, which is the block. Quotes inside it are line prefixes. */
+/**
+ * The outermost quote around a leaf, which is printed as the block. Inner quotes are line prefixes.
+ */
 function findOutermostQuote(leaf: Leaf): { container: LeafContainer; index: number } | undefined {
   const index = leaf.within.findIndex(({ type }) => type === 'quote');
   const container = leaf.within[index];

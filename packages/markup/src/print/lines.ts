@@ -16,7 +16,7 @@ import {
   formatAddressAfter,
 } from '../transform/runs.ts';
 
-/** A printed part and what the platform counts of it. */
+/** A printed part and the text that the platform counts. */
 export interface PrintedPart {
   readonly text: string;
   /** The text that the length limit applies to: `text` itself, or only its visible part. */
@@ -24,13 +24,13 @@ export interface PrintedPart {
   readonly entities: number;
 }
 
-/** Deeper lists are not indented further, because a phone has no space for it. */
+/** Deeper lists are not indented further, because a phone screen is too narrow. */
 const MAX_INDENTED_LEVELS = 8;
-/** The name of a footnote may be long; this fits `[1]`. */
+/** The name of a footnote may be long; this width fits `[1]`. */
 const NOTE_INDENT = 4;
 const QUOTE = '> ';
 
-/** The prefix of a leaf's first line and of its subsequent lines. */
+/** The prefixes of a leaf's first line and of its other lines. */
 interface LinePrefix {
   readonly first: string;
   readonly rest: string;
@@ -81,14 +81,13 @@ function getEmptyLinePrefix(before: Leaf | undefined, leaf: Leaf): string {
   return prefix.trimEnd();
 }
 
-/** The common prefix of both lists. */
 export function findCommonStart<Item>(a: readonly Item[], b: readonly Item[]): readonly Item[] {
   let depth = 0;
   while (depth < a.length && a[depth] === b[depth]) depth += 1;
   return a.slice(0, depth);
 }
 
-/** What a printer does with inline content. */
+/** The functions that a printer provides for inline content. */
 interface RunVisitor {
   open(mark: RunMark): void;
   close(mark: RunMark): void;
@@ -96,8 +95,8 @@ interface RunVisitor {
 }
 
 /**
- * Converts runs back into properly nested marks: closes those that end, innermost first, and opens
- * those that begin.
+ * Converts runs back into properly nested marks: closes the marks that end, innermost first, and
+ * opens the marks that begin.
  */
 export function walkRuns(runs: readonly TextRun[], visitor: RunVisitor): void {
   const open: RunMark[] = [];
@@ -116,7 +115,7 @@ export function walkRuns(runs: readonly TextRun[], visitor: RunVisitor): void {
   closeDownTo(0);
 }
 
-/** A thematic break where no rule can be drawn. */
+/** Text for a thematic break on platforms without rules. */
 export const RULE = '———';
 
 /** Prints plain text, for terminals and logs, and as the fallback that every platform accepts. */
@@ -129,13 +128,12 @@ interface PlainOptions {
   /** Whether link URLs follow their text in parentheses. */
   readonly addresses: boolean;
   /**
-   * Text that the platform turns into a notification: without its code font, code would notify,
-   * too.
+   * Text that the platform turns into a notification: the fallback has no code font, so code would
+   * notify, too.
    */
   readonly pings?: DialectCapabilities['pings'] | undefined;
 }
 
-/** The visible text of these leaves, as plain text. */
 export function printPlainLeaves(leaves: readonly Leaf[], options: PlainOptions): string {
   let text = '';
   let before: Leaf | undefined;
@@ -167,7 +165,9 @@ export function isFixedWidth(leaf: Leaf): leaf is FixedLeaf {
   return leaf.kind !== 'text' && leaf.kind !== 'rule';
 }
 
-/** The text of a fixed-width block; the transform keeps tables only where they are native. */
+/**
+ * The text of a fixed-width block; the transform keeps tables only for dialects with native tables.
+ */
 export function formatFixed(leaf: FixedLeaf): string {
   if (leaf.kind === 'code') return leaf.text;
   if (leaf.kind === 'grid') return [...leaf.header, ...leaf.rows].join('\n');
@@ -205,7 +205,10 @@ function formatRuns(all: readonly TextRun[], { addresses, pings }: PlainOptions)
   return text;
 }
 
-/** URLs stay intact, but no URL contains an angle bracket, with which tokens of platforms begin. */
+/**
+ * URLs stay unchanged, but a URL cannot contain an angle bracket, with which tokens of platforms
+ * begin.
+ */
 function formatPlainAddress(text: string, url: string, pings: PlainOptions['pings']): string {
   const address = formatAddressAfter(text, url);
   return address.includes('<') ? deadenPlain(address, pings) : address;

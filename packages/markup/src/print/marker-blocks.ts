@@ -4,15 +4,15 @@ import { formatFixed, formatMarker, isFixedWidth, type PrintedPart, RULE } from 
 import { guardMarkers, type MarkerSyntax, markedLines } from './marker-text.ts';
 
 /**
- * A dialect of messages in lines: marks that are single characters, quotes and items that begin a
- * line, fixed-width text between three backticks, nothing nested.
+ * A line-based dialect: marks are single characters, quotes and items begin a line, fixed-width
+ * text is between three backticks, and blocks do not nest.
  */
 export interface MarkerDialect extends MarkerSyntax {
-  /** Prepares inline content, such as for links that the dialect cannot show. */
+  /** Prepares inline content, for example by replacing links that the dialect cannot show. */
   readonly prepare?: (runs: readonly TextRun[]) => readonly TextRun[];
-  /** The bullet of an item at the start of a line; all others are written as `•`. */
+  /** The bullet of an item at the start of a line; all other bullets are written as `•`. */
   readonly bullet: '-' | '•';
-  /** A written line that the platform would take for a quote or an item. */
+  /** Matches a written line that the platform would parse as a quote or an item. */
   readonly blockStart: RegExp;
   /** Writes fixed-width text. */
   readonly monospace: (text: string) => string;
@@ -20,7 +20,7 @@ export interface MarkerDialect extends MarkerSyntax {
   readonly quotesMonospace: boolean;
 }
 
-/** Prints leaves in such a dialect. */
+/** Prints leaves in a line-based dialect. */
 export function printMarkerBlocks(leaves: readonly Leaf[], dialect: MarkerDialect): PrintedPart {
   let text = '';
   let before: Leaf | undefined;
@@ -69,8 +69,8 @@ function monospaceLines(
   text: string,
   { monospace }: MarkerDialect,
 ): string[] {
-  // In a quote each line is monospace separately, because clients disagree about one that spans
-  // quoted lines.
+  // In a quote each line is monospace separately, because clients disagree about monospace text
+  // that spans quoted lines.
   const lines = quoted ? text.split('\n').map(monospace) : [monospace(text)];
   return hasMarker ? [bareMarker(first), ...lines] : lines;
 }
@@ -90,7 +90,7 @@ function textLines(
   });
 }
 
-/** Deeper lists are not indented further, because a phone has no space for it. */
+/** Deeper lists are not indented further, because a phone screen is too narrow. */
 const MAX_INDENTED_LEVELS = 4;
 /** In a proportional font four spaces are about as wide as a bullet with its margin. */
 const INDENT = '    ';
@@ -100,16 +100,17 @@ interface Position {
   /** Bullets of items that need a separate line, before a quote. */
   readonly above: string;
   readonly quoted: boolean;
-  /** Precedes the first line; ends with a bullet or number if `hasMarker`. */
+  /** The prefix of the first line; it ends with a bullet or number if `hasMarker` is set. */
   readonly first: string;
   readonly rest: string;
   readonly hasMarker: boolean;
 }
 
 /**
- * Lists exist only at the very start of a line, if at all: an item there has the dialect's bullet,
- * while nested and quoted items get a bullet character and an indent. A quote must also start its
- * line, so the bullet of an item that begins with one is above it.
+ * The platform shows a list item only at the very start of a line, if it has lists: such an item
+ * has the dialect's bullet, while nested and quoted items get a bullet character and an indent. A
+ * quote must also start its line, so when an item begins with a quote, its bullet is on the line
+ * above.
  */
 function positionOf(leaf: Leaf, dialect: MarkerDialect): Omit<Position, 'quoted'> {
   const quote = findQuote(leaf);
@@ -147,15 +148,15 @@ function itemPrefix(
   return { first, rest: INDENT.repeat(Math.min(levels, MAX_INDENTED_LEVELS)), hasMarker };
 }
 
-/** A bullet with nothing after it; platforms show their own only before text. */
+/** A bullet on a line of its own; platforms show their own bullets only before text. */
 function bareMarker(prefix: string): string {
   const marker = prefix.trimEnd();
   return marker.endsWith('-') ? `${marker.slice(0, -1)}•` : marker;
 }
 
 /**
- * A line in a quote. WhatsApp requires exactly one space and then something, so an indent consists
- * of no-break spaces and an empty line has an invisible character.
+ * WhatsApp requires exactly one space and then a visible character, so an indent consists of
+ * no-break spaces and an empty line has an invisible character.
  */
 function quoteLine(content: string): string {
   if (content.trim() === '') return QUOTE + WORD_JOINER;

@@ -21,7 +21,7 @@ export interface Stretch {
 }
 
 /**
- * The stretches that work on every client, trimmed at their ends, and the URLs outside links.
+ * The ranges that every client formats, trimmed at their ends, and the URLs outside links.
  * @param links the texts of links, in order.
  */
 export function settleStretches(
@@ -44,7 +44,7 @@ export function settleStretches(
   return { marks: sorted, addresses };
 }
 
-/** The text of a link has no marks: a mark that begins or ends in it ends before it. */
+/** The text of a link has no marks, so a mark that begins or ends in it ends before the link. */
 function keepOutOfLinks(text: string, stretch: Stretch, links: readonly Span[]): Stretch[] {
   const isTorn =
     ({ from, to }: Stretch) =>
@@ -57,7 +57,7 @@ function keepOutOfLinks(text: string, stretch: Stretch, links: readonly Span[]):
     .filter((piece) => !links.some(isTorn(piece)));
 }
 
-/** The pieces of a stretch between spans; both ordered by position. */
+/** The pieces of a range between spans; both ordered by position. */
 function subtractSpans(stretch: Stretch, spans: readonly Span[]): Stretch[] {
   const pieces: Stretch[] = [];
   let from = stretch.from;
@@ -71,7 +71,8 @@ function subtractSpans(stretch: Stretch, spans: readonly Span[]): Stretch[] {
 }
 
 /**
- * Moves whitespace at the ends outside, and punctuation that separates a mark from a word boundary.
+ * Moves whitespace at the ends outside the mark, and punctuation that separates the mark from a
+ * word boundary.
  */
 function alignToWordEdges(text: string, { type, from, to }: Stretch): Stretch[] {
   const isInside = type === 'code' ? isSafeInsideCode : isSafeInside;
@@ -94,9 +95,9 @@ function alignToWordEdges(text: string, { type, from, to }: Stretch): Stretch[] 
 }
 
 /**
- * The positions of characters in a line that some client could interpret as the start of a mark:
- * such a character could open one, and something after it could close it. Nothing else needs to be
- * changed.
+ * The positions of characters in a line that some client could parse as the start of a mark: such a
+ * character could open a mark, and a later one could close it. All other characters can stay
+ * unchanged.
  */
 export function accidentalMarks(
   text: string,
@@ -110,7 +111,7 @@ export function accidentalMarks(
   };
   for (const { type, to } of marks) note(MARKER[type], to);
   for (const at of places) if (mayClose(text, at)) note(text[at] ?? '', at);
-  // Text in a URL may count as closing, but is never changed.
+  // Text in a URL may count as closing, but the URL is never changed.
   const inAddress = spanMembership(addresses.map((span) => withoutTail(text, span)));
   return places.filter((at) => {
     if (inAddress(at)) return false;
@@ -130,7 +131,7 @@ export function literalMarkers(text: string, marks: readonly Stretch[]): number[
 }
 
 function isMarkerCode(code: number): boolean {
-  // In this order: * _ ` ~
+  // The order is: * _ ` ~
   return code === 0x2a || code === 0x5f || code === 0x60 || code === 0x7e;
 }
 
@@ -160,13 +161,12 @@ function mayClose(text: string, at: number): boolean {
   return text[at] === '`' || mayBeOutside(characterAt(text, at + 1));
 }
 
-/** Three consecutive backticks open monospace anywhere, so they are separated. */
+/** Three consecutive backticks open monospace text at any position, so they are separated. */
 function isInFence(text: string, at: number): boolean {
   if (text[at] !== '`' || text[at - 1] !== '`') return false;
   return text[at + 1] === '`' || text[at - 2] === '`';
 }
 
-/** A part of a line that no mark may touch. */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -176,7 +176,8 @@ const ADDRESS = /https?:\/\/|www\.|(?<![a-z0-9.-])[a-z0-9.-]+\.[a-z]{2,}\//i;
 
 /**
  * The URLs in a line, each up to the next whitespace or backtick, because a client may include
- * everything: with a scheme, with `www.`, or a bare host with a path, which clients also link.
+ * every other character: with a scheme, with `www.`, or a bare host with a path, which clients also
+ * link.
  * @param codes code in the line, in order; URLs in it are code.
  * @param links the texts of links, in order; URLs in them are theirs.
  */

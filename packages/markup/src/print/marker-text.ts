@@ -15,34 +15,35 @@ import {
 /** The differences between dialects whose marks are single characters, such as `*bold*`. */
 export interface MarkerSyntax {
   /**
-   * Writes text so that the platform finds no token, mention or emoji name in it. `rest` is the
-   * text after it in the line, which a token could continue with.
+   * Writes text in which the platform finds no token, mention or emoji name. `rest` is the text
+   * after it in the line, which could continue a token.
    */
   readonly escape: (text: string, place: TextPlace, rest: string) => string;
-  /** The token for a link; the text is escaped already, and undefined if it is the URL. */
+  /** The token for a link; the text is already escaped, and undefined if it equals the URL. */
   readonly link?: (url: string, text: string | undefined) => string;
-  /** On which sides of a literal marker the invisible character is that keeps it literal. */
+  /** The sides of a literal marker on which an invisible character keeps it literal. */
   readonly guards: 'before' | 'around';
 }
 
-/** Where text is; `code-beside-ticks` is code in a line that has literal backticks, too. */
+/**
+ * The position of a text; `code-beside-ticks` is code in a line that has literal backticks, too.
+ */
 export type TextPlace = 'text' | 'code' | 'code-beside-ticks';
 
 /**
- * Inline content line by line, with markers where they work on every client: marks end with the
- * line and start again on the next, inside words they are omitted, and text that only looks like a
- * mark is kept from becoming one.
+ * Writes inline content line by line, with markers where they work on every client: marks end with
+ * the line and start again on the next, inside words they are omitted, and text that only looks
+ * like a mark is kept from becoming one.
  */
 export function markedLines(runs: readonly TextRun[], syntax: MarkerSyntax): string[] {
   return plainLines(runs).map((line) => markLine(line, syntax));
 }
 
-/** The text of a link in a line. */
 interface LinkSpan extends Span {
   readonly url: string;
 }
 
-/** A line without markers, and the formats and links it should have, outermost first. */
+/** A line without markers, and its formats and links, outermost first. */
 interface PlainLine {
   text: string;
   readonly stretches: Stretch[];
@@ -74,7 +75,7 @@ function plainLines(runs: readonly TextRun[]): PlainLine[] {
     open: begin,
     close: end,
     text: (text, at) => {
-      // A link must stay on one line to be one link.
+      // A link with a line break would become several links.
       const shown = findLink(runs[at]) === undefined ? text : text.replaceAll(/\s*\n\s*/g, ' ');
       for (const [index, piece] of shown.split('\n').entries()) {
         if (index > 0) {
@@ -116,7 +117,7 @@ function markLine({ text, stretches, links }: PlainLine, syntax: MarkerSyntax): 
   return insertTokens({ text, insertions, links, escapeText, syntax });
 }
 
-/** The longest text that could be a token by accident, in UTF-16 units; links are shorter. */
+/** The longest text that could be a token by accident, in UTF-16 units; link texts are shorter. */
 const MAX_TOKEN = 600;
 
 function isBare(text: string, { url, from, to }: LinkSpan): boolean {
@@ -126,7 +127,7 @@ function isBare(text: string, { url, from, to }: LinkSpan): boolean {
 /** A URL without characters that would have to be encoded in a token. */
 const BARE = /^[^\s<>|`\p{Cc}\p{Cf}]+$/u;
 
-/** Text between two characters of a line; of several at one position, lower ranks come first. */
+/** Text inserted between two characters of a line; at the same position, lower ranks come first. */
 interface Insertion {
   readonly at: number;
   readonly text: string;
@@ -136,7 +137,7 @@ interface Insertion {
 function listGuards(places: readonly number[], { guards }: MarkerSyntax): Insertion[] {
   const before = new Set(places);
   const all = places.flatMap((at) => (guards === 'around' ? [at, at + 1] : [at]));
-  // One guard is enough between two markers.
+  // One invisible character is enough between two markers.
   return [...new Set(all)].map((at) => ({
     at,
     text: WORD_JOINER,
@@ -144,7 +145,7 @@ function listGuards(places: readonly number[], { guards }: MarkerSyntax): Insert
   }));
 }
 
-/** Keeps each marker in this text literal, whatever is beside the text. */
+/** Keeps each marker in this text literal, whatever the adjacent text is. */
 export function guardMarkers(text: string, { guards }: Pick<MarkerSyntax, 'guards'>): string {
   const after = guards === 'around' ? WORD_JOINER : '';
   return text.replaceAll(/[*_~`]/g, (marker) => WORD_JOINER + marker + after);
@@ -156,7 +157,6 @@ const AFTER_LINK_START = 3;
 
 interface MarkedLine {
   readonly text: string;
-  /** In order. */
   readonly insertions: readonly Insertion[];
   readonly links: readonly LinkSpan[];
   readonly escapeText: (from: number, to: number) => string;

@@ -1,7 +1,7 @@
 import type { RunMark, TextRun } from '../document.ts';
 import { findCommonMarks, joinEqualRuns } from '../transform/runs.ts';
 
-/** Rewrites runs so that no mark begins or ends with whitespace, except code. */
+/** Rewrites runs so that no mark except code begins or ends with whitespace. */
 export function moveSpaceOutside(runs: readonly TextRun[]): TextRun[] {
   const cut = runs.flatMap(cutSpace);
   if (!cut.some(isSpace)) return joinEqualRuns(cut);

@@ -25,8 +25,8 @@ const LIVE: MarkerDialect = { ...SLACK, escape: escapeAroundMentions };
 
 /**
  * Prints Slack's mrkdwn, for the field `text` of a message. Rules observed here: three characters
- * are written as entities, in code too, so that no text is a token; no lists, and no code in quotes;
- * code without a language; marks and emoji names have no escape character.
+ * are written as entities, in code too, so that no text is a token; Slack has no lists, no code in
+ * quotes, no language for code, and no escape character for marks and emoji names.
  * @param mentions `live`: Slack's tokens for mentions, and names after `@`, remain mentions.
  */
 export function printSlack(leaves: readonly Leaf[], mentions?: 'live'): PrintedPart {
@@ -37,12 +37,12 @@ function escapeEntities(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** Characters that would end the token of a link, or that the sending library would interpret. */
+/** Characters that would end the token of a link, or that the client library would interpret. */
 const UNFIT_IN_TOKEN = /[\s<>|`\p{Cc}\p{Cf}]/gu;
 
-/** Names of emoji; only Slack knows which exist. */
+/** Names of emoji; which of them exist depends on the Slack workspace. */
 const EMOJI = /:(?=(?:[\w'+-]{0,60}\p{L}[\p{L}\d_'+-]{0,60}|[+-]1|100|1234):)/gu;
-/** The Chat SDK turns such names into mentions, but not in what it takes for code. */
+/** The Chat SDK turns such names into mentions, except in text that it parses as code. */
 const NAME = /(?<![A-Za-z0-9_])@(?=[A-Za-z0-9_])/g;
 
 function defuse(text: string, place: TextPlace): string {

@@ -10,13 +10,13 @@ import type {
 import { closeTag, escapeHtml, getLanguageClass, openTag } from './html.ts';
 import { findCommonStart, walkRuns } from './lines.ts';
 
-/** The limits of one rich message; nesting counts blocks and formats together. */
+/** The limits of one rich message; blocks and formats share one nesting limit. */
 const MAX = { characters: 32_768, blocks: 500, levels: 16, columns: 20 } as const;
 
 /**
- * Prints leaves as the HTML of a rich message (`sendRichMessage`) if an ordinary one would lose
- * something: a heading, a table, a formula, a fold. Undefined when it would lose nothing, or when
- * they exceed the limits of a rich message.
+ * Prints leaves as the HTML of a rich message (`sendRichMessage`) if an ordinary one would lose a
+ * heading, a table, a formula or a fold. Undefined when an ordinary message loses nothing, or when
+ * the leaves exceed the limits of a rich message.
  */
 export function printTelegramRich(leaves: readonly Leaf[]): string | undefined {
   const folds = pairFolds(leaves);
@@ -41,14 +41,14 @@ function hasFormula(runs: readonly TextRun[]): boolean {
   return runs.some(({ marks }) => marks.some(({ type }) => type === 'math'));
 }
 
-/** The beginning or the end of content that is shown once its summary is tapped. */
+/** The beginning or the end of content that is hidden until its summary is tapped. */
 type FoldEdge =
   | { readonly kind: 'begin'; readonly summary: string; readonly isOpen: boolean }
   | { readonly kind: 'end' };
 
 /**
  * Finds `<details>` with its summary and `</details>`, each in a separate paragraph outside lists
- * and quotes. One without the other in the same part is shown as written, like all HTML.
+ * and quotes. An unpaired tag is shown as written, like all HTML.
  */
 function pairFolds(leaves: readonly Leaf[]): ReadonlyMap<Leaf, FoldEdge> {
   const folds = new Map<Leaf, FoldEdge>();
@@ -209,7 +209,7 @@ class RichWriter {
       text: (text, index) => {
         const marks = runs[index]?.marks ?? [];
         const isFormula = marks.some(({ type }) => type === 'math');
-        // Tags have no meaning in these two.
+        // Tags have no meaning in `code` and `pre`.
         const isRaw = isFormula || marks.some(({ type }) => type === 'code');
         const lines = (isFormula ? stripDelimiters(text) : text).split('\n');
         for (const [nth, line] of lines.entries()) {
@@ -238,7 +238,7 @@ function getTag(container: LeafContainer): string {
   return container.start === undefined ? 'ul' : 'ol';
 }
 
-/** The nesting levels of a leaf itself: a row and a cell, the formats of its text. */
+/** The nesting levels of a leaf itself: a row and a cell, and the formats of its text. */
 function countLevels(leaf: Leaf): number {
   const deepest = (runs: readonly TextRun[]) =>
     Math.max(0, ...runs.map(({ marks }) => marks.length));
@@ -254,7 +254,7 @@ const DELIMITERS = [
   ['$', '$'],
 ] as const;
 
-/** The LaTeX of a formula; a truncated one keeps what it has. */
+/** The LaTeX of a formula; a truncated formula keeps its remaining text. */
 function stripDelimiters(text: string): string {
   for (const [begin, end] of DELIMITERS) {
     const isWhole = text.length > begin.length + end.length;

@@ -15,9 +15,8 @@ const WHATSAPP: MarkerDialect = {
 };
 
 /**
- * Prints WhatsApp's text formatting. Rules observed here: marks only at word boundaries and within
- * a line, one quote level, one native list level, monospace without a language, no escape
- * character.
+ * Rules observed here: WhatsApp has marks only at word boundaries and within a line, one quote
+ * level, one native list level, monospace without a language, and no escape character.
  */
 export function printWhatsApp(leaves: readonly Leaf[]): PrintedPart {
   return printMarkerBlocks(leaves, WHATSAPP);
@@ -25,7 +24,7 @@ export function printWhatsApp(leaves: readonly Leaf[]): PrintedPart {
 
 const FENCE = '```';
 
-/** No line breaks inside the fences, because WhatsApp would show them as empty lines. */
+/** The fences contain no line breaks, because WhatsApp would show them as empty lines. */
 function toMonospace(text: string): string {
   if (text.trim() === '') return text;
   const start = text.startsWith('`') ? WORD_JOINER : '';
@@ -37,8 +36,8 @@ function toMonospace(text: string): string {
 const BARS = '||';
 
 /**
- * Spoiler marks as text, because WhatsApp's own spoilers are written that way; the bars have the
- * marks that both sides share.
+ * Spoiler marks become text, because they are WhatsApp's own syntax; the bars get the marks that
+ * both sides share.
  */
 function withBars(runs: readonly TextRun[]): readonly TextRun[] {
   if (!runs.some(isSpoiler)) return runs;

@@ -4,7 +4,7 @@ import { findLargestWithinLoad } from './cut.ts';
 
 const growing = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 60 });
 
-it('finds the largest count that fits, however unevenly the load grows', () => {
+it('finds the largest count that fits, however unevenly the sizes grow', () => {
   fc.assert(
     fc.property(growing, fc.double({ min: 0.01, max: 10, noNaN: true }), (steps, room) => {
       const load = (count: number) =>
@@ -20,7 +20,7 @@ it.each([
   [0, 0],
   [3, 1_000_000],
   [2_000, 1_000_000],
-])('tries few counts: the answer %i of %i', (answer, max) => {
+])('tries few counts to find %i of %i', (answer, max) => {
   let looked = 0;
   const load = (count: number) => {
     looked += 1;

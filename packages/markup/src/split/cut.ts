@@ -85,13 +85,12 @@ export function cutRows<Rows extends GridLeaf | TableLeaf>(
 interface CuttableText {
   readonly text: string;
   readonly rank: RankCut;
-  /** The leaf of a stretch between two offsets. */
   stretch(from: number, to: number): Leaf;
 }
 
 /**
- * The best offset for a cut: in the second half of what fits, unless that splits something that the
- * next part can hold as a whole.
+ * The best offset for a cut: in the second half of the text that fits, unless the cut splits a unit
+ * that the next part can hold as a whole.
  * @returns undefined if nothing of the text should or can be in this part.
  */
 function findBestCut(cuttable: CuttableText, space: PartSpace): number | undefined {
@@ -100,8 +99,8 @@ function findBestCut(cuttable: CuttableText, space: PartSpace): number | undefin
   let most = cutBefore(findLargestWithinLoad(cuttable.text.length - 1, load));
   while (most > 0) {
     const at = findBestUpTo(most, cuttable, space, cutBefore);
-    // Less text may need more space: a mark that works only at the end of a word
-    // needs its characters there.
+    // Less text may need more space: a mark that works only at the end of a word may need an
+    // invisible character.
     if (at === undefined || load(at) <= 1) return at;
     most = cutBefore(at - 1);
   }
@@ -124,7 +123,7 @@ function findBestUpTo(
   return space.isEmpty ? upper : undefined;
 }
 
-/** The best position in the upper half of what fits; the later one if equal. */
+/** The best position in the upper half of the text that fits; the later one if equal. */
 function findBestAbove(least: number, most: number, rank: RankCut, cutBefore: CutBefore): number {
   let best = { at: most, rank: rank(most) };
   for (let at = most - 1; at >= least && at > 0 && best.rank > 0; at -= 1) {
@@ -134,7 +133,9 @@ function findBestAbove(least: number, most: number, rank: RankCut, cutBefore: Cu
   return best.at;
 }
 
-/** The start of what would be split: the last position in the lower half that does less harm. */
+/**
+ * The start of the unit that would be split: the last position in the lower half with a lower rank.
+ */
 function findLastBelow(half: number, rank: RankCut, cutBefore: CutBefore, torn: number): number {
   let at = Math.ceil(half) - 1;
   while (at > 0 && (computeBreakHarm(rank(at)) >= torn || cutBefore(at) !== at)) at -= 1;
@@ -151,21 +152,21 @@ function computeBreakHarm(rank: number): number {
   return Math.floor(rank / BREAKS);
 }
 
-/** The space left in a part for the next leaf. */
 export interface PartSpace {
-  /** The load of the part with this beginning of the leaf; it fits up to 1. */
+  /**
+   * The size of the part with this beginning of the leaf, relative to the limit; it fits up to 1.
+   */
   load(beginning: Leaf): number;
-  /** The load of a part that contains only this stretch of the leaf. */
+  /** The size of a part that contains only this range of the leaf. */
   loadAlone(stretch: Leaf): number;
   /** More UTF-16 units than any part can hold. */
   readonly window: number;
-  /** Whether the part is empty, so that the leaf has to begin here. */
+  /** Whether the part is empty, so that the leaf has to begin in it. */
   readonly isEmpty: boolean;
-  /** The positions at which a text may be cut. */
   cutsIn(text: string): CutBefore;
 }
 
-/** The text of the first runs, at most `length` UTF-16 units of it. */
+/** The text of the first runs, truncated to `length` UTF-16 units. */
 function getTextWithin(runs: readonly TextRun[], length: number): string {
   let text = '';
   for (const run of runs) {
@@ -197,13 +198,13 @@ function hasRunText({ text }: TextRun): boolean {
  */
 type CutBefore = (at: number) => number;
 
-/** Cuts that never break what people see as one character, such as a family emoji or a flag. */
+/** Cuts that never split a user-perceived character, such as a family emoji or a flag. */
 export function createGraphemeCuts(text: string): CutBefore {
   if (isSimpleText(text)) return (at) => at;
-  // Created only when needed, because creating one costs more than most texts.
+  // The segmenter is created on demand, because creating it costs more than processing most texts.
   const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-  // Examines only the surroundings of an offset, which is a hundred times faster than iterating
-  // over the text.
+  // Only the surroundings of an offset are segmented, which is a hundred times faster than
+  // iterating over the text.
   const segments = graphemes.segment(text);
   return (at) => segments.containing(at)?.index ?? at;
 }
@@ -213,7 +214,7 @@ export function createCodePointCuts(text: string): CutBefore {
   return (at) => (isLowSurrogate(text.charCodeAt(at)) ? at - 1 : at);
 }
 
-/** Below the combining marks every unit is a separate character; this covers nearly all text. */
+/** Below the combining marks every unit is a separate character, which covers nearly all text. */
 function isSimpleText(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -227,9 +228,9 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 /**
- * The largest `count` in 0..max with a load of at most 1, given that loads never decrease. They
- * grow about evenly, so two of them predict where to probe next; every third probe halves the
- * remaining range, in case they do not.
+ * The largest `count` in 0..max whose size is at most 1, given that sizes never decrease. Sizes
+ * grow about evenly, so two of them predict the next probe; every third probe halves the remaining
+ * range, in case they do not.
  */
 export function findLargestWithinLoad(max: number, load: (count: number) => number): number {
   let low = 0;

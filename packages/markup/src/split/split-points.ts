@@ -1,25 +1,25 @@
 import type { TextRun } from '../document.ts';
 
 /**
- * The harm of a cut at an offset; lower is better. From `BREAKS` on it splits something that
- * belongs together, and each further multiple is something worse to split.
+ * The penalty for a cut at an offset; lower is better. From `BREAKS` on, the cut splits a unit, and
+ * each further multiple of it is a worse split.
  */
 export type RankCut = (at: number) => number;
 
-/** The lowest rank that splits something. */
+/** The lowest penalty that splits a unit. */
 export const BREAKS = 10;
 
 const LINE = 0;
 const SENTENCE = 1;
 const WORD = 2;
 const CHARACTER = BREAKS;
-/** Added inside a link or code span, which would no longer be one after a split. */
+/** Added inside a link or code span, which would stop being one after a split. */
 const INSIDE_SPAN = 2 * BREAKS;
 
 /** Characters that may not begin a line: closing punctuation and small kana. */
 const NOT_FIRST = `!?:;,.%…"'”’»›)]}、。，．：；！？・ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ」』）】》〉〕］｝`;
 const NOT_LAST = `“‘«‹([{¿¡「『（【《〈〔［｛`;
-/** Text written without spaces, where any two characters may be separated. */
+/** Scripts without spaces, in which any two characters may be separated. */
 const SPACELESS = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\u3000-\u303f\uff00-\uff65]/u;
 
 /** Ranks the positions in a paragraph: between lines, sentences, words, characters. */
@@ -29,12 +29,12 @@ export function rankText(runs: readonly TextRun[], text: string): RankCut {
 }
 
 function rankAt(text: string, at: number): number {
-  // Inside a Latin word, where most offsets are, nothing else needs to be examined.
+  // Inside a Latin word, where most offsets are, no other check is needed.
   if (isLatinUnit(text.charCodeAt(at - 1)) && isLatinUnit(text.charCodeAt(at))) return CHARACTER;
   const before = text[at - 1] ?? '\n';
   const after = text[at] ?? '\n';
   if (before === '\n' || after === '\n') return LINE;
-  // A cut removes all whitespace around it, so one position within it suffices.
+  // A cut removes all whitespace around it, so one position within the whitespace is enough.
   if (isBreakableSpace(before)) return CHARACTER;
   if (isBreakableSpace(after)) return rankSpace(text, at);
   if (endsWideSentence(text, at)) return SENTENCE;
@@ -86,15 +86,15 @@ function markSpans(runs: readonly TextRun[], length: number): Uint8Array {
 const STOPS = '.!?…؟۔।॥։።';
 /** Sentence-ending punctuation not followed by a space: Chinese, Japanese. */
 const WIDE_STOPS = '。！？｡．';
-/** Closing characters after a full stop, which stay with its sentence. */
+/** Closing characters after a full stop, which stay with the sentence. */
 const CLOSERS = `"'”’»›)]}」』）】》〉〕］｝`;
 /** Abbreviations that end with a full stop; a sentence rarely ends with one. */
 const SHORTENED = new Set(
   'mr mrs ms dr prof st vs cf no nr fig vol art abs approx ca bzw vgl usw inkl ggf sog'.split(' '),
 );
 /**
- * After more consecutive closers no sentence end is assumed; examining all of them would take too
- * long.
+ * After too many consecutive closers no sentence end is assumed, because examining all of them
+ * would take too long.
  */
 const MAX_CLOSERS = 8;
 const MAX_WORD = 12;
@@ -104,7 +104,8 @@ function endsSentence(text: string, end: number, next: string): boolean {
   const stop = skipClosersBackward(text, end);
   const character = text[stop] ?? ' ';
   if (WIDE_STOPS.includes(character)) return true;
-  // "Stop!" he said: after a sentence end, the text does not continue in lower case.
+  // In `"Stop!" he said`, the text after the exclamation mark continues in lower case, so no
+  // sentence ends there.
   if (!STOPS.includes(character) || /\p{Ll}/u.test(next)) return false;
   return character !== '.' || !isAbbreviation(text.slice(Math.max(0, stop - MAX_WORD), stop));
 }

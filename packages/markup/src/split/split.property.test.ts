@@ -15,7 +15,6 @@ import { PartPrinter } from '../part-printer.ts';
 import { runAllSteps } from '../steps.ts';
 import { splitLeaves, splitNumbered } from './split.ts';
 
-/** The URL of every generated link. */
 const ADDRESS = 'https://e.org/a?b=c';
 /** Only headers use these letters, because splitting repeats headers. */
 const HEADER = 'ΑΒΓΔ';
@@ -89,14 +88,14 @@ const table = fc.record({
 const rule = fc.record({ ...placed, kind: fc.constant('rule' as const) });
 
 /**
- * For tests: documents with every kind of leaf, deeply nested, with words of any script and length.
+ * Documents with every kind of leaf for tests, deeply nested, with words of any script and length.
  */
 const anyLeaves: fc.Arbitrary<Leaf[]> = fc.array(
   fc.oneof({ weight: 4, arbitrary: text }, heading, code, grid, table, rule),
   { minLength: 1, maxLength: 8 },
 );
 
-/** For tests: the content of leaves, without whitespace and without what splitting may add. */
+/** The content of leaves for tests, without whitespace and without text that splitting may add. */
 function essence(leaves: readonly Leaf[]): string {
   const said = leaves
     .map(textOf)
@@ -105,7 +104,6 @@ function essence(leaves: readonly Leaf[]): string {
   return said.replaceAll(`(${ADDRESS})`, '').replaceAll(/[ΑΒΓΔ─:·]/g, '');
 }
 
-/** For tests: the text of a leaf as one string. */
 function textOf(leaf: Leaf): string {
   return [...listLeafTexts(leaf)].join(leaf.kind === 'text' ? '' : '\n');
 }
@@ -125,13 +123,13 @@ const split = (leaves: readonly Leaf[], target: PrintedTarget) =>
   runAllSteps(splitLeaves(leaves, new PartPrinter(target)));
 
 /**
- * Targets with enough space for every generated link and list, so that nothing has to be
+ * Targets with enough space for every generated link and list, so that no leaf has to be
  * simplified.
  */
 const roomy = targets.map((target) => ({ ...target, maxLength: target.maxLength + 200 }));
 
 describe('splitting any document for any target', () => {
-  it('[M03] loses and duplicates nothing', () => {
+  it('[M03] neither loses nor duplicates text', () => {
     fc.assert(
       fc.property(anyLeaves, targets, (leaves, target) => {
         expect(essence(split(leaves, target).flat())).toBe(essence(leaves));
@@ -140,7 +138,7 @@ describe('splitting any document for any target', () => {
     );
   });
 
-  it('[M03] creates no part that is too long and none without visible content', () => {
+  it('[M03] creates no part that is too long or has no visible content', () => {
     fc.assert(
       fc.property(anyLeaves, targets, (leaves, target) => {
         for (const part of split(leaves, target)) {
@@ -152,7 +150,7 @@ describe('splitting any document for any target', () => {
     );
   });
 
-  it('[M03] never cuts what people see as one character', () => {
+  it('[M03] never cuts a user-perceived character', () => {
     const graphemes = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
     fc.assert(
       fc.property(anyLeaves, roomy, (leaves, target) => {

@@ -19,24 +19,27 @@ import {
   type PartSpace,
 } from './cut.ts';
 
-/** What the splitter needs to know about the target. */
 export interface SplitRoom {
-  /** The load of a part with these leaves; it can be sent up to 1. Grows with the leaves. */
+  /**
+   * The size of a part with these leaves, relative to the limit; the part can be sent up to 1. The
+   * size increases with the leaves.
+   */
   load(leaves: readonly Leaf[]): number;
-  /** More UTF-16 units than any part can hold; examining more would be wasted effort. */
+  /** More UTF-16 units than any part can hold, so that longer texts need not be examined. */
   readonly window: number;
 }
 
-/** Below this load, a part is filled up with half a paragraph instead of being sent so short. */
+/** Below this size, a part is filled up with half a paragraph instead of being sent so short. */
 const FULL_ENOUGH = 0.5;
 
 /**
  * Splits a document into parts that fit, at the best available positions, with a step for each
- * part. Loses and duplicates nothing; invisible text yields no part.
+ * part. No text is lost or duplicated; invisible text yields no part.
  */
 export function* splitLeaves(leaves: readonly Leaf[], room: SplitRoom): Steps<Leaf[][]> {
   const parts: Leaf[][] = [];
-  // A stack with the next leaf on top: the cost of a part does not depend on how much remains.
+  // Leaves are kept on a stack with the next one on top, so the cost of a part does not depend on
+  // the number of remaining leaves.
   const waiting = leaves.toReversed();
   while (waiting.length > 0) {
     const ahead = takeAhead(waiting, room.window);
@@ -48,7 +51,7 @@ export function* splitLeaves(leaves: readonly Leaf[], room: SplitRoom): Steps<Le
   return parts;
 }
 
-/** Takes leaves from a stack: all that are left, or more than a part can hold. */
+/** Takes leaves from the stack: all that are left, or more than a part can hold. */
 function takeAhead(waiting: Leaf[], window: number): Leaf[] {
   const ahead: Leaf[] = [];
   let length = 0;
@@ -60,15 +63,15 @@ function takeAhead(waiting: Leaf[], window: number): Leaf[] {
   return ahead;
 }
 
-/** One part and what comes after it. `head` may be empty when a leaf had to be simplified first. */
+/** One part and the leaves after it. `head` may be empty when a leaf had to be simplified first. */
 interface SplitStep {
   readonly head: Leaf[];
   readonly rest: Leaf[];
 }
 
 /**
- * Creates the next part. Its end depends on no more leaves than are needed to exceed the window.
- * @returns the very same leaves as `head` if all of them fit.
+ * The end of the part depends only on the leaves needed to exceed the window.
+ * @returns The same leaves as `head` if all of them fit.
  */
 function createNextPart(ahead: Leaf[], room: SplitRoom): SplitStep {
   if (room.load(ahead) <= 1) return { head: ahead, rest: [] };
@@ -86,7 +89,7 @@ function findGoodBoundary(
 ): SplitStep | undefined {
   let best: { count: number; rank: number } | undefined;
   let load = room.load(leaves.slice(0, fitting));
-  // The load grows roughly with the length of the leaves, which needs no printing to measure.
+  // The size grows roughly with the length of the leaves, which can be measured without printing.
   const each = load / measureContent(leaves.slice(0, fitting), room.window);
   for (let count = fitting; count > 0 && load > FULL_ENOUGH; count -= 1) {
     const rank = rankBoundary(leaves[count - 1], leaves[count]);
@@ -110,7 +113,7 @@ function isHeadingLeaf(leaf: Leaf): boolean {
   return leaf.kind === 'text' && leaf.heading !== undefined;
 }
 
-/** A line such as "Run this:" belongs to what follows. */
+/** A line such as "Run this:" belongs to the next leaf. */
 function announcesNext(leaf: Leaf): boolean {
   return leaf.kind === 'text' && /[:：]\s*$/.test(leaf.runs.at(-1)?.text.slice(-8) ?? '');
 }
@@ -135,7 +138,7 @@ function cutNext(ahead: Leaf[], fitting: number, room: SplitRoom): SplitStep {
   if (halves !== undefined) return createStepAfter(before, halves, after);
   const withoutHeadings = 1 + before.findLastIndex((leaf) => !isHeadingLeaf(leaf));
   if (withoutHeadings > 0) return splitAtBoundary(ahead, withoutHeadings);
-  // A heading that fills the part, or one before a link or row that fits only into a separate part.
+  // A heading that fills the part, or precedes a link or row that fits only into a separate part.
   if (fitting > 0) return splitAtBoundary(ahead, fitting);
   const simpler = simplifyOversized(next);
   if (simpler !== undefined) return { head: [], rest: [...simpler, ...after] };
@@ -163,8 +166,8 @@ function cutLeaf(leaf: Leaf, space: PartSpace): [Leaf, Leaf] | undefined {
 }
 
 /**
- * Splits like `splitLeaves`, and if there are several parts, ends each with a line such as `(2/5)`.
- * The line takes space like any other, so parts stay within their limit.
+ * Splits like `splitLeaves`, and ends each of several parts with a line such as `(2/5)`. The number
+ * line counts towards the limit of its part.
  * @param mostLabel a label that fills more of a part than this share, 0 to 1, is omitted from all
  * parts.
  */
@@ -175,14 +178,14 @@ export function* splitNumbered(
 ): Steps<Leaf[][]> {
   const plain = yield* splitLeaves(leaves, room);
   if (plain.length < 2) return plain;
-  // The labels themselves may increase the number of parts to one with another digit.
+  // The labels themselves may increase the number of parts, which then needs one more digit.
   for (let digits = String(plain.length).length; ; digits += 1) {
     const widest = createPartLabel('9'.repeat(digits), '9'.repeat(digits));
     if (room.load([widest]) > mostLabel) return plain;
     const load: SplitRoom['load'] = (part) => room.load([...part, widest]);
     const parts = yield* splitLeaves(leaves, { ...room, load });
-    // With less space, the structure of a quote or list may be given up, and then everything fits
-    // into one part.
+    // With less space, the structure of a quote or list may be dropped, and then the text fits into
+    // one part.
     if (parts.length < 2) return parts;
     const count = String(parts.length);
     if (count.length > digits) continue;
@@ -196,10 +199,10 @@ function createPartLabel(index: string, count: string): Leaf {
 }
 
 /**
- * The next simpler form of a leaf of which nothing fits into a part of its own, so that splitting
+ * The next simpler form of a leaf that does not fit into a part even partly, so that splitting
  * always ends: a table's first row → list item, grid → code → paragraph, paragraph → without its
  * list, then with its first words unmarked.
- * @returns undefined when it cannot be simplified further.
+ * @returns Undefined when the leaf cannot be simplified further.
  */
 function simplifyOversized(leaf: Leaf): Leaf[] | undefined {
   switch (leaf.kind) {
@@ -234,7 +237,10 @@ function simplifyText(leaf: TextLeaf): Leaf[] | undefined {
   return [{ ...leaf, runs: removeFirstMarks(first, leaf.runs) }];
 }
 
-/** Removes the marks from the first run; from all of a link, whose address is then written out. */
+/**
+ * Removes the marks from the first run, and from the whole link if the run belongs to one; the URL
+ * is then written out.
+ */
 function removeFirstMarks(first: TextRun, runs: readonly TextRun[]): TextRun[] {
   const link = findLink(first);
   const end = link === undefined ? 1 : runs.findIndex((run) => findLink(run) !== link);
@@ -246,7 +252,7 @@ function removeFirstMarks(first: TextRun, runs: readonly TextRun[]): TextRun[] {
   return [...bare, ...runs.slice(marked.length)];
 }
 
-/** Code notifies nobody, so text that was code must not either. */
+/** Code notifies no one, so text that was code must not notify anyone either. */
 function neutralizePings(text: string): string {
   return text.replaceAll('@', '@\u200b');
 }

@@ -17,8 +17,8 @@ import {
 } from './tables.ts';
 
 /**
- * The amount of literal text processed in one step, in characters, and how many of them a piece
- * counts as.
+ * The amount of literal text processed in one step, in characters, and the number of characters
+ * that a piece counts as.
  */
 const STEP = 400_000;
 const PIECE = 100;
@@ -43,7 +43,8 @@ export function* toLeaves(
   for (const [index, piece] of pieces.entries()) {
     if (piece.type === 'tree' || isStep(piece.text.length + PIECE)) yield;
     const gap = pieces[index - 1]?.endsBlank === false ? 1 : 2;
-    // Not spread into `push`, because a piece with many leaves would overflow the stack.
+    // The leaves are not spread into `push`, because a piece with many leaves would overflow the
+    // stack.
     for (const leaf of findBeginnings(draftPiece(piece, gap, context))) {
       leaves.push(finishLeaf(leaf, pings));
     }
@@ -66,7 +67,7 @@ function draftPiece(
   return draftBlocks(own, { within: [], gap }, { ...context, source });
 }
 
-/** Determines which containers begin with which leaf; those in `before` began earlier. */
+/** Determines which containers begin with which leaf; containers in `before` began earlier. */
 function findBeginnings(drafts: readonly Draft[], before: readonly LeafContainer[] = []): Leaf[] {
   const seen = new Set<LeafContainer>(before);
   return drafts.map((draft) => {
@@ -89,7 +90,7 @@ function draftLiteral(text: string, firstGap: 1 | 2): Draft[] {
     }));
 }
 
-/** URLs by definition, and the definitions that are referenced. */
+/** URLs by definition, and the referenced definitions. */
 function collectReferences(roots: readonly Root[]): {
   addresses: Map<string, string>;
   used: Set<string>;
@@ -108,32 +109,30 @@ function collectReferences(roots: readonly Root[]): {
   return { addresses, used };
 }
 
-/** A leaf for which it is not yet determined which containers begin with it. */
+/** A leaf without the information which containers begin with it. */
 type Draft = Leaf extends infer Kind ? (Kind extends Leaf ? Omit<Kind, 'fresh'> : never) : never;
 
-/** The context of block content. */
 interface BlockContext extends InlineContext {
-  /** The text that positions refer to. */
+  /** The source text that positions refer to. */
   readonly source: string;
-  /** Definitions that some reference uses; the others are shown as written. */
+  /** Definitions with at least one reference; unused ones are shown as written. */
   readonly used: ReadonlySet<string>;
   readonly pings: DialectCapabilities['pings'];
 }
 
-/** The position of the next leaf. */
 interface DraftPlace {
   readonly within: readonly LeafContainer[];
   readonly gap: 1 | 2;
 }
 
-/** The leaves of sibling blocks. Empty lines stay where the author put them. */
+/** Empty lines stay where the author put them. */
 function draftBlocks(
   nodes: readonly RootContent[],
   place: DraftPlace,
   context: BlockContext,
 ): Draft[] {
   const drafts: Draft[] = [];
-  // A block without visible content passes its empty line on to what follows.
+  // A block without visible content passes its empty line on to the next block.
   let left: 1 | 2 = 1;
   for (const [index, node] of nodes.entries()) {
     const between: 1 | 2 = getSourceGap(nodes[index - 1], node) === 2 ? 2 : left;
@@ -171,7 +170,7 @@ function draftBlock(node: RootContent, place: DraftPlace, context: BlockContext)
     case 'heading':
       return draftHeading(node, place, context);
     case 'code':
-      // It has no visible content, and no platform accepts it.
+      // The block has no visible content, and platforms refuse such messages.
       if (node.value.trim() === '') return [];
       return [{ kind: 'code', language: node.lang ?? undefined, text: node.value, ...place }];
     case 'thematicBreak':
@@ -204,8 +203,8 @@ function getSource({ position }: Nodes, { source }: BlockContext): string {
 const MIN_RULE = 3;
 
 /**
- * The line below a text that turns it into a heading unintentionally: a rule after several lines or
- * a whole sentence, or one or two characters (`--` of a signature, `=` of a sum).
+ * The underline that turns the text above it into a heading unintentionally: a rule below several
+ * lines or a whole sentence, or one or two characters (`--` of a signature, `=` of a sum).
  */
 function findAccidentalUnderline(heading: string): string | undefined {
   const lastLine = heading.lastIndexOf('\n');
@@ -258,7 +257,7 @@ function draftList(
   return list.children.flatMap((item, index): Draft[] => {
     const number = numbers[index];
     const isJump = number !== undefined && index > 0 && number !== (numbers[index - 1] ?? 0) + 1;
-    // Platforms number lists themselves.
+    // Platforms number lists automatically.
     if (isJump) inside = [...place.within, { type: 'list', start: number }];
     const marker: ItemMarker = {
       ...(number === undefined ? {} : { number }),
@@ -271,8 +270,8 @@ function draftList(
 }
 
 /**
- * The numbers of a list. Markdown counts from the first one; when the written numbers increase, or
- * count down, they refer to certain questions, or are dates or a ranking, and are kept.
+ * Markdown counts from the first number; written numbers that increase or count down refer to
+ * questions, dates or ranks, so they are kept.
  */
 function listNumbers(
   { children, start }: Extract<RootContent, { type: 'list' }>,
@@ -343,8 +342,8 @@ function draftWithoutTable(
 }
 
 /**
- * Converts a leaf for a dialect that can show more to the leaves of one that has neither headings
- * nor tables nor formulas: those that `toLeaves` would have made.
+ * Converts a leaf of a richer dialect to the leaves that `toLeaves` would have made for a dialect
+ * without headings, tables and formulas.
  */
 export function simplifyLeaf(leaf: Leaf, capabilities: DialectCapabilities): readonly Leaf[] {
   const { tables } = capabilities;
@@ -371,7 +370,10 @@ function removeFormulas(runs: readonly TextRun[]): readonly TextRun[] {
 
 type PingRules = DialectCapabilities['pings'];
 
-/** Finishes the text of a document: removes unprintable characters and defuses mentions. */
+/**
+ * Finishes the text of a document: removes unprintable characters and prevents mentions from
+ * notifying people.
+ */
 function finishLeaf(leaf: Leaf, pings: PingRules): Leaf {
   switch (leaf.kind) {
     case 'text':

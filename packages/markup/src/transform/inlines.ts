@@ -11,10 +11,8 @@ import {
   trimOuterBreaks,
 } from './runs.ts';
 
-/** The context of inline content. */
 export interface InlineContext {
   readonly capabilities: DialectCapabilities;
-  /** URLs by the identifiers of definitions. */
   readonly addresses: ReadonlyMap<string, string>;
 }
 
@@ -50,7 +48,7 @@ function flattenInlines(
       underlines += tag === 'underline' ? 1 : -1;
       return [];
     }
-    // The author put the line break after the tag only for readability of the source.
+    // The line break after the tag only makes the source more readable.
     if (afterBreak && node.type === 'text' && node.value.startsWith('\n')) {
       return flattenInline({ ...node, value: node.value.slice(1) }, inside(), context);
     }
@@ -115,7 +113,7 @@ function flattenInline(
   }
 }
 
-/** Whether a literal text is math rather than other text that is shown as written. */
+/** Whether a literal text is math. */
 function isFormulaText(text: string): boolean {
   return /^(?:\$[\s\S]+\$|\\\([\s\S]+\\\)|\\\[[\s\S]+\\\])$/.test(text);
 }
@@ -136,8 +134,8 @@ function createLinkRuns(
 }
 
 /**
- * An image becomes a link to it, named by its alternative text. Inside a link only the name is
- * kept, as for an image embedded in its URL as data, which would be pages of letters.
+ * An image becomes a link to it, named by its alternative text. Inside a link only the name of the
+ * image is kept, as for an image whose URL embeds its data, which would fill pages.
  */
 function createImageRuns(
   url: string,
@@ -163,11 +161,11 @@ function filterAllowedMarks(
   const marks = all.every(known) ? all : all.filter(known);
   if (capabilities.marksOnCode || !marks.some(({ type }) => type === 'code')) return marks;
   const counts = marks.some(({ type }) => type === 'link' || type === 'spoiler');
-  // A link's URL is content, and hidden text stays hidden; the code font is neither.
+  // A link's URL is content, and hidden text stays hidden; the code font may be dropped.
   return marks.filter(({ type }) => (counts ? type !== 'code' : type === 'code'));
 }
 
-/** Puts a mark around everything, under the dialect's rules. */
+/** Puts a mark around all runs, following the dialect's rules. */
 export function markAll(
   runs: readonly TextRun[],
   mark: RunMark,
@@ -179,11 +177,17 @@ export function markAll(
   });
 }
 
-/** As strict as emphasis: `a || b || c` in an answer about code must not change. */
+/**
+ * The rule is as strict as for emphasis, so that `a || b || c` in an answer about code stays
+ * unchanged.
+ */
 const SPOILER = /(?<![\p{L}\p{N}|\0])\|\|(?!\s)((?:(?!\|\|).)+)(?<!\s)\|\|(?![\p{L}\p{N}|\0])/gsu;
 const BARS = 2;
 
-/** Whether bars mean the norm of a vector: a letter in a formula, as in `||u|| + ||v||`. */
+/**
+ * Whether bars are the norm of a vector: a single letter between bars in a formula, as in `||u|| +
+ * ||v||`.
+ */
 function isVectorNorm(hidden: string, before: string, after: string): boolean {
   const isLetter = /^[A-Za-z\u03b1-\u03c9](?:_?\d)?$/.test(hidden);
   return isLetter && (/[=<>≤≥+*·×/-]\s?$/.test(before) || /^\s?[=<>≤≥+*·×/^²-]/.test(after));
@@ -200,7 +204,7 @@ function markSpoilers(runs: readonly InlineRun[]): readonly TextRun[] {
     const end = start + hidden.length;
     const [before, after] = [text.slice(Math.max(0, index - 2), index), text.slice(end + BARS)];
     if (isVectorNorm(hidden, before, after.slice(0, 2))) continue;
-    // A spoiler is inside the marks that all of it shares and around all others.
+    // A spoiler is inside the marks shared by its whole text and around all others.
     const shared = sliceRuns(runs, index, end + BARS).map(({ marks }) => marks);
     const outer = shared.reduce(findCommonMarks).length;
     const spoiler = sliceRuns(runs, start, end).map(({ text, marks }) => ({
@@ -213,7 +217,7 @@ function markSpoilers(runs: readonly InlineRun[]): readonly TextRun[] {
   return [...marked, ...sliceRuns(runs, from, text.length)];
 }
 
-/** The text of a run, with bars that hide nothing replaced by NUL, which no text contains. */
+/** The text of a run, with unmatched bars replaced by NUL, which never occurs in a text. */
 function replaceBars({ text, marks, literal }: InlineRun): string {
   const isCode = marks.some(({ type }) => type === 'code' || type === 'link');
   return literal || isCode ? text.replaceAll('|', '\0') : text;
@@ -236,8 +240,8 @@ export function isLineBreak(html: string): boolean {
 }
 
 /**
- * The meaningful tags among these siblings: line breaks, and underlines that begin and end here,
- * properly nested. All other HTML is text.
+ * The meaningful tags among these siblings: line breaks, and underlines that begin and end within
+ * them, properly nested. All other HTML is text.
  */
 function readTags(
   siblings: readonly PhrasingContent[],

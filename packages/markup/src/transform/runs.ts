@@ -2,8 +2,8 @@ import type { DialectCapabilities, LinkRule } from '../capabilities.ts';
 import type { RunMark, TextRun } from '../document.ts';
 
 /**
- * Removes the blank lines at the beginning and end of runs, which separate nothing.
- * @param isFlush also removes the space that their first line begins with.
+ * Removes the blank lines at the beginning and end of runs, which have no text to separate.
+ * @param isFlush also removes the space at the start of their first line.
  */
 export function trimOuterBreaks(all: readonly TextRun[], isFlush = false): TextRun[] {
   const text = all.map(getWhiteSpaceShape).join('');
@@ -14,7 +14,6 @@ export function trimOuterBreaks(all: readonly TextRun[], isFlush = false): TextR
   return sliceRuns(all, from, to);
 }
 
-/** The runs between two offsets of their text. */
 export function sliceRuns(runs: readonly TextRun[], from: number, to: number): TextRun[] {
   const sliced: TextRun[] = [];
   let at = 0;
@@ -49,19 +48,22 @@ function hasSameMarks(a: readonly RunMark[], b: readonly RunMark[]): boolean {
   return a.length === b.length && a.every((mark, index) => isSameMark(mark, b[index]));
 }
 
-/** Two links, or formulas, are the same only if they are the same one in the source. */
+/** Two links or formulas are equal only if they are the same element of the source. */
 export function isSameMark(a: RunMark, b: RunMark | undefined): boolean {
   const isOne = a.type === 'link' || a.type === 'math';
   return a === b || (!isOne && a.type === b?.type);
 }
 
-/** The marks with which both begin. */
+/** The common leading marks of two runs. */
 export function findCommonMarks(a: readonly RunMark[], b: readonly RunMark[]): readonly RunMark[] {
   const differs = a.findIndex((mark, at) => !isSameMark(mark, b[at]));
   return differs < 0 ? a : a.slice(0, differs);
 }
 
-/** Whether the dialect can show this URL as a link with text; relative and unusual URLs never. */
+/**
+ * Whether the dialect can show this URL as a link with text; relative and unusual URLs never
+ * qualify.
+ */
 export function isLinkable(url: string, rule: LinkRule): boolean {
   if (!URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);
@@ -75,7 +77,7 @@ export function showsAddress(text: string, url: string): boolean {
   return text === url || url === `http://${text}` || url === `mailto:${text}`;
 }
 
-/** Removes link marks from runs; URLs follow in parentheses, so that nothing is lost. */
+/** Removes link marks from runs; each URL follows in parentheses, so that it is not lost. */
 export function spellOutLinks(runs: readonly TextRun[]): TextRun[] {
   const out: TextRun[] = [];
   for (const [index, run] of runs.entries()) {
@@ -90,7 +92,8 @@ export function spellOutLinks(runs: readonly TextRun[]): TextRun[] {
 }
 
 /**
- * The URL after a link's text for those who cannot follow the link; empty if the text contains it.
+ * The URL after a link's text for readers who cannot follow the link; empty if the text contains
+ * it.
  */
 export function formatAddressAfter(text: string, url: string): string {
   if (url === '' || showsAddress(text, url)) return '';
@@ -103,7 +106,7 @@ export function findLink(run: TextRun | undefined): (RunMark & { type: 'link' })
 
 type PingRules = DialectCapabilities['pings'];
 
-/** Follows the first character of a defused mention: invisible, but no name begins with it. */
+/** Inserted after the first character of a mention: it is invisible, but no name begins with it. */
 const ZERO_WIDTH_SPACE = '\u200b';
 /** How far back the search for the beginning of a URL goes, in UTF-16 units. */
 const MAX_ADDRESS = 200;
@@ -113,8 +116,8 @@ const ADDRESS =
 
 /**
  * Inserts a zero-width space into each text that would notify people, usually after the `@`. Marks
- * do not protect (`@**name**` notifies); code does, as does being part of a URL, which must stay
- * intact.
+ * do not prevent a notification (`@**name**` notifies); code does, and so does a URL, which must
+ * stay unchanged.
  */
 export function deadenMentions(runs: readonly TextRun[], pings: PingRules): readonly TextRun[] {
   if (pings === undefined) return runs;

@@ -17,7 +17,8 @@ interface TableContent {
 }
 
 /**
- * Reads a table. GFM fills short rows; cells beyond the header get a column, so that none is lost.
+ * Reads a table. GFM fills short rows; cells beyond the header get a column, so that no cell is
+ * lost.
  */
 export function readTable(table: Table, context: InlineContext): TableContent {
   const rows = table.children.map(({ children }) =>
@@ -45,13 +46,13 @@ export function isEmptyCell(cell: TableCell): boolean {
  */
 const MANY = 5;
 const SHORT = 16;
-/** Wider than the space in a cell. */
+/** The separator is wider than the spaces within a cell. */
 const SIDE_BY_SIDE = '\u2003';
 
 /**
  * The text of each row as a list item: each cell after its column's name, one per line. Many short
- * cells are placed side by side, because a year of months should not fill a screen. The first row
- * names the columns that are empty in all rows.
+ * cells are placed side by side, so that a year of months does not fill a screen. The first row
+ * includes the names of columns that are empty in all rows.
  */
 export function formatRowTexts(
   header: readonly TableCell[],
@@ -75,12 +76,11 @@ export function formatRowTexts(
     : cells.map((row) => joinCells(row, '\n'));
 }
 
-/** The gap between such list items: an empty line if one of them has several lines. */
+/** The gap between row items: an empty line if one of the items has several lines. */
 export function chooseRowGap(texts: readonly (readonly TextRun[])[]): 1 | 2 {
   return texts.some((runs) => getCellText(runs).split('\n').length > 2) ? 2 : 1;
 }
 
-/** Only the column names, for a table without rows. */
 export function formatHeader(header: readonly TableCell[]): TextRun[] {
   const names = header.filter((name) => !isEmptyCell(name));
   return names.flatMap((name, index) => [
@@ -89,7 +89,7 @@ export function formatHeader(header: readonly TableCell[]): TextRun[] {
   ]);
 }
 
-/** A list with one item each, for rows below each other. */
+/** A list with one item per row. */
 export function createRowContainers(
   within: readonly LeafContainer[],
   rows: number,
@@ -115,7 +115,10 @@ function isShortText(runs: readonly TextRun[]): boolean {
   return !text.includes('\n') && measureTextWidth(text) <= SHORT;
 }
 
-/** A column's name in bold, on one line; code stays code, because it may not allow other marks. */
+/**
+ * A column's name in bold, on one line; code stays code, because a dialect may not allow other
+ * marks on code.
+ */
 function toNameRuns(name: TableCell): TextRun[] {
   return name.map(({ text, marks }) => ({
     text: text.replaceAll('\n', ' '),
@@ -134,7 +137,8 @@ const HEADER_RULE = '─';
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 /**
- * Unicode's isolates: between them text runs in its own direction and leaves the columns in order.
+ * Unicode's isolates: the text between them has its own direction, which leaves the columns in
+ * order.
  */
 const ISOLATE = ['\u2068', '\u2069'] as const;
 
@@ -190,10 +194,7 @@ function splitCellLines(cell: TableCell): string[] {
     .map((line) => line.replaceAll(/\s/g, ' ').trim());
 }
 
-/**
- * Bold text stays readable in a grid, but links in it cannot be followed, and nothing is struck or
- * hidden.
- */
+/** Bold text stays readable in a grid, but links, strikethrough and spoilers would be lost. */
 function losesMeaning(cell: TableCell): boolean {
   return cell.some(
     ({ text, marks }) =>
@@ -215,10 +216,7 @@ export function measureTextWidth(text: string): number {
   return width;
 }
 
-/**
- * Latin letters and punctuation, each a separate character, without the soft hyphen, which is
- * invisible.
- */
+/** Latin letters and punctuation, each a separate character, except the invisible soft hyphen. */
 function isLatinText(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

@@ -18,7 +18,7 @@ const skillsLayer: Layer = {
   placement: 'system',
   modes: ['full', 'minimal'],
   render({ skills }, { heading = '## Skills' }) {
-    if (skills === undefined) return createAbsent('this turn knows no skills');
+    if (skills === undefined) return createAbsent('this turn has no skills');
     const { catalogue, inline, names, left, audience } = skills;
     if (catalogue === '' && inline.length === 0) return createAbsent('no skill is eligible');
     const outlined =
@@ -41,7 +41,7 @@ function formatNotice({ names, left }: SkillSnapshot): string {
 const calledSkillsLayer: Layer = {
   id: 'called-skills',
   volatility: 'turn',
-  // Placed outside the system prompt: inside, it would invalidate the cache of everything after it
+  // The text is outside the system prompt, where it would invalidate the cache of all later text
   // for one turn.
   placement: 'user',
   modes: ['full', 'minimal'],
@@ -91,7 +91,6 @@ const mcpPromptsLayer: Layer = {
   },
 };
 
-/** The resources that the agent can read on demand. */
 const resourcesLayer: Layer = {
   id: 'resources',
   volatility: 'session',
@@ -157,7 +156,7 @@ const sandboxLayer: Layer = {
   },
 };
 
-/** Commands choose these names, so a name that could pass for a sentence is not shown (P18). */
+/** Commands choose these names, so a name that could be mistaken for a sentence is hidden (P18). */
 function formatFiles({ files = [], totalFileCharacters = files.length }: SandboxNote): string {
   if (files.length === 0) return '';
   const lines = files.map(({ name, size }) => {
@@ -170,7 +169,10 @@ function formatFiles({ files = [], totalFileCharacters = files.length }: Sandbox
   return ['\nFiles that are there besides Markdown:', ...lines, ...cut].join('\n');
 }
 
-/** The audience for the sandbox: files that commands can reach belong to the owner. */
+/**
+ * The sandbox is shown only to the owner, because files that commands can reach belong to the
+ * owner.
+ */
 function getSandboxAudience(reader: Reader): Audience {
   return reader.kind === 'owner' ? { kind: 'owner' } : createChatPart(reader, '', '').audience;
 }

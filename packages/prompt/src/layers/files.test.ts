@@ -22,7 +22,7 @@ async function render(context: PromptContext, options = entry ?? {}): Promise<La
   return output;
 }
 
-/** Counts how many characters of each file are shown, using letters that occur nowhere else. */
+/** Counts the shown characters of each file, whose letters occur nowhere else in the prompt. */
 const shownOf = (text: string): number[] =>
   ['ä', 'ö', 'ü'].map((letter) => text.split(letter).length - 1);
 
@@ -47,7 +47,7 @@ describe('the files in layout mushroom', () => {
     expect(cut).toEqual({ shown: 12_000, total: 18_000 });
   });
 
-  it('[P04] [P10] never exceed the limit of each file and of all, and always say what is missing', async () => {
+  it('[P04] [P10] never exceed the limits per file and in total, and always state what is missing', async () => {
     const sizes = fc.array(fc.nat({ max: 9_000 }), { minLength: 3, maxLength: 3 });
     const limits = fc.record({
       characters: fc.integer({ min: 1, max: 5_000 }),
@@ -74,7 +74,7 @@ describe('the files in layout mushroom', () => {
     );
   });
 
-  it('[P04] [P10] share 12,000 characters if a layout names a fourth; the last ones say what is missing', async () => {
+  it('[P04] [P10] share 12,000 characters when a layout names a fourth file; the last files are marked as truncated', async () => {
     const files = ['AGENTS.md', 'SOUL.md', 'IDENTITY.md', 'TOOLS.md', 'USER.md'];
     const sizes = [5_000, 3_900, 4_000, 2_000, 700];
     const texts = Object.fromEntries(
@@ -92,7 +92,7 @@ describe('the files in layout mushroom', () => {
     expect(cut).toEqual({ shown: 12_000, total: 15_600 });
   });
 
-  it('[P02] are absent if there are none, and the report names them', async () => {
+  it('[P02] are absent when they do not exist, and the report names them', async () => {
     expect(await workspaceContextLayer.render(createContext(), entry ?? {})).toEqual({
       absent: 'AGENTS.md: missing; SOUL.md: missing; IDENTITY.md: missing',
     });

@@ -18,11 +18,11 @@ import { findNarrowestAudience } from '../text.ts';
 interface FileUse {
   /** The purpose of the file, shown to the model. */
   readonly purpose: string;
-  /** The prompt modes that include it (P07). */
+  /** The prompt modes that include the file (P07). */
   readonly modes: readonly PromptMode[];
   /**
-   * Returns why the file does not belong in this turn, or null if it does. If absent, the file
-   * always belongs.
+   * Returns why the file is omitted in this turn, or null when it is included. When absent, the
+   * file is always included.
    */
   readonly misplaced?: (context: PromptContext) => string | null;
 }
@@ -65,7 +65,7 @@ const USES: Readonly<Record<string, FileUse>> = {
   'BOOT.md': {
     purpose: 'Parley has just started. Do what this asks, once.',
     modes: ['full', 'minimal'],
-    misplaced: ({ boot }) => (boot === true ? null : 'not the turn after a start'),
+    misplaced: ({ boot }) => (boot === true ? null : 'not the first turn after a start'),
   },
 };
 
@@ -85,10 +85,10 @@ export async function readContextFile(
 ): Promise<WorkspaceFile | Absent> {
   const { misplaced } = USES[file] ?? {};
   const { mode = 'full', skipContextFiles = false } = context;
-  if (!isInMode(getFileModes(file), mode)) return createAbsent(`${file}: left out in ${mode} mode`);
+  if (!isInMode(getFileModes(file), mode)) return createAbsent(`${file}: omitted in ${mode} mode`);
   const why = misplaced?.(context) ?? null;
   if (why !== null) return createAbsent(`${file}: ${why}`);
-  // A file for a certain occasion is a task, not context.
+  // A file for a specific occasion is a task, not context.
   if (skipContextFiles && misplaced === undefined)
     return createAbsent(`${file}: skipContextFiles is on`);
   const found = await context.view.read(file, limit);
@@ -99,8 +99,8 @@ export async function readContextFile(
 }
 
 /**
- * The note that replaces an unreadable file (W10). Without it the model would act as if the owner
- * had written nothing.
+ * The note that replaces an unreadable file (W10). Without the note, the model would act as if the
+ * owner's file were empty.
  */
 function createUnreadableNote(
   { reader }: PromptContext,
@@ -114,7 +114,6 @@ function createUnreadableNote(
 
 interface WorkspaceFileLayer {
   readonly id: LayerId;
-  /** Its path in the workspace. */
   readonly file: string;
   readonly volatility: Volatility;
 }
@@ -176,8 +175,7 @@ const workspaceContextLayer: Layer = {
 };
 
 /**
- * Reads all files first and truncates them afterwards, when it is known how much space the others
- * leave.
+ * Reads all files first and truncates them afterwards, when the space used by the others is known.
  */
 async function readWithin(
   context: PromptContext,
@@ -198,7 +196,7 @@ async function readWithin(
   return { found, missing: read.flatMap((file) => ('absent' in file ? [file.absent] : [])) };
 }
 
-/** The number of characters from the file itself, without the line that states the truncation. */
+/** The number of characters from the file itself, without the truncation note. */
 function countShown({ text, cut }: WorkspaceFile): number {
   return cut?.shown ?? text.length;
 }
@@ -213,7 +211,7 @@ function sumCuts(files: readonly WorkspaceFile[]): Cut | null {
 const RANKED_FILES = ['AGENTS.md', 'USER.md', 'SOUL.md', 'IDENTITY.md'];
 const ORDER = ['Safety', ...RANKED_FILES].join(' > ');
 
-/** Which file takes precedence if two disagree (P08). */
+/** A rule for which file takes precedence when two contradict each other (P08). */
 const conflictOrderLayer: Layer = {
   id: 'conflict-order',
   volatility: 'static',
@@ -227,11 +225,11 @@ const conflictOrderLayer: Layer = {
       const text = `${heading}\nWhere two of these disagree, the earlier one counts: ${ORDER}`;
       return createOpenPart(text);
     }
-    return createAbsent('there are no files to disagree');
+    return createAbsent('there are no files to rank');
   },
 };
 
-/** The agent's persona (P14); if none was chosen, the file that the layout names instead. */
+/** The agent's persona (P14); without one, the file that the layout names instead. */
 const personaLayer: Layer = {
   id: 'persona',
   volatility: 'session',
@@ -249,21 +247,22 @@ const personaLayer: Layer = {
 /** The placeholder for the generated list in TOOLS.md (P06). */
 const PLACEHOLDER = '{tools_description}';
 
-/** Inserts the list at its placeholder in the notes, or before the notes if they have none. */
+/** Inserts the list at its placeholder in the notes, or before notes without a placeholder. */
 export function fillTools(notes: string, list: string): string {
   if (!notes.includes(PLACEHOLDER)) return `${list}\n\n${notes}`;
-  // Uses a function, because a tool's text may contain patterns that `replace` would interpret.
+  // The replacement is a function, because a tool's text may contain patterns that `replace` would
+  // interpret.
   return notes.replaceAll(PLACEHOLDER, () => list);
 }
 
-/** The same notes if the list is in a separate section. */
+/** Notes for a layout with the list in a separate section. */
 function pointToTools(notes: string): string {
   return notes.replaceAll(PLACEHOLDER, '(The list of your tools stands above.)');
 }
 
 /**
- * How the workspace path appears in the prompt: with `~` for the operator's home folder, and only
- * as its name for guests.
+ * The workspace path as shown in the prompt: with `~` for the operator's home folder, and only the
+ * folder's name for guests.
  */
 export function formatWorkspacePath({
   facts: { workspace },
@@ -276,7 +275,7 @@ export function formatWorkspacePath({
   return workspace.startsWith(`${home}/`) ? `~${workspace.slice(home.length)}` : workspace;
 }
 
-/** The layers that show the workspace's own files. */
+/** Layers that show the workspace's own files. */
 export const fileLayers: readonly Layer[] = [
   createWorkspaceFileLayer({ id: 'soul-file', file: 'SOUL.md', volatility: 'static' }),
   createWorkspaceFileLayer({ id: 'identity-file', file: 'IDENTITY.md', volatility: 'static' }),

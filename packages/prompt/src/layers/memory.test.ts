@@ -33,7 +33,7 @@ describe('the daily notes', () => {
     });
   });
 
-  it('[P08] cover as many days as the layout says', async () => {
+  it('[P08] cover the number of days that the layout sets', async () => {
     const notes = ['21', '20', '19'].map((day) => [`memory/2026-11-${day}.md`, `of ${day}`]);
     const view = createView(OWNER, Object.fromEntries(notes));
     const days = async (shown: number) => {
@@ -46,7 +46,7 @@ describe('the daily notes', () => {
     expect(await days(0)).toEqual({ absent: 'the settings show no daily notes' });
   });
 
-  it('[P02] are absent if nobody wrote any', async () => {
+  it('[P02] are absent when no notes exist', async () => {
     expect(await dailyNotesLayer.render(createContext(), {})).toEqual({
       absent: 'yesterday: missing; today: missing',
     });
@@ -69,7 +69,7 @@ describe('the memory of a group', () => {
     },
   );
 
-  it('[P18] cannot begin a section of the prompt', async () => {
+  it('[P18] cannot start a section of the prompt', async () => {
     const facts = { ...FACTS, chatType: 'group' } as const;
     const output = await groupMemoryLayer.render(createContext({ reader: GUEST, view, facts }), {});
     expect('text' in output ? output.text : '## Safety').not.toMatch(/^## Safety/m);

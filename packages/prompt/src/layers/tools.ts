@@ -27,7 +27,7 @@ export function createToolsLayer(): Layer {
       const { heading: title = '## Tools', files: [file] = [], characters } = options;
       const { detailed = false, guided = false } = options;
       const { tools, reader } = context;
-      if (tools === undefined) return createAbsent('it was not said which tools there are');
+      if (tools === undefined) return createAbsent('the list of tools is unknown');
       const described = detailed ? describeInDetail(tools) : describe(tools);
       const choice = guided ? listToolRules(tools) : [];
       const heading = choice.length === 0 ? title : [title, ...choice, ''].join('\n');
@@ -58,13 +58,15 @@ const TIERS: readonly (readonly [ToolTier, string])[] = [
   ['knowledge-base', 'Knowledge base'],
 ];
 
-/** Without this, a model promises lookups, memories and reminders that it cannot deliver. */
+/**
+ * Without this section, a model promises lookups, memories and reminders that it cannot deliver.
+ */
 const NO_TOOLS =
   'You have no tools in this chat: you can read messages, and what people attach to them as far as it is shown to you, and answer.';
 
 /**
- * Returns a function that describes tools, once per list: the list object stays the same as long as
- * the tools do.
+ * Returns a function that describes tools, cached by the list object, which stays the same until
+ * the tools change.
  */
 function createToolDescriber(isDetailed: boolean): (tools: readonly ToolNote[]) => string {
   const known = new WeakMap<readonly ToolNote[], string>();
@@ -77,7 +79,7 @@ function createToolDescriber(isDetailed: boolean): (tools: readonly ToolNote[]) 
   };
 }
 
-/** Describes the registered tools by tier, with the descriptions by their authors (P11). */
+/** Describes the registered tools by tier, with their authors' descriptions (P11). */
 function describeTools(tools: readonly ToolNote[], isDetailed: boolean): string {
   if (tools.length === 0) return NO_TOOLS;
   const groups = TIERS.flatMap(([tier, heading]) => {
@@ -117,7 +119,7 @@ function listToolRules(tools: readonly ToolNote[]): readonly string[] {
 
 const MAX_PARAMETERS = 20;
 
-/** The fields of a parameter that are shown; MCP servers may add arbitrary others. */
+/** The schema fields that are shown for a parameter; MCP servers may add arbitrary others. */
 const Parameter = z.looseObject({
   type: z.unknown().optional(),
   enum: z.unknown().optional(),
@@ -150,7 +152,7 @@ function formatParameterType({ type, enum: choices, anyOf }: z.infer<typeof Para
 }
 
 /**
- * The abilities that people expect of an agent, with the tools for each. A test checks them against
+ * The abilities that people expect of an agent, with the tools for each. A test compares these with
  * the built-in tools.
  */
 export const EXPECTED_ABILITIES: readonly (readonly [ability: string, tools: readonly string[]])[] =
@@ -169,7 +171,7 @@ export const EXPECTED_ABILITIES: readonly (readonly [ability: string, tools: rea
   ];
 
 /**
- * The abilities that the agent has here and those it lacks, derived from its actual tools, the mode
+ * The abilities that the agent has and lacks in this chat, derived from its actual tools, the mode
  * and the reader (P06).
  */
 export const abilitiesLayer: Layer = {
@@ -179,7 +181,7 @@ export const abilitiesLayer: Layer = {
   modes: ['full', 'minimal'],
   render(context, { heading = '## Abilities and Limits' }) {
     const { tools, reader } = context;
-    if (tools === undefined) return createAbsent('it was not said which tools there are');
+    if (tools === undefined) return createAbsent('the list of tools is unknown');
     const usable = tools.filter(({ placeholder }) => placeholder !== true);
     const able = TIERS.flatMap(([tier, name]) => {
       const names = usable.filter((tool) => tool.tier === tier).map((tool) => `\`${tool.name}\``);
@@ -200,7 +202,7 @@ export const abilitiesLayer: Layer = {
   },
 };
 
-/** The limits of a turn. Runs without a person and sub-agents have separate limits. */
+/** Runs without a person and sub-agents have separate limits. */
 function listBounds({ mode = 'full', facts, turnLimits }: PromptContext): readonly string[] {
   if (mode !== 'full' || facts.heartbeat || turnLimits === undefined) return [];
   const { steps, minutes } = turnLimits;
@@ -231,7 +233,7 @@ function listLimits(
   ];
 }
 
-/** Whether commands can be run with these tools. */
+/** Whether these tools can run commands. */
 export function canRunCommands(tools: readonly ToolNote[] = []): boolean {
   return tools.some(({ name, placeholder }) => name === 'exec' && placeholder !== true);
 }

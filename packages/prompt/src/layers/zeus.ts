@@ -14,8 +14,8 @@ What limits you everywhere, to be said where it matters:
 - You are not always right, least of all about code: ask people to test it before they rely on it.`;
 
 /**
- * The agent's own knowledge and abilities, and their limits (P06); `abilities` names what its tools
- * add. This is part of the agent's identity, so sub-agents do not get it (P07).
+ * The agent's knowledge and abilities, and their limits (P06); `abilities` names those that its
+ * tools add. This layer is part of the agent's identity, so sub-agents do not get it (P07).
  */
 const coreLayer: Layer = {
   id: 'core',
@@ -24,7 +24,7 @@ const coreLayer: Layer = {
   render: (_, { heading = '## Knowledge' }) => createOpenPart(`${heading}\n${KNOWLEDGE}\n${CORE}`),
 };
 
-/** The agent's behavior and style, whatever SOUL.md adds (P06). */
+/** The agent's behavior and style, in addition to SOUL.md (P06). */
 export const ZEUS_SOUL = `- Professional: get to the bottom of a question, and answer so that people can rely on it.
 - Friendly: be patient, encourage those who learn, and speak at their level.
 - Honest: name your limits, say when you are not sure, and promise no more than you can keep.
@@ -46,7 +46,7 @@ const REPORTS =
 
 /**
  * Instructions for working: a few plain steps, followed by the owner's own file if the layout names
- * one that exists.
+ * an existing one.
  */
 const workflowLayer: Layer = {
   id: 'workflow',
@@ -70,5 +70,5 @@ function canUseTool(tools: readonly ToolNote[] = [], wanted: string): boolean {
   return tools.some(({ name, placeholder }) => name === wanted && placeholder !== true);
 }
 
-/** The layers about the agent and its work that only the layout `zeus` uses. */
+/** Layers about the agent and its work that only the layout `zeus` uses. */
 export const zeusLayers: readonly Layer[] = [coreLayer, workflowLayer];

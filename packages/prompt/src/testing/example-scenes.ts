@@ -16,9 +16,9 @@ import {
   SKILLS,
 } from './example-turn.ts';
 
-/** One turn in one chat, with everything that such a turn may know. */
+/** One turn in one chat, with all the context that such a turn may have. */
 export interface PromptScene {
-  /** The title of its page. */
+  /** The title of the scene's page. */
   readonly title: string;
   readonly workspace: ExampleWorkspace;
   readonly context: Omit<PromptContext, 'view' | 'identity' | 'home' | 'clockMinutes'>;
@@ -113,7 +113,7 @@ const WHATSAPP_GROUP: PromptScene = {
 };
 
 /**
- * A real run sends the bytes of its golden file; a test in the package `agent` checks this (H10).
+ * A real run sends the bytes of the golden file; a test in the package `agent` checks this (H10).
  */
 const HEARTBEAT: PromptScene = {
   title: 'A heartbeat',
@@ -203,7 +203,6 @@ const NO_WORKSPACE: PromptScene = {
   },
 };
 
-/** For the test of a real run. */
 export {
   createExampleWorkspace as exampleWorkspace,
   HEARTBEAT_FEATURES,
@@ -226,7 +225,6 @@ export const SCENES: Readonly<Record<string, PromptScene>> = {
 /** The readers of the scenes with a group memory. */
 export const GROUP_READERS: readonly Reader[] = [DISCORD_READER, WHATSAPP_READER];
 
-/** The whole context of a scene, seen through its workspace. */
 export async function createSceneContext(
   { context }: PromptScene,
   workspace: Workspace,

@@ -158,7 +158,7 @@ export const SKILLS: SkillSnapshot = {
   audience: EVERYONE,
 };
 
-/** The features that sources fill in for the owner's direct chat. */
+/** The features that sources provide for the owner's direct chat. */
 export const OWNER_FEATURES: PromptFeatures = {
   owners: ACCOUNTS,
   tools: TOOLS,
@@ -231,8 +231,8 @@ const {
 } = present;
 
 /**
- * The features for a heartbeat run: without the conversation, the memory and the tools that it does
- * not need.
+ * The features for a heartbeat run, without the conversation, memory and tools that it does not
+ * need.
  */
 export const HEARTBEAT_FEATURES: PromptFeatures = {
   ...lasting,
@@ -241,7 +241,7 @@ export const HEARTBEAT_FEATURES: PromptFeatures = {
   ),
 };
 
-/** The features that sources fill in for everyone else, without anything private. */
+/** The features that sources provide for everyone else, without private text. */
 export function createGuestFeatures(conversationId: string): PromptFeatures {
   const here: Audience = { kind: 'conversation', conversationId };
   return {
@@ -264,7 +264,7 @@ export function createGuestFeatures(conversationId: string): PromptFeatures {
 }
 
 /**
- * A workspace that has been in use: it contains every file that Parley knows, some of them private.
+ * A workspace that has been in use: it contains every file that Parley reads, some of them private.
  */
 const LIVED_IN: Readonly<Record<string, string>> = {
   'AGENTS.md': `# How you work here
@@ -308,10 +308,10 @@ This folder is your home. Your owner may rewrite any of it.`,
 const OF_THE_GROUP = `- The reading circle meets on the last Friday of the month.
 - Cy reads only on paper.`;
 
-/** Which workspace a scene has. `none`: a folder without a single file. */
+/** `none` is a folder without files. */
 export type ExampleWorkspace = 'lived-in' | 'new' | 'none';
 
-/** Creates one in `base`, with a memory for the conversation of each group in `groups`. */
+/** Creates a workspace in `base`, with a memory for the conversation of each group in `groups`. */
 export async function createExampleWorkspace(
   kind: ExampleWorkspace,
   base: string,

@@ -243,7 +243,7 @@ describe('parley prompt on a preview', () => {
   it('[P07] [P17] uses the requested layout, mode and heartbeat', async () => {
     expect(await prompt('--channel', 'web', '--layout', 'openclaw', '--mode', 'minimal')).toBe(0);
     expect(written.out).toContain('layout openclaw');
-    expect(written.out).toContain('left out in minimal mode');
+    expect(written.out).toContain('omitted in minimal mode');
     written.out = '';
     expect(await prompt('--channel', 'web', '--heartbeat', '--json')).toBe(0);
     expect(written.out).toContain('every 30 min');
