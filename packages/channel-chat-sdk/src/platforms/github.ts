@@ -45,7 +45,10 @@ const thread: IdForm = {
   },
 };
 
-/** GitHub: comments on issues and pull requests. A repository is a group, an issue a thread. */
+/**
+ * GitHub: comments on issues and pull requests. Each repository is a group, and each issue a
+ * thread.
+ */
 export const github: Platform = {
   use: '@chat-adapter/github',
   version: '4.39.0',

@@ -24,7 +24,7 @@ const person = idForm(
 
 const SPACE = /^(spaces\/[\w-]{5,})$/;
 
-/** A space as its link has it, without `spaces/`. */
+/** The id of a space as in its link, without `spaces/`. */
 const LINKS = [
   /^https:\/\/chat\.google\.com\/(?:app\/chat|room|dm|u\/\d+\/app\/chat)\/([\w-]{5,})/,
   /^https:\/\/mail\.google\.com\/(?:mail|chat)\/u\/\d+\/#chat\/(?:space|dm)\/([\w-]{5,})/,
@@ -54,7 +54,7 @@ const direct = spaceForm(
 );
 const THREAD = /^spaces\/[\w-]+\/threads\/[\w-]+$/;
 
-/** In messages the name of a thread is written in base64url, because ids are parts of other ids. */
+/** Messages name a thread in base64url, because thread ids are embedded in other ids. */
 const thread: IdForm = {
   expected: 'a thread of Google Chat, such as spaces/AAAA1234567/threads/BBBB',
   howToFind: '"parley conversations" shows it',
@@ -76,7 +76,10 @@ const Key = z.looseObject(
   { error: KEY_FILE },
 );
 
-/** The key file as text, as a secret file or the environment holds it, or as a block. */
+/**
+ * The service account's key file as text (from a secret file or the environment) or as a YAML
+ * block.
+ */
 const credentials = z
   .union([z.string().transform(parseKey).pipe(Key), Key])
   .optional()

@@ -47,7 +47,9 @@ const thread: IdForm = {
   },
 };
 
-/** Linear: comments on issues. An issue is a group, a comment with its replies a thread. */
+/**
+ * Linear: comments on issues. Each issue is a group, and each comment with its replies a thread.
+ */
 export const linear: Platform = {
   use: '@chat-adapter/linear',
   version: '4.41.0',

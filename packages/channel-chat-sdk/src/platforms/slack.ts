@@ -60,7 +60,7 @@ const thread = idForm(
   [/^(\d{10}\.\d{6})$/],
 );
 
-/** Slack, for one workspace for each account. */
+/** Slack, with one workspace per account. */
 export const slack: Platform = {
   use: '@chat-adapter/slack',
   version: '4.41.1',
@@ -152,7 +152,7 @@ const SECRETS_OF = {
   either: [['appToken'], ['signingSecret']],
 };
 
-/** How messages arrive, if the settings leave that to the secrets. */
+/** How messages arrive if the settings do not choose a mode: the secrets decide. */
 function modeOf({ mode, appToken, signingSecret }: GivenOptions): 'webhook' | 'socket' {
   if (mode === 'webhook' || mode === 'socket') return mode;
   return appToken !== undefined && signingSecret === undefined ? 'socket' : 'webhook';

@@ -67,7 +67,7 @@ const thread = idForm(
   [/^(\d{13})$/],
 );
 
-/** Microsoft Teams, through a bot of Azure. */
+/** Microsoft Teams, through an Azure bot. */
 export const teams: Platform = {
   use: '@chat-adapter/teams',
   version: '4.41.0',

@@ -1,7 +1,10 @@
 import { explainPhoneNumber, findPhoneNumber, type IdForm, trimCopiedId } from '@parley/core';
 import { apiUrl, digits, idForm, matching, type Platform, userName, words } from './platform.ts';
 
-/** The id that Meta gives a person for one business: the country, a full stop, letters and digits. */
+/**
+ * The id that Meta assigns to a person for one business: the country code, a period, letters and
+ * digits.
+ */
 const BUSINESS_SCOPED = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
 
 const person: IdForm = {
@@ -23,7 +26,7 @@ const direct = idForm(
   [/^(\d{5,}:\S+)$/],
 );
 
-/** WhatsApp Business Platform (Cloud API) of Meta, for a number of a business. */
+/** Meta's WhatsApp Business Platform (Cloud API), for a business phone number. */
 export const whatsappCloud: Platform = {
   use: '@chat-adapter/whatsapp',
   version: '4.41.1',
