@@ -79,7 +79,7 @@ describe('a channel whose settings name a package with `use`', () => {
     ]);
   });
 
-  it('[F15] warns about misspelt keys and options and suggests the right ones', () => {
+  it('[F15] warns about misspelled keys and options and suggests the right ones', () => {
     const yaml = `channels: { slack: { ${SLACK.replace(' }', ', botUserid: U1 }')}, acess: {} } }`;
     expect(load(yaml, TOKEN).warnings).toEqual([
       expect.objectContaining({ path: 'channels.slack.options.botUserid', nearest: 'botUserId' }),
@@ -109,7 +109,7 @@ describe('a channel whose settings name a package with `use`', () => {
     ['@chat-sdk/teams', '@chat-adapter/teams'],
     ['google-chat', '@chat-adapter/gchat'],
   ])(
-    '[F15] suggests the intended adapter instead of offering to install a misspelt package: %s',
+    '[F15] suggests the intended adapter instead of offering to install a misspelled package: %s',
     (use, nearest) => {
       const result = load(`channels: { chat: { use: '${use}' } }`);
       const found = result.channels['chat/default'];

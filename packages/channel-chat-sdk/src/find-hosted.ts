@@ -89,7 +89,7 @@ function judge(
   if (refusal !== undefined) return refused(refusal);
   if (isInstalled(library.name)) return { kind: 'hosted', facts };
   const meant = isKnown ? undefined : meantAdapter(use, nearestWord);
-  // A misspelt name may belong to a stranger's package, so Parley does not offer to install it.
+  // A misspelled name may belong to a stranger's package, so Parley does not offer to install it.
   if (meant !== undefined) return refused('an adapter that is installed', meant);
   const line = formatInstallCommand([`${library.name}@${library.version}`]);
   const remark = { expected: `a package that is installed; "${line}" installs it` };

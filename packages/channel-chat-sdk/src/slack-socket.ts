@@ -90,7 +90,7 @@ export class SlackSocket {
     );
     if (response.status !== 200) return;
     await ack().catch((error: unknown) => {
-      // Slack sends the event again on the next connection; the inbox knows it then.
+      // Slack sends the event again on the next connection, and the inbox recognizes the repeat.
       log.debug({ reason: reasonOf(error) }, 'an event could not be acknowledged');
     });
   }
@@ -102,7 +102,10 @@ export class SlackSocket {
     await Promise.race([client.disconnect().catch(() => undefined), promise]);
   }
 
-  /** The client is installed with the adapter, possibly next to it. */
+  /**
+   * The socket client is a dependency of the adapter, so it may be nested below or installed beside
+   * it.
+   */
   async #client(): Promise<SocketClient> {
     const { appToken, apiUrl, log } = this.#deps;
     const near = requireFrom(import.meta.resolve('@chat-adapter/slack'));
@@ -113,7 +116,7 @@ export class SlackSocket {
     return new SocketModeClient({
       appToken,
       logger: clientLogger(log),
-      // Its own reconnecting fails without telling anyone.
+      // The client's automatic reconnect fails silently.
       autoReconnectEnabled: false,
       clientOptions: {
         retryConfig: { retries: 0 },
@@ -123,7 +126,7 @@ export class SlackSocket {
   }
 }
 
-/** The token for socket mode; undefined when the options ask for webhooks. */
+/** The token for socket mode; undefined if the options choose webhooks. */
 export function socketToken(options: Readonly<Record<string, unknown>>): string | undefined {
   const { mode, appToken } = options;
   if (mode !== 'socket') return undefined;

@@ -213,7 +213,7 @@ describe('a call', () => {
       expect(String((error as Error).stack)).not.toContain(TOKEN);
   });
 
-  it('is reported as sent once the whole request has been written, before the response arrives', async () => {
+  it('reports the call as sent once the whole request is written, before the response arrives', async () => {
     const order: string[] = [];
     const call = await callsTo((request, response) => {
       request.resume().on('end', () => {

@@ -60,8 +60,7 @@ export function aloneResponse(
 
 /**
  * The only recipient on a route; undefined when it leads to everyone in the chat. In a conversation
- * between one person and the bot, a later message that answers nothing is also sent only to that
- * person.
+ * between one person and the bot, an unprompted message is also sent only to that person.
  */
 export function aloneOn({
   response,
@@ -75,7 +74,8 @@ export function aloneOn({
 }
 
 /**
- * Whether an answer there, and the typing indicator, must be hidden from everyone else in the chat.
+ * Whether answers on a route, and the typing indicator, must be hidden from everyone else in the
+ * chat.
  */
 export function isAlone({ response, threadId }: ChatAddress): boolean {
   return response !== undefined || placeOfThread(threadId).kind === 'alone';
@@ -84,7 +84,7 @@ export function isAlone({ response, threadId }: ChatAddress): boolean {
 /**
  * The ways to send an answer to one person, in the order they are tried: as a reply to their
  * message; as a separate ephemeral message, which only bots that are administrators may send; in
- * their direct chat, if they have started one. It is never sent to everyone.
+ * their direct chat, if they have started one. The answer is never sent to everyone.
  */
 const WAYS = ['answer', 'ephemeral', 'direct'] as const;
 export type AloneWay = (typeof WAYS)[number];
@@ -94,7 +94,7 @@ export function firstWay({ message, query }: Alone): AloneWay {
   return message === undefined && query === undefined ? 'ephemeral' : 'answer';
 }
 
-/** The fallback to try once Telegram has refused this method. */
+/** The fallback for when Telegram has refused this method. */
 export function nextWay(way: AloneWay): AloneWay | undefined {
   return WAYS[WAYS.indexOf(way) + 1];
 }

@@ -63,8 +63,8 @@ export function callFailureOf(thrown: unknown): CallFailure {
   const outcome = callOutcome({
     error,
     status: answer?.error_code,
-    // A `TypeError` is a bug in our code. It does not prove that nothing was sent, and a retry
-    // would fail forever.
+    // A `TypeError` is a bug in Parley. A `TypeError` does not prove that nothing was sent, and a
+    // retry would fail forever.
     ...(isUnsent && !(error instanceof TypeError) ? { connected: false } : {}),
   });
   if (answer !== undefined && outcome === 'refused') return toRefusal(answer);
@@ -116,7 +116,7 @@ export function isFormatRefusal(failure: CallFailure): boolean {
 
 /**
  * Telegram refuses a rich message that an ordinary one can replace: because of its HTML, its size,
- * or a server without rich messages (404). A refusal that concerns the chat does not count.
+ * or a server without rich messages (404). Refusals that concern the chat do not count.
  */
 export function isRichRefusal(failure: CallFailure): boolean {
   if (failure.kind !== 'refused' || failure.migrateTo !== undefined) return false;
@@ -139,7 +139,10 @@ export function telegramSendError(
   );
 }
 
-/** The same for a call that is safe to repeat: losing the response leaves nothing uncertain. */
+/**
+ * The delivery error of a call that is safe to repeat: losing the response leaves nothing
+ * uncertain.
+ */
 export function repeatableErrorOf(thrown: CallFailure, what: string, cause: unknown): ChannelError {
   const failure = channelFailureOf(thrown);
   const isLost = failure.kind === 'unknown-outcome' || failure.kind === 'transient';
@@ -152,7 +155,8 @@ function channelFailureOf(failure: CallFailure): ChannelFailure {
   if (failure.kind === 'unknown') return { kind: 'unknown-outcome' };
   const { code, reason, retryAfterMs = DEFAULT_RETRY_AFTER_MS } = failure;
   if (code === 429) return { kind: 'rate-limited', retryAfterMs, scope: 'chat' };
-  // The whole account is refused, not just this part: the part can be sent once the token is fixed.
+  // Telegram refuses the whole account rather than this part, which can be sent once the token is
+  // fixed.
   if (code === 401 || code === 404) return { kind: 'transient' };
   if (GONE.test(reason)) return { kind: 'gone' };
   const isClosed = MUTE.test(reason) || TOPIC_CLOSED.test(reason);
@@ -174,7 +178,10 @@ function sendAdvice(failure: CallFailure): string {
   return '';
 }
 
-/** The form of one attempt. Each field changes at most once between the attempts for a part. */
+/**
+ * The form in which a part is sent in one attempt. Each field changes at most once between the
+ * attempts for a part.
+ */
 export interface Attempt {
   readonly chatId: string;
   /** The HTML of a rich message; absent for an ordinary one. */
@@ -237,7 +244,8 @@ function otherWay(attempt: Attempt, code: number): NextAttempt | undefined {
 }
 
 /**
- * Two pollers interrupt each other; the one that waits longer lets the other one proceed. In ms.
+ * Two pollers interrupt each other, so the one that waits longer lets the other one proceed.
+ * Durations in ms.
  */
 const CONFLICT_MS = 10_000;
 

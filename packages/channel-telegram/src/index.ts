@@ -14,8 +14,8 @@ type ConnectTelegram = (context: ChannelContext<unknown>, env?: ChannelEnv) => C
 const LIBRARY = 'telegraf';
 
 /**
- * The Telegram channel. Importing it loads only the settings schema; telegraf is loaded with the
- * first poll.
+ * Defines the Telegram channel. Importing this module loads only the settings schema; telegraf is
+ * loaded with the first poll.
  */
 export const telegram = withOptionalLibrary(
   {

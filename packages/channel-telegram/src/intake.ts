@@ -88,7 +88,7 @@ export function createIntake(deps: IntakeDeps): Intake {
       try {
         await admit(parsed.data, botInfo);
       } catch (error) {
-        // Telegram would deliver the update again forever, and it would block all later ones.
+        // Otherwise Telegram would redeliver the update forever, and it would block all later ones.
         if (!isOurDefect(error)) throw error;
         log.error({ update: update.update_id, reason: reasonOf(error) }, 'update not taken');
         await noteUpdate(deps, update, 'its content cannot be stored');
@@ -118,7 +118,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   };
 }
 
-/** Whether the core rejected what was read, in which case it would reject it every time. */
+/** Whether the core rejected the content of an update, which it would do on every redelivery. */
 function isOurDefect(error: unknown): boolean {
   return error instanceof ParleyError && error.code === 'inbound-invalid';
 }
@@ -167,8 +167,8 @@ async function noteUnknown(deps: IntakeDeps, update: object): Promise<void> {
 
 /**
  * Reports that the bot was added, removed or muted. Parts pending for the chat fail when they are
- * sent, which the agent sees; this report is for operators. The owner is notified only about groups
- * in which the bot has answered somebody, because strangers may add it anywhere.
+ * sent, and the agent sees these failures; this report is for operators. The owner is notified only
+ * about groups in which the bot has answered, because strangers may add the bot to any group.
  */
 async function admitMembership(
   { log, notifyOwner, moved }: IntakeDeps,

@@ -4,7 +4,7 @@ import type { WireUpdate } from './wire.ts';
 interface BatchResult {
   /** All updates below this id may be confirmed. */
   readonly offset: number;
-  /** Why an update could not be admitted; that update and all after it must be delivered again. */
+  /** Why an update could not be admitted; the update and all later ones must be delivered again. */
   readonly failure?: unknown;
 }
 
@@ -57,8 +57,8 @@ export function laneOf(update: WireUpdate): string {
 }
 
 /**
- * Reads a field from an untrusted value of any type. The whole value is validated when it is
- * admitted.
+ * Reads a field from an untrusted value of any type. The whole value is validated when the update
+ * is admitted.
  */
 function fieldOf(value: unknown, name: string): unknown {
   const isObject = typeof value === 'object' && value !== null;

@@ -76,8 +76,8 @@ function menuWithin(share: number): typeof TELEGRAM_MENU {
 }
 
 /**
- * A fingerprint of the requested commands, not of the accepted ones. Another attempt is useful only
- * if the commands differ.
+ * A fingerprint of the requested commands rather than of the accepted ones, because another attempt
+ * is useful only if the commands differ.
  */
 function menuFingerprint({ id }: Owner, menu: FittedMenu | undefined): string {
   return createHash('sha256')

@@ -5,8 +5,8 @@ import type { WireChat } from './wire-basics.ts';
 /**
  * The place of a message inside a chat. Telegram shows several conversations under one chat id:
  * topics of a forum or of a private chat, the subscribers who write to a channel, and chats that a
- * bot serves for a person's business account or as a guest. The ids of the last two may be those of
- * unrelated chats of the bot.
+ * bot serves for a person's business account or as a guest. The chat ids of the last two kinds may
+ * be identical to those of unrelated chats of the bot.
  */
 export type Place =
   | { readonly kind: 'chat' }
