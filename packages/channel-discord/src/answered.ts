@@ -10,7 +10,8 @@ interface AnsweredDeps {
 }
 
 /**
- * How long a message waits for the one it replies to, in ms. Afterwards it is admitted without it.
+ * How long a message waits for the one it replies to, in ms. After this time, the message is
+ * admitted without the one it replies to.
  */
 const FETCH_WITHIN_MS = 5_000;
 

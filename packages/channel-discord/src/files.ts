@@ -74,7 +74,7 @@ export function pictureUrl(apiRoot: string, id: string, avatar: string): string 
   return `${root}/avatars/${id}/${avatar}.png?size=128`;
 }
 
-/** Downloads a file; undefined when it does not, or no longer, exist at the URL. */
+/** Downloads a file; undefined if there is none at the URL. */
 export async function downloadDiscordFile(
   { apiRoot }: Pick<FilesDeps, 'apiRoot'>,
   url: string,
@@ -137,10 +137,7 @@ export function readRef(ref: string): FileRef | undefined {
   return { url, channelId, messageId, fileId };
 }
 
-/**
- * Hosts to download from. The last two serve copies of external pictures, which Discord has fetched
- * itself.
- */
+/** Hosts to download from. The last two hosts serve Discord's copies of external pictures. */
 const HOSTS: ReadonlySet<string> = new Set([
   'cdn.discordapp.com',
   'media.discordapp.net',
@@ -150,7 +147,8 @@ const HOSTS: ReadonlySet<string> = new Set([
 
 /**
  * Whether a URL may be requested: Discord's own file hosts over https or, in tests, the loopback
- * host of the API. The sender of a message must not decide where this machine connects to.
+ * host of the API. Without this check, the sender of a message could choose which hosts this
+ * machine connects to.
  */
 export function mayFetch(url: string, apiRoot: string): boolean {
   const address = URL.parse(url);

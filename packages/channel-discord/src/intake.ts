@@ -34,8 +34,8 @@ interface IntakeDeps
 const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
 /**
- * The maximum number of remembered ids of fetched messages; the inbox recognizes the others as
- * duplicates.
+ * The maximum number of remembered ids of fetched messages; the inbox recognizes duplicates beyond
+ * it.
  */
 const MAX_FETCHED = 5_000;
 const MAX_WITH_HISTORY = 5_000;
@@ -82,7 +82,7 @@ export class Intake {
     });
   }
 
-  /** Handles MESSAGE_CREATE; a session resumed at `before` delivers the message again. */
+  /** Handles MESSAGE_CREATE; a session resumed at `before` delivers the same message again. */
   created(data: unknown, before?: Position): void {
     const message = this.#read(data);
     if (message === undefined) {
@@ -320,8 +320,8 @@ export class Intake {
         const reason = reasonOf(thrown);
         const failure = callFailureOf(thrown);
         if (failure.kind === 'refused' && (failure.status === 403 || failure.status === 404)) {
-          // On other refusals the position is kept, because a permission may return, and with it
-          // the messages since then.
+          // After other refusals the position is kept, because the permission may return, and with
+          // it the messages written since then.
           if (failure.status === 404) this.#deps.seen.forget(channelId);
           this.#log.warn({ channelId, reason }, 'the channel cannot be read');
           return;

@@ -35,7 +35,7 @@ export class Lanes {
     this.#run(channelId);
   }
 
-  /** Starts no tasks until every holder has called release. */
+  /** Prevents tasks from starting until every holder has called release. */
   hold(holder: number): void {
     this.#holders.add(holder);
   }

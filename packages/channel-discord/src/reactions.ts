@@ -14,8 +14,8 @@ interface ReactionDeps extends Pick<ChannelContext<unknown>, 'account' | 'reacte
 }
 
 /**
- * The maximum number of reactions and people in memory. For an evicted entry only the next event
- * counts.
+ * The maximum number of reactions and people in memory. After an entry is evicted, only the next
+ * reaction event is known.
  */
 const MAX_REACTIONS = 2_000;
 const MAX_PEOPLE = 1_000;
@@ -103,8 +103,8 @@ export class Reactions {
 
   /**
    * The person who reacted. Discord names the person only when a reaction is added in a server. In
-   * direct chats the account is requested once. In a server, a person who removes a reaction that
-   * was added before the start stays unknown.
+   * direct chats the account is requested once. A person in a server who removes a reaction from
+   * before the start remains unknown.
    */
   async #senderOf(
     { user_id: id, guild_id: guild, member }: WireReaction,

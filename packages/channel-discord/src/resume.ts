@@ -43,8 +43,8 @@ export interface Resumed {
   readonly ended: Promise<ResumeEnding>;
   /**
    * Resolves when everything that Discord sent before this call has been received, which the
-   * acknowledgment of a heartbeat proves. There is no ordering across two connections, so the new
-   * session may start before the last events of this one arrive.
+   * acknowledgment of a heartbeat proves. Two connections have no common order, so the new session
+   * may start before the last events of this one arrive.
    */
   drained(): Promise<'drained'>;
   /** The position after the last event. */

@@ -126,8 +126,8 @@ export function toMenuEntries(items: readonly MenuItem[]): readonly MenuEntry[] 
 }
 
 /**
- * The same for groups, where private commands and their answers are visible only to one person and
- * the bot.
+ * Converts menu items for groups, where private commands and their answers are visible only to one
+ * person and the bot.
  */
 export function groupEntriesOf(items: readonly MenuItem[]): readonly MenuEntry[] {
   return items.map(({ name, description, private: isPrivate }) => ({

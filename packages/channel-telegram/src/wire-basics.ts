@@ -14,7 +14,7 @@ const file = { file_id: z.string().min(1).max(4_096), file_size: Size };
 const described = { ...file, mime_type: Text, file_name: Text };
 const Described = z.object(described);
 
-/** One size of a picture. Telegram sends several. */
+/** One size of a picture. Telegram sends several sizes of each picture. */
 const PhotoSize = z.object({ ...file, width: z.int().catch(0), height: z.int().catch(0) });
 export type PhotoSize = z.infer<typeof PhotoSize>;
 
@@ -88,7 +88,7 @@ export type Origin = z.infer<typeof Origin>;
 
 const Entity = z.object({
   type: z.string(),
-  /** In UTF-16 units, like `length`. */
+  /** An offset in UTF-16 units, like `length`. */
   offset: z.int(),
   length: z.int(),
   user: lenient(User),

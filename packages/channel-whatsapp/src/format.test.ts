@@ -59,7 +59,7 @@ const GROUP = {
   ],
 };
 
-describe('the people mentioned by an answer in a group', () => {
+describe('mentions in an answer to a group', () => {
   it.each([
     ['hi @491500000001!', ['491500000001@s.whatsapp.net']],
     ['@11000 and (@22000), @11000', ['11000@lid', '22000@lid']],

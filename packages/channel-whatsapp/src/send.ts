@@ -29,8 +29,8 @@ interface SendDeps extends TransmitDeps, QuoteDeps {
 
 /**
  * Sends one part and waits until WhatsApp's server acknowledges it. The message id is derived from
- * the part's key, so that a part sent again is shown once. There are no link previews, which would
- * cause requests from this machine.
+ * the part's key, so that a part sent again is shown once. Link previews are disabled, because they
+ * would cause requests from this machine.
  * @throws ChannelError
  */
 export async function sendPart(
@@ -109,8 +109,8 @@ function withTimer(content: proto.IMessage, timer: proto.IContextInfo | undefine
 }
 
 /**
- * Messages from this account that get a timer. Phones remove a deletion and a reaction together
- * with the message they refer to.
+ * Kinds of messages that get a timer. Phones remove a deletion and a reaction together with the
+ * message they refer to.
  */
 const TIMED = [
   'extendedTextMessage',
@@ -133,7 +133,8 @@ async function textMessage(
 }
 
 /**
- * The message to quote. In direct chats the route has one only if the agent has chosen it (G10).
+ * The message to quote. In direct chats, the route has such a message only if the agent has chosen
+ * it (G10).
  */
 async function quotedBy(
   deps: SendDeps,
@@ -152,9 +153,9 @@ interface MessageDeps extends TransmitDeps, QuoteDeps {
 const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
 
 /**
- * Edits and deletes the account's messages, and reacts to those of others. For WhatsApp each of
- * these is a separate message with a new id, so the same edit may be sent twice. Phones silently
- * ignore edits after 15 minutes and deletions after two days.
+ * Edits and deletes the account's messages, and reacts to those of others. In WhatsApp, each of
+ * these actions is a separate message with a new id, so the same edit may be sent twice. Phones
+ * silently ignore edits after 15 minutes and deletions after two days.
  */
 export function createMessageCapability(deps: MessageDeps): Required<MessageCapability> {
   const send = (to: string, change: Pick<Outgoing, 'content' | 'edit'>) =>

@@ -18,7 +18,7 @@ export function readImage(image: proto.Message.IImageMessage): Reading {
   return { typed: image.caption, files, isViewOnce: image.viewOnce === true };
 }
 
-/** A video, including the round ones that are recorded in the chat. */
+/** A video, including the round ones recorded in the chat. */
 export function readVideo(video: proto.Message.IVideoMessage): Reading {
   const files = fileIn({ videoMessage: video });
   return { typed: video.caption, files, isViewOnce: video.viewOnce === true };
@@ -46,7 +46,7 @@ export function readSticker(sticker: proto.Message.IStickerMessage): Reading {
   return { files: [{ media: 'sticker', shownAs: 'sticker', fields: sticker }] };
 }
 
-/** A pack of stickers, which are in an archive that only the apps can open. */
+/** A sticker pack, whose archive only the apps can open. */
 export function readStickerPack(pack: proto.Message.IStickerPackMessage): Reading {
   const name = [shortLine(pack.name), shortLine(pack.publisher)].filter((part) => part !== '');
   const title = name.length === 0 ? '' : `[Sticker pack: ${name.join(', by ')}]`;
