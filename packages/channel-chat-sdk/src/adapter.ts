@@ -169,7 +169,7 @@ function refusedAccount(
   return {
     capabilities: capabilitiesOf(undefined, traits),
     async start() {
-      report({ kind: 'failed', reason, fix: 'Correct "options" of this channel in the settings.' });
+      report({ kind: 'failed', reason, fix: 'Fix the "options" of this channel in the settings.' });
     },
     async stop() {
       report({ kind: 'stopped' });

@@ -47,12 +47,12 @@ export function factoryOf(use: string): string | undefined {
 /** Why a package of the catalog cannot be a channel; undefined for all others. */
 export function refusalOf(use: string): string | undefined {
   if (listStateAdapters().some(({ packageName }) => packageName === use))
-    return 'the package of a platform; this one stores state, which Parley keeps in its own database';
+    return 'the package of a platform; this one is a state store, but Parley keeps state in its own database';
   const slug = adapterOf(use)?.slug;
   if (slug === 'web')
-    return 'the package of a platform; Parley has a page of its own, channels.web';
+    return 'the package of a platform; this one is a web chat, but Parley has its own web page, channels.web';
   if (slug !== undefined && NOT_HOSTED.has(slug))
-    return 'the package of another platform; this one has to be renewed every day, which Parley does not do';
+    return 'the package of another platform; this one needs a daily renewal, which Parley does not do';
   return undefined;
 }
 

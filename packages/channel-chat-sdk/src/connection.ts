@@ -115,7 +115,7 @@ export class Connection {
     const { userName, botUserId } = adapter;
     const userId = botUserId === undefined || botUserId === '' ? undefined : botUserId;
     if (userId === undefined && NEEDS_ID.has(adapter.name)) {
-      throw new Error(`${platform} did not say which user the bot is; see the log`);
+      throw new Error(`${platform} did not return the bot's user; see the log`);
     }
     return { userName: slack?.name ?? userName, userId, ...(slack && { teamId: slack.teamId }) };
   }

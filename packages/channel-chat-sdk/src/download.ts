@@ -33,7 +33,7 @@ export async function downloadFile(
     await response.body?.cancel();
     const why = isPage ? 'the app may not read files' : `HTTP ${response.status}`;
     const kind = response.status >= 500 ? 'transient' : 'gone';
-    throw new ChannelError({ kind }, `${platform} did not hand over the file: ${why}.`);
+    throw new ChannelError({ kind }, `${platform} did not return the file: ${why}.`);
   }
   const bytes = await readUpTo(response.body, limit);
   if (bytes === undefined) throw tooLarge(limit);

@@ -107,7 +107,7 @@ describe('an error thrown by an adapter', () => {
 
   it('says what happened, to what, and what to do', () => {
     const { message } = sendErrorOf(named('AuthenticationError'), 'Slack chat C1');
-    expect(message).toBe('Slack chat C1: it failed. Check the credentials of the account.');
+    expect(message).toBe("Slack chat C1: it failed. Check the account's credentials.");
   });
 
   it('reports no uncertainty for a call that is safe to repeat', () => {

@@ -189,19 +189,19 @@ function retryAfterOf(headers: unknown): number | undefined {
 }
 
 const ADVICE: Readonly<Record<ChannelFailure['kind'], string>> = {
-  'rate-limited': 'It will be sent when the wait is over.',
+  'rate-limited': 'The message will be sent after the wait.',
   'refused-format': 'The platform does not accept its format.',
   gone: 'The chat or the message no longer exists.',
-  forbidden: 'Let the bot write there, and check its permissions.',
+  forbidden: 'Allow the bot to write there, and check its permissions.',
   refused: '',
   transient: 'Parley will try again.',
-  'unknown-outcome': 'It may have arrived; check the chat.',
+  'unknown-outcome': 'The message may have arrived; check the chat.',
 };
 
 /** The delivery error of a failed call; `what` names what was sent and starts the sentence. */
 export function sendErrorOf(thrown: unknown, what: string): ChannelError {
   const { failure, reason, isAccount } = callFailureOf(thrown);
-  const advice = isAccount ? 'Check the credentials of the account.' : ADVICE[failure.kind];
+  const advice = isAccount ? "Check the account's credentials." : ADVICE[failure.kind];
   return new ChannelError(failure, `${what}: ${reason}. ${advice}`.trim(), thrown);
 }
 

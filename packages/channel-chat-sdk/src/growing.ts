@@ -246,7 +246,7 @@ export class GrowingAnswers implements StreamingCapability {
     if (failure.kind === 'rate-limited') {
       this.#sparedUntil.set(chatId, monotonic() + Math.max(SPARED_MS, failure.retryAfterMs));
     }
-    log.debug({ turn: turnId, reason }, 'a growing answer is no longer shown');
+    log.debug({ turn: turnId, reason }, 'stopped showing a growing answer');
   }
 
   #limit(): AbortSignal {

@@ -108,7 +108,7 @@ async function untilStored(work: () => Promise<void>, { log, wait, stopping }: R
       return await work();
     } catch (error) {
       if (tries > MAX_RETRIES || stopping.aborted) throw error;
-      log.warn({ reason: reasonOf(error) }, 'an event could not be stored; trying again');
+      log.warn({ reason: reasonOf(error) }, 'an event could not be stored; retrying');
       await wait(RETRY_MS, stopping);
     }
   }
@@ -117,7 +117,7 @@ async function untilStored(work: () => Promise<void>, { log, wait, stopping }: R
 function unavailable(what: string): ParleyError {
   return new ParleyError({
     code: 'chat-sdk-unavailable',
-    message: `Parley keeps the conversations itself, so the ${what} of the Chat SDK is not there.`,
+    message: `Parley keeps conversations itself, so the Chat SDK's ${what} is unavailable.`,
     retryable: false,
   });
 }

@@ -118,7 +118,10 @@ export class Intake {
       const text = stored?.by === 'agent' ? stored.text : undefined;
       await withoutButtons({ chatId, threadId }, messageId, text);
     } catch (error) {
-      log.debug({ reason: reasonOf(error) }, 'the buttons of a decided question stay');
+      log.debug(
+        { reason: reasonOf(error) },
+        'the buttons of an answered question could not be removed',
+      );
     }
   }
 
@@ -240,7 +243,7 @@ export class Intake {
     } catch (error) {
       if (!(error instanceof ParleyError) || error.code !== 'inbound-invalid') throw error;
       // A redelivered event would be just as invalid.
-      this.#deps.log.error({ reason: error.message }, 'the message is invalid and skipped');
+      this.#deps.log.error({ reason: error.message }, 'an invalid message was skipped');
       return undefined;
     }
   }

@@ -23,7 +23,7 @@ export async function loadFactory(use: string): Promise<AdapterFactory> {
   if (typeof factory === 'function') return factory as AdapterFactory;
   throw new ParleyError({
     code: 'chat-sdk-adapter',
-    message: `The package ${use} is not an adapter of the Chat SDK: it has no function that creates one. Name another package in "use".`,
+    message: `The package ${use} is not a Chat SDK adapter: it exports no function that creates one. Name another package in "use".`,
     retryable: false,
   });
 }

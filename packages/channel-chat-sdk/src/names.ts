@@ -34,7 +34,10 @@ export class ChatNames {
       if (name !== undefined && name !== '') this.#chats.set(chatId, name);
       return name;
     } catch (error) {
-      this.#log.debug({ chatId, reason: reasonOf(error) }, 'the name of a chat is not known');
+      this.#log.debug(
+        { chatId, reason: reasonOf(error) },
+        'the name of a chat could not be fetched',
+      );
       return undefined;
     }
   }

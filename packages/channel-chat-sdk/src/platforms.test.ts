@@ -106,9 +106,9 @@ describe('[F15] [D12] the ids of a hosted platform', () => {
   it.each([
     ['slack', 'person', '@ann', 'a @name can pass to somebody else'],
     ['slack', 'group', '#general', 'a #name can change'],
-    ['teams', 'person', GUID, 'an id of Entra'],
-    ['google-chat', 'person', 'ann@example.org', 'does not give apps the address'],
-    ['github', 'person', 'octocat', 'a login can pass to somebody else'],
+    ['teams', 'person', GUID, 'an Entra id'],
+    ['google-chat', 'person', 'ann@example.org', 'email addresses to apps'],
+    ['github', 'person', 'octocat', 'a login can pass to another person'],
     ['linear', 'group', 'ENG-123', 'moved to another team'],
     ['whatsapp-cloud', 'person', '01511 234567', 'the country code is missing'],
   ])(

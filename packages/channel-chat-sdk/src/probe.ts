@@ -49,7 +49,10 @@ export async function probePlatform(
   const question = Object.hasOwn(QUESTIONS, use) ? QUESTIONS[use]?.(options, clock) : undefined;
   if (question !== undefined && 'kind' in question) return question;
   if (question === undefined) {
-    return { kind: 'unknown', reason: `only messages show whether the secrets of ${name} work` };
+    return {
+      kind: 'unknown',
+      reason: `only incoming messages can show whether the secrets of ${name} work`,
+    };
   }
   const { host } = new URL(question.url);
   const asked = clock();
@@ -130,7 +133,7 @@ function askSlack({ botToken, apiUrl }: GivenOptions): Question {
     url,
     init: { method: 'POST', headers: bearer(botToken) },
     read({ body, headers }) {
-      const { ok, error = 'an answer that cannot be read', user, team } = SlackAnswer.parse(body);
+      const { ok, error = 'an unreadable response', user, team } = SlackAnswer.parse(body);
       if (!ok) {
         return {
           kind: 'refused',
@@ -162,7 +165,7 @@ function askGitHub(options: GivenOptions, clock: () => number): Question | Probl
   const isApp = token === undefined;
   const bearerToken = isApp ? appToken(textOf(appId), textOf(privateKey), clock()) : token;
   if (bearerToken === null) {
-    const fix = 'Generate a private key on the page of the GitHub App, and use its file as it is.';
+    const fix = "Generate a private key on the GitHub App's page, and use the file unchanged.";
     return { kind: 'problem', reason: 'the private key cannot be used', fix, retryable: false };
   }
   return {
@@ -184,7 +187,7 @@ function askGitHub(options: GivenOptions, clock: () => number): Question | Probl
           kind: 'refused',
           reason: `GitHub refuses ${what} (status ${status})`,
           fix: isApp
-            ? 'Copy the App ID, and generate a private key, on the page of the GitHub App.'
+            ? "Copy the App ID, and generate a private key, on the GitHub App's page."
             : 'Create a token under Settings, Developer settings, Personal access tokens.',
         };
       }
@@ -270,8 +273,8 @@ function askWhatsApp(options: GivenOptions): Question {
       }
       return {
         kind: 'refused',
-        reason: `Meta refuses the access token, or does not know the phone number id (status ${status})`,
-        fix: 'Create a permanent token of a system user that has the app and the WhatsApp account, and copy the phone number id from the page API Setup.',
+        reason: `Meta refuses the access token, or does not recognize the phone number id (status ${status})`,
+        fix: 'Create a permanent token for a system user with access to the app and the WhatsApp account, and copy the phone number id from the page API Setup.',
       };
     },
   };

@@ -91,7 +91,7 @@ async function post(
 
 /** Nothing was tried, because the account is not connected yet. */
 export function notReady(what: string): ChannelError {
-  const message = `${what}: not connected yet. It will be done once it is.`;
+  const message = `${what}: not connected yet; Parley will try again once it is.`;
   return new ChannelError({ kind: 'transient', untried: true }, message);
 }
 

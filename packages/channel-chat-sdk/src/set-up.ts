@@ -75,7 +75,7 @@ function untestedPlatform(adapter: CatalogAdapter): OfferedPlatform {
   }));
   return {
     ...{ channel, use, asks, name, notDurable: [], isUntested: true },
-    needs: `${description} Its adapter ${use} is not covered by Parley's tests; its own documentation says where to find these values.`,
+    needs: `${description} Parley's tests do not cover the adapter ${use}; its documentation says where to find these values.`,
   };
 }
 

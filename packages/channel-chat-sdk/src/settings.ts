@@ -17,7 +17,7 @@ export interface ChatSdkSettings {
   readonly env: Readonly<Record<string, string>>;
 }
 
-const OPTIONS = 'The options of the adapter, as its own documentation names them.';
+const OPTIONS = "The adapter's options, as named in its documentation.";
 
 /** The settings for any adapter, for the schema of the settings file. */
 export const AnyAdapterSettings = z
@@ -31,11 +31,11 @@ export const AnyAdapterSettings = z
       .record(z.string(), z.string())
       .default({})
       .describe(
-        'Environment variables for an adapter that reads its secrets only from there. It alone sees them.',
+        'Environment variables for an adapter that reads its secrets only from the environment. Only this adapter sees them.',
       )
       .meta({ title: 'Variables of the adapter' }),
   })
-  .describe('A platform that a Chat SDK adapter connects.')
+  .describe('A platform connected by a Chat SDK adapter.')
   .meta({ title: 'A platform of Chat SDK' });
 
 /**
@@ -52,7 +52,7 @@ const useOf = (use: string) =>
   z
     .literal(use)
     .default(use)
-    .describe('The npm package of the adapter.')
+    .describe("The adapter's npm package.")
     .meta({ title: 'Package of the adapter' });
 
 function testedSettings(platform: Platform): z.ZodType<ChatSdkSettings> {
@@ -67,7 +67,7 @@ function testedSettings(platform: Platform): z.ZodType<ChatSdkSettings> {
     })
     .transform((given) => complete?.(given) ?? given)
     .prefault({})
-    .describe(`The options of the adapter of ${name}.`)
+    .describe(`Options of the ${name} adapter.`)
     .meta({ title: 'Options of the adapter' });
   return z
     .strictObject({ use: useOf(use), options: Options, env: NoVariables })

@@ -134,7 +134,7 @@ export function socketToken(options: Readonly<Record<string, unknown>>): string 
   throw new ParleyError({
     code: 'chat-sdk-slack-app-token',
     message:
-      'Socket mode of Slack needs the option appToken: the app-level token xapp-… of the app.',
+      "Slack's socket mode needs the option appToken: the app-level token xapp-… of the app.",
     retryable: false,
   });
 }

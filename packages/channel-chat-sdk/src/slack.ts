@@ -31,7 +31,7 @@ export function slackOptions(
     throw new ParleyError({
       code: 'chat-sdk-slack-workspaces',
       message:
-        'Parley serves one Slack workspace per account. Give each workspace an account with its own botToken instead of clientId and clientSecret.',
+        'Parley serves one Slack workspace per account. Give each workspace its own account with a botToken instead of clientId and clientSecret.',
       retryable: false,
     });
   }
@@ -54,7 +54,7 @@ export function slackOptions(
 /** The logger for Slack's clients, which otherwise write to the console. */
 export function clientLogger(log: Logger) {
   const line = (...messages: unknown[]): void =>
-    log.debug({ reason: messages.map(reasonOf).join(' ') }, 'the Slack client says');
+    log.debug({ reason: messages.map(reasonOf).join(' ') }, 'message from the Slack client');
   return {
     ...{ debug() {}, info: line, warn: line, error: line },
     setLevel() {},
@@ -104,7 +104,7 @@ export function slackUpload(adapter: Adapter): Upload {
     const uploaded = await fetch(upload_url, { method: 'POST', body, signal });
     await uploaded.body?.cancel();
     if (!uploaded.ok) {
-      const message = `Slack did not take the file: HTTP ${uploaded.status}. Parley will try again.`;
+      const message = `Slack did not accept the file: HTTP ${uploaded.status}. Parley will try again.`;
       throw new ChannelError({ kind: 'transient' }, message);
     }
     onStart?.();

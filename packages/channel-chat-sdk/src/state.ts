@@ -114,7 +114,7 @@ export class ChatState implements StateAdapter {
 
   // Adapters do not use the queue, which belongs to the class `Chat` and is replaced by the inbox.
   async enqueue(_threadId: string, _entry: QueueEntry): Promise<number> {
-    throw new Error('Messages wait in the inbox of Parley, not in the state of an adapter.');
+    throw new Error("Messages wait in Parley's inbox, not in an adapter's state.");
   }
 
   async dequeue(): Promise<QueueEntry | null> {

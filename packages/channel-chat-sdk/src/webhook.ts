@@ -102,7 +102,7 @@ export class Webhook implements HttpCapability {
 async function withinTime<T>(work: Promise<T>): Promise<T> {
   const timeout = AbortSignal.timeout(MAX_EVENT_MS);
   const { promise, reject } = Promise.withResolvers<never>();
-  const giveUp = () => reject(new Error('it took too long'));
+  const giveUp = () => reject(new Error('handling the event took too long'));
   timeout.addEventListener('abort', giveUp);
   try {
     return await Promise.race([work, promise]);

@@ -87,10 +87,10 @@ export class CloudStatuses {
   #report({ recipient_id: to, errors }: Pick<z.infer<typeof Status>, 'recipient_id' | 'errors'>) {
     const { log, notifyOwner, clock } = this.#deps;
     const [{ code = 0, title = 'no reason given' } = {}] = errors ?? [];
-    log.warn({ code, title }, 'WhatsApp could not deliver a message that it had taken');
+    log.warn({ code, title }, 'WhatsApp could not deliver a message that it had accepted');
     const day = new Date(clock()).toISOString().slice(0, 10);
     const whom = to === undefined ? 'somebody' : toLiteralMarkdown(to);
-    const text = `WhatsApp took a message for ${whom} and could not deliver it: ${toLiteralMarkdown(title)} (${code}).`;
+    const text = `WhatsApp accepted a message for ${whom} and could not deliver it: ${toLiteralMarkdown(title)} (${code}).`;
     notifyOwner(`undelivered ${code} ${to ?? ''} ${day}`, text).catch(() => undefined);
   }
 }
@@ -118,7 +118,10 @@ export function cloudDownload(adapter: Adapter): Download {
     if (isMeta || host === new URL(graphApiUrl).host) {
       return downloadFile(url, source, limit, signal);
     }
-    throw new ChannelError({ kind: 'refused' }, `WhatsApp named a file on ${hostname}.`);
+    throw new ChannelError(
+      { kind: 'refused' },
+      `The URL of a WhatsApp file is on an unexpected host: ${hostname}.`,
+    );
   };
   return ({ fetchMetadata }, limit, signal) =>
     fetchMetadata?.mediaId === undefined

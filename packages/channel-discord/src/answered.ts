@@ -32,7 +32,7 @@ export async function withAnswered(
     return { ...message, referenced_message: await api.message(channelId, id, deadline) };
   } catch (thrown) {
     const reason = reasonOf(thrown);
-    log.debug({ channelId, messageId: id, reason }, 'the answered message cannot be read');
+    log.debug({ channelId, messageId: id, reason }, 'the message being replied to cannot be read');
     return message;
   }
 }

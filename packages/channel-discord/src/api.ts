@@ -58,7 +58,7 @@ const Own = z.object({
 const Member = z.object({ roles: z.array(Snowflake) });
 const PAGE = 100;
 const ELSEWHERE = 'Another gateway may serve this Discord account now.';
-const CLOCK_SET_BACK = 'The clock of this machine was set back; the call will be repeated.';
+const CLOCK_SET_BACK = "This machine's clock was set back; the call will be repeated.";
 
 /**
  * The calls that Parley makes, through discord.js's REST client with its rate buckets but without

@@ -31,7 +31,7 @@ export function createFiles(deps: FilesDeps): FilesCapability {
         signal,
       );
       if (second !== undefined) return second;
-      throw new ChannelError({ kind: 'gone' }, 'The file is not on Discord any more.');
+      throw new ChannelError({ kind: 'gone' }, 'The file is no longer on Discord.');
     },
   };
 }
@@ -42,7 +42,7 @@ async function freshUrl(
   { channelId, messageId, fileId }: FileRef,
   signal: AbortSignal,
 ): Promise<string> {
-  const gone = new ChannelError({ kind: 'gone' }, 'The file is not on Discord any more.');
+  const gone = new ChannelError({ kind: 'gone' }, 'The file is no longer on Discord.');
   if (channelId === undefined || messageId === undefined) throw gone;
   try {
     const message = await api.message(channelId, messageId, signal);

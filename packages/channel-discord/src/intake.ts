@@ -327,15 +327,12 @@ export class Intake {
           return;
         }
         if (thrown instanceof ParleyError && thrown.code === 'inbound-invalid') {
-          this.#log.error({ channelId, reason }, 'the message is invalid and skipped');
+          this.#log.error({ channelId, reason }, 'an invalid message was skipped');
           return;
         }
         const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures);
         const afterMs = failure.kind === 'rate-limited' ? failure.retryAfterMs : backoff;
-        this.#log.warn(
-          { channelId, afterMs, reason },
-          'the message could not be stored; trying again',
-        );
+        this.#log.warn({ channelId, afterMs, reason }, 'a message could not be stored; retrying');
         await this.#deps.wait(afterMs, this.#stopping.signal);
       }
     }

@@ -101,7 +101,7 @@ async function recordIgnored(
   reason: string,
 ): Promise<void> {
   await ignored(event, reason).catch((thrown: unknown) =>
-    log.warn({ reason: reasonOf(thrown) }, 'it could not be recorded'),
+    log.warn({ reason: reasonOf(thrown) }, 'an interaction could not be recorded'),
   );
 }
 
@@ -270,7 +270,7 @@ async function answerNow(
   } catch (thrown) {
     // A first attempt may have failed because the idle connection was dead. A second response is
     // safe, because Discord refuses it instead of showing it twice.
-    log.debug({ reason: reasonOf(thrown) }, 'the interaction is acknowledged again');
+    log.debug({ reason: reasonOf(thrown) }, 'retrying the acknowledgment of an interaction');
     await api.answer(id, token, body);
   }
 }

@@ -52,7 +52,7 @@ export class Seen {
   readonly #channels = new ChannelPages((channelId) =>
     this.#deps.log.error(
       { channelId },
-      'too many channels: missed messages are no longer fetched for the one that was silent longest',
+      'too many channels; missed messages of the longest-silent one are no longer fetched',
     ),
   );
   /** Messages in progress, each with the session position before it. */
@@ -241,7 +241,7 @@ export class Seen {
     try {
       await this.#deps.values.set([{ kind: KIND, id: ID, value }, ...pages]);
     } catch (thrown) {
-      this.#deps.log.warn({ reason: reasonOf(thrown) }, 'the last positions could not be stored');
+      this.#deps.log.warn({ reason: reasonOf(thrown) }, 'the positions could not be stored');
       this.#channels.putBack(changed.keys());
       this.#writeLater();
     }

@@ -127,7 +127,7 @@ async function putCard(deps: SendDeps, message: Message): Promise<string | undef
   } catch (thrown) {
     const failure = callFailureOf(thrown);
     if (failure.kind !== 'refused' || failure.code !== INVALID_FORM) throw thrown;
-    deps.log.warn({ reason: failure.reason }, 'a question is sent without a card');
+    deps.log.warn({ reason: failure.reason }, 'sending a question without a card');
     return undefined;
   }
 }
@@ -206,7 +206,7 @@ async function readOutboundFile(
   try {
     const path = getOutboundFilePath(file);
     const { size } = await stat(path);
-    if (size > LARGEST_FILE_BYTES) throw new Error(`it has ${size} bytes`);
+    if (size > LARGEST_FILE_BYTES) throw new Error(`the file has ${size} bytes`);
     return [{ name: file.name, data: await readFile(path), contentType: file.mimeType }];
   } catch (thrown) {
     const message = `Discord channel ${channelId}: ${file.name} cannot be sent: ${reasonOf(thrown)}.`;

@@ -201,7 +201,7 @@ describe('a call', () => {
       response.on('error', () => {});
     });
     const failure = await call('getUpdates', {}, never()).catch(callFailureOf);
-    expect(failure).toEqual({ kind: 'unknown', reason: 'the answer is larger than 64 MB' });
+    expect(failure).toEqual({ kind: 'unknown', reason: 'the response is larger than 64 MB' });
   });
 
   it('[P12] never includes the token in an error', async () => {

@@ -55,7 +55,7 @@ export function createCaller(
     const type = boundary ? `multipart/form-data; boundary=${boundary}` : 'application/json';
     const headers = { 'content-type': type };
     const call = request({ ...place, path: `${place.path}${method}`, method: 'POST', headers });
-    const end = (): void => reject(new DOMException('The call was ended.', 'AbortError'));
+    const end = (): void => reject(new DOMException('The call was aborted.', 'AbortError'));
     const timer = limitMs === undefined ? undefined : setTimeout(end, limitMs);
     signal.addEventListener('abort', end);
     call.on('error', reject);
@@ -177,7 +177,7 @@ async function readCallResult(response: IncomingMessage): Promise<unknown> {
   const answer = Answer.safeParse(parseJson(body));
   if (!answer.success && OF_SERVER.has(status))
     throw new ApiError({ error_code: status, description });
-  if (!answer.success) throw new Error(`HTTP ${status} without an answer of the Bot API`);
+  if (!answer.success) throw new Error(`HTTP ${status} without a Bot API response`);
   if (answer.data.ok) return answer.data.result;
   throw new ApiError(answer.data);
 }
@@ -194,7 +194,7 @@ function readResponseText(response: IncomingMessage): Promise<string> {
   let size = 0;
   response.on('data', (chunk: Buffer) => {
     size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) response.destroy(new Error('the answer is larger than 64 MB'));
+    if (size > MAX_ANSWER_BYTES) response.destroy(new Error('the response is larger than 64 MB'));
     else chunks.push(chunk);
   });
   response.on('end', () => resolve(Buffer.concat(chunks).toString()));

@@ -189,7 +189,7 @@ export class Webhook implements HttpCapability {
       return emptyResponse(200);
     } catch (error) {
       const facts = { update: update.update_id, reason: reasonOf(error) };
-      log.error(facts, 'message cannot be stored; Telegram will deliver it again');
+      log.error(facts, 'a message could not be stored; Telegram will deliver it again');
       return emptyResponse(500);
     }
   }

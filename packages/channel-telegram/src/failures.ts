@@ -167,14 +167,14 @@ function channelFailureOf(failure: CallFailure): ChannelFailure {
 function sendAdvice(failure: CallFailure): string {
   if (failure.kind === 'not-sent') return 'Telegram could not be reached; Parley will try again.';
   if (failure.kind === 'unknown') return 'The message may have arrived; check the chat.';
-  if (failure.code === 429) return 'It will be sent when the wait is over.';
+  if (failure.code === 429) return 'The message will be sent after the wait.';
   if (TOPIC_GONE.test(failure.reason))
-    return 'The topic was deleted: anything that writes there, such as a job, needs another chat.';
+    return 'The topic was deleted: choose another chat for jobs and targets that write there.';
   if (TOPIC_CLOSED.test(failure.reason))
     return 'Open the topic again, or make the bot an administrator that may manage topics.';
   if (NO_FILES.test(failure.reason)) return 'The group does not allow the bot to send such files.';
   if (MUTE.test(failure.reason)) return 'Give the bot the right to send messages there.';
-  if (failure.code === 403) return 'The chat must let the bot in again.';
+  if (failure.code === 403) return 'Add the bot to the chat again.';
   return '';
 }
 
@@ -212,7 +212,7 @@ export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt
   if (failure.kind !== 'refused') return undefined;
   const { migrateTo, reason } = failure;
   if (migrateTo !== undefined && migrateTo !== attempt.chatId) {
-    const because = 'the group became a supergroup; sending there';
+    const because = 'the group became a supergroup; sending to the supergroup';
     return { attempt: { ...attempt, chatId: migrateTo }, because };
   }
   if (isRichRefusal(failure) && attempt.rich !== undefined) {
@@ -223,7 +223,7 @@ export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt
     return { attempt: { ...attempt, html: false }, because: 'markup refused; sending plain text' };
   }
   if (MEDIA_REFUSED.test(reason) && !attempt.asDocument) {
-    const because = 'not accepted as a picture or recording; sending it as a file';
+    const because = 'picture or recording refused; sending it as a file';
     return { attempt: { ...attempt, asDocument: true }, because };
   }
   return otherWay(attempt, failure.code);
@@ -238,8 +238,8 @@ function otherWay(attempt: Attempt, code: number): NextAttempt | undefined {
   if (way === undefined || (code !== 400 && code !== 403)) return undefined;
   const because =
     way === 'direct'
-      ? 'cannot be shown to one person in the group; sending it to their direct chat'
-      : 'too late for an answer to one person; sending it as a separate message';
+      ? 'refused as a private message in the group; sending it to the direct chat'
+      : 'too late for a private answer; sending it as a separate private message';
   return { attempt: { ...attempt, alone: way }, because };
 }
 

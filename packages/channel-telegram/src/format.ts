@@ -83,5 +83,5 @@ export function keyboardOf(buttons: readonly Button[] | undefined): { reply_mark
 
 function tooMuchData(label: string): ChannelError {
   const reason = `the data of the button "${label}" is longer than ${MAX_DATA_BYTES} bytes`;
-  return new ChannelError({ kind: 'refused' }, `Telegram takes no such button: ${reason}.`);
+  return new ChannelError({ kind: 'refused' }, `Telegram does not accept this button: ${reason}.`);
 }

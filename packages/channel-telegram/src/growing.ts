@@ -213,7 +213,10 @@ export class GrowingMessages {
       if (failure.kind === 'refused') return this.#end(growing.turnId, chatId, failure);
       // The message may contain either text. The next edit will replace both.
       delete growing.text;
-      log.debug({ turn: growing.turnId, reason: failure.reason }, 'edit may be lost');
+      log.debug(
+        { turn: growing.turnId, reason: failure.reason },
+        'the stored state of a growing answer may be outdated',
+      );
     }
   }
 
@@ -234,7 +237,7 @@ export class GrowingMessages {
     this.#over.set(turnId, true);
     if (failure.kind === 'refused' && failure.code === 429)
       this.#quietUntil.set(chatId, monotonic() + (failure.retryAfterMs ?? EDIT_INTERVAL_MS));
-    log.debug({ turn: turnId, reason: failure.reason }, 'a growing answer is no longer shown');
+    log.debug({ turn: turnId, reason: failure.reason }, 'stopped showing a growing answer');
   }
 
   /**

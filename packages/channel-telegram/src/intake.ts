@@ -161,7 +161,7 @@ async function noteUpdate(
 async function noteUnknown(deps: IntakeDeps, update: object): Promise<void> {
   const { update_id, ...contents } = { update_id: 0, ...update };
   const [kind = 'empty update'] = Object.keys(contents);
-  deps.log.warn({ update: update_id, kind }, 'update of an unknown kind');
+  deps.log.warn({ update: update_id, kind }, 'an update of an unknown kind');
   await noteUpdate(deps, update, unreadUpdateReason(kind));
 }
 

@@ -49,7 +49,7 @@ export async function registerMenu(deps: MenuDeps, bot: Owner, signal: AbortSign
   } catch (error) {
     log.warn(
       { reason: menuFailureReason(error) },
-      "Telegram's command menu is not up to date; the next start tries again",
+      "Telegram's command menu is outdated; the next start tries again",
     );
   }
 }
@@ -63,7 +63,7 @@ async function menusOf({ commands, commandUses, log }: MenuDeps): Promise<readon
   const isFull = all.leftOut.some(({ why }) => why === 'room') || all.shortenedTo !== null;
   const uses = isFull
     ? await commandUses?.().catch((error: unknown) => {
-        log.warn({ reason: reasonOf(error) }, 'the most used commands cannot be read');
+        log.warn({ reason: reasonOf(error) }, 'the usage counts of commands cannot be read');
         return undefined;
       })
     : undefined;
@@ -103,7 +103,7 @@ async function setFirstAccepted(
     } catch (error) {
       const reason = menuFailureReason(error);
       if (nth === menus.length - 1 || !reason.includes('BOT_COMMANDS_TOO_MUCH')) throw error;
-      log.info({ reason, commands: menu.items.length }, "Telegram's menu is reduced");
+      log.info({ reason, commands: menu.items.length }, "Telegram's command menu was shortened");
     }
   }
   return undefined;

@@ -64,7 +64,7 @@ async function answerPress(
     const telegram = await api.telegram();
     await telegram.answerCbQuery(id, notice?.slice(0, MAX_ANSWER), alert);
   } catch (error) {
-    log.debug({ reason: reasonOf(error) }, 'press of a button not acknowledged');
+    log.debug({ reason: reasonOf(error) }, 'a button press could not be acknowledged');
   }
 }
 

@@ -18,7 +18,7 @@ export const TelegramSettings = z
       .describe('The bot token from @BotFather. Keep it in the environment, not in the file.')
       .meta({ title: 'Bot token' }),
     apiRoot: z
-      .url({ protocol: /^https?$/, error: 'an http or https address' })
+      .url({ protocol: /^https?$/, error: 'an http or https URL' })
       .default(`https://${TELEGRAM}`)
       .describe(
         'Address of the Bot API server. Change it only for a self-hosted server or a proxy.',

@@ -71,7 +71,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
     async finish(turnId) {
       state.over.set(turnId, true);
       await underWay.get(turnId)?.catch((error: unknown) => {
-        log.debug({ turn: turnId, reason: reasonOf(error) }, 'last draft not shown');
+        log.debug({ turn: turnId, reason: reasonOf(error) }, 'a draft could not be shown');
       });
     },
     stopped(draftId) {

@@ -105,7 +105,10 @@ async function admitMove(
   if (from === to) return;
   // A refused send may already have reported the move.
   if (await moved.note(from, to)) {
-    log.info({ chat: from, now: to }, 'a group became a supergroup; it keeps its first id here');
+    log.info(
+      { chat: from, now: to },
+      'a group became a supergroup; it keeps its original id in Parley',
+    );
   }
   await notifyOwner(`moved ${from}`, moveText(chat.title, from, to));
 }

@@ -199,7 +199,7 @@ function fileRefusedError(why: string): ChannelError {
 }
 
 function fileChangedError(): ChannelError {
-  return fileRefusedError('it is not the one that was sent');
+  return fileRefusedError('its hash does not match the message');
 }
 
 function unreachedError(thrown: unknown): ChannelError {

@@ -66,13 +66,13 @@ export const count = (title: string, help: string, error: string) =>
 
 export const apiUrl = (help: string) =>
   z
-    .url({ protocol: /^https?$/, error: 'an http or https address' })
+    .url({ protocol: /^https?$/, error: 'an http or https URL' })
     .optional()
     .describe(help)
     .meta({ title: 'API server' });
 
 export function userName(help: string, variable?: string): OptionFacts {
-  const schema = words('Name of the bot', help, 'the name by which people mention the bot');
+  const schema = words('Name of the bot', help, 'the name that people mention');
   return { schema, ...(variable !== undefined && { variable }) };
 }
 
