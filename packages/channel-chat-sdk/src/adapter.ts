@@ -24,7 +24,6 @@ import { Webhook } from './webhook.ts';
 
 /** A Chat SDK adapter as used by one account of a channel. */
 export interface Hosted {
-  /** The channel's name in the settings. */
   readonly channel: string;
   readonly use: string;
   readonly name: string;

@@ -17,7 +17,6 @@ const Fields = z.object({
     .object({ status: z.number().optional(), headers: z.unknown() })
     .optional()
     .catch(undefined),
-  /** Slack's response. */
   data: z.object({ error: z.string().optional() }).optional().catch(undefined),
   /** Meta's error code. */
   errorCode: z.number().optional().catch(undefined),

@@ -43,13 +43,13 @@ interface GrowingDeps
   readonly ownMessages: (address: ChatAddress, signal: AbortSignal) => Promise<readonly Message[]>;
 }
 
-/** A shorter answer is sent as one message that is never edited. In characters. */
+/** A shorter answer is sent as one message that is never edited. The limit is in characters. */
 const MIN_CHARACTERS = 80;
 const FIRST_AFTER_MS = 1_000;
 const TIMEOUT_MS = 15_000;
 /** How long a chat that exceeded its rate limit gets no growing answers, in ms. */
 const SPARED_MS = 60_000;
-/** A part whose confirmation was lost is retried within this time. In ms. */
+/** A part whose confirmation was lost is retried within this time (ms). */
 const KEPT_MS = 24 * 60 * 60_000;
 const [MAX_KEPT, REMEMBERED] = [100, 1_000];
 const [KIND, ID] = ['growing', 'all'];

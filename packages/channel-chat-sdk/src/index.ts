@@ -12,7 +12,7 @@ import type * as Hosted from './find-hosted.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Creates the adapter for one account. Tests can pass their own randomness and delays. */
+/** Tests can pass their own randomness and delays. */
 export type ConnectChatSdk = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
 
 /**

@@ -24,10 +24,7 @@ export interface Outgoing {
     ChannelAdapter,
     'reportsStart' | 'send' | 'findSent' | 'streaming' | 'messages'
   >;
-  /**
-   * Removes the buttons of a message. `plain` is the message's text in case this process does not
-   * know it.
-   */
+  /** `plain` is the message's text in case this process does not know it. */
   withoutButtons(address: ChatAddress, messageId: string, plain: string | undefined): Promise<void>;
 }
 

@@ -27,7 +27,7 @@ export interface SendDeps {
   readonly accountIs: (state: 'refused' | 'accepted', reason: string) => void;
 }
 
-/** Sends one part. Throws only `ChannelError`. */
+/** Sends one part; rejects only with a `ChannelError`. */
 export async function sendPart(
   deps: SendDeps,
   part: OutboundPart,

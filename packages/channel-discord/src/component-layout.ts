@@ -2,7 +2,10 @@ import type { Button, OutboundPart } from '@parley/core';
 import { z } from 'zod';
 import type { MessageBody } from './api.ts';
 
-/** Message flag: the message consists only of components. The flag cannot be removed later. */
+/**
+ * Message flag: the message consists only of components. Discord does not allow the flag to be
+ * removed later.
+ */
 const COMPONENTS_V2 = 1 << 15;
 /** Types of components: https://discord.com/developers/docs/components/reference */
 const [ROW, BUTTON, SELECT, TEXT_INPUT, TEXT, CONTAINER, LABEL] = [1, 2, 3, 4, 10, 17, 18];

@@ -228,7 +228,6 @@ function readReply(message: WireMessage, place: Place): Pick<InboundMessage, 're
 /** The account that receives the messages. */
 export interface Receiving {
   readonly account: string;
-  /** The bot's own id. */
   readonly me: string;
   readonly threads: DiscordSettings['threads'];
 }

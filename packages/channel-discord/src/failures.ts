@@ -7,7 +7,7 @@ import {
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { DiscordAPIError, HTTPError, RateLimitError } from 'discord.js';
 
-/** Why a call failed. The kinds differ in whether Discord may have executed it. */
+/** Why a call failed; the kinds differ in whether Discord may have executed the call. */
 type CallFailure =
   /** Discord refused the call and did nothing. */
   | {

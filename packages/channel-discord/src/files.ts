@@ -67,7 +67,6 @@ function urlOf({ attachments, components }: WireContent, fileId: string | undefi
   );
 }
 
-/** The URL of an account's picture. */
 export function pictureUrl(apiRoot: string, id: string, avatar: string): string {
   const { hostname, origin } = new URL(apiRoot);
   const root = isLoopbackHost(hostname) ? origin : 'https://cdn.discordapp.com';
@@ -137,7 +136,7 @@ export function readRef(ref: string): FileRef | undefined {
   return { url, channelId, messageId, fileId };
 }
 
-/** Hosts to download from. The last two hosts serve Discord's copies of external pictures. */
+/** Download hosts, of which the last two serve Discord's copies of external pictures. */
 const HOSTS: ReadonlySet<string> = new Set([
   'cdn.discordapp.com',
   'media.discordapp.net',

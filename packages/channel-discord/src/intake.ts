@@ -24,7 +24,6 @@ interface IntakeDeps
   readonly api: Pick<DiscordApi, 'message' | 'messagesAfter' | 'messagesBefore'>;
   readonly findPlace: FindPlace;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
-  /** The bot's own id. */
   readonly me: () => string | undefined;
   readonly seen: Seen;
   readonly watchContent: (message: InboundMessage) => void;

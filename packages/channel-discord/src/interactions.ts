@@ -202,9 +202,9 @@ async function inboundOf(
 }
 
 /**
- * Where the answer is sent. The answer to a command replaces "thinking". A button is answered by an
- * ordinary message, unless the bot cannot send one or the button is in a message visible only to
- * its sender.
+ * The location that the answer is sent to. The answer to a command replaces "thinking". A button is
+ * answered by an ordinary message, unless the bot cannot send one or the button is in a message
+ * visible only to its sender.
  */
 function responseTo(
   { type, application_id: application, token, message }: Interaction,

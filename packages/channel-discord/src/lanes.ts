@@ -16,8 +16,8 @@ export class Lanes {
   #closed = false;
 
   /**
-   * Appends a task. A full lane accepts `instead` once, which replaces this task and all later
-   * ones; those are dropped.
+   * A full lane accepts `instead` once, which replaces this task and all later ones; those are
+   * dropped.
    */
   push(channelId: string, task: Task, instead?: Task): 'queued' | 'instead' | 'left' {
     const lane = this.#lane(channelId);

@@ -49,10 +49,7 @@ export function createPlaces(
     asked.set(id, answer);
     return answer;
   };
-  /**
-   * The parent channel. The bot may not be allowed to request the parent of a channel from an
-   * event; in that case only the parent's name is missing.
-   */
+  /** The parent channel; if the bot may not request it, only its name is missing. */
   const parent = async (id: string, isBrought: boolean) =>
     isBrought ? knownChannel(current(), id) : channel(id);
   return async (channelId, brought) => {
@@ -93,7 +90,6 @@ function knownChannel(client: Client | undefined, id: string): WireChannel | und
   return { id, type, guild_id: guildId, name, parent_id: parentId, owner_id: owner };
 }
 
-/** Determines the chat of a channel. */
 export function toChat(
   here: WireChannel,
   above: WireChannel | undefined,

@@ -124,7 +124,6 @@ export class Receiver {
     });
   }
 
-  /** The bot's own id. */
   get me(): string | undefined {
     return this.#connection.client?.user?.id ?? this.#seen.position?.me;
   }

@@ -97,7 +97,7 @@ export class Responses {
     this.#api = api;
   }
 
-  /** Records a new command. The answer waits for `acknowledged`, which never rejects. */
+  /** Records a command whose answer waits for `acknowledged`, which never rejects. */
   expect(id: string, acknowledged: Promise<void>): void {
     this.#acknowledged.set(id, acknowledged);
     this.#first.set(id, null);

@@ -111,7 +111,6 @@ export class Seen {
     return { newest: this.#storedUpTo(), channels: this.#channels.all() };
   }
 
-  /** Whether the channel is served. */
   knows(channelId: string): boolean {
     return this.#channels.has(channelId);
   }
@@ -186,8 +185,8 @@ export class Seen {
   }
 
   /**
-   * Records a stored message. A served message registers its channel; any other message only moves
-   * the position of a known channel.
+   * A served message registers its channel; any other message only moves the position of a known
+   * channel.
    */
   async note(channelId: string, messageId: string, served: boolean): Promise<void> {
     const isKnown = this.#channels.has(channelId);

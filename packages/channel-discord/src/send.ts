@@ -35,9 +35,8 @@ interface SendDeps {
 const LARGEST_FILE_BYTES = 100 * 1024 * 1024;
 
 /**
- * Sends one part. If a message was streamed for it, that message is changed; otherwise a new one is
- * created. Discord recognizes a message by its nonce, so sending the same part twice creates one
- * message.
+ * Sends one part: changes the message that was streamed for it, or creates a new one. Discord
+ * recognizes a message by its nonce, so sending the same part twice creates one message.
  * @throws ChannelError
  */
 export async function sendPart(

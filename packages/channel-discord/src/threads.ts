@@ -20,7 +20,6 @@ interface SendLocation {
 
 interface ThreadsDeps extends Pick<ChannelContext<unknown>, 'notifyOwner'> {
   readonly api: Pick<DiscordApi, 'channel' | 'message' | 'startThread'>;
-  /** The bot's own id. */
   readonly me: () => string | undefined;
   /** Whether the gateway has listed a thread with this id. */
   readonly isThread: (id: string) => boolean;
@@ -96,7 +95,7 @@ export class Threads {
     }
   }
 
-  /** Whether a thread exists. The gateway does not list archived threads. */
+  /** The gateway does not list archived threads. */
   async #exists(threadId: string): Promise<boolean> {
     try {
       return isThread((await this.#deps.api.channel(threadId)).type);

@@ -20,7 +20,10 @@ const Option = z.object({
   name: text,
   value: field(z.union([z.string(), z.number(), z.boolean()])),
 });
-/** The options of a command. A group of subcommands contains subcommands, which contain options. */
+/**
+ * The options of a slash command. A group of subcommands contains subcommands, which contain
+ * options.
+ */
 const Options = validItems(
   Option.extend({ options: validItems(Option.extend({ options: validItems(Option) })) }),
 );

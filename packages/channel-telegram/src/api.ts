@@ -38,7 +38,7 @@ export interface TelegramApi {
 
 /**
  * A connection on which no byte has moved for this long during a send is considered dead (D13),
- * however long the upload takes. In ms.
+ * however long the upload takes (ms).
  */
 const SILENT_MS = 15_000;
 const SentMessage = z.object({

@@ -20,7 +20,7 @@ interface Arrival {
 }
 
 /**
- * Reads one kind of update. Resolves once its content is stored or does not need to be; rejects
+ * Reads an update; resolves once its content is stored or does not need to be, and rejects
  * otherwise (D01).
  */
 export type UpdateReader = (content: unknown, arrival: Arrival) => Promise<void>;

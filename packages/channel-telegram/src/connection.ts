@@ -123,7 +123,7 @@ const MAX_BODY_BYTES = 16 * 1024 * 1024;
 const WATCH_MS = 5 * 60_000;
 const WebhookInfo = z.object({
   url: z.string(),
-  /** Seconds since 1970. */
+  /** A Unix time in seconds. */
   last_error_date: z.int().nullish(),
   last_error_message: z.string().nullish(),
 });

@@ -12,7 +12,7 @@ import { placeOfThread } from './places.ts';
 interface Numbered {
   readonly message_id: number;
   readonly ephemeral_message_id?: number | undefined;
-  /** Seconds since 1970. */
+  /** A Unix time in seconds. */
   readonly date?: number | undefined;
 }
 
@@ -35,9 +35,12 @@ export function ephemeralNumber(messageId: string | undefined): number | undefin
 /** The recipient of a private answer, and what it answers. */
 const Alone = z.object({
   to: z.int(),
-  /** The ephemeral message being answered. Telegram accepts an answer from any bot for 15 s. */
+  /**
+   * The ephemeral message that the answer replies to. Telegram accepts an answer from any bot for
+   * 15 s.
+   */
   message: z.int().optional(),
-  /** The button press being answered. Telegram accepts an answer for 15 s. */
+  /** The button press that the answer responds to. Telegram accepts an answer for 15 s. */
   query: z.string().optional(),
 });
 export type Alone = z.infer<typeof Alone>;
@@ -89,7 +92,6 @@ export function isAlone({ response, threadId }: ChatAddress): boolean {
 const WAYS = ['answer', 'ephemeral', 'direct'] as const;
 export type AloneWay = (typeof WAYS)[number];
 
-/** The method to try first. */
 export function firstWay({ message, query }: Alone): AloneWay {
   return message === undefined && query === undefined ? 'ephemeral' : 'answer';
 }
@@ -99,7 +101,7 @@ export function nextWay(way: AloneWay): AloneWay | undefined {
   return WAYS[WAYS.indexOf(way) + 1];
 }
 
-/** The parameters that make a message visible to only one person. The caller adds the chat. */
+/** The parameters that make a message visible to only one person. */
 export function aloneParameters({ to, message, query }: Alone, way: AloneWay): object {
   if (way === 'direct') return {};
   const isAnswer = way === 'answer';

@@ -2,7 +2,7 @@ import { type AfterConnectionFailure, callOutcome, reconnectBackoff } from '@par
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { type AloneWay, nextWay } from './ephemeral.ts';
 
-/** Why a call has no result. The kinds differ in whether Telegram may have executed it. */
+/** Why a call has no result; the kinds differ in whether Telegram may have executed the call. */
 export type CallFailure =
   /** Telegram refused the call and did nothing. */
   | {

@@ -153,7 +153,8 @@ export function fileAddress(apiRoot: string, token: string, path: string): URL |
 
 /**
  * Opens a file before anything is sent, so that a missing or oversized file is known not to have
- * been sent. The content is read from disk while it is being sent. Throws only `ChannelError`.
+ * been sent. The content is read from disk while it is being sent. Rejects only with a
+ * `ChannelError`.
  */
 export async function openUpload(file: OutboundFile, limit: number): Promise<File> {
   const path = getOutboundFilePath(file);

@@ -34,7 +34,7 @@ interface Search {
 /**
  * Searches for the bot's first message from a given number on. Telegram does not let a bot read
  * messages. It does refuse to set buttons that a message already has, and this refusal reveals
- * whether a number belongs to one of the bot's messages. Rejects when Telegram cannot be reached.
+ * whether a number belongs to one of the bot's messages.
  */
 export async function lookFor(
   api: Pick<TelegramApi, 'call'>,

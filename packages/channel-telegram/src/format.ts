@@ -1,7 +1,7 @@
 import { type Button, ChannelError, type RenderedPart } from '@parley/core';
 import { MAX_TEXT } from './settings.ts';
 
-/** The message to reply to. A part is sent even if the question has been deleted. */
+/** A part is sent even if the question has been deleted. */
 export function replyTo(messageId: string | undefined): { reply_parameters?: object } {
   const number = messageNumber(messageId);
   if (number === undefined) return {};
@@ -16,9 +16,7 @@ export function messageNumber(messageId: string | undefined): number | undefined
   return digits === undefined ? undefined : Number(digits);
 }
 
-/**
- * The id of a button press. The id is unique and contains the id of the message with the button.
- */
+/** The id of a button press is unique and contains the id of the message with the button. */
 export function pressId(message: string, query: string): string {
   return `${message}:${query}`;
 }

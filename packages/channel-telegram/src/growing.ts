@@ -60,7 +60,10 @@ interface GrowingDeps {
   readonly holdsAccount: () => boolean;
 }
 
-/** A shorter answer is sent as one message that is never edited. In characters, as is `FULL`. */
+/**
+ * A shorter answer is sent as one message that is never edited. The limit, like `FULL`, is in
+ * characters.
+ */
 const MIN_CHARACTERS = 80;
 /** The length at which the first message is full; only the first message grows. */
 const FULL = MAX_TEXT + 500;
@@ -211,7 +214,7 @@ export class GrowingMessages {
     } catch (thrown) {
       const failure = callFailureOf(thrown);
       if (failure.kind === 'refused') return this.#end(growing.turnId, chatId, failure);
-      // The message may contain either text. The next edit will replace both.
+      // The message may contain the earlier or the later text, and the next edit replaces both.
       delete growing.text;
       log.debug(
         { turn: growing.turnId, reason: failure.reason },

@@ -8,7 +8,7 @@ import {
 import { TELEGRAM_IDS } from './ids.ts';
 import { MAX_TEXT, TELEGRAM_MENU, TelegramSettings } from './settings.ts';
 
-/** Creates the adapter for one account. Tests can pass their own randomness and delays. */
+/** Tests can pass their own randomness and delays. */
 type ConnectTelegram = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
 
 const LIBRARY = 'telegraf';

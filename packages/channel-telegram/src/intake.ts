@@ -59,7 +59,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   const { account, moved, log } = deps;
   const factsOf = createAdministrators(deps.api, deps.monotonic);
   const readReaction = createReactionReader(deps);
-  /** Groups in which somebody was answered. */
+  /** Groups in which the bot has answered somebody. */
   const served = new BoundedMap<string, true>(MAX_SERVED);
   const receive = async (message: InboundMessage) => {
     const named = moved.named(message);
@@ -127,7 +127,7 @@ const Id = z.object({ id: z.int() }).optional().catch(undefined);
 /** The fields of an update that identify its chat and author. */
 const Whereabouts = z.object({
   message_id: z.int().optional().catch(undefined),
-  /** Seconds since 1970. */
+  /** A Unix time in seconds. */
   date: z.int().nonnegative().optional().catch(undefined),
   chat: Id,
   from: Id,

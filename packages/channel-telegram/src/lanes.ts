@@ -40,9 +40,9 @@ export async function admitBatch(
 }
 
 /**
- * The lane of an update. Updates of one chat are admitted in order; an update without a chat does
- * not wait for others. All chats of a business account share one lane with the updates about its
- * connection.
+ * The lane of an update: updates of one chat are admitted in order, and an update without a chat
+ * does not wait for others. All chats of a business account share one lane with the updates about
+ * its connection.
  */
 export function laneOf(update: WireUpdate): string {
   const { update_id, ...contents } = update;

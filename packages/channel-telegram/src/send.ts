@@ -54,7 +54,7 @@ interface SendPartDeps extends SendFileDeps {
 }
 
 /**
- * Sends one part. If a message has grown for it, that message is edited instead.
+ * Sends one part, or edits the message that has grown for it.
  * @throws ChannelError
  */
 export async function sendPart(
@@ -175,8 +175,8 @@ function markupOf({ html }: Attempt): { parse_mode?: 'HTML' } {
 }
 
 /**
- * Sends one message. A refusal that another form avoids leads to another attempt, which cannot
- * create a duplicate because Telegram sent nothing. Throws only `ChannelError`.
+ * Sends one message; after a refusal that another form avoids, it is tried again, which cannot
+ * create a duplicate because Telegram sent nothing. Rejects only with a `ChannelError`.
  */
 async function sendCall(
   { api, moved, note, onStart }: SendDeps,
@@ -246,7 +246,7 @@ const FILE_SENT = 'file-sent';
 /**
  * Sends a file with the text of its part as the caption. A text too long for a caption follows as a
  * separate message. The file is recorded as sent before the text follows, so that it is not sent
- * twice if the text is delayed or retried. Throws only `ChannelError`.
+ * twice if the text is delayed or retried. Rejects only with a `ChannelError`.
  */
 async function sendFile(
   deps: SendFileDeps,

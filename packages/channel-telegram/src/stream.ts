@@ -168,9 +168,8 @@ export interface Typing {
 }
 
 /**
- * Creates the typing indicator. In the general topic of a forum "typing" is shown only with the
- * topic number 1, although messages with that number are refused. Only a forum's messages reveal
- * that a chat is a forum.
+ * In the general topic of a forum "typing" is shown only with the topic number 1, although messages
+ * with that number are refused. Only a forum's messages reveal that a chat is a forum.
  */
 export function createTyping(api: Pick<TelegramApi, 'call'>, stopping: AbortSignal): Typing {
   const forums = new Set<string>();

@@ -67,7 +67,7 @@ const place = {
 export const WireMessage = z.looseObject({
   ...content,
   ...place,
-  /** The time in seconds since 1970. */
+  /** A Unix time in seconds. */
   date: z.int().nonnegative().max(LAST_DATE).catch(0),
   chat: WireChat,
   forum_topic_edited: Topic,
@@ -91,7 +91,7 @@ export const WireMessage = z.looseObject({
 });
 export type WireMessage = z.infer<typeof WireMessage>;
 
-/** A button press. The message with the button has the date 0 when it is too old. */
+/** The message with the button has the date 0 when it is too old. */
 export const WirePress = z.object({
   id: z.string().min(1),
   from: User,

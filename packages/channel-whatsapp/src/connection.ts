@@ -161,10 +161,7 @@ export class Connection {
     return promise;
   }
 
-  /**
-   * Shows a pairing code. QR codes are replaced periodically; a code to type is requested once per
-   * connection.
-   */
+  /** QR codes are replaced periodically; a code to type is requested once per connection. */
   #showCode(socket: WASocket, code: string): void {
     const { phone, report } = this.#deps;
     if (phone === undefined) report({ kind: 'pairing', code, how: 'scan' });

@@ -29,11 +29,10 @@ export interface RawMessage {
   readonly id: string;
   /** The group member who sent the message, according to the envelope. */
   readonly participant?: string | undefined;
-  /** All known ids of the sender. */
   readonly from: PersonIds;
   /** The sender's own display name. */
   readonly name: string;
-  /** Seconds since 1970. */
+  /** A Unix time in seconds. */
   readonly time: number;
   readonly content: proto.IMessage;
   /** A name with an article for content that cannot be read. */

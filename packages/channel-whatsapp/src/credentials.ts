@@ -53,7 +53,6 @@ export function endingOnFailure(
   };
 }
 
-/** Stores the current credentials. */
 export async function saveCredentials(
   values: AdapterValues,
   creds: AuthenticationCreds,

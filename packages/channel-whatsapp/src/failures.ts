@@ -45,7 +45,7 @@ const SLOW_DOWN_MS = 60_000;
 export type SendFailure =
   /** The server answered with an error and did not deliver the message. */
   | { readonly kind: 'refused'; readonly code: number }
-  /** There is no connection. */
+  /** There is no connection to WhatsApp. */
   | { readonly kind: 'away' }
   /** The message was not sent, because the connection was lost or a preceding request failed. */
   | { readonly kind: 'not-sent'; readonly reason: string }
@@ -121,7 +121,6 @@ function refusalMeaning(code: number): [ChannelFailure, string] {
  */
 type AfterClose = AfterConnectionFailure & { readonly forget?: boolean };
 
-/** Why a connection was closed. */
 interface Closing {
   /** The code from WhatsApp or Baileys; undefined when there is none. */
   readonly code: number | undefined;

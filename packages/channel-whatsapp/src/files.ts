@@ -26,7 +26,7 @@ interface FilesDeps {
   readonly patienceMs: number;
 }
 
-/** Downloads files. If WhatsApp has deleted a file, the phone is asked to upload it again. */
+/** If WhatsApp has deleted a file, the phone is asked to upload it again. */
 export function createFiles(deps: FilesDeps): FilesCapability {
   return {
     maxBytes: LARGEST_BYTES,

@@ -19,7 +19,7 @@ function aPng(side: number): Buffer {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(side, 0);
   header.writeUInt32BE(side, 4);
-  header[8] = 1; // One bit per pixel.
+  header[8] = 1; // The picture has one bit per pixel.
   const rows = deflateSync(Buffer.alloc(side * (1 + Math.ceil(side / 8))), { level: 1 });
   const mark = Buffer.from('\u0089PNG\r\n\u001a\n', 'latin1');
   const chunks = [chunk('IHDR', header), chunk('IDAT', rows), chunk('IEND', Buffer.alloc(0))];

@@ -52,7 +52,6 @@ export async function readMessage(
   return rawMessage(envelope, decoded, people, clock);
 }
 
-/** The decrypted content. */
 type Decoded = Pick<RawMessage, 'content' | 'unread'>;
 
 /** A message with its envelope; undefined for an envelope without a sender or an id. */
@@ -212,7 +211,7 @@ interface ChangingMessage extends Sent {
   readonly change: Change;
 }
 
-/** Admits a change. A message that is no longer in memory is too old to be in the queue. */
+/** Admits a change; a changed message that is no longer in memory is too old to be in the queue. */
 async function admitChange(
   deps: IntakeDeps,
   { raw, sender, change }: ChangingMessage,

@@ -93,7 +93,7 @@ export function nameOfFile({ kind, viewOnce }: Pick<Attachment, 'kind' | 'viewOn
   return viewOnce === true ? `view-once ${NOUNS[kind]}` : NOUNS[kind];
 }
 
-/** The URL of a file. The path takes precedence over the whole URL that older apps send. */
+/** A file's path takes precedence over the whole URL that older apps send. */
 function mediaUrl({ url, directPath }: FileFields): string | undefined {
   const host = url && URL.canParse(url) ? new URL(url).host : DEFAULT_HOST;
   const address = directPath ? `https://${host}${directPath}` : url;

@@ -102,10 +102,7 @@ export class Groups {
     return this.#titles.get(jid);
   }
 
-  /**
-   * Switches to a new socket. Changes between two connections are unknown, so all entries are
-   * dropped.
-   */
+  /** Changes between two connections are unknown, so all entries are dropped. */
   listen(socket: GroupSource & Pick<WASocket, 'ev' | 'ws'>): void {
     this.#socket = socket;
     this.#members.clear();

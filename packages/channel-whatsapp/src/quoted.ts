@@ -7,7 +7,6 @@ import { isGroup, isPerson, type PersonIds, personJid, publicId } from './people
 
 /** The facts needed to read a quotation. */
 export interface QuoteFacts {
-  /** All ids of the account. */
   readonly me: PersonIds;
   /** The chat of the replying message, by the platform's id. */
   readonly chat: string;

@@ -19,8 +19,8 @@ export class RecentMessages {
   readonly #messages = new BoundedMap<string, Remembered>(REMEMBERED);
 
   /**
-   * Remembers a message. Returns false and changes nothing if it has the id of another person's
-   * message: the sender's app chooses the id, and members of a group see the ids of others.
+   * Remembers a message, or returns false if it has the id of another person's message: the
+   * sender's app chooses the id, and members of a group see the ids of others.
    */
   remember(message: InboundMessage, from: PersonIds): boolean {
     const key = quoteKey(message.chat.id, message.messageId);

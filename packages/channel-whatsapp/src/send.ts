@@ -120,7 +120,7 @@ const TIMED = [
   'documentMessage',
 ] as const;
 
-/** A text message. If the settings allow it, mentioned members of a group are notified (M05). */
+/** Mentioned members of a group are notified if the settings allow it (M05). */
 async function textMessage(
   { groups }: SendDeps,
   { body: { text }, route }: OutboundPart,
@@ -133,8 +133,7 @@ async function textMessage(
 }
 
 /**
- * The message to quote. In direct chats, the route has such a message only if the agent has chosen
- * it (G10).
+ * The message to quote; in direct chats, the route has one only if the agent has chosen it (G10).
  */
 async function quotedBy(
   deps: SendDeps,
@@ -146,7 +145,7 @@ async function quotedBy(
 
 interface MessageDeps extends TransmitDeps, QuoteDeps {
   readonly clock: Clock;
-  /** Aborted when the account stops. */
+  /** The signal is aborted when the account stops. */
   readonly signal: AbortSignal;
 }
 
@@ -289,7 +288,7 @@ function serverAnswer(
 }
 
 const KIND = 'sent';
-/** The number of slots. A new message replaces the one in the slot assigned to its id. */
+/** The number of slots; a new message replaces the one in the slot assigned to its id. */
 const SLOTS = 2_048;
 const Sent = z.object({ id: z.string(), content: z.base64() });
 

@@ -21,7 +21,7 @@ interface TypingDeps extends ChannelEnv {
   readonly socket: () => WASocket | undefined;
   /** The JID to which answers in a chat are sent. */
   readonly addressOf: (chatId: string) => Promise<string>;
-  /** Aborted when the account stops. */
+  /** The signal is aborted when the account stops. */
   readonly signal: AbortSignal;
 }
 

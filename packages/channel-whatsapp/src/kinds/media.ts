@@ -37,7 +37,7 @@ export function readAudio(audio: proto.Message.IAudioMessage): Reading {
 /** The type of Lottie stickers; some apps do not set their flag. */
 const LOTTIE = /^application\/was\b/;
 
-/** A sticker. A Lottie sticker is a drawing in JSON, which no model can view. */
+/** A Lottie sticker is a drawing in JSON, which no model can view. */
 export function readSticker(sticker: proto.Message.IStickerMessage): Reading {
   const label = shortLine(sticker.accessibilityLabel);
   const shown = label === '' ? '' : `[Sticker: ${label}]`;
