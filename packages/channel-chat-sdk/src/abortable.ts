@@ -1,4 +1,7 @@
-/** Waits no longer than the signal allows. Adapters cannot be stopped: the work itself goes on. */
+/**
+ * Waits for the result until the signal is aborted. Adapters cannot be canceled, so the work itself
+ * continues after an abort.
+ */
 export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(new Error('no answer in time'));

@@ -11,30 +11,26 @@ import {
 } from './settings.ts';
 import { traitsOf } from './traits.ts';
 
-/** What is known about an adapter without loading it. */
+/** Facts about an adapter that are available without loading it. */
 export interface AdapterFacts {
   readonly use: string;
-  /** The name of its platform; `use` itself if the catalog does not have it. */
+  /** The platform's name; the value of `use` if the catalog does not list the adapter. */
   readonly name: string;
-  /** What to install, with the version that was tested, if any was. */
+  /** The npm package to install, with the tested version if there is one. */
   readonly library: { readonly name: string; readonly version: string };
   readonly settings: z.ZodType<ChatSdkSettings>;
-  /** Undefined for adapters that were not tested. */
+  /** The platform's facts; undefined for adapters that Parley's tests do not cover. */
   readonly ids: ChannelIds | undefined;
   readonly platform: Platform | undefined;
-  /** The format of its texts, which is known before it is loaded. */
+  /** The text format, which is known before the adapter is loaded. */
   readonly target: RenderTarget;
-  /** Whether the catalog has it. */
   readonly isKnown: boolean;
-  /** Why it cannot be a channel; absent if it can. */
+  /** Why the adapter cannot be a channel; absent if it can. */
   readonly refusal?: string;
   readonly secrets: readonly string[];
 }
 
-/**
- * Looks an adapter up. `env` is the environment of this process; without it, variables that may be
- * there are not missed.
- */
+/** `env` is the environment of this process; without it, missing variables are not reported. */
 export function adapterFacts(
   use: string,
   env?: Readonly<Record<string, string | undefined>>,
@@ -58,7 +54,7 @@ export function adapterFacts(
 /** The settings of a channel with any `use`, for the schema of the settings file. */
 export const anyAdapterSettings = AnyAdapterSettings;
 
-/** The words by which people may have meant an adapter, and its `use`. */
+/** Names that people may write for an adapter, mapped to its `use`. */
 export function adapterNames(): ReadonlyMap<string, string> {
   const slugs = offeredAdapters().map((adapter) => [adapter.slug, useOf(adapter)] as const);
   const last = offeredAdapters().map((adapter) => {

@@ -22,19 +22,17 @@ import { ChatState } from './state.ts';
 import { type NamedTraits, traitsOf, traitsWithin } from './traits.ts';
 import { Webhook } from './webhook.ts';
 
-/** An adapter of the Chat SDK that one account of a channel uses. */
+/** A Chat SDK adapter as used by one account of a channel. */
 export interface Hosted {
-  /** The name of the channel in the settings. */
   readonly channel: string;
   readonly use: string;
-  /** The name of the platform. */
   readonly name: string;
   readonly factory: AdapterFactory;
 }
 
 /**
- * One account of a platform, connected by an adapter of the Chat SDK. It makes no requests before
- * `start`. An adapter that refuses its options is reported as failed.
+ * One account of a platform, connected by an adapter of the Chat SDK. The adapter makes no requests
+ * before `start`. An adapter that refuses its options is reported as failed.
  */
 export function createChatSdkAdapter(
   hosted: Hosted,
@@ -59,7 +57,6 @@ interface Made extends Hosted {
   readonly secret: string;
 }
 
-/** Connects the parts of an account. */
 function hostAdapter(
   made: Made,
   context: ChannelContext<ChatSdkSettings>,
@@ -128,12 +125,12 @@ function hostAdapter(
 
 const newId = () => randomBytes(9).toString('base64url');
 
-/** Slack's adapter would wait 2 s for a preview of each link, which a model does not need. */
+/** Slack's adapter would wait 2 s for a preview of each link, which the model does not need. */
 const assume = (key: string): unknown => (key.startsWith('slack:unfurls:') ? {} : null);
 
 /**
- * Keeps the last message of each chat for adapters that cannot read any: WhatsApp shows "typing"
- * as an answer to it.
+ * Remembers the last message of each chat for adapters that cannot read messages: WhatsApp shows
+ * "typing" only in reply to a message.
  */
 function keepLast(adapter: Adapter, state: ChatState) {
   const kept = new ThreadHistoryCache(state, { maxMessages: 1 });
@@ -142,7 +139,7 @@ function keepLast(adapter: Adapter, state: ChatState) {
   };
 }
 
-/** What an account can do: what the platform can, as far as the adapter has a method for it. */
+/** The account's capabilities: those of the platform for which the adapter has a method. */
 function capabilitiesOf(adapter: Adapter | undefined, traits: NamedTraits): Capabilities {
   const { target, edit, react, typing, buttons, media, maxFileBytes, rates, growMs } = traits;
   return {
@@ -162,7 +159,7 @@ function capabilitiesOf(adapter: Adapter | undefined, traits: NamedTraits): Capa
   };
 }
 
-/** An account whose adapter does not accept its options. Its answers wait. */
+/** An account whose adapter rejects its options; its answers stay in the outbox. */
 function refusedAccount(
   traits: NamedTraits,
   { report }: Pick<ChannelContext<unknown>, 'report'>,
@@ -171,7 +168,7 @@ function refusedAccount(
   return {
     capabilities: capabilitiesOf(undefined, traits),
     async start() {
-      report({ kind: 'failed', reason, fix: 'Correct "options" of this channel in the settings.' });
+      report({ kind: 'failed', reason, fix: 'Fix the "options" of this channel in the settings.' });
     },
     async stop() {
       report({ kind: 'stopped' });

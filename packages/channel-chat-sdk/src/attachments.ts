@@ -6,7 +6,7 @@ import { abortable } from './abortable.ts';
 import { type Download, tooLarge } from './download.ts';
 import { sendErrorOf } from './failures.ts';
 
-/** The fields of an attachment from which its adapter can fetch it again. */
+/** The fields with which an adapter can fetch an attachment again. */
 const Ref = z.object({
   type: z.enum(['image', 'file', 'video', 'audio']),
   name: z.string().optional(),
@@ -20,23 +20,26 @@ const MAX_REF = 4_096;
 const MAX_ATTACHMENTS = 32;
 /** The largest file that adapters load into memory, in bytes. */
 const MAX_BYTES = 25 * 1_024 * 1_024;
-/** How long a file may take that is fetched before its message is stored, in ms. */
+/** The time limit for a file that is fetched before its message is stored, in ms. */
 const NOW_WITHIN_MS = 10_000;
 const LOCATION = 'application/geo+json';
 
-/** The attachments of a message, the bytes of those that cannot be fetched later, and the rest. */
+/** The attachments of a message, with the bytes of files that cannot be fetched later. */
 export interface ReadAttachments {
   readonly attachments: readonly Inbound[];
-  /** Present when an adapter cannot fetch files later: all of them, in the same order. */
+  /**
+   * Present when an adapter cannot fetch files later: the bytes of all attachments, in the same
+   * order.
+   */
   readonly files?: readonly Uint8Array[];
-  /** What is named to the model because it cannot be read. */
+  /** The names of files that cannot be read, shown to the model. */
   readonly unread: readonly string[];
 }
 
 /**
- * Reads the attachments of a message. Files are fetched after the message is stored, where the
- * adapter can rebuild the way to them (`rehydrateAttachment`); otherwise they are fetched now,
- * because the way is a function that no database can hold.
+ * Files are fetched after the message is stored if the adapter can restore their fetch function
+ * (`rehydrateAttachment`). Otherwise they are fetched immediately, because a database cannot store
+ * a function.
  */
 export async function readAttachments(
   adapter: Adapter,
@@ -46,7 +49,7 @@ export async function readAttachments(
   const attachments: Inbound[] = [];
   const files: Uint8Array[] = [];
   const unread: string[] = [];
-  // The text of a message names its location.
+  // A location is already part of the message text.
   for (const attachment of all.filter(({ mimeType }) => mimeType !== LOCATION)) {
     const ref = JSON.stringify(Ref.parse(attachment));
     const isReachable = adapter.rehydrateAttachment?.(attachment).fetchData !== undefined;
@@ -62,7 +65,7 @@ export async function readAttachments(
   return { attachments, ...(files.length > 0 && { files }), unread };
 }
 
-/** Names the files of a message that cannot be read. */
+/** The note that names the unreadable files of a message. */
 export function unreadFiles(
   names: readonly string[],
   type: InboundMessage['chat']['type'],
@@ -97,7 +100,7 @@ async function bytesOf({ data, fetchData }: Attachment): Promise<Uint8Array | un
   return new Uint8Array(content instanceof Blob ? await content.arrayBuffer() : content);
 }
 
-/** Fetches files by their ref, in this process or a later one. */
+/** Fetches files by their ref, which stays valid after a restart. */
 export function filesOf(adapter: Adapter, download: Download = () => undefined): FilesCapability {
   return {
     maxBytes: MAX_BYTES,

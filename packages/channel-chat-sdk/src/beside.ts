@@ -10,7 +10,7 @@ import { type Lacks, slackLacks } from './slack-history.ts';
 import { SlackSocket, type SocketDeps, socketToken } from './slack-socket.ts';
 import { CloudStatuses, cloudDownload } from './whatsapp-cloud.ts';
 
-/** What Parley does beside an adapter, because the adapter does it differently or not at all. */
+/** What Parley implements itself because an adapter lacks it or handles it differently. */
 export interface Beside {
   readonly upload?: Upload;
   readonly reword?: Reword;
@@ -18,11 +18,11 @@ export interface Beside {
   readonly keyed?: SendDeps['keyed'];
   /** Reads a request that the adapter has accepted. */
   readonly heard?: (body: string) => void;
-  /** Finds a sent message by the key of its part. */
+  /** Finds a sent message by the idempotency key of its part. */
   readonly findByKey?: (key: string, signal: AbortSignal) => Promise<string | undefined>;
-  /** Whether a chat certainly does not contain a part that was not found in it. */
+  /** Whether a part that was not found in a chat is certainly missing from it. */
   readonly lacks?: Lacks;
-  /** Holds the connection over which events come, instead of a webhook. */
+  /** Keeps a connection open over which events arrive, in place of a webhook. */
   readonly socketOf?: (deps: SocketParts) => SlackSocket | undefined;
 }
 

@@ -6,39 +6,40 @@ import {
   listStateAdapters,
 } from 'chat/adapters';
 
-/** Platforms that Parley has without an adapter; their adapters can be named, but are not offered. */
+/**
+ * Platforms that Parley supports without an adapter; their adapters can be configured but are not
+ * offered.
+ */
 const BUILT_IN: ReadonlySet<string> = new Set(['discord', 'telegram', 'web']);
 /**
- * Gmail's adapter loses its subscription unless the host renews it every day, which Parley does not
- * do.
+ * Gmail's adapter needs a host that renews its subscription every day, which Parley does not do.
  */
 const NOT_HOSTED: ReadonlySet<string> = new Set(['gmail']);
 
-/** A Chat SDK adapter as its catalog describes it. */
+/** The catalog entry of a Chat SDK adapter. */
 export type { CatalogAdapter, EnvVar } from 'chat/adapters';
 
-/** The adapters that Parley can offer: chat platforms that are not built in. */
+/** The adapters that Parley can offer: those for chat platforms that are not built in. */
 export function offeredAdapters(): readonly CatalogAdapter[] {
   return listPlatformAdapters().filter(({ slug }) => !BUILT_IN.has(slug) && !NOT_HOSTED.has(slug));
 }
 
-/** What people write in `use` for an adapter of the catalog. */
 export function useOf({ importPath, packageName }: CatalogAdapter): string {
   return importPath ?? packageName;
 }
 
-/** The adapter that `use` names; undefined for one that the catalog does not have. */
+/** The adapter that `use` names; undefined if the catalog does not list it. */
 export function adapterOf(use: string): CatalogAdapter | undefined {
   return listPlatformAdapters().find((adapter) => useOf(adapter) === use);
 }
 
-/** The package to install for `use`, which may name a module of it. */
+/** The package to install for `use`, which may name a module inside the package. */
 export function packageOf(use: string): string {
   const [first = use, second] = use.split('/');
   return use.startsWith('@') ? `${first}/${second}` : first;
 }
 
-/** The name of the function that creates the adapter; undefined if the catalog does not know it. */
+/** The name of the function that creates the adapter; undefined if the catalog does not list it. */
 export function factoryOf(use: string): string | undefined {
   return adapterOf(use)?.factoryExport;
 }
@@ -46,22 +47,22 @@ export function factoryOf(use: string): string | undefined {
 /** Why a package of the catalog cannot be a channel; undefined for all others. */
 export function refusalOf(use: string): string | undefined {
   if (listStateAdapters().some(({ packageName }) => packageName === use))
-    return 'the package of a platform; this one stores state, which Parley keeps in its own database';
+    return 'the package of a platform; this one is a state store, but Parley keeps state in its own database';
   const slug = adapterOf(use)?.slug;
   if (slug === 'web')
-    return 'the package of a platform; Parley has a page of its own, channels.web';
+    return 'the package of a platform; this one is a web chat, but Parley has its own web page, channels.web';
   if (slug !== undefined && NOT_HOSTED.has(slug))
-    return 'the package of another platform; this one has to be renewed every day, which Parley does not do';
+    return 'the package of another platform; this one needs a daily renewal, which Parley does not do';
   return undefined;
 }
 
-/** The variables from which an adapter reads its settings if it is given no options. */
+/** The variables from which an adapter without options reads its settings. */
 export function variablesOf(use: string): readonly EnvVar[] {
   const slug = adapterOf(use)?.slug;
   return slug === undefined ? [] : listEnvVars(slug);
 }
 
-/** The variables of which at least one list must be complete. */
+/** Lists of variables; at least one list must be complete. */
 export function waysOf(use: string): readonly (readonly EnvVar[])[] {
   const env = adapterOf(use)?.env;
   const required = env?.required ?? [];

@@ -21,19 +21,19 @@ interface ConnectionDeps
   readonly host: ChatInstance;
   readonly webhook: Webhook;
   readonly platform: string;
-  /** Present when events come over a socket. */
+  /** Present when events arrive over a socket. */
   readonly socket: SlackSocket | undefined;
 }
 
-/** How long an adapter may take to initialize, in ms. */
+/** The time limit for initializing an adapter, in ms. */
 const INITIALIZE_WITHIN_MS = 30_000;
 /**
- * Adapters that recognize the bot by an id they ask for. Without it the bot would answer itself
- * (F07).
+ * Adapters that recognize the bot's own messages by an id that they request from the platform.
+ * Without that id, the bot would answer itself (F07).
  */
 const NEEDS_ID: ReadonlySet<string> = new Set(['slack', 'github', 'linear']);
 
-/** Initializes an adapter, holds its connection, and reports how that goes. */
+/** Initializes an adapter, keeps its connection open, and reports the connection's status. */
 export class Connection {
   readonly #deps: ConnectionDeps;
   readonly #ready = Promise.withResolvers<void>();
@@ -44,23 +44,24 @@ export class Connection {
     this.#deps = deps;
   }
 
-  /** The bot as people mention it. */
   get bot(): BotNames {
     const { userName, botUserId: userId } = this.#deps.adapter;
     return this.#bot ?? { userName, userId };
   }
 
-  /** Whether the adapter is initialized: before, it cannot send, nor recognize its own messages. */
+  /**
+   * Whether the adapter is initialized; until then, it cannot send messages or recognize its own.
+   */
   get isReady(): boolean {
     return this.#bot !== undefined;
   }
 
-  /** Resolves once the adapter is initialized; rejects when the signal is aborted before. */
+  /** Resolves once the adapter is initialized; rejects if the signal is aborted first. */
   ready(signal: AbortSignal): Promise<void> {
     return abortable(this.#ready.promise, signal);
   }
 
-  /** Connects, again after each failure, until the signal is aborted. Never rejects. */
+  /** Connects, and reconnects after each failure, until the signal is aborted. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
     let failures = 0;
     let going = true;
@@ -77,8 +78,8 @@ export class Connection {
   }
 
   /**
-   * A send has shown whether the platform accepts the account. A refused one is shown as failed;
-   * its answers wait.
+   * Records whether the platform accepted the account in a send. A refused account is reported as
+   * failed, and its answers stay in the outbox.
    */
   accountIs(state: 'refused' | 'accepted', reason: string): void {
     if (this.#isRefused === (state === 'refused')) return;
@@ -114,7 +115,7 @@ export class Connection {
     const { userName, botUserId } = adapter;
     const userId = botUserId === undefined || botUserId === '' ? undefined : botUserId;
     if (userId === undefined && NEEDS_ID.has(adapter.name)) {
-      throw new Error(`${platform} did not say which user the bot is; see the log`);
+      throw new Error(`${platform} did not return the bot's user; see the log`);
     }
     return { userName: slack?.name ?? userName, userId, ...(slack && { teamId: slack.teamId }) };
   }
@@ -126,7 +127,8 @@ export class Connection {
     if (isAccount) {
       return reportAndWait({ kind: 'give-up', reason, fix: this.#fix() }, this.#deps, signal);
     }
-    // A connection that had been open is opened again at once: Slack renews them every few hours.
+    // A connection that was open is reopened immediately, because Slack closes each one every few
+    // hours.
     const afterMs = failures === 0 ? 0 : reconnectBackoff(failures - 1, random());
     return reportAndWait({ kind: 'retry', afterMs, reason }, this.#deps, signal);
   }

@@ -3,8 +3,8 @@ import { ChannelError } from '@parley/core';
 import type { Attachment } from 'chat';
 
 /**
- * Downloads a file itself, for platforms whose adapter could neither stop nor limit a download.
- * Returns undefined for a file that it leaves to the adapter.
+ * Downloads a file without the adapter, for platforms whose adapter can neither abort nor limit a
+ * download. Returns undefined for a file that the adapter should download.
  */
 export type Download = (
   attachment: Pick<Attachment, 'url' | 'fetchMetadata'>,
@@ -13,12 +13,12 @@ export type Download = (
 ) => Promise<Uint8Array> | undefined;
 
 interface Source {
-  /** The platform's name for people. */
+  /** The platform's display name. */
   readonly platform: string;
   readonly token: string;
 }
 
-/** Fetches at most `limit` bytes. Throws only `ChannelError`, unless there is no connection. */
+/** Downloads at most `limit` bytes. Throws only `ChannelError`, unless there is no connection. */
 export async function downloadFile(
   url: string,
   { platform, token }: Source,
@@ -27,13 +27,13 @@ export async function downloadFile(
 ): Promise<Uint8Array> {
   const headers = { authorization: `Bearer ${token}` };
   const response = await fetch(url, { headers, signal, redirect: 'error' });
-  // Slack answers with its sign-in page when the app may not read files.
+  // Slack responds with its sign-in page when the app lacks permission to read files.
   const isPage = response.headers.get('content-type')?.includes('text/html') === true;
   if (!response.ok || isPage || response.body === null) {
     await response.body?.cancel();
     const why = isPage ? 'the app may not read files' : `HTTP ${response.status}`;
     const kind = response.status >= 500 ? 'transient' : 'gone';
-    throw new ChannelError({ kind }, `${platform} did not hand over the file: ${why}.`);
+    throw new ChannelError({ kind }, `${platform} did not return the file: ${why}.`);
   }
   const bytes = await readUpTo(response.body, limit);
   if (bytes === undefined) throw tooLarge(limit);

@@ -1,17 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
-/** A value that an adapter keeps, with the time of its expiry (ms since 1970); null deletes it. */
+/** A value that an adapter stores, with its expiry time (ms since 1970); null deletes the value. */
 export interface KeptValue {
   readonly value: unknown;
   readonly until: number | undefined;
 }
 
 /**
- * One event of a platform while it is handled. Adapters return from a webhook before their handlers
- * have finished, so everything they leave running is collected here; the platform gets its answer
- * once all of it has ended. What they remember meanwhile ("this event was delivered") stays here
- * until the messages are stored. Otherwise a crash in between would make them drop the repeat of an
- * event that is not stored.
+ * One platform event while it is being handled. Adapters return from a webhook before their
+ * handlers finish, so the scope tracks the pending work; the platform is answered once all of it
+ * has ended. Values that adapters write during an event ("this event was delivered") stay in the
+ * scope until the messages are stored. Otherwise, after a crash the adapter would drop the
+ * redelivered event although its messages were never stored.
  */
 export class EventScope {
   readonly writes = new Map<string, KeptValue | null>();
@@ -19,12 +19,17 @@ export class EventScope {
   readonly #failures: unknown[] = [];
   #isOpen = true;
 
-  /** False once the event has its answer: code that still runs then belongs to no event. */
+  /**
+   * False once the event is answered; code that is still running then no longer belongs to the
+   * event.
+   */
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** Waits for this work before the event is answered. The scope keeps its failure. */
+  /**
+   * Delays the answer to the event until this work ends. The scope records a failure of the work.
+   */
   track(work: PromiseLike<unknown>): void {
     const ended: Promise<unknown> = Promise.resolve(work)
       .catch((error: unknown) => this.#failures.push(error))
@@ -37,7 +42,10 @@ export class EventScope {
     this.#failures.push(error);
   }
 
-  /** Resolves once all work has ended, including work that it has started. Throws its first failure. */
+  /**
+   * Resolves once all tracked work has ended, including work started by it; throws the first
+   * failure.
+   */
   async settle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
     if (this.#failures.length > 0) throw this.#failures[0];
@@ -48,7 +56,7 @@ export class EventScope {
   }
 }
 
-/** The event that the running code handles, however deep in an adapter it runs. */
+/** The event that the running code is handling, across all asynchronous calls of an adapter. */
 export class CurrentEvent {
   readonly #storage = new AsyncLocalStorage<EventScope>();
 
@@ -56,7 +64,7 @@ export class CurrentEvent {
     return this.#storage.run(scope, work);
   }
 
-  /** Undefined outside of events: for a timer, a send, or an adapter with a loop of its own. */
+  /** Undefined outside an event: in a timer, in a send, or in an adapter's polling loop. */
   get scope(): EventScope | undefined {
     const scope = this.#storage.getStore();
     return scope?.isOpen === true ? scope : undefined;

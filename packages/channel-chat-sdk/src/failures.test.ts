@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callFailureOf, repeatableErrorOf, sendErrorOf } from './failures.ts';
 
-/** An error with these fields. */
 function failed(fields: object, message = 'it failed'): Error {
   return Object.assign(new Error(message), fields);
 }
@@ -13,7 +12,7 @@ const limited = (retryAfterMs: number) => ({
 });
 const account = { failure: { kind: 'transient' }, isAccount: true };
 
-describe('an error of an adapter', () => {
+describe('an error thrown by an adapter', () => {
   it.each<[string, unknown, object]>([
     ['a rate limit', named('AdapterRateLimitError', { retryAfter: 3 }), limited(3_000)],
     ['a rate limit without a time', named('AdapterRateLimitError'), limited(5_000)],
@@ -99,7 +98,7 @@ describe('an error of an adapter', () => {
     expect(callFailureOf(thrown)).toMatchObject({ isAccount: false, ...expected });
   });
 
-  it('does not loop over causes that name each other', () => {
+  it('does not loop over causes that refer to each other', () => {
     const [one, two] = [failed({}, 'one'), failed({}, 'two')];
     Object.assign(one, { cause: two });
     Object.assign(two, { cause: one });
@@ -108,10 +107,10 @@ describe('an error of an adapter', () => {
 
   it('says what happened, to what, and what to do', () => {
     const { message } = sendErrorOf(named('AuthenticationError'), 'Slack chat C1');
-    expect(message).toBe('Slack chat C1: it failed. Check the credentials of the account.');
+    expect(message).toBe("Slack chat C1: it failed. Check the account's credentials.");
   });
 
-  it('leaves nothing uncertain about a call that may be repeated', () => {
+  it('reports no uncertainty for a call that is safe to repeat', () => {
     expect(repeatableErrorOf(failed({ code: 'ECONNRESET' }), 'An edit').failure.kind).toBe(
       'transient',
     );

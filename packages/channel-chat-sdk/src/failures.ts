@@ -3,8 +3,8 @@ import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { z } from 'zod';
 
 /**
- * The fields of the errors of adapters and of the libraries below them. Adapters of different
- * versions bring their own classes, so errors are recognized by their fields.
+ * The fields of errors thrown by adapters and their libraries. Adapters of different versions
+ * bundle their own error classes, so errors are recognized by their fields.
  */
 const Fields = z.object({
   name: z.string().optional().catch(undefined),
@@ -17,27 +17,26 @@ const Fields = z.object({
     .object({ status: z.number().optional(), headers: z.unknown() })
     .optional()
     .catch(undefined),
-  /** The answer of Slack. */
   data: z.object({ error: z.string().optional() }).optional().catch(undefined),
-  /** The code of Meta. */
+  /** Meta's error code. */
   errorCode: z.number().optional().catch(undefined),
-  /** The kind of an error of Linear. */
+  /** Linear's error type. */
   type: z.string().optional().catch(undefined),
 });
 type Fields = z.infer<typeof Fields>;
 
-/** Why a call of an adapter failed. */
+/** Why an adapter call failed. */
 export interface CallFailure {
   readonly failure: ChannelFailure;
   readonly reason: string;
-  /** The platform refuses the account itself, so every other call would fail as well. */
+  /** The platform rejects the account itself, so every other call would fail as well. */
   readonly isAccount: boolean;
 }
 
 const DEFAULT_RETRY_AFTER_MS = 5_000;
 const MAX_CAUSES = 6;
 
-/** Classifies what an adapter threw. The innermost error that says something decides. */
+/** The innermost error with a recognized field determines the kind of failure. */
 export function callFailureOf(thrown: unknown): CallFailure {
   const chain = causesOf(thrown);
   const reason = chain.map(reasonOf).find((text) => text !== '') ?? 'it failed';
@@ -67,17 +66,17 @@ const limited = (seconds: number | undefined): Found =>
     retryAfterMs: seconds === undefined ? DEFAULT_RETRY_AFTER_MS : seconds * 1_000,
     scope: 'chat',
   });
-/** The part can be sent once a person has fixed the account. */
+/** The part can be sent once the account is fixed. */
 const ACCOUNT = of({ kind: 'transient' }, true);
 
-/** The error and what caused it, outermost first. */
+/** The error and its causes, outermost first. */
 function causesOf(thrown: unknown): readonly unknown[] {
   const chain: unknown[] = [];
   let error: unknown = thrown;
   while (error != null && chain.length < MAX_CAUSES && !chain.includes(error)) {
     chain.push(error);
     const inner = error as Record<'original' | 'originalError' | 'cause' | 'raw', unknown>;
-    // The client of Linear keeps it in `raw`, where others have the answer.
+    // Linear's client keeps the response in `raw`, where other clients use `response`.
     const raw = inner.raw instanceof Error ? inner.raw : undefined;
     error = inner.original ?? inner.originalError ?? inner.cause ?? raw;
   }
@@ -104,7 +103,7 @@ function ofSlack({ code, data, retryAfter }: Fields): Found | undefined {
   if (SLACK_GONE.test(error)) return of({ kind: 'gone' });
   if (SLACK_FORBIDDEN.test(error)) return of({ kind: 'forbidden' });
   if (SLACK_FORMAT.test(error)) return of({ kind: 'refused-format' });
-  // Slack says that part of such a call may have been done.
+  // Slack documents that such a call may have been partly executed.
   if (SLACK_UNCLEAR.test(error)) return of({ kind: 'unknown-outcome' });
   return of({ kind: 'refused' });
 }
@@ -115,14 +114,14 @@ function ofMeta({ errorCode }: Fields): Found | undefined {
   if ([4, 80_007, 130_429, 131_048, 131_056].includes(errorCode)) return limited(undefined);
   if ([0, 190].includes(errorCode)) return ACCOUNT;
   if (errorCode === 131_026) return of({ kind: 'gone' });
-  // 131047: more than 24 hours since the person last wrote.
+  // Error 131047: the person last wrote more than 24 hours ago.
   if ([3, 10, 131_005, 131_031, 131_047].includes(errorCode)) return of({ kind: 'forbidden' });
   if ([1, 2, 131_000, 131_016].includes(errorCode)) return of({ kind: 'unknown-outcome' });
   return errorCode >= 200 && errorCode < 300 ? of({ kind: 'forbidden' }) : undefined;
 }
 
 /**
- * Linear answers in the way of GraphQL: with status 200 or 400, whatever was wrong.
+ * Linear uses GraphQL, so every error has the status 200 or 400:
  * https://linear.app/developers/sdk-errors
  */
 function ofLinear({ type, retryAfter }: Fields): Found | undefined {
@@ -171,7 +170,7 @@ function ofStatus({ status, statusCode, response, code }: Fields): Found | undef
   const outcome = callOutcome({ error: undefined, status: http });
   if (outcome !== 'refused') return of({ kind: 'unknown-outcome' });
   const seconds = retryAfterOf(response?.headers);
-  // GitHub answers with 403 when an account is too fast.
+  // GitHub returns 403 when an account exceeds its rate limit.
   if (http === 429 || (http === 403 && seconds !== undefined)) return limited(seconds);
   if (http === 401) return ACCOUNT;
   if (http === 403) return of({ kind: 'forbidden' });
@@ -189,23 +188,25 @@ function retryAfterOf(headers: unknown): number | undefined {
 }
 
 const ADVICE: Readonly<Record<ChannelFailure['kind'], string>> = {
-  'rate-limited': 'It will be sent when the wait is over.',
+  'rate-limited': 'The message will be sent after the wait.',
   'refused-format': 'The platform does not accept its format.',
   gone: 'The chat or the message no longer exists.',
-  forbidden: 'Let the bot write there, and check its permissions.',
+  forbidden: 'Allow the bot to write there, and check its permissions.',
   refused: '',
   transient: 'Parley will try again.',
-  'unknown-outcome': 'It may have arrived; check the chat.',
+  'unknown-outcome': 'The message may have arrived; check the chat.',
 };
 
-/** The delivery error of a call that failed; `what` is what was sent, at the start of a sentence. */
+/** The delivery error of a failed call; `what` names what was sent and starts the sentence. */
 export function sendErrorOf(thrown: unknown, what: string): ChannelError {
   const { failure, reason, isAccount } = callFailureOf(thrown);
-  const advice = isAccount ? 'Check the credentials of the account.' : ADVICE[failure.kind];
+  const advice = isAccount ? "Check the account's credentials." : ADVICE[failure.kind];
   return new ChannelError(failure, `${what}: ${reason}. ${advice}`.trim(), thrown);
 }
 
-/** The same for a call that may be repeated: losing its answer leaves nothing uncertain. */
+/**
+ * The delivery error of a call that is safe to repeat: a lost response leaves nothing uncertain.
+ */
 export function repeatableErrorOf(thrown: unknown, what: string): ChannelError {
   const { failure, reason } = callFailureOf(thrown);
   const kind = failure.kind === 'unknown-outcome' ? ({ kind: 'transient' } as const) : failure;

@@ -42,7 +42,7 @@ const SLACK = "use: '@chat-adapter/slack', options: { botToken: '${TOKEN}', sign
 const TOKEN = { TOKEN: 'xoxb-1234567890' };
 
 describe('a channel whose settings name a package with `use`', () => {
-  it('[F15] is checked like any other, and its name and ids count everywhere in the settings', () => {
+  it('[F15] validates the channel like a built-in one and accepts its name and ids throughout the settings', () => {
     const result = load(
       `owners: ['slack:<@U012AB3CD>']\nchannels: { slack: { ${SLACK}, access: { direct: open, allow: [U012AB3CE, 'slack:U012AB3CF', ann] } } }`,
       TOKEN,
@@ -62,7 +62,7 @@ describe('a channel whose settings name a package with `use`', () => {
     ]);
   });
 
-  it('[F15] has several accounts below the same package', () => {
+  it('[F15] supports several accounts with the same package', () => {
     const result = load(`channels:
   slack:
     use: '@chat-adapter/slack'
@@ -79,7 +79,7 @@ describe('a channel whose settings name a package with `use`', () => {
     ]);
   });
 
-  it('[F15] warns about misspelt keys and options and suggests the right ones', () => {
+  it('[F15] warns about misspelled keys and options and suggests the right ones', () => {
     const yaml = `channels: { slack: { ${SLACK.replace(' }', ', botUserid: U1 }')}, acess: {} } }`;
     expect(load(yaml, TOKEN).warnings).toEqual([
       expect.objectContaining({ path: 'channels.slack.options.botUserid', nearest: 'botUserId' }),
@@ -87,7 +87,7 @@ describe('a channel whose settings name a package with `use`', () => {
     ]);
   });
 
-  it('[F15] is only warned about while its package is not installed, with the line that installs it', () => {
+  it('[F15] only warns when the package is not installed, and includes the install command', () => {
     const mail = "channels: { mail: { use: '@resend/chat-sdk-adapter', options: { a: b }, ";
     const result = load(`${mail} } }`);
     expect(result.channels['mail/default']?.kind).toBe('ok');
@@ -109,7 +109,7 @@ describe('a channel whose settings name a package with `use`', () => {
     ['@chat-sdk/teams', '@chat-adapter/teams'],
     ['google-chat', '@chat-adapter/gchat'],
   ])(
-    '[F15] suggests the adapter that was meant, and does not have a misspelt one installed: %s',
+    '[F15] suggests the intended adapter instead of offering to install a misspelled package: %s',
     (use, nearest) => {
       const result = load(`channels: { chat: { use: '${use}' } }`);
       const found = result.channels['chat/default'];
@@ -118,7 +118,7 @@ describe('a channel whose settings name a package with `use`', () => {
     },
   );
 
-  it('[F15] may name any other package', () => {
+  it('[F15] accepts any other package', () => {
     const { warnings, channels } = load("channels: { chat: { use: '@acme/hoot', options: {} } }");
     expect(channels['chat/default']?.kind).toBe('ok');
     expect(warnings).toMatchObject([{ kind: 'not-installed' }]);
@@ -137,7 +137,7 @@ describe('a channel whose settings name a package with `use`', () => {
     ['a list', 'chat: { use: [a] }', 'the npm package'],
     ['a store of state', "chat: { use: '@chat-adapter/state-redis' }", 'the package of a platform'],
     ["Chat SDK's own page", "chat: { use: '@chat-adapter/web' }", 'the package of a platform'],
-  ])('[F15] [D12] breaks only its own account on %s', (_what, yaml, expected) => {
+  ])('[F15] [D12] marks only the account with the error as broken: %s', (_what, yaml, expected) => {
     const result = load(`channels: { ${yaml}, web: {} }`);
     const [name = ''] = yaml.split(':');
     expect(wrong(result, `${name}/default`)).toEqual([
@@ -147,12 +147,12 @@ describe('a channel whose settings name a package with `use`', () => {
     expect(result.hosted).toEqual({});
   });
 
-  it('[D12] is disabled, not broken, if its settings say so', () => {
+  it('[D12] is reported as disabled, not broken, when the settings disable it', () => {
     const { channels } = load('channels: { chat: { use: 5, enabled: false } }');
     expect(channels['chat/default']?.kind).toBe('disabled');
   });
 
-  it('[D12] without `use` remains an unknown name, with a suggestion', () => {
+  it('[D12] treats a section without `use` as an unknown channel and suggests a name', () => {
     const { channels, warnings } = load('channels: { telegrm: { options: {} } }');
     expect(channels).toEqual({});
     expect(warnings).toEqual([
@@ -160,7 +160,7 @@ describe('a channel whose settings name a package with `use`', () => {
     ]);
   });
 
-  it('leaves a plugin its own setting of that name', () => {
+  it("leaves a plugin's own `use` setting alone", () => {
     expect(load('channels: { lines: { use: tcp } }').channels['lines/default']).toMatchObject({
       kind: 'ok',
       settings: { use: 'tcp' },
@@ -175,12 +175,12 @@ describe('[F15] [G18] the secrets of a hosted channel', () => {
   it.each<[string, string, Record<string, string>, string]>([
     ['in the file', `{ botToken: xoxb-in-the-file, signingSecret: abc }`, {}, 'xoxb-in-the-file'],
     ['in the environment', "{ botToken: '${T}' }", { T: 'xoxb-from-outside' }, 'xoxb-from-outside'],
-  ])('are known when they are %s', (_where, options, env, secret) => {
+  ])('are found when they are %s', (_where, options, env, secret) => {
     const yaml = `channels: { slack: { use: '@chat-adapter/slack', options: ${options} } }`;
     expect(load(yaml, env).secrets).toContain(secret);
   });
 
-  it('are reported if they are written in the settings', () => {
+  it('are reported when the settings contain them in plain text', () => {
     load(`channels:
   slack: { use: '@chat-adapter/slack', options: { botToken: xoxb-1234567890, userName: helper } }
   chat: { use: '@chat-adapter/gchat', options: { credentials: '${file}' } }
@@ -193,7 +193,7 @@ describe('[F15] [G18] the secrets of a hosted channel', () => {
     ]);
   });
 
-  it('are known inside the key file of a service account', () => {
+  it("include the private key inside a service account's key file", () => {
     const yaml =
       "channels: { chat: { use: '@chat-adapter/gchat', options: { endpointUrl: 'https://a.b', credentials: '${KEY}' } } }";
     const { secrets, channels } = load(yaml, { KEY: file });
@@ -204,7 +204,7 @@ describe('[F15] [G18] the secrets of a hosted channel', () => {
     });
   });
 
-  it('are known when the adapter reads them from the environment by itself', () => {
+  it('include variables that the adapter itself reads from the environment', () => {
     const yaml = "channels: { mail: { use: '@resend/chat-sdk-adapter' } }";
     const env = { RESEND_API_KEY: 're_1234567890', RESEND_WEBHOOK_SECRET: 'whsec_1234567890' };
     const { secrets, channels } = load(yaml, { ...env, OTHER_KEY: 'not-of-this-adapter' });
@@ -212,7 +212,7 @@ describe('[F15] [G18] the secrets of a hosted channel', () => {
     expect(channels['mail/default']?.kind).toBe('ok');
   });
 
-  it('are known when they are given as variables', () => {
+  it('include values given as variables', () => {
     const yaml =
       "channels: { mail: { use: '@resend/chat-sdk-adapter', env: { RESEND_API_KEY: re_1234567890, RESEND_WEBHOOK_SECRET: '${S}' } } }";
     expect(load(yaml, { S: 'whsec_1234567890' }).secrets).toEqual(

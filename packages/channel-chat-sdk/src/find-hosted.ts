@@ -4,10 +4,9 @@ import { z } from 'zod';
 import { type AdapterFacts, adapterFacts, adapterNames } from './adapter-facts.ts';
 import { isInstalled } from './installed.ts';
 
-/** What the search needs to know about this process. */
 export interface HostDeps {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The candidate that was most likely meant; undefined when none is close. */
+  /** The candidate that was most likely meant; undefined if none is close. */
   readonly nearestWord: (written: string, candidates: Iterable<string>) => string | undefined;
 }
 
@@ -16,16 +15,19 @@ type Verdict =
   | ({ readonly kind: 'refused' } & Remark);
 type Remark = Pick<Finding, 'expected' | 'nearest'>;
 
-/** Chat ids and addresses contain the name. `api` is Parley's own channel for programs. */
+/**
+ * A channel's name becomes part of chat ids and addresses. `api` is Parley's own channel for
+ * programs.
+ */
 const NAME = /^(?!(?:api|beat|sub)$)[a-z][a-z0-9-]{0,31}$/;
 const NAME_EXPECTED =
   'below a name of lower-case letters, digits and -, at most 32 characters, other than api, beat and sub';
-/** A package, or a module of one: `@chat-adapter/x/chat`. */
+/** A package, or a module inside one: `@chat-adapter/x/chat`. */
 const PACKAGE = /^(?:@[a-z0-9~-][\w.~-]*\/)?[a-z0-9~-][\w.~-]*(?:\/[\w.~-]+)*$/;
 
 /**
- * Finds the channels in the section `channels` that the settings define themselves by naming a Chat
- * SDK adapter with `use` (F15). `own` are the channels that exist without it.
+ * Finds the channels that the section `channels` of the settings defines by naming a Chat SDK
+ * adapter in `use` (F15). `own` are the built-in channels and those of plugins.
  */
 export function findHosted(
   sections: Block,
@@ -59,7 +61,7 @@ function hostedChannel({ use, settings: schema, ids }: AdapterFacts) {
   return { use, schema, ids };
 }
 
-/** Whether the channel of a plugin has a setting of its own with this name. */
+/** Whether a plugin's channel has its own `use` setting. */
 function hasOwnUse(own: Readonly<Record<string, z.ZodType>>, channel: string): boolean {
   const schema = Object.hasOwn(own, channel) ? own[channel] : undefined;
   return schema instanceof z.ZodObject && Object.hasOwn(schema.shape, 'use');
@@ -87,14 +89,14 @@ function judge(
   if (refusal !== undefined) return refused(refusal);
   if (isInstalled(library.name)) return { kind: 'hosted', facts };
   const meant = isKnown ? undefined : meantAdapter(use, nearestWord);
-  // A misspelt name may be that of somebody else's package, so it is not offered for installation.
+  // A misspelled name may belong to a stranger's package, so Parley does not offer to install it.
   if (meant !== undefined) return refused('an adapter that is installed', meant);
   const line = formatInstallCommand([`${library.name}@${library.version}`]);
   const remark = { expected: `a package that is installed; "${line}" installs it` };
   return { kind: 'hosted', facts, remark };
 }
 
-/** The adapter of the catalog that was probably meant; undefined if none is close. */
+/** The catalog adapter that was probably meant; undefined if none is close. */
 function meantAdapter(use: string, nearestWord: HostDeps['nearestWord']): string | undefined {
   const names = adapterNames();
   const last = use.slice(use.lastIndexOf('/') + 1);

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Adapter } from 'chat';
 
-/** The parameters of Google's client for a message. */
+/** The message parameters of Google's client. */
 interface MessageParameters {
   readonly requestBody?: object;
   readonly [name: string]: unknown;
@@ -13,11 +13,11 @@ interface MessagesApi {
 }
 
 /**
- * Adds to the messages of the adapter what Google Chat can do and the adapter does not: the id of a
- * request, with which a second one returns the first message (D04), and the syntax of the text,
- * which otherwise depends on a setting of the app.
+ * Adds two Google Chat features that the adapter lacks: request ids, with which a repeated request
+ * returns the first message (D04), and the text syntax, which otherwise depends on a setting of the
+ * app.
  *
- * @returns runs a send; its messages carry the key.
+ * @returns Runs a send whose messages carry the key.
  */
 export function keyedGoogleChat(
   adapter: Adapter,

@@ -22,15 +22,15 @@ const Stored = z.object({
   threadId: z.string().optional(),
   /** Null while it is unknown whether the platform received the message. */
   messageId: z.string().nullable(),
-  /** The beginning of its first text, to find it. */
+  /** The beginning of the message's first text, used to find the message. */
   begins: z.string(),
   at: z.number(),
 });
 
-/** A message in which an answer grows or has grown. */
+/** A message that shows a growing answer. */
 interface Growing extends z.infer<typeof Stored> {
   messageId: string | null;
-  /** Absent when an earlier process wrote it. */
+  /** Absent when an earlier process wrote the message. */
   text?: string;
 }
 
@@ -43,25 +43,25 @@ interface GrowingDeps
   readonly ownMessages: (address: ChatAddress, signal: AbortSignal) => Promise<readonly Message[]>;
 }
 
-/** A shorter answer is sent as one message that is never edited. In characters. */
+/** A shorter answer is sent as one message that is never edited. The limit is in characters. */
 const MIN_CHARACTERS = 80;
 const FIRST_AFTER_MS = 1_000;
 const TIMEOUT_MS = 15_000;
-/** How long a chat whose rate limit was exceeded gets no growing answers, in ms. */
+/** How long a chat that exceeded its rate limit gets no growing answers, in ms. */
 const SPARED_MS = 60_000;
-/** A part whose confirmation was lost is tried again within this time. In ms. */
+/** A part whose confirmation was lost is retried within this time (ms). */
 const KEPT_MS = 24 * 60 * 60_000;
 const [MAX_KEPT, REMEMBERED] = [100, 1_000];
 const [KIND, ID] = ['growing', 'all'];
-/** How many letters of a text identify it. */
+/** The number of letters that identify a text. */
 const BEGINS = 40;
-/** How far the clock of a platform may be behind, in ms. */
+/** The maximum clock difference to a platform, in ms. */
 const SKEW_MS = 60_000;
 
 /**
- * Shows unfinished answers. The first part of an answer is one message that is edited as it grows,
- * and that becomes the first part of the finished answer. The message is recorded before it is
- * posted, so that another process finds it.
+ * Shows unfinished answers in a chat. Each answer starts as one message, which is edited as the
+ * answer grows and becomes the first part of the finished answer. The message is recorded before it
+ * is posted, so that another process can find it.
  */
 export class GrowingAnswers implements StreamingCapability {
   readonly minIntervalMs: number;
@@ -86,7 +86,7 @@ export class GrowingAnswers implements StreamingCapability {
     return { minIntervalMs: this.minIntervalMs, firstAfterMs: FIRST_AFTER_MS };
   }
 
-  /** Posts or edits the beginning of the unfinished answer. */
+  /** Posts the unfinished answer, or edits the posted message. */
   async update(address: ChatAddress, turnId: string, answer: GrowingAnswer): Promise<void> {
     const { holdsAccount } = this.#deps;
     if (this.#over.has(turnId)) return;
@@ -106,8 +106,8 @@ export class GrowingAnswers implements StreamingCapability {
   }
 
   /**
-   * Completes a part while nothing else happens to its turn: edits the message that has grown for
-   * it, or calls `send` when there is none.
+   * Completes a part while no other operation on its turn runs: edits the message that has grown
+   * for the part, or calls `send` when there is none.
    */
   async finish(
     part: OutboundPart,
@@ -117,7 +117,9 @@ export class GrowingAnswers implements StreamingCapability {
     return (await this.complete(part, signal)) ?? send();
   }
 
-  /** The same, for a part that may have been sent: undefined when no message has grown for it. */
+  /**
+   * Completes a part that may have been sent; returns undefined when no message has grown for it.
+   */
   async complete(part: OutboundPart, signal: AbortSignal): Promise<Receipt | undefined> {
     const { turnId, index, file } = part;
     if (turnId === null) return undefined;
@@ -147,7 +149,7 @@ export class GrowingAnswers implements StreamingCapability {
       growing.text = text;
     } catch (thrown) {
       this.#failed(growing, thrown);
-      // A message that may have arrived is searched for when the answer is finished.
+      // If the message may have arrived, it is searched for when the answer is finished.
       const { kind } = callFailureOf(thrown).failure;
       if (kind !== 'unknown-outcome') this.#messages.delete(turnId);
     }
@@ -171,7 +173,10 @@ export class GrowingAnswers implements StreamingCapability {
     }
   }
 
-  /** Edits the message into the part. An edit may be repeated, so it is not announced as a start. */
+  /**
+   * Edits the growing message into the finished part. An edit is safe to repeat, so `onStart` is
+   * not called for it.
+   */
   async #replace(
     growing: Growing,
     messageId: string,
@@ -190,7 +195,7 @@ export class GrowingAnswers implements StreamingCapability {
       if (callFailureOf(thrown).failure.kind !== 'gone') {
         throw repeatableErrorOf(thrown, `${traits.platform} chat ${growing.chatId}`);
       }
-      // A person has deleted it; the part becomes a new message.
+      // A person has deleted the message, so the part is sent as a new one.
       this.#messages.delete(growing.turnId);
       await this.#save();
       return undefined;
@@ -219,7 +224,7 @@ export class GrowingAnswers implements StreamingCapability {
     await this.#save();
   }
 
-  /** The id of the message; one that may have arrived is searched for in the history. */
+  /** The id of the message; if the message may have arrived, the history is searched for it. */
   async #found(growing: Growing): Promise<string | undefined> {
     const { messageId, at, begins, turnId } = growing;
     if (messageId !== null) return messageId;
@@ -241,14 +246,14 @@ export class GrowingAnswers implements StreamingCapability {
     if (failure.kind === 'rate-limited') {
       this.#sparedUntil.set(chatId, monotonic() + Math.max(SPARED_MS, failure.retryAfterMs));
     }
-    log.debug({ turn: turnId, reason }, 'a growing answer is no longer shown');
+    log.debug({ turn: turnId, reason }, 'stopped showing a growing answer');
   }
 
   #limit(): AbortSignal {
     return AbortSignal.any([this.#deps.stopping, AbortSignal.timeout(TIMEOUT_MS)]);
   }
 
-  /** Loads what earlier processes have left. */
+  /** Loads the growing messages of earlier processes. */
   #load(): Promise<void> {
     this.#loaded ??= this.#read().catch((error: unknown) => {
       this.#loaded = undefined;
@@ -266,7 +271,7 @@ export class GrowingAnswers implements StreamingCapability {
     }
   }
 
-  /** One write at a time, so that the newest state is written last. */
+  /** Writes are serialized, so that the newest state is written last. */
   #save(): Promise<void> {
     return this.#inLanes(KIND, async () => {
       const before = this.#deps.clock() - KEPT_MS;

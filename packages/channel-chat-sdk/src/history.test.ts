@@ -13,7 +13,7 @@ const out = (messageId: string, at: number, chatId = 'C') => ({
 });
 const before = (known: readonly ReturnType<typeof out>[] = []) => ({ known, uncertainAt: null });
 
-describe('the message that shows a part', () => {
+describe('finding the message that shows a part', () => {
   it.each<[string, readonly Message[], ReturnType<typeof before>, string | undefined]>([
     ['has the same words', [own('1', 'Hi'), own('2', 'Hello there')], before(), '2'],
     ['is none with other words', [own('1', 'Hello you')], before(), undefined],
@@ -39,7 +39,7 @@ describe('the message that shows a part', () => {
     expect(matchSent(messages, part, known)).toBe(expected);
   });
 
-  it('is compared by its signs if it has no letters', () => {
+  it('compares punctuation when the text has no letters', () => {
     expect(wordsOf(' 👍 ')).toBe('👍');
     expect(wordsOf('*a* b_c 1!')).toBe('abc1');
   });

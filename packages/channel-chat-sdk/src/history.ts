@@ -17,7 +17,10 @@ interface Address {
 
 const MAX_READ = 50;
 
-/** The bot's own newest messages in a chat or thread, oldest first. Rejects when they cannot be read. */
+/**
+ * The bot's own latest messages in a chat or thread, oldest first. Rejects when the history cannot
+ * be read.
+ */
 export async function ownMessages(
   { adapter, places, traits }: HistoryDeps,
   address: Address,
@@ -33,13 +36,13 @@ export async function ownMessages(
   return messages.filter(({ author }) => author.isMe);
 }
 
-/** How many sent messages of a chat `BeforePart` lists at most. */
+/** The maximum number of sent messages that `BeforePart` lists for a chat. */
 const LISTED = 50;
 
 /**
- * The id of the message that shows a part, among the bot's own messages: it has the same words, and
- * it is none that was known before. Only the time since the oldest listed message is searched,
- * because an older one with the same words may be known without being listed. Pure.
+ * The id of the message that shows a part: one of the bot's own messages that has the same text and
+ * was not known before the part. The search covers only the time since the oldest listed message,
+ * because an older message with the same text may be known without being listed. Pure.
  */
 export function matchSent(
   messages: readonly Message[],
@@ -57,7 +60,7 @@ export function matchSent(
   )?.id;
 }
 
-/** The letters and digits of a text: platforms change its marks, spaces and addresses. */
+/** The letters and digits of a text, because platforms change markup, spaces and URLs. */
 export function wordsOf(text: string): string {
   const words = text.replaceAll(/https?:\/\/\S+/g, '').replaceAll(/[^\p{L}\p{N}]/gu, '');
   return words === '' ? text.trim() : words;

@@ -8,7 +8,7 @@ import { createHost } from './host.ts';
 import type { Intake } from './intake.ts';
 import type { ChatState } from './state.ts';
 
-/** A host whose every message is handled by `message`. */
+/** A host that passes every message to `message`. */
 function hostWith(message: Intake['message'], current = new CurrentEvent()) {
   return createHost({
     state: {} as ChatState,
@@ -26,7 +26,7 @@ const adapter = {} as never;
 const message = {} as never;
 
 describe('the host of an adapter', () => {
-  it('[F15] has every member of the interface of the installed Chat SDK, and no other', () => {
+  it('[F15] implements exactly the interface of the installed Chat SDK', () => {
     const folder = dirname(fileURLToPath(import.meta.resolve('chat')));
     const declarations = readdirSync(folder)
       .filter((name) => name.endsWith('.d.ts'))
@@ -42,7 +42,7 @@ describe('the host of an adapter', () => {
     expect(Object.keys(hostWith(async () => {})).sort()).toEqual(members.sort());
   });
 
-  it('[D01] [D02] handles the messages of a thread in order, and its event waits for them', async () => {
+  it('[D01] [D02] handles the messages of a thread in order and answers the event after them', async () => {
     const order: string[] = [];
     const first = Promise.withResolvers<void>();
     const current = new CurrentEvent();
@@ -68,7 +68,7 @@ describe('the host of an adapter', () => {
     ]);
   });
 
-  it('[D01] lets an event fail with its message, and hands each task to the adapter', async () => {
+  it("[D01] fails the event of a message that could not be stored, and passes each task to the adapter's `waitUntil`", async () => {
     const current = new CurrentEvent();
     const host = hostWith(async () => {
       throw new Error('disk is full');
@@ -83,7 +83,7 @@ describe('the host of an adapter', () => {
     expect(await Promise.all(tasks)).toHaveLength(1);
   });
 
-  it('[D01] tries again what belongs to no event', async () => {
+  it('[D01] retries a message that belongs to no event', async () => {
     let failures = 3;
     const host = hostWith(async () => {
       failures -= 1;

@@ -13,17 +13,17 @@ interface HostDeps extends Pick<ChannelEnv, 'wait'>, Pick<ChannelContext<unknown
   readonly current: CurrentEvent;
   readonly userName: () => string;
   readonly stopping: AbortSignal;
-  /** The chat of a thread: what is said in one is stored in order. */
+  /** The lane of a thread; messages in the same lane are stored in order. */
   readonly laneOf: (threadId: string) => string;
 }
 
-/** How long an event of an adapter with a loop of its own is tried again, and how often. In ms. */
+/** The delay (in ms) and the number of retries for events of an adapter that polls. */
 const [RETRY_MS, MAX_RETRIES] = [2_000, 30];
 
 /**
- * What an adapter knows of its host. It takes the place of the class `Chat`: messages go to the
- * inbox, and the webhook that brought them is answered once they are stored. Nothing here rejects,
- * because adapters do not wait for what they hand over; the event keeps the failure.
+ * The Chat SDK host of an adapter. It replaces the class `Chat`: messages go to the inbox, and the
+ * webhook that delivered them is answered once they are stored. Its methods never reject, because
+ * adapters do not await them; the event records each failure.
  */
 export function createHost(deps: HostDeps): Required<ChatInstance> {
   const { intake, log, state } = deps;
@@ -51,16 +51,16 @@ export function createHost(deps: HostDeps): Required<ChatInstance> {
     processReaction: (event, options) => take(event.threadId, options, () => intake.reacted(event)),
     processSlashCommand: (event, options) =>
       take(event.channelId, options, () => intake.command(event)),
-    // The event that follows names the person, whose right it is to stop something.
+    // The subsequent event names the person, whose permission to stop the turn must be checked.
     abortTurn: async () => {},
     processAgentSessionStopped: (event, options) =>
       void take(event.threadId, options, () => intake.stopped(event)),
-    // Modals and menus that ask for their options must be answered within 3 s, by code that knows
-    // them; nothing of Parley opens one.
+    // Modals and dynamic menus must be answered within 3 s by the code that opened them; Parley
+    // opens none.
     processModalSubmit: async () => unsupported('a modal'),
     processModalClose: () => unsupported('a modal'),
     processOptionsLoad: async () => unsupported('a menu with options on demand'),
-    // These tell a bot about the view of a person or a conversation. They start no turn.
+    // These events report what a person is viewing or changes to a conversation, and start no turn.
     processAgentSessionTitleChanged: () => {},
     processAppContextChanged: () => {},
     processAppHomeOpened: () => {},
@@ -78,12 +78,15 @@ type Take = (
   work: () => Promise<void>,
 ) => Promise<void>;
 
-/** Runs what an adapter hands over, in order within a chat, and lets its event wait for it. */
+/**
+ * Runs the work of an adapter in order within a chat and delays the answer to the event until it
+ * ends.
+ */
 function createTake({ current, log, wait, stopping, laneOf }: HostDeps): Take {
   const inLanes = createLanes();
   return (threadId, options, work) => {
     const { scope } = current;
-    // Adapters with a loop of their own cannot give an event back.
+    // A polling adapter cannot return an event to its platform for redelivery.
     const task = scope === undefined ? () => untilStored(work, { log, wait, stopping }) : work;
     const taken = inLanes(laneOf(threadId), task).catch((error: unknown) => {
       log.error({ reason: reasonOf(error) }, 'an event could not be stored');
@@ -105,7 +108,7 @@ async function untilStored(work: () => Promise<void>, { log, wait, stopping }: R
       return await work();
     } catch (error) {
       if (tries > MAX_RETRIES || stopping.aborted) throw error;
-      log.warn({ reason: reasonOf(error) }, 'an event could not be stored; trying again');
+      log.warn({ reason: reasonOf(error) }, 'an event could not be stored; retrying');
       await wait(RETRY_MS, stopping);
     }
   }
@@ -114,7 +117,7 @@ async function untilStored(work: () => Promise<void>, { log, wait, stopping }: R
 function unavailable(what: string): ParleyError {
   return new ParleyError({
     code: 'chat-sdk-unavailable',
-    message: `Parley keeps the conversations itself, so the ${what} of the Chat SDK is not there.`,
+    message: `Parley keeps conversations itself, so the Chat SDK's ${what} is unavailable.`,
     retryable: false,
   });
 }

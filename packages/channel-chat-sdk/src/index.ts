@@ -12,18 +12,18 @@ import type * as Hosted from './find-hosted.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Creates the adapter for one account. Tests can pass their own randomness and delays. */
+/** Tests can pass their own randomness and delays. */
 export type ConnectChatSdk = (context: ChannelContext<unknown>, env?: ChannelEnv) => ChannelAdapter;
 
 /**
- * The catalog and what is known about the platforms. It is loaded by the first channel with `use`,
- * so that no other start waits for it.
+ * The adapter catalog and the facts about platforms, loaded by the first channel with `use`, so
+ * that other starts do not pay for them.
  */
 export function loadAdapterFacts(): typeof Facts {
   return require('./adapter-facts.ts');
 }
 
-/** See `findHosted`. Undefined if no channel has `use`; nothing is loaded then. */
+/** Returns undefined without loading the catalog if no channel has `use`. */
 export function findHostedChannels(
   ...[sections, own, deps]: Parameters<typeof Hosted.findHosted>
 ): HostedChannels | undefined {
@@ -33,9 +33,9 @@ export function findHostedChannels(
 }
 
 /**
- * The channel `id`, which the Chat SDK adapter `use` connects: `chatSdkChannel('slack',
- * '@chat-adapter/slack')`. This loads only what is known about the adapter; `load` loads it and the
- * client library of its platform.
+ * Defines the channel `id` with the Chat SDK adapter `use`: `chatSdkChannel('slack',
+ * '@chat-adapter/slack')`. This loads only the facts about the adapter; `load` loads the adapter
+ * and the platform's client library.
  */
 export function chatSdkChannel(id: string, use: string) {
   const { name, library, settings, ids, platform, target } = loadAdapterFacts().adapterFacts(use);

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 const require = createRequire(import.meta.url);
 
 /**
- * Whether a package is in one of the folders in which Node searches for it. Nothing of it is loaded,
- * because that takes as long as a start.
+ * Whether a package is in one of the folders that Node searches. The package itself is not loaded,
+ * which would take as long as starting the channel.
  */
 export function isInstalled(name: string): boolean {
   const folders = require.resolve.paths(name) ?? [];

@@ -32,7 +32,7 @@ interface IntakeDeps
   readonly places: Places;
   readonly names: ChatNames;
   readonly bot: () => BotNames;
-  /** Removes the buttons of a message; `text` is its plain text, if it is known. */
+  /** Removes the buttons of a message; `text` is its plain text, if known. */
   readonly withoutButtons: (
     address: ChatAddress,
     messageId: string,
@@ -54,12 +54,12 @@ const MAX_REACTED = 5_000;
 const MAX_EMOJIS = 20;
 
 /**
- * Passes on to the core what the adapter has received. Each method resolves once it is stored and
- * rejects if it could not be.
+ * Passes received events to the core. Each method resolves once its event is stored and rejects if
+ * storing fails.
  */
 export class Intake {
   readonly #deps: IntakeDeps;
-  /** The reactions of each person to each message: platforms report only what has changed. */
+  /** Each person's reactions to each message, because platforms report only changes. */
   readonly #reactions = new BoundedMap<string, readonly string[]>(MAX_REACTED);
 
   constructor(deps: IntakeDeps) {
@@ -87,10 +87,10 @@ export class Intake {
     await this.#deps.revise({ kind: 'deleted', chatId, messageId });
   }
 
-  /** A pressed button is a message with its data. */
+  /** A button press is a message with the button's data as its text. */
   async pressed(event: Event<'processAction'>): Promise<void> {
     const { value, actionId, user, raw, threadId } = event;
-    // A button of a home page belongs to no chat.
+    // A button on a home page belongs to no chat.
     if (threadId === '') return;
     const pressed = pressedMessage(event);
     const place = await this.#placeOfMessage(threadId, pressed, raw);
@@ -107,7 +107,10 @@ export class Intake {
     if (isSettled) void this.#removeButtons(place, pressed);
   }
 
-  /** Removes the buttons of a decided question. A failure changes nothing: they do nothing now. */
+  /**
+   * Removes the buttons of a question that was answered. A failure is ignored, because the buttons
+   * no longer have an effect.
+   */
   async #removeButtons({ chatId, threadId }: Place, messageId: string): Promise<void> {
     const { message, withoutButtons, log } = this.#deps;
     try {
@@ -115,7 +118,10 @@ export class Intake {
       const text = stored?.by === 'agent' ? stored.text : undefined;
       await withoutButtons({ chatId, threadId }, messageId, text);
     } catch (error) {
-      log.debug({ reason: reasonOf(error) }, 'the buttons of a decided question stay');
+      log.debug(
+        { reason: reasonOf(error) },
+        'the buttons of an answered question could not be removed',
+      );
     }
   }
 
@@ -126,7 +132,7 @@ export class Intake {
     const key = JSON.stringify([place.chatId, messageId, user.userId]);
     const shown = (defaultEmojiResolver.toGChat(emoji) || rawEmoji).slice(0, 64);
     const others = (this.#reactions.get(key) ?? []).filter((each) => each !== shown);
-    // An empty emoji removes the only reaction a person can have, as on WhatsApp.
+    // On platforms that allow one reaction per person, such as WhatsApp, an empty emoji removes it.
     const now = shown === '' ? [] : added ? [...others, shown].slice(-MAX_EMOJIS) : others;
     this.#reactions.set(key, now);
     const { channel, account, chat } = this.#base(place);
@@ -143,7 +149,7 @@ export class Intake {
     });
   }
 
-  /** A command of the platform: one of Parley's, or the app's own with a request after it. */
+  /** A slash command: one of Parley's, or the app's own command followed by a request. */
   async command(event: Event<'processSlashCommand'>): Promise<void> {
     const { command, text, user, channelId, triggerId } = event;
     if (channelId === '') return;
@@ -159,7 +165,7 @@ export class Intake {
     });
   }
 
-  /** A person has pressed the platform's own stop button. */
+  /** A person pressed the platform's stop button. */
   async stopped(event: Event<'processAgentSessionStopped'>): Promise<void> {
     const { threadId, userId, streamingMessageTs } = event;
     const place = await this.#deps.places.of(threadId);
@@ -184,14 +190,14 @@ export class Intake {
   }
 
   /**
-   * The place of a message that a person has pressed or reacted to. Events name the thread that a
-   * message would open; the store knows the one to which it was sent.
+   * The location of the message that a person pressed or reacted to. Platform events name the
+   * thread that the message would open; the store has the thread it was sent to.
    */
   async #placeOfMessage(threadId: string, messageId: string, raw: unknown): Promise<Place> {
     const { places, message } = this.#deps;
     const place = await places.of(threadId, raw);
     const stored = await message(place.chatId, messageId);
-    // A message that was sent this moment may not be recorded yet.
+    // A message sent a moment ago may not be recorded yet.
     if (stored === null)
       return place.root === messageId ? { ...place, threadId: undefined } : place;
     if (stored.by === 'agent') return { ...place, threadId: stored.threadId };
@@ -217,8 +223,8 @@ export class Intake {
   }
 
   /**
-   * Whether a thread began with the bot: with its own message, or with one that addressed it. There
-   * people need not mention it, but they may address others.
+   * Whether a thread began with a message from the bot or a message that addressed it. In such a
+   * thread people need not mention the bot, but they may address others.
    */
   async #isOurThread(place: Place, { id }: Message, mentions: readonly string[]): Promise<boolean> {
     const { root, isDirect, chatId } = place;
@@ -236,8 +242,8 @@ export class Intake {
       return await this.#deps.receive(message, facts, files);
     } catch (error) {
       if (!(error instanceof ParleyError) || error.code !== 'inbound-invalid') throw error;
-      // A repetition would be as invalid.
-      this.#deps.log.error({ reason: error.message }, 'the message is invalid and skipped');
+      // A redelivered event would be just as invalid.
+      this.#deps.log.error({ reason: error.message }, 'an invalid message was skipped');
       return undefined;
     }
   }
@@ -246,7 +252,7 @@ export class Intake {
 const read = async (parsed: Parsed): Promise<Message> =>
   typeof parsed === 'function' ? parsed() : parsed;
 
-/** Whether a conversation is that of this thread, not that of the whole chat. */
+/** Whether a conversation belongs to this thread rather than to the whole chat. */
 function isOf(conversationId: string, { threadId }: Place): boolean {
   return threadId !== undefined && conversationId.endsWith(`:${encodeURIComponent(threadId)}`);
 }
@@ -256,7 +262,7 @@ function isCommandOf(command: string, commands: readonly CommandInfo[]): boolean
   return commands.some((each) => each.name.replaceAll('-', '_') === name);
 }
 
-/** The message with the button. WhatsApp names the press and, in its context, the message. */
+/** WhatsApp's event has the id of the press, and the id of the message in its context. */
 function pressedMessage({ messageId, raw }: Event<'processAction'>): string {
   const { context } = (raw ?? {}) as { context?: { id?: unknown } };
   return typeof context?.id === 'string' ? context.id : messageId;

@@ -4,7 +4,9 @@
  */
 export type InLanes = <T>(lane: string, task: () => Promise<T>) => Promise<T>;
 
-/** Creates lanes that are removed once they are empty. A failed task does not block later ones. */
+/**
+ * Creates lanes, which are removed once they are empty. A failed task does not block later ones.
+ */
 export function createLanes(): InLanes {
   const last = new Map<string, Promise<unknown>>();
   return (lane, task) => {

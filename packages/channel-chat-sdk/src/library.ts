@@ -6,14 +6,14 @@ import { quietGitHub, quietVariables } from './quiet.ts';
 import type { ChatSdkSettings } from './settings.ts';
 import { slackOptions } from './slack.ts';
 
-/** Makes an adapter from its options. */
+/** Creates an adapter from its options. */
 export type AdapterFactory = (options: Readonly<Record<string, unknown>>) => Adapter;
 
 const FACTORY = /^create\w+Adapter$/;
 
 /**
- * Loads the package of an adapter and finds its factory.
- * @throws Error with the code ERR_MODULE_NOT_FOUND when it is not installed.
+ * Loads an adapter's package and finds its factory.
+ * @throws Rejects with the code ERR_MODULE_NOT_FOUND if the package is not installed.
  */
 export async function loadFactory(use: string): Promise<AdapterFactory> {
   const library: Record<string, unknown> = await import(use);
@@ -23,18 +23,18 @@ export async function loadFactory(use: string): Promise<AdapterFactory> {
   if (typeof factory === 'function') return factory as AdapterFactory;
   throw new ParleyError({
     code: 'chat-sdk-adapter',
-    message: `The package ${use} is not an adapter of the Chat SDK: it has no function that creates one. Name another package in "use".`,
+    message: `The package ${use} is not a Chat SDK adapter: it exports no function that creates one. Name another package in "use".`,
     retryable: false,
   });
 }
 
 interface MakeDeps {
   readonly log: Logger;
-  /** With it, events of Slack's socket are accepted. */
+  /** The secret with which the adapter accepts events from Slack's socket. */
   readonly secret: string;
 }
 
-/** Makes the adapter of an account. It opens no connection. */
+/** Creates the adapter of an account without opening a connection. */
 export function makeAdapter(
   factory: AdapterFactory,
   { use, options, env }: ChatSdkSettings,
@@ -48,7 +48,10 @@ export function makeAdapter(
   return adapter;
 }
 
-/** Some adapters read their secrets only from the environment. Nothing else runs meanwhile. */
+/**
+ * Some adapters read their secrets only from the environment. The factory runs synchronously, so no
+ * other code sees these variables.
+ */
 function withVariables<T>(variables: Readonly<Record<string, string>>, work: () => T): T {
   const before = Object.keys(variables).map((name) => [name, process.env[name]] as const);
   Object.assign(process.env, variables);

@@ -2,8 +2,8 @@ import { type Logger, reasonOf } from '@parley/core';
 import type { Logger as ChatLogger } from 'chat';
 
 /**
- * The log of an adapter, as lines of Parley. What an adapter calls an error or a warning is often
- * expected (a missing permission, a repeated event), and the host reports failed calls itself.
+ * Forwards an adapter's log to Parley's log. An adapter's errors and warnings are often expected (a
+ * missing permission, a repeated event), and the host reports failed calls itself.
  */
 export function chatLogger(log: Logger, prefix = ''): ChatLogger {
   const line =
@@ -19,7 +19,7 @@ export function chatLogger(log: Logger, prefix = ''): ChatLogger {
   };
 }
 
-/** Only errors are logged: other facts may contain what people wrote. */
+/** Only error objects are logged, because other values may contain message text. */
 function factsOf(facts: readonly unknown[]): object {
   const [first] = facts;
   const error = first instanceof Error ? first : (first as { error?: unknown } | undefined)?.error;

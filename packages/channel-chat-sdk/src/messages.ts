@@ -7,7 +7,9 @@ import { postableText } from './postable.ts';
 import { notReady } from './send.ts';
 import type { NamedTraits } from './traits.ts';
 
-/** Replaces the text of a message and removes its buttons, where the adapter leaves them. */
+/**
+ * Replaces a message's text and removes its buttons, for adapters whose edits leave the buttons.
+ */
 export type Reword = (address: ChatAddress, messageId: string, body: RenderedPart) => Promise<void>;
 
 interface MessageDeps {
@@ -20,7 +22,10 @@ interface MessageDeps {
 
 const MAX_REACTED = 5_000;
 
-/** Edits and deletes the bot's own messages and reacts to others, as far as the platform can. */
+/**
+ * Edits and deletes the bot's own messages and reacts to messages of others, as far as the platform
+ * allows.
+ */
 export function createMessages(deps: MessageDeps): MessageCapability {
   const { adapter, places, traits, reword, isReady } = deps;
   const repeatable = async ({ chatId }: ChatAddress, work: () => Promise<unknown>) => {
@@ -46,7 +51,7 @@ export function createMessages(deps: MessageDeps): MessageCapability {
         repeatable(address, async () => {
           const threadId = await places.threadIdOf(address);
           await adapter.deleteMessage(threadId, messageId).catch((thrown: unknown) => {
-            // It is gone, as it should be.
+            // The message is already gone, which is the desired result.
             if (callFailureOf(thrown).failure.kind !== 'gone') throw thrown;
           });
         }),
@@ -59,14 +64,14 @@ function createReact(
   { adapter, places }: MessageDeps,
   repeatable: (address: ChatAddress, work: () => Promise<unknown>) => Promise<void>,
 ): NonNullable<MessageCapability['react']> {
-  /** The bot's reaction to each message; to remove one, it must be named. */
+  /** The bot's reaction to each message, which must be named to remove it. */
   const current = new BoundedMap<string, EmojiValue>(MAX_REACTED);
   return (address, messageId, emoji) =>
     repeatable(address, async () => {
       const threadId = await places.threadIdOf(address);
       const key = `${threadId} ${messageId}`;
       const before = current.get(key);
-      // Adapters name emojis; the resolver finds the name of one.
+      // The resolver maps an emoji to the name that adapters use.
       const next = emoji === undefined ? undefined : defaultEmojiResolver.fromGChat(emoji);
       if (before !== undefined && before !== next) {
         await ignoring(
@@ -81,7 +86,7 @@ function createReact(
     });
 }
 
-/** Ignores an error that says that everything is already as it should be. */
+/** Ignores errors which say that the change was already made. */
 async function ignoring(done: RegExp, work: Promise<void>): Promise<void> {
   try {
     await work;

@@ -3,11 +3,11 @@ import type { Adapter } from 'chat';
 
 const MAX_NAMES = 5_000;
 
-/** The names of chats and people. A name that is not known yet delays no message. */
+/** The names of chats and people. A name that is not known yet does not delay the message. */
 export class ChatNames {
   readonly #adapter: Adapter;
   readonly #log: Logger;
-  /** Null while a name is fetched, and when there is none. */
+  /** Null while a name is being fetched and when there is none. */
   readonly #chats = new BoundedMap<string, string | null>(MAX_NAMES);
 
   constructor(adapter: Adapter, log: Logger) {
@@ -19,7 +19,7 @@ export class ChatNames {
     return this.#chats.get(chatId) ?? undefined;
   }
 
-  /** Fetches the name of a chat for its next message, once. */
+  /** Fetches a chat's name once, for its later messages. */
   learn(chatId: string, threadId: string): void {
     if (!this.#chats.has(chatId)) void this.of(chatId, threadId);
   }
@@ -34,12 +34,15 @@ export class ChatNames {
       if (name !== undefined && name !== '') this.#chats.set(chatId, name);
       return name;
     } catch (error) {
-      this.#log.debug({ chatId, reason: reasonOf(error) }, 'the name of a chat is not known');
+      this.#log.debug(
+        { chatId, reason: reasonOf(error) },
+        'the name of a chat could not be fetched',
+      );
       return undefined;
     }
   }
 
-  /** The display name of a user. Adapters cache it. */
+  /** The display name of a user, which adapters cache. */
   readonly ofUser = async (userId: string): Promise<string | undefined> =>
     (await this.#adapter.getUser?.(userId))?.userName;
 

@@ -18,13 +18,13 @@ interface OutgoingDeps
   readonly ready: (signal: AbortSignal) => Promise<void>;
 }
 
-/** What an account sends, changes, and finds again. */
+/** An account's methods for sending, changing and finding messages. */
 export interface Outgoing {
   readonly sending: Pick<
     ChannelAdapter,
     'reportsStart' | 'send' | 'findSent' | 'streaming' | 'messages'
   >;
-  /** Removes the buttons of a message. `plain` is its text, should this process not know it. */
+  /** `plain` is the message's text in case this process does not know it. */
   withoutButtons(address: ChatAddress, messageId: string, plain: string | undefined): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ const MAX_OFFERED = 1_000;
 export function createOutgoing(deps: OutgoingDeps): Outgoing {
   const { findByKey, lacks } = deps;
   const { growMs, history } = deps.traits;
-  /** The texts of messages with buttons, by chat and message. */
+  /** The texts of messages with buttons, keyed by chat and message. */
   const offered = new BoundedMap<string, string>(MAX_OFFERED);
   const own = async (address: ChatAddress, signal: AbortSignal) => {
     await deps.ready(signal);

@@ -3,16 +3,16 @@ import { BoundedMap } from '@parley/core';
 import type { Adapter } from 'chat';
 import { z } from 'zod';
 
-/** Where something was said, in Parley's terms. */
+/** Where a message was written, in Parley's terms. */
 export interface Place {
   readonly chatId: string;
   readonly threadId: string | undefined;
   readonly isDirect: boolean;
-  /** The id of the message with which the thread begins, on platforms that show it in the id. */
+  /** The id of the first message of the thread, on platforms whose thread ids contain it. */
   readonly root: string | undefined;
 }
 
-/** A chat and its thread, as a route names them. */
+/** A chat and its thread, as named in a route. */
 interface Address {
   readonly chatId: string;
   readonly threadId?: string | undefined;
@@ -28,9 +28,9 @@ const KIND = 'place';
 const MAX_KNOWN = 10_000;
 
 /**
- * Converts between the thread ids of adapters and chats with threads. A thread id of the Chat SDK
- * begins with the name of the adapter and the id of the channel; what follows is the thread. Teams
- * ids contain an address that messages must be sent to; it is stored for each chat.
+ * Converts between the thread ids of adapters and chats with threads. A Chat SDK thread id consists
+ * of the adapter's name, the channel's id, and the thread. Teams ids contain the service URL for
+ * messages, which is stored for each chat.
  */
 export class Places {
   readonly #adapter: Adapter;
@@ -44,7 +44,7 @@ export class Places {
     this.#values = values;
   }
 
-  /** Finds the place of a thread. `raw` is the event that named it. */
+  /** Finds the location of a thread; `raw` is the event that named the thread. */
   async of(threadId: string, raw?: unknown): Promise<Place> {
     const { name } = this.#adapter;
     if (name === 'teams') return this.#ofTeams(threadId);
@@ -56,13 +56,13 @@ export class Places {
       threadId === channelId
         ? ''
         : withoutPrefix(threadId, threadId.startsWith(channelId) ? `${channelId}:` : `${name}:`);
-    // A direct message of Google Chat is marked where other ids have their thread.
+    // In a thread id of Google Chat, a marker for direct messages takes the place of the thread.
     const thread = rest === '' || (name === 'gchat' && isDirect) ? undefined : rest;
     const root = thread === undefined ? undefined : rootOf(name, chatId, thread);
     return { chatId, threadId: thread, isDirect, root };
   }
 
-  /** The thread id under which the adapter sends to a chat. */
+  /** The thread id that the adapter needs to send to a chat. */
   async threadIdOf({ chatId, threadId }: Address): Promise<string> {
     const { name } = this.#adapter;
     if (name === 'teams') return this.#teamsThreadId(chatId, threadId);
@@ -70,8 +70,8 @@ export class Places {
   }
 
   /**
-   * Google Chat marks direct chats only in messages that it sends to the app itself, not in presses
-   * and in events of subscriptions.
+   * Google Chat marks direct chats only in messages sent to the app itself, not in button presses
+   * or subscription events.
    */
   async #isDirectSpace(threadId: string, chatId: string, raw: unknown): Promise<boolean> {
     const told = spaceOf(raw);
@@ -96,7 +96,7 @@ export class Places {
     return { chatId, threadId: root, isDirect, root };
   }
 
-  /** The stored id of a chat of Teams, with the address that messages are sent to. */
+  /** The stored id of a Teams chat, which includes the service URL for messages. */
   async #teamsChat(chatId: string): Promise<string | undefined> {
     const known = this.#teamsChats.get(chatId);
     const stored = known ?? (await this.#values.get(KIND, [chatId])).get(chatId);
@@ -141,7 +141,7 @@ function rootOf(name: string, chatId: string, thread: string): string | undefine
 
 const Space = z.object({ type: z.string().optional(), spaceType: z.string().optional() });
 const Payload = z.object({ space: Space });
-/** An event of Google Chat, or what its API says about a space. */
+/** An event of Google Chat, or a space as its API returns it. */
 const SpaceSource = z.union([
   z.object({ chat: z.object({ messagePayload: Payload }) }).transform((e) => e.chat.messagePayload),
   z
@@ -158,7 +158,7 @@ function isDirectSpace(space: z.infer<typeof Space> | undefined): boolean {
   return space?.type === 'DM' || space?.spaceType === 'DIRECT_MESSAGE';
 }
 
-/** The chat of a place. A thread that a message opens belongs to the message. */
+/** A thread that a message opens belongs to that message. */
 export function chatOf(
   { chatId, threadId, isDirect }: Place,
   title: string | undefined,

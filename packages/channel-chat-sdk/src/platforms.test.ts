@@ -7,7 +7,7 @@ import { PLATFORMS } from './platforms.ts';
 const GUID = '01234567-89ab-cdef-0123-456789abcdef';
 const CHANNEL = '19:abc_DEF-1@thread.tacv2';
 
-/** Ids as contained in the messages of each platform. */
+/** Sample ids from the messages of each platform. */
 const CARRIED: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   slack: {
     person: ['U012AB3CD', 'W012AB3CD'],
@@ -50,7 +50,7 @@ const forms = PLATFORMS.flatMap(({ channel, ids }) =>
 );
 
 describe('[F15] [D12] the ids of a hosted platform', () => {
-  it.each(forms)('are accepted as messages contain them: $kind of $channel', (one) => {
+  it.each(forms)('are accepted in the form that messages contain: $kind of $channel', (one) => {
     const carried = CARRIED[one.channel]?.[one.kind] ?? [];
     expect(carried.length).toBeGreaterThan(0);
     for (const id of carried) {
@@ -98,7 +98,7 @@ describe('[F15] [D12] the ids of a hosted platform', () => {
     ],
     ['whatsapp-cloud', 'person', '+49 (0)1511 234567', '491511234567'],
     ['whatsapp-cloud', 'person', 'https://wa.me/491511234567', '491511234567'],
-  ])('are read as people copy them: %s %s %s', (channel, kind, written, id) => {
+  ])('are normalized from the form that people copy: %s %s %s', (channel, kind, written, id) => {
     const form = forms.find((one) => one.channel === channel && one.kind === kind)?.form;
     expect(form?.normalize(written)).toBe(id);
   });
@@ -106,16 +106,19 @@ describe('[F15] [D12] the ids of a hosted platform', () => {
   it.each([
     ['slack', 'person', '@ann', 'a @name can pass to somebody else'],
     ['slack', 'group', '#general', 'a #name can change'],
-    ['teams', 'person', GUID, 'an id of Entra'],
-    ['google-chat', 'person', 'ann@example.org', 'does not give apps the address'],
-    ['github', 'person', 'octocat', 'a login can pass to somebody else'],
+    ['teams', 'person', GUID, 'an Entra id'],
+    ['google-chat', 'person', 'ann@example.org', 'email addresses to apps'],
+    ['github', 'person', 'octocat', 'a login can pass to another person'],
     ['linear', 'group', 'ENG-123', 'moved to another team'],
     ['whatsapp-cloud', 'person', '01511 234567', 'the country code is missing'],
-  ])('are explained when they are none: %s %s %s', (channel, kind, written, reason) => {
-    const form = forms.find((one) => one.channel === channel && one.kind === kind)?.form;
-    const read = form && readId(written, [form]);
-    expect(read).toMatchObject({ kind: 'wrong', expected: expect.stringContaining(reason) });
-  });
+  ])(
+    'are rejected with an explanation when they are invalid: %s %s %s',
+    (channel, kind, written, reason) => {
+      const form = forms.find((one) => one.channel === channel && one.kind === kind)?.form;
+      const read = form && readId(written, [form]);
+      expect(read).toMatchObject({ kind: 'wrong', expected: expect.stringContaining(reason) });
+    },
+  );
 
   const pieces = fc.constantFrom(
     ...['+49', '0', ' ', '-', '@', '#', '<', '>', '|', '/', '.', ':', 'spaces/', 'users/', '29:'],
@@ -127,7 +130,7 @@ describe('[F15] [D12] the ids of a hosted platform', () => {
     fc.string({ unit: 'binary', maxLength: 40 }),
   );
 
-  it.each(forms)('stay the same when they are read again: $kind of $channel', ({ form }) => {
+  it.each(forms)('do not change when they are normalized again: $kind of $channel', ({ form }) => {
     const check = (written: string): void => {
       const read = readId(written, [form]);
       if (read.kind === 'wrong') {

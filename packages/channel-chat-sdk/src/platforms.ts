@@ -6,7 +6,7 @@ import { slack } from './platforms/slack.ts';
 import { teams } from './platforms/teams.ts';
 import { whatsappCloud } from './platforms/whatsapp-cloud.ts';
 
-/** The adapters that Parley's tests host. */
+/** The adapters that Parley's tests cover. */
 export const PLATFORMS: readonly Platform[] = [
   slack,
   teams,
@@ -16,7 +16,7 @@ export const PLATFORMS: readonly Platform[] = [
   whatsappCloud,
 ];
 
-/** The platform of an adapter that was tested; undefined for any other. */
+/** The platform of a tested adapter; undefined for any other. */
 export function platformOf(use: string): Platform | undefined {
   return PLATFORMS.find((platform) => platform.use === use);
 }

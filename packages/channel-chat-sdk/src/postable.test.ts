@@ -6,14 +6,14 @@ const slack = traitsOf('@chat-adapter/slack');
 const body = (text: string) => ({ text, plain: `plain ${text}` });
 const buttons = [{ label: 'Yes', data: '/approve A', style: 'success' as const }];
 
-describe('what an adapter posts for a part', () => {
-  it('is its text, in which an adapter replaces nothing', () => {
+describe('posting a part through an adapter', () => {
+  it('sends raw text in which the adapter replaces no placeholders', () => {
     expect(postableOf({ body: body('use {{emoji:wave}} and {{ x }}') }, slack)).toEqual({
       raw: 'use {{\u2060emoji:wave}} and {{ x }}',
     });
   });
 
-  it('[G05] is a card with the text and the buttons', () => {
+  it('[G05] sends a card with the text and the buttons', () => {
     expect(postableOf({ body: body('Run *it*?'), buttons }, slack)).toMatchObject({
       card: {
         children: [
@@ -27,7 +27,7 @@ describe('what an adapter posts for a part', () => {
     });
   });
 
-  it('[G05] has no formats next to buttons where cards have a markup of their own', () => {
+  it('[G05] sends plain text next to buttons on platforms whose cards have their own markup', () => {
     const { card } = postableOf(
       { body: body('*x*'), buttons },
       traitsOf('@chat-adapter/gchat'),
@@ -37,7 +37,7 @@ describe('what an adapter posts for a part', () => {
     expect(card.children[0]).toMatchObject({ content: 'plain *x*' });
   });
 
-  it('[G05] cuts a long text at lines, without losing any of it', () => {
+  it('[G05] splits a long text at line breaks without losing any of it', () => {
     const text = Array.from({ length: 400 }, (_, n) => `line ${n}`).join('\n');
     const { card } = postableOf({ body: body(text), buttons }, slack) as {
       card: { children: { content?: string }[] };
@@ -48,7 +48,7 @@ describe('what an adapter posts for a part', () => {
     expect(contents.join('\n')).toBe(text);
   });
 
-  it('[G05] is text alone where the buttons or the text do not fit', () => {
+  it('[G05] sends only the text when the buttons or the text do not fit into a card', () => {
     const whatsapp = traitsOf('@chat-adapter/whatsapp');
     const four = [1, 2, 3, 4].map((n) => ({ label: `${n}`, data: `${n}` }));
     expect(postableOf({ body: body('x'), buttons: four }, whatsapp)).toEqual({ raw: 'x' });
@@ -56,7 +56,7 @@ describe('what an adapter posts for a part', () => {
     expect(postableOf({ body: body(long), buttons }, whatsapp)).toEqual({ raw: long });
   });
 
-  it('cuts a label that is longer than the platform allows', () => {
+  it('truncates a label that is longer than the platform allows', () => {
     const label = 'a very long label of a button';
     const { card } = postableOf(
       { body: body('x'), buttons: [{ label, data: 'd' }] },

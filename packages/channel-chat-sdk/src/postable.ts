@@ -2,12 +2,14 @@ import type { Button, OutboundPart, RenderedPart } from '@parley/core';
 import { Actions, type AdapterPostableMessage, Card, Button as CardButton, CardText } from 'chat';
 import type { Traits } from './traits.ts';
 
-/** Text in the platform's own dialect, as the printers of Parley write it. */
+/** Text in the platform's own dialect, as printed by Parley. */
 export function postableText({ text }: Pick<RenderedPart, 'text'>): AdapterPostableMessage {
   return { raw: literal(text) };
 }
 
-/** Every adapter replaces `{{emoji:wave}}` by an emoji, even in code. A word joiner prevents that. */
+/**
+ * Every adapter replaces `{{emoji:wave}}` with an emoji, even in code; a word joiner prevents that.
+ */
 export function literal(text: string): string {
   return text.replaceAll(/\{\{(?=emoji:\w+\}\})/gi, '{{\u2060');
 }
@@ -16,14 +18,17 @@ export function isCard(message: AdapterPostableMessage): boolean {
   return typeof message === 'object' && 'card' in message;
 }
 
-/** What an adapter posts for a part without a file: text, or a card when there are buttons. */
+/**
+ * The message that an adapter posts for a part without a file: text, or a card if there are
+ * buttons.
+ */
 export function postableOf(
   { body, buttons }: Pick<OutboundPart, 'body' | 'buttons'>,
   traits: Traits,
 ): AdapterPostableMessage {
-  // Cards of these platforms have a markup of their own, which is not that of messages.
+  // These platforms use different markup in cards than in messages.
   const blocks = blocksOf(literal(traits.cards === 'plain' ? body.plain : body.text), traits);
-  // Without its buttons a question is still answered by its number or its code.
+  // Without buttons, a question can still be answered by its number or code.
   if (buttons === undefined || blocks === undefined || !fits(buttons, traits)) {
     return postableText(body);
   }
@@ -37,7 +42,7 @@ function fits(buttons: readonly Button[], { maxButtons }: Traits): boolean {
 
 function toButton({ label, data, style }: Button, index: number, { maxLabel }: Traits) {
   return CardButton({
-    // Unique within the message; the data of two buttons may be equal.
+    // Button ids must be unique within a message; the data of two buttons may be equal.
     id: `b${index}`,
     value: data,
     label: label.length > maxLabel ? `${label.slice(0, maxLabel - 1)}…` : label,
@@ -45,7 +50,10 @@ function toButton({ label, data, style }: Button, index: number, { maxLabel }: T
   });
 }
 
-/** The text in blocks of the greatest length, cut at lines where possible; undefined if too many. */
+/**
+ * The text in blocks of the maximum length, split at line breaks where possible; undefined if there
+ * are too many.
+ */
 function blocksOf(text: string, { blocks }: Traits): readonly string[] | undefined {
   if (blocks === undefined) return [text];
   const { maxLength, max } = blocks;

@@ -7,14 +7,14 @@ import type { GivenOptions } from './platforms/platform.ts';
 
 type Env = Pick<ProbeEnv, 'signal' | 'clock'>;
 
-/** The answer of a platform to the question who the bot is. */
+/** The platform's answer about the bot's identity. */
 interface Answer {
   readonly status: number;
   readonly body: unknown;
   readonly headers: Headers;
 }
 
-/** What a platform is asked, and how its answer is read. */
+/** The identity request for a platform, and how to read its response. */
 interface Question {
   readonly url: string;
   readonly init: RequestInit;
@@ -28,15 +28,15 @@ type Reading =
       readonly warning?: string;
       readonly fix?: string;
     }
-  /** The platform refuses the secrets; `fix` says where to get the right ones. */
+  /** The platform rejected the secrets; `fix` says where to get valid ones. */
   | { readonly kind: 'refused'; readonly reason: string; readonly fix: string };
 
-/** The largest answer that is read, in characters. */
+/** The maximum response size, in characters. */
 const MAX_ANSWER = 100_000;
 
 /**
- * Asks the platform of an account once who the bot is. Nothing is asked of platforms without a
- * cheap answer; they are `unknown`.
+ * Asks the platform once for the identity of the account's bot. Platforms without a cheap identity
+ * request are reported as `unknown`.
  */
 export async function probePlatform(
   {
@@ -49,7 +49,10 @@ export async function probePlatform(
   const question = Object.hasOwn(QUESTIONS, use) ? QUESTIONS[use]?.(options, clock) : undefined;
   if (question !== undefined && 'kind' in question) return question;
   if (question === undefined) {
-    return { kind: 'unknown', reason: `only messages show whether the secrets of ${name} work` };
+    return {
+      kind: 'unknown',
+      reason: `only incoming messages can show whether the secrets of ${name} work`,
+    };
   }
   const { host } = new URL(question.url);
   const asked = clock();
@@ -79,7 +82,10 @@ export async function probePlatform(
   }
 }
 
-/** The message of a failed request may contain the header that it could not send. */
+/**
+ * The message of a failed request may quote the header that could not be sent, which contains the
+ * secret.
+ */
 function withoutSecrets(reason: string, options: GivenOptions): string {
   return Object.values(options)
     .filter((value) => typeof value === 'string' && value !== '')
@@ -118,7 +124,7 @@ const SlackAnswer = z.object({
   user: z.string().default('the bot'),
   team: z.string().default('a workspace'),
 });
-/** Without them the bot neither hears people nor answers. */
+/** Without these settings the bot neither receives messages nor answers them. */
 const SLACK_SCOPES = ['chat:write', 'app_mentions:read', 'im:history'];
 
 function askSlack({ botToken, apiUrl }: GivenOptions): Question {
@@ -127,7 +133,7 @@ function askSlack({ botToken, apiUrl }: GivenOptions): Question {
     url,
     init: { method: 'POST', headers: bearer(botToken) },
     read({ body, headers }) {
-      const { ok, error = 'an answer that cannot be read', user, team } = SlackAnswer.parse(body);
+      const { ok, error = 'an unreadable response', user, team } = SlackAnswer.parse(body);
       if (!ok) {
         return {
           kind: 'refused',
@@ -159,7 +165,7 @@ function askGitHub(options: GivenOptions, clock: () => number): Question | Probl
   const isApp = token === undefined;
   const bearerToken = isApp ? appToken(textOf(appId), textOf(privateKey), clock()) : token;
   if (bearerToken === null) {
-    const fix = 'Generate a private key on the page of the GitHub App, and use its file as it is.';
+    const fix = "Generate a private key on the GitHub App's page, and use the file unchanged.";
     return { kind: 'problem', reason: 'the private key cannot be used', fix, retryable: false };
   }
   return {
@@ -181,7 +187,7 @@ function askGitHub(options: GivenOptions, clock: () => number): Question | Probl
           kind: 'refused',
           reason: `GitHub refuses ${what} (status ${status})`,
           fix: isApp
-            ? 'Copy the App ID, and generate a private key, on the page of the GitHub App.'
+            ? "Copy the App ID, and generate a private key, on the GitHub App's page."
             : 'Create a token under Settings, Developer settings, Personal access tokens.',
         };
       }
@@ -196,14 +202,14 @@ function askGitHub(options: GivenOptions, clock: () => number): Question | Probl
   };
 }
 
-/** How long the token of an app is valid; GitHub allows ten minutes. In s. */
+/** The lifetime of an app token, in s; GitHub allows ten minutes. */
 const APP_TOKEN_SECONDS = 300;
 
-/** The signed claim with which a GitHub App identifies itself; null if the key cannot be used. */
+/** The signed token with which a GitHub App identifies itself; null if the key is unusable. */
 function appToken(appId: string, privateKey: string, now: number): string | null {
   const encode = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const at = Math.floor(now / 1_000);
-  // A minute earlier, because the clock of GitHub may be behind.
+  // Backdated by a minute, because GitHub's clock may be behind.
   const claims = { iss: appId, iat: at - 60, exp: at + APP_TOKEN_SECONDS };
   const signed = `${encode({ alg: 'RS256', typ: 'JWT' })}.${encode(claims)}`;
   try {
@@ -267,8 +273,8 @@ function askWhatsApp(options: GivenOptions): Question {
       }
       return {
         kind: 'refused',
-        reason: `Meta refuses the access token, or does not know the phone number id (status ${status})`,
-        fix: 'Create a permanent token of a system user that has the app and the WhatsApp account, and copy the phone number id from the page API Setup.',
+        reason: `Meta refuses the access token, or does not recognize the phone number id (status ${status})`,
+        fix: 'Create a permanent token for a system user with access to the app and the WhatsApp account, and copy the phone number id from the page API Setup.',
       };
     },
   };

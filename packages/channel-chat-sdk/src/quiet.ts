@@ -1,11 +1,11 @@
 import type { Adapter } from 'chat';
 
-/** Libraries that write to the console log nothing there when their names are excluded. */
+/** Libraries that log to the console skip the loggers whose names this variable excludes. */
 const VARIABLES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '@chat-adapter/teams': { LOG: '-*' },
 };
 
-/** The environment variables that keep the library of an adapter from writing to the console. */
+/** The environment variables that keep an adapter's library from writing to the console. */
 export function quietVariables(use: string): Readonly<Record<string, string>> {
   return VARIABLES[use] ?? {};
 }
@@ -14,7 +14,10 @@ interface Octokit {
   readonly log: Record<'debug' | 'info' | 'warn' | 'error', () => void>;
 }
 
-/** Keeps GitHub's client from writing each failed request to the console; the adapter reports it. */
+/**
+ * Keeps GitHub's client from writing each failed request to the console, because the adapter
+ * already reports it.
+ */
 export function quietGitHub(adapter: Adapter): void {
   if (adapter.name !== 'github') return;
   const github = adapter as unknown as {

@@ -7,7 +7,7 @@ import type { Places } from './places.ts';
 import { isCard, literal, postableOf, postableText } from './postable.ts';
 import type { NamedTraits } from './traits.ts';
 
-/** Sends a file and its caption as one message, where the adapter would make two of them. */
+/** Sends a file and its caption as one message, for adapters that would send two. */
 export type Upload = (
   place: { readonly chatId: string; readonly threadId?: string | undefined },
   file: { readonly name: string; readonly bytes: Uint8Array; readonly caption: string },
@@ -20,14 +20,14 @@ export interface SendDeps {
   readonly places: Places;
   readonly traits: NamedTraits;
   readonly upload?: Upload | undefined;
-  /** Runs a send whose message carries a key, where the platform knows keys. */
+  /** Runs a send whose message carries a key, on platforms that support keys. */
   readonly keyed?: (<T>(key: string, send: () => Promise<T>) => Promise<T>) | undefined;
   readonly isReady: () => boolean;
-  /** The platform refused the account itself, or accepted a call of it. */
+  /** Called when the platform rejects the account itself, and when it accepts a call. */
   readonly accountIs: (state: 'refused' | 'accepted', reason: string) => void;
 }
 
-/** Sends one part. Throws only `ChannelError`. */
+/** Sends one part; rejects only with a `ChannelError`. */
 export async function sendPart(
   deps: SendDeps,
   part: OutboundPart,
@@ -52,7 +52,7 @@ export async function sendPart(
     const { isAccount, reason } = callFailureOf(thrown);
     if (isAccount) deps.accountIs('refused', reason);
     const error = sendErrorOf(thrown, what);
-    // Nothing left before the start, whatever the error says.
+    // Nothing was sent before the start, whatever the error says.
     if (isStarted || error.failure.kind !== 'unknown-outcome') throw error;
     throw new ChannelError({ kind: 'transient', untried: true }, error.message, thrown);
   }
@@ -74,7 +74,7 @@ async function post(
     } catch (thrown) {
       const { kind } = callFailureOf(thrown).failure;
       if (kind !== 'refused-format' || !isCard(message)) throw thrown;
-      // A question is answered by its number or its code as well.
+      // A question can also be answered by its number or code, so the buttons are left out.
       return postText(adapter, threadId, postableText(body), route.replyToMessageId);
     }
   }
@@ -91,7 +91,7 @@ async function post(
 
 /** Nothing was tried, because the account is not connected yet. */
 export function notReady(what: string): ChannelError {
-  const message = `${what}: not connected yet. It will be done once it is.`;
+  const message = `${what}: not connected yet; Parley will try again once it is.`;
   return new ChannelError({ kind: 'transient', untried: true }, message);
 }
 

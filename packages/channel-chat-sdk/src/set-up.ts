@@ -7,34 +7,34 @@ import type { GivenOptions, Platform } from './platforms/platform.ts';
 import { PLATFORMS, platformOf } from './platforms.ts';
 import { probePlatform } from './probe.ts';
 
-/** One value that *Set up* asks for. */
+/** A value that *Set up* asks for. */
 interface AskedValue {
-  /** An option, or the variable of an adapter that was not tested. */
+  /** The name of an option, or of a variable if the adapter was not tested. */
   readonly key: string;
   readonly label: string;
-  /** What it is and where to find it, as a sentence. */
+  /** A sentence that explains the value and where to find it. */
   readonly help: string;
   readonly isSecret: boolean;
   readonly isOptional: boolean;
-  /** Whether it is the content of a file. */
+  /** Whether the value is the content of a file. */
   readonly isFile?: true;
 }
 
 /** A platform that *Set up* offers. */
 export interface OfferedPlatform {
-  /** The name of its channel. */
+  /** The name of the platform's channel. */
   readonly channel: string;
   readonly use: string;
   readonly name: string;
   readonly needs: string;
   readonly asks: readonly AskedValue[];
-  /** What cannot be durable there. */
+  /** What cannot be durable on the platform. */
   readonly notDurable: readonly string[];
   /** Present for adapters that Parley's tests do not cover. */
   readonly isUntested?: true;
 }
 
-/** The platforms that can be set up: those that Parley's tests host, then all others. */
+/** The platforms that can be set up, those with tested adapters first. */
 export function offeredPlatforms(): readonly OfferedPlatform[] {
   const others = offeredAdapters().filter((adapter) => platformOf(useOf(adapter)) === undefined);
   return [...PLATFORMS.map(testedPlatform), ...others.map(untestedPlatform)];
@@ -57,7 +57,7 @@ function testedPlatform(platform: Platform): OfferedPlatform {
   };
 }
 
-/** The options without which none of the ways is complete that *Set up* asks for. */
+/** The options that every way of connecting in *Set up* needs. */
 function neededOf({ needs, asks }: Platform): ReadonlySet<string> {
   const all = typeof needs === 'function' ? needs({}) : needs;
   const asked = all.map((ways) => ways.filter((way) => way.every((key) => asks.includes(key))));
@@ -75,11 +75,11 @@ function untestedPlatform(adapter: CatalogAdapter): OfferedPlatform {
   }));
   return {
     ...{ channel, use, asks, name, notDurable: [], isUntested: true },
-    needs: `${description} Its adapter ${use} is not covered by Parley's tests; its own documentation says where to find these values.`,
+    needs: `${description} Parley's tests do not cover the adapter ${use}; its documentation says where to find these values.`,
   };
 }
 
-/** The block of an account's settings that holds the values of *Set up*. */
+/** The settings block of an account with the values from *Set up*. */
 export function blockOf(use: string): 'options' | 'env' {
   return platformOf(use) === undefined ? 'env' : 'options';
 }
@@ -88,7 +88,7 @@ function settingsFrom(use: string, given: GivenOptions): GivenOptions {
   return { [blockOf(use)]: given };
 }
 
-/** What is wrong with the values that a person entered, by the labels of the form. */
+/** The problems with the values that a person entered, named by the labels of the form. */
 export function problemsOf(
   { use, asks }: OfferedPlatform,
   given: GivenOptions,
@@ -101,7 +101,7 @@ export function problemsOf(
   });
 }
 
-/** Asks the platform who the bot is, whether its adapter is installed or not. */
+/** Asks the platform for the bot's identity, whether or not its adapter is installed. */
 export function probeGiven(
   { use, name }: OfferedPlatform,
   given: GivenOptions,
@@ -118,7 +118,10 @@ export function missingAdapter(use: string): string | undefined {
   return isInstalled(name) ? undefined : formatInstallCommand([`${name}@${version}`]);
 }
 
-/** Whether the platform calls this gateway with these values, so that it needs its address. */
+/**
+ * Whether, with these values, the platform sends requests to this gateway, which then needs a
+ * public URL.
+ */
 export function isCalledWith(use: string, given: GivenOptions): boolean {
   return platformOf(use)?.isCalled(given) ?? true;
 }

@@ -22,13 +22,13 @@ function check(use: string, options: Options, own: { env?: Record<string, string
   return chatSdkSettings(use, {}).safeParse({ options, ...own });
 }
 
-/** What is wrong, as `key: what it must be`. */
+/** The problems found, as `key: expected`. */
 function wrong(use: string, options: Options, env: Record<string, string | undefined> = {}) {
   const { error } = chatSdkSettings(use, env).safeParse({ options });
   return (error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
 
-describe('[F15] the settings of an adapter that was tested', () => {
+describe('[F15] the settings of a tested adapter', () => {
   it.each<[string, string, Options]>([
     ['Slack with a webhook', SLACK, { botToken: 'xoxb-1', signingSecret: 'a' }],
     ['Slack with a socket', SLACK, { botToken: 'xoxb-1', appToken: 'xapp-1' }],
@@ -102,18 +102,18 @@ describe('[F15] the settings of an adapter that was tested', () => {
       { ...META, verifyToken: 'c', phoneNumberId: '+49 151 1234567' },
       ['options.phoneNumberId: the id of a phone number, which has only digits'],
     ],
-  ])('say what is missing or wrong: %s', (_what, use, options, expected) => {
+  ])('report what is missing or wrong: %s', (_what, use, options, expected) => {
     expect(wrong(use, options)).toEqual(expected);
   });
 
-  it('read the key of a service account as text and again as what it became', () => {
+  it("parse a service account's key from text, and accept the parsed key again", () => {
     const options = { credentials: JSON.stringify(KEY), endpointUrl: 'https://a.b' };
     const { data } = check(GOOGLE_CHAT, options);
     expect(data?.options.credentials).toEqual(KEY);
     expect(check(GOOGLE_CHAT, data?.options ?? {}).data).toEqual(data);
   });
 
-  it('never leave it to the environment whether calls of Google are verified', () => {
+  it('always verify calls from Google, whatever the environment says', () => {
     const { data } = check(GOOGLE_CHAT, { credentials: KEY, endpointUrl: 'https://a.b' });
     expect(data?.options.disableSignatureVerification).toBe(false);
   });
@@ -123,19 +123,19 @@ describe('[F15] the settings of an adapter that was tested', () => {
     [{ appToken: 'xapp-1' }, 'socket'],
     [{ appToken: 'xapp-1', signingSecret: 'b' }, 'webhook'],
     [{ appToken: 'xapp-1', signingSecret: 'b', mode: 'socket' }, 'socket'],
-  ])('choose how messages of Slack arrive: %j', (options, mode) => {
+  ])('choose how Slack messages arrive: %j', (options, mode) => {
     const { data } = check(SLACK, { botToken: 'xoxb-1', ...options });
     expect(data?.options.mode).toBe(mode);
   });
 });
 
-describe('[F15] the settings of an adapter that was not tested', () => {
-  it('accept any options, whose names only the adapter knows', () => {
+describe('[F15] the settings of an untested adapter', () => {
+  it('accept any options, because only the adapter knows their names', () => {
     expect(check('@acme/chat', { any: [1] }).success).toBe(true);
     expect(check(RESEND, { apiKey: 'a' }).success).toBe(true);
   });
 
-  it('need the variables of the catalog if there are no options', () => {
+  it("require the catalog's variables if there are no options", () => {
     expect(wrong(RESEND, {})).toEqual([
       'env: a block with RESEND_API_KEY and RESEND_WEBHOOK_SECRET, which may also be in the environment, or be given as options',
     ]);

@@ -5,21 +5,21 @@ import { platformOf } from './platforms.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** The settings of one account of a channel that a Chat SDK adapter connects. */
+/** The settings of one account whose channel uses a Chat SDK adapter. */
 export interface ChatSdkSettings {
   readonly use: string;
-  /** What the adapter's factory is called with. */
+  /** The argument of the adapter's factory. */
   readonly options: GivenOptions;
   /**
-   * Variables that the adapter sees in `process.env` while its factory is called, for adapters that
-   * read their secrets only from there.
+   * Variables set in `process.env` while the adapter's factory runs, for adapters that read their
+   * secrets only from there.
    */
   readonly env: Readonly<Record<string, string>>;
 }
 
-const OPTIONS = 'The options of the adapter, as its own documentation names them.';
+const OPTIONS = "The adapter's options, as named in its documentation.";
 
-/** The settings for any adapter, for the schema of the file. */
+/** The settings for any adapter, for the schema of the settings file. */
 export const AnyAdapterSettings = z
   .strictObject({
     options: z
@@ -31,17 +31,17 @@ export const AnyAdapterSettings = z
       .record(z.string(), z.string())
       .default({})
       .describe(
-        'Environment variables for an adapter that reads its secrets only from there. It alone sees them.',
+        'Environment variables for an adapter that reads its secrets only from the environment. Only this adapter sees them.',
       )
       .meta({ title: 'Variables of the adapter' }),
   })
-  .describe('A platform that a Chat SDK adapter connects.')
+  .describe('A platform connected by a Chat SDK adapter.')
   .meta({ title: 'A platform of Chat SDK' });
 
 /**
- * The schema of an account that `use` connects. The options of adapters that were tested are
- * checked; those of others are passed on. `env` is the environment of this process; without it,
- * variables that may be there are not missed.
+ * The schema of an account that uses the adapter `use`. The options of tested adapters are
+ * validated; those of other adapters are passed on unchanged. `env` is the environment of this
+ * process; without it, missing variables are not reported.
  */
 export function chatSdkSettings(use: string, env?: Env): z.ZodType<ChatSdkSettings> {
   const platform = platformOf(use);
@@ -52,7 +52,7 @@ const useOf = (use: string) =>
   z
     .literal(use)
     .default(use)
-    .describe('The npm package of the adapter.')
+    .describe("The adapter's npm package.")
     .meta({ title: 'Package of the adapter' });
 
 function testedSettings(platform: Platform): z.ZodType<ChatSdkSettings> {
@@ -67,7 +67,7 @@ function testedSettings(platform: Platform): z.ZodType<ChatSdkSettings> {
     })
     .transform((given) => complete?.(given) ?? given)
     .prefault({})
-    .describe(`The options of the adapter of ${name}.`)
+    .describe(`Options of the ${name} adapter.`)
     .meta({ title: 'Options of the adapter' });
   return z
     .strictObject({ use: useOf(use), options: Options, env: NoVariables })
@@ -75,14 +75,14 @@ function testedSettings(platform: Platform): z.ZodType<ChatSdkSettings> {
     .meta({ title: name });
 }
 
-/** Adapters that were tested take all of their settings as options. */
+/** Tested adapters take all of their settings as options. */
 const NoVariables = z
   .strictObject({})
   .default({})
   .describe('Not needed: this adapter takes all of its settings as options.')
   .meta({ title: 'Variables of the adapter' });
 
-/** The missing options, each with the phrase that says what it must be. Pure. */
+/** The missing options, each with a phrase that describes its value. Pure. */
 function missingOptions(
   { options, needs }: Pick<Platform, 'options' | 'needs'>,
   given: GivenOptions,
@@ -91,7 +91,7 @@ function missingOptions(
   const all = typeof needs === 'function' ? needs(given) : needs;
   return all.flatMap((ways) => {
     if (ways.some((way) => way.every(has))) return [];
-    // A person who has begun with one way is not told about the others.
+    // If a person has started with one set of options, the alternatives are not mentioned.
     const begun = ways.find((way) => way.some(has));
     const way = begun ?? ways[0] ?? [];
     const others = begun === undefined ? ways.filter((one) => one !== way) : [];
@@ -116,7 +116,7 @@ function untestedSettings(use: string, env: Env | undefined): z.ZodType<ChatSdkS
   return z
     .strictObject({ use: useOf(use), ...AnyAdapterSettings.shape })
     .superRefine(({ options, env: own }, context) => {
-      // The names of its options are known only to the adapter.
+      // Only the adapter knows the names of its options.
       if (env === undefined || Object.keys(options).length > 0) return;
       const has = ({ key, aliases = [] }: { key: string; aliases?: readonly string[] }) =>
         [key, ...aliases].some((one) => (own[one] ?? env[one] ?? '') !== '');

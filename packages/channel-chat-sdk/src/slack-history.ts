@@ -4,21 +4,21 @@ import type { Adapter } from 'chat';
 import { z } from 'zod';
 import { slackApiOf } from './slack.ts';
 
-/** Whether a chat certainly does not contain a part that was not found in it. */
+/** Whether a part that was not found in a chat is certainly missing from it. */
 export type Lacks = (part: Pick<OutboundPart, 'route'>, before: BeforePart) => Promise<boolean>;
 
 const Messages = z.object({
   messages: z.array(z.object({ ts: z.string(), user: z.string().optional() })),
   has_more: z.boolean().optional(),
 });
-/** The ids of Slack's messages are times. Those of files are not. */
+/** The ids of Slack messages are timestamps; those of files are not. */
 const TIME = /^\d{10}\.\d{6}$/;
 const MAX_READ = 200;
 
 /**
- * Reads what has appeared in a chat or thread since the newest message that was known before the
- * part. The part is certainly missing when the bot itself has written nothing since then: a
- * message of the bot that is not known may be the part in a form that Slack has changed.
+ * Reads the messages in a chat or thread since the latest one that was known before the part. The
+ * part is certainly missing if the bot has written nothing since then; any unknown message of the
+ * bot could be the part in a form that Slack has changed.
  */
 export function slackLacks(adapter: Adapter): Lacks {
   return async ({ route: { chatId: channel, threadId: ts } }, { known }) => {
@@ -32,7 +32,7 @@ export function slackLacks(adapter: Adapter): Lacks {
         ? await api.apiCall('conversations.history', place)
         : await api.apiCall('conversations.replies', { ...place, ts }),
     );
-    // The first message of a thread is listed in any case.
+    // Slack always lists the first message of a thread.
     const since = read.messages.filter((each) => oldest === undefined || each.ts > oldest);
     return read.has_more !== true && since.every(({ user }) => user !== botUserId);
   };

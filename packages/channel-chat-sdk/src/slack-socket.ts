@@ -5,7 +5,7 @@ import { type Logger, ParleyError, reasonOf } from '@parley/core';
 import { z } from 'zod';
 import { clientLogger } from './slack.ts';
 
-/** The part of Slack's socket client that is used here. */
+/** The part of Slack's socket client that Parley uses. */
 interface SocketClient {
   start(): Promise<unknown>;
   disconnect(): Promise<unknown>;
@@ -15,9 +15,9 @@ interface SocketClient {
 export interface SocketDeps {
   readonly appToken: string;
   readonly apiUrl: string | undefined;
-  /** The adapter accepts events only with this secret. */
+  /** The adapter accepts socket events only with this secret. */
   readonly secret: string;
-  /** Hands an event to the adapter; 200 once it is stored. */
+  /** Passes an event to the adapter; resolves to 200 once the event is stored. */
   readonly deliver: (request: Request) => Promise<Response>;
   readonly log: Logger;
 }
@@ -28,13 +28,13 @@ const Envelope = z.object({
   retry_num: z.number().optional(),
   ack: z.custom<() => Promise<void>>((value) => typeof value === 'function'),
 });
-/** How long a connection may take to open and to close, in ms. */
+/** The time limit for opening and for closing a connection, in ms. */
 const [OPEN_WITHIN_MS, CLOSE_WITHIN_MS] = [15_000, 5_000];
 
 /**
- * Slack's socket mode. The adapter's own acknowledges an event before it handles it, so a crash
- * would lose it. Here each event goes to the adapter as a request, and is acknowledged once it is
- * stored; otherwise Slack sends it again.
+ * Slack's socket mode. The adapter's own implementation acknowledges an event before handling it,
+ * so a crash would lose the event. Here each event is passed to the adapter as a request and
+ * acknowledged once it is stored; otherwise Slack sends it again.
  */
 export class SlackSocket {
   readonly #deps: SocketDeps;
@@ -44,8 +44,8 @@ export class SlackSocket {
   }
 
   /**
-   * Opens a connection, calls `opened`, and resolves when the connection has ended or the signal is
-   * aborted. Rejects when it cannot be opened.
+   * Opens a connection, calls `opened`, and resolves when the connection ends or the signal is
+   * aborted; rejects if the connection cannot be opened.
    */
   async hold(opened: () => void, signal: AbortSignal): Promise<void> {
     const client = await this.#client();
@@ -90,7 +90,7 @@ export class SlackSocket {
     );
     if (response.status !== 200) return;
     await ack().catch((error: unknown) => {
-      // Slack sends the event again on the next connection; the inbox knows it then.
+      // Slack sends the event again on the next connection, and the inbox recognizes the repeat.
       log.debug({ reason: reasonOf(error) }, 'an event could not be acknowledged');
     });
   }
@@ -102,7 +102,10 @@ export class SlackSocket {
     await Promise.race([client.disconnect().catch(() => undefined), promise]);
   }
 
-  /** The client is installed with the adapter, possibly next to it. */
+  /**
+   * The socket client is a dependency of the adapter, so it may be nested below or installed beside
+   * it.
+   */
   async #client(): Promise<SocketClient> {
     const { appToken, apiUrl, log } = this.#deps;
     const near = requireFrom(import.meta.resolve('@chat-adapter/slack'));
@@ -113,7 +116,7 @@ export class SlackSocket {
     return new SocketModeClient({
       appToken,
       logger: clientLogger(log),
-      // Its own reconnecting fails without telling anyone.
+      // The client's automatic reconnect fails silently.
       autoReconnectEnabled: false,
       clientOptions: {
         retryConfig: { retries: 0 },
@@ -123,7 +126,7 @@ export class SlackSocket {
   }
 }
 
-/** The token for socket mode; undefined when the options ask for webhooks. */
+/** The token for socket mode; undefined if the options choose webhooks. */
 export function socketToken(options: Readonly<Record<string, unknown>>): string | undefined {
   const { mode, appToken } = options;
   if (mode !== 'socket') return undefined;
@@ -131,7 +134,7 @@ export function socketToken(options: Readonly<Record<string, unknown>>): string 
   throw new ParleyError({
     code: 'chat-sdk-slack-app-token',
     message:
-      'Socket mode of Slack needs the option appToken: the app-level token xapp-… of the app.',
+      "Slack's socket mode needs the option appToken: the app-level token xapp-… of the app.",
     retryable: false,
   });
 }

@@ -18,7 +18,7 @@ const SlackEvent = z.object({
   attachments: z.array(z.unknown()).optional(),
 });
 
-/** Whether the author of a message belongs to another workspace than the bot. */
+/** Whether the author of a message belongs to a different workspace than the bot. */
 export function isFromOutside(raw: unknown, teamId: string | undefined): boolean {
   const { data } = SlackEvent.safeParse(raw);
   const team = data?.user_team ?? data?.team ?? data?.team_id;
@@ -26,8 +26,8 @@ export function isFromOutside(raw: unknown, teamId: string | undefined): boolean
 }
 
 /**
- * Reads a message of Slack from its own text, which contains what its author typed and nothing
- * else. Forwarded messages and previews are attachments; they are quoted.
+ * Reads a Slack message from its raw text, which contains only what its author typed. Forwarded
+ * messages and link previews are attachments, which become the quotation.
  */
 export async function readSlack(message: Message, reading: Reading): Promise<Words> {
   const { data } = SlackEvent.safeParse(message.raw);
@@ -64,7 +64,10 @@ async function attachmentText(attachment: unknown, reading: Reading): Promise<st
 
 const TOKEN = /<([@#!]?)([^>|]+)(?:\|([^>]*))?>/g;
 
-/** Replaces the tokens of Slack (mentions, channels, links) by what people see, with addresses. */
+/**
+ * Replaces Slack's tokens (mentions, channels, links) with what people see, and adds the link
+ * targets.
+ */
 async function toText(text: string, { nameOf }: Reading): Promise<string> {
   const names = new Map<string, string>();
   for (const [, sign, id = '', label] of text.matchAll(TOKEN)) {

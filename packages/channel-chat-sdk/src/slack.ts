@@ -5,18 +5,21 @@ import { type Download, downloadFile } from './download.ts';
 import type { Reword } from './messages.ts';
 import type { Upload } from './send.ts';
 
-/** The part of Slack's own client that the adapter does not cover. */
+/** The methods of Slack's client for which the adapter has no API. */
 export interface SlackApi {
   apiCall(method: string, parameters?: Record<string, unknown>): Promise<unknown>;
 }
 
-/** The deadline of a call, in ms; shorter than that of a send, so that its error is known. */
+/**
+ * The deadline of a call, in ms; shorter than that of a send, so that its error can still be
+ * reported.
+ */
 const CALL_TIMEOUT_MS = 14_000;
 const SLACK_HOSTS = /(?:^|\.)slack(?:-edge|-files)?\.com$/;
 
 /**
- * The options of the adapter as Parley needs them. Slack's client would repeat calls by itself for
- * half an hour; the outbox does that. In socket mode Parley holds the connection, so that an event
+ * Adds the adapter options that Parley requires. Slack's client would retry calls for half an hour;
+ * the outbox does the retries instead. In socket mode Parley keeps the connection, so that an event
  * is acknowledged after it is stored; the adapter then accepts events only with the secret.
  */
 export function slackOptions(
@@ -28,7 +31,7 @@ export function slackOptions(
     throw new ParleyError({
       code: 'chat-sdk-slack-workspaces',
       message:
-        'Parley serves one Slack workspace per account. Give each workspace an account with its own botToken instead of clientId and clientSecret.',
+        'Parley serves one Slack workspace per account. Give each workspace its own account with a botToken instead of clientId and clientSecret.',
       retryable: false,
     });
   }
@@ -48,10 +51,10 @@ export function slackOptions(
   };
 }
 
-/** The log of Slack's clients, which otherwise write to the console. */
+/** The logger for Slack's clients, which otherwise write to the console. */
 export function clientLogger(log: Logger) {
   const line = (...messages: unknown[]): void =>
-    log.debug({ reason: messages.map(reasonOf).join(' ') }, 'the Slack client says');
+    log.debug({ reason: messages.map(reasonOf).join(' ') }, 'message from the Slack client');
   return {
     ...{ debug() {}, info: line, warn: line, error: line },
     setLevel() {},
@@ -66,7 +69,9 @@ export function slackApiOf(adapter: Adapter): SlackApi {
 
 const Identity = z.object({ user_id: z.string(), user: z.string(), team_id: z.string() });
 
-/** Asks Slack who the bot is. Rejects when the token is refused or Slack cannot be reached. */
+/**
+ * Asks Slack for the bot's identity; rejects when the token is refused or Slack cannot be reached.
+ */
 export async function identifySlack(
   adapter: Adapter,
 ): Promise<{ readonly userId: string; readonly name: string; readonly teamId: string }> {
@@ -74,7 +79,7 @@ export async function identifySlack(
   return { userId: user_id, name: user, teamId: team_id };
 }
 
-/** An edit of text alone leaves the blocks of a message, and with them its buttons. */
+/** An edit that contains only text leaves a message's blocks, including its buttons. */
 export function slackReword(adapter: Adapter): Reword {
   return async ({ chatId: channel }, ts, { text }) => {
     await slackApiOf(adapter).apiCall('chat.update', { channel, ts, text, blocks: [] });
@@ -84,8 +89,8 @@ export function slackReword(adapter: Adapter): Reword {
 const UploadUrl = z.object({ upload_url: z.string(), file_id: z.string() });
 
 /**
- * Uploads a file and shares it with its caption, in one visible step. The adapter would share the
- * file and then post the caption: two messages, of which only one might arrive.
+ * Uploads a file and shares it together with its caption. The adapter would share the file and then
+ * post the caption as a second message, and only one of them might arrive.
  */
 export function slackUpload(adapter: Adapter): Upload {
   return async ({ chatId, threadId }, { name, bytes, caption }, signal, onStart) => {
@@ -99,7 +104,7 @@ export function slackUpload(adapter: Adapter): Upload {
     const uploaded = await fetch(upload_url, { method: 'POST', body, signal });
     await uploaded.body?.cancel();
     if (!uploaded.ok) {
-      const message = `Slack did not take the file: HTTP ${uploaded.status}. Parley will try again.`;
+      const message = `Slack did not accept the file: HTTP ${uploaded.status}. Parley will try again.`;
       throw new ChannelError({ kind: 'transient' }, message);
     }
     onStart?.();
@@ -114,8 +119,8 @@ export function slackUpload(adapter: Adapter): Upload {
 }
 
 /**
- * Downloads files of Slack, which the adapter could only load as a whole. The token goes to Slack
- * alone.
+ * Downloads Slack files in chunks, because the adapter loads a whole file into memory. The token is
+ * sent only to Slack.
  */
 export function slackDownload(options: Readonly<Record<string, unknown>>): Download {
   const { botToken, apiUrl } = options;

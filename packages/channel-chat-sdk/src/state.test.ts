@@ -23,8 +23,8 @@ function scene() {
   return { values, current, open, pass };
 }
 
-describe('the memory of an adapter', () => {
-  it('[D01] applies what an event has written only after the event is stored', async () => {
+describe('the state of an adapter', () => {
+  it('[D01] applies the values that an event has written only after the event is stored', async () => {
     const { current, open } = scene();
     const state = open();
     const scope = new EventScope();
@@ -37,7 +37,7 @@ describe('the memory of an adapter', () => {
     expect(await state.get('delivered:1')).toBe(true);
   });
 
-  it('keeps values without an early expiry across restarts, and only those', async () => {
+  it('persists only values that expire late or never', async () => {
     const { open, pass } = scene();
     const state = open();
     await state.set('installation', { token: 'x' });
@@ -55,7 +55,7 @@ describe('the memory of an adapter', () => {
     expect(await open().get('installation')).toBeNull();
   });
 
-  it('writes a value that adapters repeat with each message only when half of its time is over', async () => {
+  it('rewrites an unchanged value only after half of its lifetime', async () => {
     const { open, values, pass } = scene();
     let writes = 0;
     const { set } = values;
@@ -73,7 +73,7 @@ describe('the memory of an adapter', () => {
     expect(await open().get('address')).toBe('y');
   });
 
-  it('sets a value only if there is none, and keeps the newest of a list', async () => {
+  it('sets a value only if there is none, and keeps the latest items of a list', async () => {
     const { open } = scene();
     const state = open();
     expect(await state.setIfNotExists('a', 1)).toBe(true);
@@ -83,7 +83,7 @@ describe('the memory of an adapter', () => {
     expect(await state.getList('none')).toEqual([]);
   });
 
-  it('locks for one owner at a time, until the time is over', async () => {
+  it('lets one owner hold a lock until the lock expires', async () => {
     const { open, pass } = scene();
     const state = open();
     const lock = await state.acquireLock('thread', 100);
@@ -99,7 +99,7 @@ describe('the memory of an adapter', () => {
     expect(await state.acquireLock('thread', 100)).not.toBeNull();
   });
 
-  it('remembers which threads an adapter has subscribed to', async () => {
+  it("remembers an adapter's thread subscriptions", async () => {
     const { open } = scene();
     await open().subscribe('thread');
     const state = open();

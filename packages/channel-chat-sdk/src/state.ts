@@ -8,24 +8,24 @@ interface StateDeps {
   readonly clock: Clock;
   readonly newId: () => string;
   readonly current: CurrentEvent;
-  /** The value of a key that was never set; null for most. */
+  /** The value of a key that was never set; null for most keys. */
   readonly assume: (key: string) => unknown;
 }
 
 const Stored = z.object({ value: z.unknown(), until: z.number().optional() });
 const KIND = 'state';
 /**
- * What expires sooner than this is a cache that the adapter can fill again, and stays in memory; in
- * ms. Users, channel names and delivered events are such caches. Installations, identities and the
- * addresses of Teams are stored.
+ * A value that expires sooner than this (in ms) is a cache that the adapter can refill, and stays
+ * in memory. Users, channel names and delivered events are such caches; installations, identities
+ * and Teams addresses are stored.
  */
 const STORED_FROM_MS = 10 * 24 * 60 * 60_000;
 const MAX_CACHED = 20_000;
 const MAX_LIST = 1_000;
 
 /**
- * The memory of an adapter, on the values of its account. Only one gateway serves an account, so
- * locks can be in memory.
+ * The state of an adapter, kept in the store of its account. Each account is served by a single
+ * gateway, so locks can be in memory.
  */
 export class ChatState implements StateAdapter {
   readonly #deps: StateDeps;
@@ -112,9 +112,9 @@ export class ChatState implements StateAdapter {
     this.#locks.delete(threadId);
   }
 
-  // Adapters do not use the queue: it belongs to the class `Chat`, whose place the inbox takes.
+  // Adapters do not use the queue, which belongs to the class `Chat` and is replaced by the inbox.
   async enqueue(_threadId: string, _entry: QueueEntry): Promise<number> {
-    throw new Error('Messages wait in the inbox of Parley, not in the state of an adapter.');
+    throw new Error("Messages wait in Parley's inbox, not in an adapter's state.");
   }
 
   async dequeue(): Promise<QueueEntry | null> {
@@ -125,7 +125,9 @@ export class ChatState implements StateAdapter {
     return 0;
   }
 
-  /** Keeps what an adapter has written while it handled an event, now that the event is stored. */
+  /**
+   * Applies the values that an adapter has written during an event, now that the event is stored.
+   */
   async apply({ writes }: EventScope): Promise<void> {
     await this.#keep([...writes]);
   }
@@ -146,7 +148,7 @@ export class ChatState implements StateAdapter {
     for (const [key, value] of changed) {
       const before = this.#known.get(key);
       const isStored = value !== null && this.#isStored(value);
-      // A value that was never stored need not be removed.
+      // A value that was never stored need not be deleted.
       const wasStored = before === undefined || (before !== null && this.#isStored(before));
       if (isStored) stored.push({ kind: KIND, id: key, value: JSON.stringify(value) });
       else if (wasStored && value === null) stored.push({ kind: KIND, id: key, value: null });
@@ -180,8 +182,8 @@ const listKey = (key: string): string => `list ${key}`;
 const subscription = (threadId: string): string => `subscribed ${threadId}`;
 
 /**
- * Whether a value need not be written again: it is the same, and more than half of its time is
- * left. Adapters write such values with every message.
+ * Whether a write can be skipped because the stored value is the same and has more than half of its
+ * lifetime left. Adapters write such values with every message.
  */
 function isSame(
   before: KeptValue | null | undefined,

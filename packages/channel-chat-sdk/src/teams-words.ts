@@ -15,7 +15,7 @@ const Mention = z.object({
 const Html = z.object({ contentType: z.literal('text/html'), content: z.string() });
 
 const LINK = /<a\b[^>]*\bhref="([^"]+)"[^>]*>(.*?)<\/a>/gis;
-/** How Teams marks what a message quotes or forwards, which its sender did not type. */
+/** How Teams marks quoted and forwarded text, which the sender did not type. */
 const QUOTED = /schema\.skype\.com\/(?:Reply|Forward)/i;
 const CHARACTERS: Readonly<Record<string, string>> = {
   ...{ lt: '<', gt: '>', amp: '&', quot: '"', nbsp: ' ' },
@@ -23,8 +23,8 @@ const CHARACTERS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads a message of Teams from its own text: the adapter reads that as Markdown, which takes signs
- * away that people typed. Addresses behind words are only in the HTML that comes along.
+ * Reads a Teams message from its raw text, because the adapter parses it as Markdown and loses
+ * characters that people typed. Link targets are only in the accompanying HTML.
  */
 export function readTeams({ raw, text, isMention }: Message, { bot }: Reading): Words {
   const { data } = TeamsActivity.safeParse(raw);

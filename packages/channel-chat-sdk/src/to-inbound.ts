@@ -5,7 +5,7 @@ import { chatOf, type Place } from './places.ts';
 import type { BotNames, Words } from './reading.ts';
 import { isFromOutside } from './slack-words.ts';
 
-/** What is known about a message besides itself. */
+/** The context in which a message is converted. */
 export interface MessageFacts {
   readonly channel: string;
   readonly account: string;
@@ -14,13 +14,13 @@ export interface MessageFacts {
   readonly read: ReadAttachments;
   readonly bot: BotNames;
   readonly title: string | undefined;
-  /** The channel is shared with another organization. */
+  /** Whether the channel is shared with another organization. */
   readonly isExternal: boolean;
-  /** The thread began with the bot. */
+  /** Whether the thread began with a message from or to the bot. */
   readonly isOurThread: boolean;
 }
 
-/** Converts a message of an adapter into an inbound message (F01). */
+/** Converts an adapter's message into an inbound message (F01). */
 export function toInbound(message: Message, facts: MessageFacts): InboundMessage {
   const { channel, account, place, words, read, bot, title, isExternal, isOurThread } = facts;
   const { isMention, within, text, authored, quotation, replyTo, mentions } = words;
@@ -29,7 +29,7 @@ export function toInbound(message: Message, facts: MessageFacts): InboundMessage
   const chat = { ...chatOf(opened(place, message, addressed), title), ...(within && { within }) };
   const isOutsider = isExternal && isFromOutside(message.raw, bot.teamId);
   const missing = unreadFiles(read.unread, chat.type);
-  // What people of another organization write in a shared channel counts as text from outsiders.
+  // Text from members of another organization in a shared channel counts as text from outsiders.
   const typed = isOutsider ? {} : missing === '' ? authored : { ...authored, text: undefined };
   return {
     channel,
@@ -50,14 +50,15 @@ export function toInbound(message: Message, facts: MessageFacts): InboundMessage
 }
 
 /**
- * A message that begins a thread belongs to it only if it addresses the bot: the answer is given in
- * that thread. Otherwise it is talk of the channel, which the next thread there has as its context.
+ * The first message of a thread belongs to the thread only if it addresses the bot, which answers
+ * in that thread. Otherwise the message belongs to the channel, whose recent messages become the
+ * context of the next thread.
  */
 function opened(place: Place, { id }: Message, addressed: boolean): Place {
   return place.root === id && !addressed ? { ...place, threadId: undefined } : place;
 }
 
-/** The author of a message or a press. */
+/** The author of a message or a button press. */
 export function toSender(author: Author): InboundMessage['sender'] {
   const { userId, fullName, userName, isBot, isSystem } = author;
   return {
@@ -68,7 +69,7 @@ export function toSender(author: Author): InboundMessage['sender'] {
   };
 }
 
-/** The id of a press: the same however often the platform sends it, and another for each press. */
+/** The id of a button press, which stays the same when the platform redelivers the press. */
 export function pressId(
   { triggerId, messageId, actionId, user, raw }: PressFacts,
   now: number,

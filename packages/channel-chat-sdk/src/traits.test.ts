@@ -8,8 +8,8 @@ const METHODS = {
 };
 const slack = { ...traitsOf('@chat-adapter/slack'), platform: 'Slack' };
 
-describe('what an account can do', () => {
-  it('[F04] is what its platform can', () => {
+describe('the capabilities of an account', () => {
+  it('[F04] are those of its platform', () => {
     expect(traitsWithin(slack, METHODS as never)).toEqual(slack);
   });
 
@@ -19,7 +19,7 @@ describe('what an account can do', () => {
     ['removeReaction', { react: false }],
     ['startTyping', { typing: false }],
     ['fetchMessages', { history: 'none' }],
-  ] as const)('[F04] lacks what an adapter without %s cannot do', (method, lacking) => {
+  ] as const)('[F04] omit what the adapter cannot do without %s', (method, lacking) => {
     const { [method]: _gone, ...others } = METHODS;
     const { growMs, ...within } = traitsWithin(slack, others as never);
     const { growMs: _all, ...whole } = slack;
@@ -27,7 +27,7 @@ describe('what an account can do', () => {
     expect(growMs !== undefined).toBe(method !== 'editMessage' && method !== 'deleteMessage');
   });
 
-  it('[F15] is little for an adapter that nobody has tested', () => {
+  it('[F15] are minimal for an untested adapter', () => {
     const { edit, buttons, media, history } = traitsOf('some-adapter');
     expect({ edit, buttons, media, history }).toEqual({
       ...{ edit: false, buttons: false, media: [], history: 'none' },

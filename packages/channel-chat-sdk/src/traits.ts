@@ -2,8 +2,8 @@ import type { Capabilities, RenderTarget } from '@parley/core';
 import type { Adapter } from 'chat';
 
 /**
- * What a platform can do, as far as the interface of its adapter does not show it: every adapter
- * has a method to edit messages, and some throw in it.
+ * What a platform supports beyond the interface of its adapter: every adapter has a method for
+ * edits, but some throw in it.
  */
 export interface Traits {
   readonly target: RenderTarget;
@@ -12,36 +12,41 @@ export interface Traits {
   readonly react: boolean;
   readonly typing: boolean;
   readonly buttons: boolean;
-  /** The longest label of a button, in characters; a longer one is cut. */
+  /** The maximum length of a button label, in characters; longer labels are truncated. */
   readonly maxLabel: number;
-  /** `plain`: next to buttons, text is shown without formats. */
+  /** `plain`: text next to buttons is shown without formatting. */
   readonly cards?: 'plain';
-  /** The longest text of a block next to buttons, in characters, and the most blocks. */
+  /**
+   * The maximum length of a text block next to buttons, in characters, and the maximum number of
+   * blocks.
+   */
   readonly blocks?: { readonly maxLength: number; readonly max: number };
-  /** The most buttons of a message, if there may be fewer than eight. More are left out. */
+  /** The maximum number of buttons per message, if fewer than eight; the rest are left out. */
   readonly maxButtons?: number;
   readonly media: Capabilities['media'];
   readonly maxFileBytes?: number;
-  /** A second send with the same key is recognized. */
+  /** Whether the platform recognizes a second send with the same idempotency key. */
   readonly keyed?: true;
   readonly rates?: Capabilities['rates'];
-  /** How often "typing" must be repeated, in ms. */
+  /** How often the typing indicator must be repeated, in ms. */
   readonly typingMs: number;
   /**
-   * Whether the bot can read what it has sent: with `fetchMessages`, and where a chat has no
-   * threads, as a direct chat of Slack, possibly with `fetchChannelMessages`.
+   * Whether the bot can read its own messages: in threads with `fetchMessages`, and in chats
+   * without threads (direct Slack chats) possibly with `fetchChannelMessages`.
    */
   readonly history: 'none' | 'thread' | 'channel';
-  /** The shortest time between two edits of a growing answer, in ms; absent: answers do not grow. */
+  /**
+   * The minimum time between two edits of a growing answer, in ms; absent if answers do not grow.
+   */
   readonly growMs?: number;
 }
 
-/** The traits of an adapter with the name of its platform. */
+/** An adapter's traits with the name of its platform. */
 export interface NamedTraits extends Traits {
   readonly platform: string;
 }
 
-/** Nothing is promised for an adapter that is not listed: it sends text and receives messages. */
+/** An adapter that is not listed can only send text and receive messages. */
 const UNKNOWN: Traits = {
   target: { dialect: 'gfm', maxLength: 2_000, unit: 'utf16' },
   edit: false,
@@ -58,7 +63,7 @@ const UNKNOWN: Traits = {
 const ALL_MEDIA: Capabilities['media'] = ['image', 'audio', 'voice', 'video', 'document'];
 const MB = 1_024 * 1_024;
 
-/** The adapters that Parley is tested with, by their package. */
+/** The adapters that Parley is tested with, by package name. */
 const TRAITS: Readonly<Record<string, Traits>> = {
   '@chat-adapter/slack': {
     ...UNKNOWN,
@@ -71,14 +76,14 @@ const TRAITS: Readonly<Record<string, Traits>> = {
     maxLabel: 75,
     blocks: { maxLength: 3_000, max: 40 },
     media: ALL_MEDIA,
-    // A file is read as a whole.
+    // The whole file is loaded into memory.
     maxFileBytes: 100 * MB,
-    // One message a second in each channel, with short bursts.
+    // Slack allows one message a second in each channel, with short bursts.
     rates: { direct: { burst: 4, everyMs: 1_000 }, group: { burst: 4, everyMs: 1_000 } },
-    // The status stays for two minutes.
+    // Slack shows the typing status for two minutes.
     typingMs: 60_000,
     history: 'channel',
-    // 50 edits a minute.
+    // Slack allows 50 edits a minute.
     growMs: 1_500,
   },
   '@chat-adapter/teams': {
@@ -90,9 +95,9 @@ const TRAITS: Readonly<Record<string, Traits>> = {
     buttons: true,
     cards: 'plain',
     media: ['image'],
-    // The picture is part of the message, which may have 100 kB, and base64 takes a third of that.
+    // The picture is part of the message, which is limited to 100 kB, and base64 adds a third.
     maxFileBytes: 70_000,
-    // Per conversation 7 messages a second and 60 in 30 s.
+    // Teams allows 7 messages a second and 60 in 30 s per conversation.
     rates: { direct: { burst: 5, everyMs: 600 }, group: { burst: 5, everyMs: 600 } },
     history: 'thread',
     growMs: 2_000,
@@ -108,7 +113,7 @@ const TRAITS: Readonly<Record<string, Traits>> = {
     buttons: true,
     cards: 'plain',
     keyed: true,
-    // One write a second in each space.
+    // Google Chat allows one write a second in each space.
     rates: { direct: { burst: 1, everyMs: 1_000 }, group: { burst: 1, everyMs: 1_000 } },
     history: 'thread',
   },
@@ -119,7 +124,7 @@ const TRAITS: Readonly<Record<string, Traits>> = {
     delete: true,
     react: true,
     typing: false,
-    // GitHub asks for at most 80 new contents a minute.
+    // GitHub allows at most 80 new comments and issues a minute.
     rates: { account: { burst: 5, everyMs: 1_000 } },
     history: 'thread',
   },
@@ -145,12 +150,11 @@ const TRAITS: Readonly<Record<string, Traits>> = {
   },
 };
 
-/** The traits of an adapter, by the name of its package. */
 export function traitsOf(use: string): Traits {
   return TRAITS[use] ?? UNKNOWN;
 }
 
-/** The traits without what the adapter has no method for: an adapter may be older than its type. */
+/** The traits that an adapter has methods for; an installed adapter may be older than its types. */
 export function traitsWithin(traits: NamedTraits, adapter: Partial<Adapter>): NamedTraits {
   const { growMs, ...others } = traits;
   const has = (method: keyof Adapter): boolean => typeof adapter[method] === 'function';
@@ -162,7 +166,7 @@ export function traitsWithin(traits: NamedTraits, adapter: Partial<Adapter>): Na
     react: traits.react && has('addReaction') && has('removeReaction'),
     typing: traits.typing && has('startTyping'),
     history: has('fetchMessages') ? traits.history : 'none',
-    // An unfinished answer may have to be deleted.
+    // Growing answers require deletion, because an unfinished one may have to be removed.
     ...(growMs !== undefined && edit && has('deleteMessage') && { growMs }),
   };
 }

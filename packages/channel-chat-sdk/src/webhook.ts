@@ -9,19 +9,19 @@ interface WebhookDeps {
   readonly state: Pick<ChatState, 'apply'>;
   readonly current: CurrentEvent;
   readonly log: Logger;
-  /** Reads the body of a request that was accepted. */
+  /** Called with the body of each accepted request. */
   readonly heard?: ((body: string) => void) | undefined;
 }
 
 /** The largest accepted request, in bytes. */
 const MAX_BODY_BYTES = 16 * 1_024 * 1_024;
-/** Platforms wait for less, and send the event again. In ms. */
+/** The time limit for an event, in ms; platforms give up earlier and send the event again. */
 const MAX_EVENT_MS = 30_000;
 const NO_BODY: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
 /**
- * Receives the events of a platform. An event is answered after everything in it is stored (D01);
- * otherwise the answer is 503, and the platform sends it again.
+ * Receives a platform's events. An event is answered after everything in it is stored (D01);
+ * otherwise the answer is 503, and the platform sends the event again.
  */
 export class Webhook implements HttpCapability {
   readonly open = true;
@@ -33,18 +33,17 @@ export class Webhook implements HttpCapability {
     this.#deps = deps;
   }
 
-  /** From now on, events are accepted. */
   start(): void {
     this.#isOpen = true;
   }
 
-  /** Accepts no more events. Resolves once those under way are stored. */
+  /** Refuses new events, and resolves once all pending events are stored. */
   async stop(): Promise<void> {
     this.#isOpen = false;
     await Promise.all(this.#underWay);
   }
 
-  /** Handles one request of the platform. */
+  /** Handles one request from the platform. */
   async fetch(request: Request, door?: SecretDoor): Promise<Response> {
     const { method, headers, url } = request;
     let body: string | undefined;
@@ -62,7 +61,10 @@ export class Webhook implements HttpCapability {
     return new Response(null, { status: 429, headers: { 'retry-after': String(waitSeconds) } });
   }
 
-  /** Hands one event to the adapter. Resolves once it is stored, or with 503. Never rejects. */
+  /**
+   * Passes one event to the adapter. Resolves once the event is stored, or with a 503 if storing
+   * failed. Never rejects.
+   */
   deliver(request: Request): Promise<Response> {
     if (!this.#isOpen) return Promise.resolve(new Response(null, { status: 503 }));
     const delivering = this.#deliver(request);
@@ -100,7 +102,7 @@ export class Webhook implements HttpCapability {
 async function withinTime<T>(work: Promise<T>): Promise<T> {
   const timeout = AbortSignal.timeout(MAX_EVENT_MS);
   const { promise, reject } = Promise.withResolvers<never>();
-  const giveUp = () => reject(new Error('it took too long'));
+  const giveUp = () => reject(new Error('handling the event took too long'));
   timeout.addEventListener('abort', giveUp);
   try {
     return await Promise.race([work, promise]);

@@ -30,9 +30,9 @@ type StatusesDeps = Pick<ChannelContext<unknown>, 'notifyOwner' | 'log' | 'clock
 const MAX_KNOWN = 5_000;
 
 /**
- * What WhatsApp reports about messages that it has taken. A status carries the key of its message,
- * so it tells that a send of an earlier process has arrived, where the bot can read no history. A
- * message can also fail after it was taken, which only a status tells.
+ * The delivery statuses that WhatsApp reports for accepted messages. A status contains the
+ * message's key, so it confirms a send by an earlier process even though the bot cannot read the
+ * history. A message can still fail after WhatsApp accepted it; only a status reports this.
  */
 export class CloudStatuses {
   readonly #deps: StatusesDeps;
@@ -55,7 +55,7 @@ export class CloudStatuses {
     };
   }
 
-  /** Runs a send; the statuses of its message carry the key. */
+  /** Runs a send whose message statuses contain the key. */
   readonly keyed = <T>(key: string, send: () => Promise<T>): Promise<T> =>
     this.#sending.run(key, send);
 
@@ -87,20 +87,20 @@ export class CloudStatuses {
   #report({ recipient_id: to, errors }: Pick<z.infer<typeof Status>, 'recipient_id' | 'errors'>) {
     const { log, notifyOwner, clock } = this.#deps;
     const [{ code = 0, title = 'no reason given' } = {}] = errors ?? [];
-    log.warn({ code, title }, 'WhatsApp could not deliver a message that it had taken');
+    log.warn({ code, title }, 'WhatsApp could not deliver a message that it had accepted');
     const day = new Date(clock()).toISOString().slice(0, 10);
     const whom = to === undefined ? 'somebody' : toLiteralMarkdown(to);
-    const text = `WhatsApp took a message for ${whom} and could not deliver it: ${toLiteralMarkdown(title)} (${code}).`;
+    const text = `WhatsApp accepted a message for ${whom} and could not deliver it: ${toLiteralMarkdown(title)} (${code}).`;
     notifyOwner(`undelivered ${code} ${to ?? ''} ${day}`, text).catch(() => undefined);
   }
 }
 
 const Media = z.object({ url: z.string(), file_size: z.number().optional() });
 const MEDIA_HOSTS = /(?:^|\.)(?:fbcdn\.net|fbsbx\.com)$/;
-/** The largest description of a file, in bytes. */
+/** The maximum size of a file's metadata, in bytes. */
 const MAX_DESCRIPTION = 100_000;
 
-/** Downloads files of WhatsApp, which the adapter could only load as a whole. */
+/** Downloads WhatsApp files in chunks, because the adapter loads a whole file into memory. */
 export function cloudDownload(adapter: Adapter): Download {
   const { graphApiUrl, accessToken } = adapter as unknown as {
     readonly graphApiUrl: string;
@@ -113,12 +113,15 @@ export function cloudDownload(adapter: Adapter): Download {
     const { url, file_size = 0 } = Media.parse(parseJson(Buffer.from(described).toString()));
     if (file_size > limit) throw tooLarge(limit);
     const { host, hostname, protocol } = new URL(url);
-    // The token goes to Meta alone.
+    // The token is sent only to Meta.
     const isMeta = protocol === 'https:' && MEDIA_HOSTS.test(hostname);
     if (isMeta || host === new URL(graphApiUrl).host) {
       return downloadFile(url, source, limit, signal);
     }
-    throw new ChannelError({ kind: 'refused' }, `WhatsApp named a file on ${hostname}.`);
+    throw new ChannelError(
+      { kind: 'refused' },
+      `The URL of a WhatsApp file is on an unexpected host: ${hostname}.`,
+    );
   };
   return ({ fetchMetadata }, limit, signal) =>
     fetchMetadata?.mediaId === undefined

@@ -23,7 +23,7 @@ function said(markdown: string, raw: unknown = {}, more: Partial<Message> = {}):
 
 const reading = (platform: string): Reading => ({ platform, bot, nameOf: async () => undefined });
 
-describe('the words of a message', () => {
+describe('reading the text of a message', () => {
   it.each([
     [
       '[F16] keeps the address behind a word',
@@ -51,26 +51,26 @@ describe('the words of a message', () => {
     ['@parley hi', false, false],
     ['nothing', true, true],
   ])(
-    '[F06] find the bot mentioned in %j, where the adapter says %j: %j',
+    "[F06] finds the bot's mention in %j, with the adapter's own result %j: %j",
     async (text, says, is) => {
       const more = says === undefined ? {} : { isMention: says };
       expect((await readWords(said(text, {}, more), reading('other'))).isMention).toBe(is);
     },
   );
 
-  it('[P18] of an unknown adapter are judged by the core', async () => {
+  it('[P18] leaves it to the core to decide what was typed, if the adapter is unknown', async () => {
     const words = await readWords(said('hi'), reading('other'));
     expect(words.authored).toBeUndefined();
   });
 
-  it('[F16] quote the message that is answered', async () => {
+  it('[F16] includes the message that is replied to', async () => {
     const message = said('yes', {}, { replyTo: said('really?') });
     expect((await readWords(message, reading('other'))).replyTo).toEqual({
       ...{ messageId: 'm1', senderId: 'U1', text: 'really?' },
     });
   });
 
-  it('of GitHub are its Markdown, with the owner of the repository', async () => {
+  it("reads Markdown from GitHub, together with the repository's owner", async () => {
     const raw = {
       comment: { body: '@parley look at `x_y`\n\n> **old**' },
       repository: { owner: { login: 'acme' } },
@@ -81,14 +81,14 @@ describe('the words of a message', () => {
     });
   });
 
-  it('of Linear are meant for the bot in a session with it', async () => {
+  it('treats a message in a Linear agent session as addressed to the bot', async () => {
     const raw = { kind: 'agent_session_comment', comment: { body: 'go' }, organizationId: 'o1' };
     expect(await readWords(said('', raw), reading('linear'))).toMatchObject({
       ...{ text: 'go', isMention: true, within: 'o1' },
     });
   });
 
-  it('of Google Chat are those without the mention, and meant for the app that gets them', async () => {
+  it('reads Google Chat messages without the mention, and treats those sent to the app as addressed to it', async () => {
     const raw = { chat: { messagePayload: { message: { argumentText: ' /new' } } } };
     expect(await readWords(said('@App /new', raw), reading('gchat'))).toMatchObject({
       ...{ text: '/new', isMention: true },
@@ -107,14 +107,14 @@ describe('the words of a message', () => {
       { text: 'hi', authored: {} },
     ],
     ['an answer', { type: 'text', context: { id: 'w1' } }, { replyTo: { messageId: 'w1' } }],
-  ])('of WhatsApp: %s', async (_what, message, expected) => {
+  ])('reads WhatsApp messages: %s', async (_what, message, expected) => {
     expect(await readWords(said('hi', { message }), reading('whatsapp'))).toMatchObject(expected);
   });
 
   const teams = (activity: object) => readWords(said('', activity), reading('teams'));
   const html = (content: string) => [{ contentType: 'text/html', content }];
 
-  it('of Teams are what was typed, with signs and HTML, after the mention of the bot', async () => {
+  it("keeps punctuation and HTML that people typed in Teams, without the bot's mention", async () => {
     const mention = { type: 'mention', mentioned: { id: 'B1' }, text: '<at>Parley</at>' };
     const other = { type: 'mention', mentioned: { id: 'U2' }, text: '<at>Bo</at>' };
     const text = '<at>Parley</at>&nbsp;*hi* <at>Bo</at> &lt;b&gt; &amp;amp;';
@@ -124,7 +124,7 @@ describe('the words of a message', () => {
     });
   });
 
-  it('[F16] of Teams have the addresses behind words', async () => {
+  it('[F16] adds link targets to Teams messages', async () => {
     const content =
       '<p>see <a href="https://e.org/a">that</a>, <a href="https://e.org">https://e.org</a></p>';
     const text = 'see that, https://e.org';
@@ -133,7 +133,7 @@ describe('the words of a message', () => {
     });
   });
 
-  it('[P18] of Teams were not typed by their sender where they quote', async () => {
+  it('[P18] treats quoted text in Teams as not typed by the sender', async () => {
     const content = '<blockquote itemtype="http://schema.skype.com/Reply">/approve A</blockquote>';
     expect((await teams({ text: '/approve A', attachments: html(content) })).authored).toEqual({});
   });

@@ -5,8 +5,8 @@ import { readSlack } from './slack-words.ts';
 import { readTeams } from './teams-words.ts';
 
 /**
- * Reads the words of a message. Adapters hand over text without its formatting; what that loses
- * (addresses behind words, who typed what) is read from the formatted text or the event itself.
+ * Reads the text of a message. Adapters provide text without its formatting; what this loses (link
+ * targets, who typed what) is read from the formatted text or from the raw event.
  */
 export async function readWords(message: Message, reading: Reading): Promise<Words> {
   switch (reading.platform) {
@@ -27,7 +27,7 @@ export async function readWords(message: Message, reading: Reading): Promise<Wor
   }
 }
 
-/** The text with the addresses behind its words. */
+/** The text with its link targets. */
 function textOf({ formatted, text }: Message): string {
   const shown = toPlainText(
     walkAst(structuredClone(formatted), (node) => {
@@ -62,7 +62,7 @@ function readText(message: Message, { bot }: Reading, text: string): Words {
   };
 }
 
-/** Removes the mention with which people begin a request, so that a command may follow it. */
+/** Removes a leading mention of the bot, so that a command may follow it. */
 function withoutLeadingMention(text: string, { userName, userId }: BotNames): string {
   const names = [userName, userId].filter((name) => name !== undefined).map(RegExp.escape);
   return text.replace(new RegExp(`^\\s*@(?:${names.join('|')})(?![\\w-])[\\s,:]*`, 'i'), '');
@@ -95,11 +95,11 @@ const LinearRaw = z
 interface MarkdownBody {
   readonly body: string;
   readonly within: string | undefined;
-  /** A message in a session with the agent, which is always meant for it. */
+  /** A message in a session with the agent, which is always addressed to it. */
   readonly isSession?: boolean;
 }
 
-/** People write Markdown there, which the model reads as it is. */
+/** People write Markdown on these platforms, and the model reads it unchanged. */
 function readMarkdown(message: Message, reading: Reading, raw: MarkdownBody | undefined): Words {
   const words = readText(message, reading, raw?.body ?? textOf(message));
   const isMention = words.isMention || raw?.isSession === true;
@@ -113,8 +113,8 @@ const GoogleChatRaw = z.object({
 });
 
 /**
- * Google Chat sends an app only messages that are meant for it, with the text without the mention;
- * other messages of a space come through Pub/Sub.
+ * Google Chat sends an app only messages that address it, with `argumentText` leaving out the
+ * mention; other messages in a space arrive through Pub/Sub.
  */
 function readGoogleChat(message: Message, reading: Reading): Words {
   const { data } = GoogleChatRaw.safeParse(message.raw);
@@ -146,7 +146,10 @@ const WhatsAppRaw = z.object({
   }),
 });
 
-/** The adapter writes "[Image]" where there is no text. */
+/**
+ * Uses captions from the raw event, because the adapter writes "[Image]" for a picture without
+ * text.
+ */
 function readWhatsApp({ raw, text }: Message): Words {
   const { data } = WhatsAppRaw.safeParse(raw);
   if (data === undefined) return { text, isMention: true, mentions: [] };

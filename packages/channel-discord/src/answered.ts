@@ -10,7 +10,8 @@ interface AnsweredDeps {
 }
 
 /**
- * How long a message waits for the one it replies to, in ms. Afterwards it is admitted without it.
+ * How long a message waits for the one it replies to, in ms. After this time, the message is
+ * admitted without the one it replies to.
  */
 const FETCH_WITHIN_MS = 5_000;
 
@@ -31,7 +32,7 @@ export async function withAnswered(
     return { ...message, referenced_message: await api.message(channelId, id, deadline) };
   } catch (thrown) {
     const reason = reasonOf(thrown);
-    log.debug({ channelId, messageId: id, reason }, 'the answered message cannot be read');
+    log.debug({ channelId, messageId: id, reason }, 'the message being replied to cannot be read');
     return message;
   }
 }

@@ -58,7 +58,7 @@ const Own = z.object({
 const Member = z.object({ roles: z.array(Snowflake) });
 const PAGE = 100;
 const ELSEWHERE = 'Another gateway may serve this Discord account now.';
-const CLOCK_SET_BACK = 'The clock of this machine was set back; the call will be repeated.';
+const CLOCK_SET_BACK = "This machine's clock was set back; the call will be repeated.";
 
 /**
  * The calls that Parley makes, through discord.js's REST client with its rate buckets but without
@@ -87,7 +87,7 @@ export class DiscordApi {
       // discord.js would retry immediately after a reset or a 500; the delivery loop retries later,
       // and only once.
       retries: 0,
-      // Checked at the last moment, because a request may have waited for a rate limit.
+      // The account is checked just before the request, which may have waited for a rate limit.
       makeRequest: async (...request) => {
         if (!holdsAccount())
           throw new ChannelError({ kind: 'transient', untried: true }, ELSEWHERE);
@@ -258,8 +258,8 @@ export class DiscordApi {
 }
 
 /**
- * The smallest clock adjustment that is handled, in ms. A smaller one only delays a call by that
- * amount.
+ * The smallest clock adjustment that is handled, in ms. A smaller adjustment only delays a call by
+ * that amount.
  */
 const MIN_STEP_MS = 1_000;
 
@@ -278,8 +278,7 @@ function watchClock({
 
 /**
  * Clears discord.js's rate limits, whose expiry is a wall-clock time. If the clock was set back by
- * an hour, a full bucket would block its channel for an hour. Discord still reports when there are
- * too many calls.
+ * an hour, a full bucket would block its channel for an hour. Discord still rejects excess calls.
  */
 function forgetRates(rest: REST): void {
   rest.handlers.clear();

@@ -16,8 +16,8 @@ export type Attachment = NonNullable<InboundMessage['attachments']>[number];
 const MAX_FILES = 32;
 const MAX_REF = 4_096;
 /**
- * The maximum number of embed pictures that are downloaded. For further ones the text contains the
- * URL.
+ * The maximum number of embed pictures that are downloaded. The text contains the URLs of all
+ * further pictures.
  */
 const MAX_PICTURES = 4;
 /** File extensions of stickers by Discord's format number. Format 3 (Lottie) is not a picture. */
@@ -29,7 +29,7 @@ const STICKER_FORMATS: ReadonlyMap<number, string> = new Map([
 
 /**
  * The files, stickers and pictures of a message, and of those that it forwards. A message without
- * any gets those of the message it replies to: "what is this?" below a picture refers to the
+ * files gets those of the message it replies to: "what is this?" below a picture refers to the
  * picture.
  */
 export function messageAttachments(message: WireMessage): Attachment[] {
@@ -39,7 +39,7 @@ export function messageAttachments(message: WireMessage): Attachment[] {
   return ownAttachments(answered, { channelId, messageId: answered.id }).slice(0, MAX_FILES);
 }
 
-/** The message from which fresh URLs of the files can be requested. */
+/** The message from which fresh file URLs can be requested. */
 interface Holder {
   readonly channelId: string;
   readonly messageId: string;
@@ -108,7 +108,7 @@ function toAttachment(
 /** Discord's limit for a description, in characters. */
 const MAX_DESCRIPTION = 1_024;
 
-/** The name that people see. Discord removes characters such as spaces from the other one. */
+/** The file name that people see; Discord removes characters such as spaces from `filename`. */
 function displayFilename({ title, filename }: WireAttachment): string {
   if (title === undefined || title === '') return filename;
   const [ending = ''] = /\.\w{1,10}$/.exec(filename) ?? [];

@@ -26,7 +26,7 @@ const reply = (author: object, more: object = {}) => ({
   referenced_message: { id: '2', author, content: 'earlier', ...more },
 });
 
-describe('the content that the sender of a Discord message typed or spoke', () => {
+describe('authored content of a Discord message', () => {
   it.each<[what: string, fields: object, authored: Authored, outside: boolean, type?: 'group']>([
     ['a text', { content: 'hi' }, { text: true }, false],
     [

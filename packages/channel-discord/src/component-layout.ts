@@ -2,23 +2,26 @@ import type { Button, OutboundPart } from '@parley/core';
 import { z } from 'zod';
 import type { MessageBody } from './api.ts';
 
-/** Message flag: the message consists only of components. The flag cannot be removed later. */
+/**
+ * Message flag: the message consists only of components. Discord does not allow the flag to be
+ * removed later.
+ */
 const COMPONENTS_V2 = 1 << 15;
 /** Types of components: https://discord.com/developers/docs/components/reference */
 const [ROW, BUTTON, SELECT, TEXT_INPUT, TEXT, CONTAINER, LABEL] = [1, 2, 3, 4, 10, 17, 18];
 const BUTTONS_IN_A_ROW = 5;
 const [PLAIN, STYLES] = [2, { primary: 1, success: 3, danger: 4 }] as const;
-/** The most options of a select, and the most characters in the texts of a form. */
+/** The maximum number of options in a select, and of characters in the texts of a form. */
 const MAX_OPTIONS = 25;
 const MAX_WORDS = 4_000;
 /** The `style` of a multi-line text input. */
 const PARAGRAPH = 2;
-/** Ids of a message's select and of a form's input. There is one of each. */
+/** The ids of a message's only select and of a form's only input. */
 const [MENU, WORDS] = ['menu', 'words'];
 
 /**
- * Arranges the buttons of a part in rows. More than five choices become a menu. Below it stay the
- * last button, which cancels, and buttons with a color or that ask for text.
+ * Arranges the buttons of a part in rows. More than five choices become a menu. The last button,
+ * which cancels, stays below the menu, as do buttons with a color or that ask for text.
  */
 export function layOutButtons(buttons: readonly Button[]): MessageBody[] {
   const placed = buttons.map((button, place) => ({ button, place }));
@@ -90,7 +93,7 @@ interface ShownMessage {
   readonly components?: readonly unknown[] | undefined;
 }
 
-/** Removes the buttons of a message and keeps its text, which in a card is a component too. */
+/** Removes the buttons of a message and keeps its text, which is also a component in a card. */
 export function withoutButtons({ flags = 0, components = [] }: ShownMessage): MessageBody {
   if ((flags & COMPONENTS_V2) === 0) return { components: [] };
   return { flags: COMPONENTS_V2, components: withoutRows(components) };
@@ -150,16 +153,16 @@ export function questionForm({ asks, data }: Asking): MessageBody {
 }
 
 /**
- * Builds a button id. Discord refuses two buttons with the same id, so each starts with its index.
- * At most 67 of 100 characters.
+ * Builds a button id. Discord refuses two buttons with the same id, so each id starts with the
+ * button's index. A button id has at most 67 of the allowed 100 characters.
  */
 function writeButtonId(place: number, data: string): string {
   return `${place}:${data}`;
 }
 
 /**
- * Builds the id of a button that asks for text. A field name may contain any character, so it is
- * preceded by its length.
+ * Builds the id of a button that asks for text. A field name may contain any character, so its
+ * length precedes it.
  */
 function writeAskId(asks: string, data: string): string {
   return data.length + asks.length < MAX_ID - 4 ? `?${asks.length}:${asks}${data}` : `?0:${data}`;
@@ -169,7 +172,7 @@ function writeAskId(asks: string, data: string): string {
 const MAX_ID = 100;
 const USUAL_NAME = 'Your answer';
 
-/** The field that a button asks for, and the text that precedes the value. */
+/** The field that a button asks for, and the text before its value. */
 export interface Asking {
   readonly asks: string;
   readonly data: string;

@@ -58,7 +58,7 @@ export interface ShownComponents {
 
 const NOTHING: ShownComponents = { lines: [], media: [], unread: [] };
 /**
- * The maximum nesting depth that is read. Discord nests three levels and allows 40 components in a
+ * The maximum nesting depth that is read; Discord allows three levels and 40 components in a
  * message.
  */
 const MAX_DEPTH = 8;
@@ -81,8 +81,8 @@ export function readComponents(
 }
 
 /**
- * The URL from which a file can be downloaded: Discord's own, or that of Discord's copy; undefined
- * for any other.
+ * The URL from which a file can be downloaded: the original on Discord's servers, or Discord's
+ * copy; undefined for any other.
  */
 export function mediaUrl({ url, proxy_url, attachment_id }: WireMedia): string | undefined {
   const address = attachment_id === undefined ? proxy_url : url;
@@ -139,7 +139,7 @@ function nameOfKind(type: number): string {
   return `a part of the message (component type ${type})`;
 }
 
-/** The lines of the component itself, without those of nested ones. */
+/** The lines of a component, without those of nested ones. */
 function ownLines(component: WireComponent, naming: Naming): string[] {
   const { type, label, url, emoji, divider, content, description, value } = component;
   if (type === SEPARATOR) return divider === false ? [] : ['---'];
@@ -172,7 +172,7 @@ function optionText({ label, value, description }: z.infer<typeof Option>): stri
   return description === '' ? words : `${words}: ${description}`;
 }
 
-/** The emoji itself, or the name of a server's custom emoji between colons. */
+/** A standard emoji as is, or the name of a server's custom emoji between colons. */
 export function emojiText(
   emoji: { id?: string | undefined; name?: string | undefined } | undefined,
 ) {

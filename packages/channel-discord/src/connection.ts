@@ -47,8 +47,8 @@ const STABLE_AFTER_MS = 60_000;
 const OWN_RETRY_MS = 500;
 
 /**
- * The gateway connection of an account. discord.js resumes and identifies on its own. When it gives
- * up, this class reconnects, unless a person has to act first.
+ * The gateway connection of an account. discord.js resumes and identifies by itself. When
+ * discord.js gives up, this class reconnects, unless a person has to act first.
  */
 export class Connection {
   readonly #deps: ConnectionDeps;
@@ -148,7 +148,7 @@ export class Connection {
 const SESSION_EVENTS: ReadonlySet<string> = new Set(['READY', 'RESUMED']);
 
 /**
- * Confines an event that discord.js cannot parse. Otherwise the error would be thrown from the
+ * Confines an event that discord.js cannot parse. Without this, the error would propagate from the
  * socket's listener, where no caller handles it: the adapter would restart and delay other events.
  */
 function survivePackets(
@@ -158,14 +158,14 @@ function survivePackets(
   const handle: unknown = Reflect.get(client.ws, 'handlePacket');
   if (typeof handle !== 'function') return;
   Reflect.defineProperty(client.ws, 'handlePacket', {
-    // discord.js also calls it without a packet, to continue with queued ones.
+    // discord.js also calls this method without a packet, to continue with queued ones.
     value: (packet: GatewayEvent | undefined, shard: unknown): unknown => {
       try {
         return handle.call(client.ws, packet, shard);
       } catch (thrown) {
         if (packet === undefined || SESSION_EVENTS.has(packet.t)) throw thrown;
         onUnreadable(packet, thrown);
-        // discord.js reads a server's data again to count the available ones.
+        // discord.js parses a server's data again to count the available servers.
         if (packet.d == null) Reflect.set(packet, 'd', {});
         return true;
       }
@@ -209,7 +209,7 @@ function endingOf(thrown: unknown): Ending {
     : { reason };
 }
 
-/** The deadline for the close handshake, in ms. A dead peer never responds. */
+/** The deadline for the close handshake, in ms, because a dead peer never responds. */
 const CLOSE_WITHIN_MS = 2_000;
 /** The close code with which Discord's own libraries keep the session resumable. */
 const RESUMING = 4200;
@@ -217,7 +217,7 @@ const RESUMING = 4200;
 const CLOSED = 3;
 
 /**
- * discord.js's own sharding with a `destroy` that really stops it. Otherwise a shard waiting for
+ * discord.js's sharding with a `destroy` that stops every shard. Without it, a shard waiting for
  * its next attempt would continue after `destroy`, and a connection that is still being opened, or
  * whose peer is dead, would stay open for half a minute.
  */
@@ -236,7 +236,7 @@ class EndingSharding extends SimpleShardingStrategy {
   }
 }
 
-/** Terminates the connections that are still open. Nothing listens for their errors any more. */
+/** Terminates the connections that are still open. No listener handles their errors anymore. */
 function terminate(shards: readonly object[]): void {
   for (const shard of shards) {
     const connection: unknown = Reflect.get(shard, 'connection');

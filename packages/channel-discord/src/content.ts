@@ -76,7 +76,7 @@ function messageSender({ author, member, webhook_id }: WireMessage): InboundMess
   return toSender(author, member, isBot);
 }
 
-/** The thread that the answer will start from this message; its id will be that of the message. */
+/** The thread that the answer will start from this message, with the message's id. */
 function threadOf(message: WireMessage, { chat }: Place, me: string): InboundMessage['chat'] {
   const title = [chat.title, `#${threadName(message, me)}`].filter(Boolean).join(' › ');
   return { ...chat, type: 'thread', threadId: message.id, title };
@@ -114,8 +114,8 @@ export function toSender(
 }
 
 /**
- * Whether the bot's own role is mentioned. Discord's autocompletion offers it next to the bot,
- * under the same name.
+ * Whether the bot's own role is mentioned. Discord's autocompletion offers this role next to the
+ * bot, under the same name.
  */
 function namesRole({ mention_roles }: WireMessage, { botRole }: Place): boolean {
   return botRole !== undefined && mention_roles.includes(botRole);
@@ -145,8 +145,9 @@ interface MessageParts {
 }
 
 /**
- * Separates the sender's text, so that it can be a command or an approval, from everything else the
- * message shows, which is quoted. If the sender typed nothing, the rest becomes the text.
+ * Text typed by the sender is kept apart, so that it can be a command or an approval; everything
+ * else that the message shows becomes the quotation. If the sender typed nothing, the rest becomes
+ * the text.
  */
 function messageWords(
   message: WireMessage,
@@ -161,7 +162,8 @@ function messageWords(
   const text = [shown.text, ...unread(type)].filter(Boolean).join('\n');
   if (text !== '' || hasFiles) return { text };
   if (messageKind(message.type) === undefined) return { text: unreadText(NEW_KIND, type) };
-  // In a group Discord may withhold the text; in a direct chat a person has sent something.
+  // An empty message: in a group, Discord may withhold the text; in a direct chat, the person has
+  // sent unreadable content.
   const isMention = message.content.trim() !== '';
   return { text: type === 'direct' && !isMention ? unreadText('something', type) : '' };
 }
@@ -173,9 +175,9 @@ interface Typing {
 }
 
 /**
- * The text that the sender typed or spoke. `content` is always theirs, except in messages of
- * unknown types. Other content of a message is not a request of theirs, and the files of a
- * forwarded message may contain another person's voice.
+ * The text that the sender typed or spoke. `content` is always typed by the sender, except in
+ * messages of unknown types. The rest of a message is not a request from the sender, and the files
+ * of a forwarded message may contain another person's voice.
  */
 function findAuthored(
   message: WireMessage,
@@ -226,7 +228,6 @@ function readReply(message: WireMessage, place: Place): Pick<InboundMessage, 're
 /** The account that receives the messages. */
 export interface Receiving {
   readonly account: string;
-  /** The bot's own id. */
   readonly me: string;
   readonly threads: DiscordSettings['threads'];
 }

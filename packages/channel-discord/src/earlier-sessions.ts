@@ -10,12 +10,12 @@ import type { Seen } from './seen.ts';
  * ms.
  */
 const TIMEOUT_MS = 5_000;
-/** How far before the end of a session a new direct chat is fetched from, in ms. */
+/** How long before the end of a session the fetch of a new direct chat starts, in ms. */
 const LOOK_BACK_MS = 7 * 24 * 60 * 60_000;
 /**
  * The age at which a gap is closed, in ms. A gap begins at most a week before its session ended, so
- * anyone who wrote during it has another week to write again, even if the bot had received nothing
- * for months, or ever.
+ * anyone who wrote during the gap has another week to write again, even if the bot had received
+ * nothing for months, or nothing at all.
  */
 const GAP_ENDS_MS = 2 * LOOK_BACK_MS;
 
@@ -38,11 +38,11 @@ interface Pending {
 }
 
 /**
- * Gateway sessions that were replaced by a newer one. First direct messages that new people sent
- * before the replacement arrive only through them. Each is therefore resumed until it has delivered
- * everything or Discord reports that it no longer exists, and until then it stays stored for the
- * next process. When a session is gone, first direct messages may be missing. This is the gap: new
- * direct chats are read from its start once somebody writes in them again.
+ * Gateway sessions that were replaced by a newer one. The first direct messages that new people
+ * sent before the replacement arrive only through these sessions. Each session is therefore resumed
+ * until it has delivered everything or Discord reports that it no longer exists, and until then it
+ * stays stored for the next process. When a session is gone, first direct messages may be missing.
+ * This gap is closed by reading new direct chats from its start once somebody writes in them again.
  */
 export class EarlierSessions {
   readonly #deps: EarlierDeps;
@@ -99,7 +99,7 @@ export class EarlierSessions {
     over.abort();
   }
 
-  /** Gives up a session because there are too many. */
+  /** Gives up a session when there are too many. */
   giveUp(position: Position): void {
     if (!this.#pending.delete(position.session)) return;
     this.#gapBefore = this.#deps.seen.gap;

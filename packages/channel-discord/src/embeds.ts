@@ -2,24 +2,23 @@ import { type Naming, shownTime } from './mentions.ts';
 import type { WireEmbed, WireMedia } from './wire-message.ts';
 
 /**
- * The maximum length of a preview of a linked page, in characters. The linked text appears next to
- * it.
+ * The maximum length of a link preview, in characters, because the linked page has the full text.
  */
 const MAX_PREVIEW = 500;
-/** The maximum length of a preview of a post, which Discord shows in full. In characters. */
+/** The maximum length of a post preview, in characters; Discord shows posts in full. */
 const MAX_POST = 1_500;
 /** Discord's limit for all embeds of one message, in characters. */
 const MAX_EMBED = 6_000;
 
-/** The text above the embed, the links in it, and how its marks are rendered. */
+/** The text above the embed, the links in it, and how its mentions are rendered. */
 export interface EmbedContext {
   readonly naming: Naming;
   readonly content: string;
 }
 
 /**
- * Embed types that Discord creates from a link. Those of bots and webhooks, and of some posts, are
- * `rich`.
+ * Embed types that Discord creates from a link. Embeds from bots and webhooks, and those of some
+ * posts, are `rich`.
  */
 const PREVIEWS: ReadonlySet<string> = new Set(['link', 'article', 'video', 'image', 'gifv']);
 
@@ -47,7 +46,7 @@ export function unreadEmbed(embed: WireEmbed, context: EmbedContext): string | u
     : `an embed (${embed.type})`;
 }
 
-/** `[Preview of https://…] Site · Title: first words`, on one line. */
+/** A preview such as `[Preview of https://…] Site · Title: first words`, on one line. */
 function renderPreview(
   { url, title, description, provider, author }: WireEmbed,
   { naming, content }: EmbedContext,

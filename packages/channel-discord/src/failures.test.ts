@@ -24,7 +24,7 @@ describe('after a failed login or a lost connection', () => {
     [0, 0.999, 1_000],
     [3, 0, 4_000],
     [20, 0.999, 59_970],
-  ])('tries again after failure %i with random value %d in %i ms', (failures, random, ms) => {
+  ])('retries after failure %i with random value %d in %i ms', (failures, random, ms) => {
     const decision = afterConnectionFailure({ reason: 'ECONNREFUSED' }, failures, random, NOW);
     expect(decision).toMatchObject({ kind: 'retry', afterMs: ms });
   });

@@ -31,7 +31,7 @@ export function createFiles(deps: FilesDeps): FilesCapability {
         signal,
       );
       if (second !== undefined) return second;
-      throw new ChannelError({ kind: 'gone' }, 'The file is not on Discord any more.');
+      throw new ChannelError({ kind: 'gone' }, 'The file is no longer on Discord.');
     },
   };
 }
@@ -42,7 +42,7 @@ async function freshUrl(
   { channelId, messageId, fileId }: FileRef,
   signal: AbortSignal,
 ): Promise<string> {
-  const gone = new ChannelError({ kind: 'gone' }, 'The file is not on Discord any more.');
+  const gone = new ChannelError({ kind: 'gone' }, 'The file is no longer on Discord.');
   if (channelId === undefined || messageId === undefined) throw gone;
   try {
     const message = await api.message(channelId, messageId, signal);
@@ -67,14 +67,13 @@ function urlOf({ attachments, components }: WireContent, fileId: string | undefi
   );
 }
 
-/** The URL of an account's picture. */
 export function pictureUrl(apiRoot: string, id: string, avatar: string): string {
   const { hostname, origin } = new URL(apiRoot);
   const root = isLoopbackHost(hostname) ? origin : 'https://cdn.discordapp.com';
   return `${root}/avatars/${id}/${avatar}.png?size=128`;
 }
 
-/** Downloads a file; undefined when it does not, or no longer, exist at the URL. */
+/** Downloads a file; undefined if there is none at the URL. */
 export async function downloadDiscordFile(
   { apiRoot }: Pick<FilesDeps, 'apiRoot'>,
   url: string,
@@ -137,10 +136,7 @@ export function readRef(ref: string): FileRef | undefined {
   return { url, channelId, messageId, fileId };
 }
 
-/**
- * Hosts to download from. The last two serve copies of external pictures, which Discord has fetched
- * itself.
- */
+/** Download hosts, of which the last two serve Discord's copies of external pictures. */
 const HOSTS: ReadonlySet<string> = new Set([
   'cdn.discordapp.com',
   'media.discordapp.net',
@@ -150,7 +146,8 @@ const HOSTS: ReadonlySet<string> = new Set([
 
 /**
  * Whether a URL may be requested: Discord's own file hosts over https or, in tests, the loopback
- * host of the API. The sender of a message must not decide where this machine connects to.
+ * host of the API. Without this check, the sender of a message could choose which hosts this
+ * machine connects to.
  */
 export function mayFetch(url: string, apiRoot: string): boolean {
   const address = URL.parse(url);

@@ -14,7 +14,7 @@ const part = (more: Partial<OutboundPart>): OutboundPart => ({
   ...more,
 });
 
-it('[M05] a message notifies nobody unless mentions are live', () => {
+it('[M05] notifies nobody of a message unless mentions are live', () => {
   expect(partBody(part({}), true)).toEqual({
     content: 'a',
     allowed_mentions: { parse: [], replied_user: false },
@@ -25,7 +25,7 @@ it('[M05] a message notifies nobody unless mentions are live', () => {
   });
 });
 
-it("[F09] a button's data is parsed back from its id, even if two buttons have the same data", () => {
+it("[F09] parses a button's data from its id, even if two buttons have the same data", () => {
   const data = `${'x'.repeat(62)}:y`;
   const { components } = partBody(
     part({

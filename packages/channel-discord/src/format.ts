@@ -6,7 +6,7 @@ import { layOutButtons } from './component-layout.ts';
 const SUPPRESS_EMBEDS = 1 << 2;
 
 /**
- * The body that creates or changes a message with this text. It notifies no one unless the settings
+ * The body that creates or changes a message with this text. Nobody is notified unless the settings
  * allow mentions (M05).
  */
 export function contentBody(
@@ -22,7 +22,7 @@ export function contentBody(
   };
 }
 
-/** Fields that only a new message has: the idempotency key, and the message it replies to. */
+/** Fields of new messages only: the idempotency key, and the message to reply to. */
 export function originBody(nonce: string, replyTo: string | undefined): MessageBody {
   return {
     nonce,

@@ -3,7 +3,7 @@ import { type ChannelIds, type IdForm, trimCopiedId } from '@parley/core';
 const COPY =
   'Switch on Developer Mode in Discord (Settings, Advanced), right-click, and choose "Copy ID"';
 
-/** The format of Discord's ids. The first ones had 15 digits, and there can be up to 20. */
+/** The format of Discord's ids. The oldest ids have 15 digits; the format allows up to 20. */
 const SNOWFLAKE = /^\d{15,20}$/;
 
 function explainWrongId(written: string): string | undefined {
@@ -19,8 +19,8 @@ function explainWrongId(written: string): string | undefined {
 }
 
 /**
- * Creates the form of one kind of id. `kind` matches what precedes the digits when an id is copied
- * as a mention; `link` matches its URL, with the id as a group.
+ * Creates the form of one kind of id. `kind` matches the characters before the digits when an id is
+ * copied as a mention; `link` matches its URL, with the id as a group.
  */
 function idForm(expected: string, kind: RegExp, link: RegExp): IdForm {
   return {
@@ -45,7 +45,7 @@ const group = idForm(
 );
 
 /**
- * The forms of Discord's ids. Access to a server is granted channel by channel; threads belong to
+ * The formats of Discord's ids. Access to a server is granted channel by channel; threads belong to
  * their channel.
  */
 export const DISCORD_IDS: ChannelIds = {

@@ -24,7 +24,6 @@ interface IntakeDeps
   readonly api: Pick<DiscordApi, 'message' | 'messagesAfter' | 'messagesBefore'>;
   readonly findPlace: FindPlace;
   readonly factsOf: (author: GuildAuthor) => SenderFacts;
-  /** The bot's own id. */
   readonly me: () => string | undefined;
   readonly seen: Seen;
   readonly watchContent: (message: InboundMessage) => void;
@@ -34,8 +33,8 @@ interface IntakeDeps
 const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 30_000;
 /**
- * The maximum number of remembered ids of fetched messages; the inbox recognizes the others as
- * duplicates.
+ * The maximum number of remembered ids of fetched messages; the inbox recognizes duplicates beyond
+ * it.
  */
 const MAX_FETCHED = 5_000;
 const MAX_WITH_HISTORY = 5_000;
@@ -82,7 +81,7 @@ export class Intake {
     });
   }
 
-  /** Handles MESSAGE_CREATE; a session resumed at `before` delivers the message again. */
+  /** Handles MESSAGE_CREATE; a session resumed at `before` delivers the same message again. */
   created(data: unknown, before?: Position): void {
     const message = this.#read(data);
     if (message === undefined) {
@@ -320,22 +319,19 @@ export class Intake {
         const reason = reasonOf(thrown);
         const failure = callFailureOf(thrown);
         if (failure.kind === 'refused' && (failure.status === 403 || failure.status === 404)) {
-          // On other refusals the position is kept, because a permission may return, and with it
-          // the messages since then.
+          // After other refusals the position is kept, because the permission may return, and with
+          // it the messages written since then.
           if (failure.status === 404) this.#deps.seen.forget(channelId);
           this.#log.warn({ channelId, reason }, 'the channel cannot be read');
           return;
         }
         if (thrown instanceof ParleyError && thrown.code === 'inbound-invalid') {
-          this.#log.error({ channelId, reason }, 'the message is invalid and skipped');
+          this.#log.error({ channelId, reason }, 'an invalid message was skipped');
           return;
         }
         const backoff = Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** failures);
         const afterMs = failure.kind === 'rate-limited' ? failure.retryAfterMs : backoff;
-        this.#log.warn(
-          { channelId, afterMs, reason },
-          'the message could not be stored; trying again',
-        );
+        this.#log.warn({ channelId, afterMs, reason }, 'a message could not be stored; retrying');
         await this.#deps.wait(afterMs, this.#stopping.signal);
       }
     }

@@ -24,10 +24,10 @@ export function isSharedPlace({ guild_id, context }: WireInteraction): boolean {
 }
 
 /**
- * The chat in which a command was used or a button pressed. A person who has added the app to their
- * account can use it in servers without the bot and in chats with other people. The bot cannot
- * request these, so the data of the interaction itself is used. Such a chat is never the direct
- * chat of its sender, because others can read it (W02).
+ * The chat in which a command was used or a button was pressed. A person who has added the app to
+ * their account can use it in servers without the bot and in chats with other people. The bot
+ * cannot request such channels, so the data of the interaction itself is used. Such a chat is never
+ * the direct chat of its sender, because others can read it (W02).
  */
 export async function placeOfInteraction(
   interaction: WireInteraction & { readonly channel_id: string },
@@ -37,7 +37,7 @@ export async function placeOfInteraction(
   if (guild_id === undefined && (context === PRIVATE || channel?.type === GROUP_DIRECT))
     return privatePlace(id, channel);
   try {
-    // Without a context the interaction does not tell with whom these direct messages are.
+    // Without a context, the interaction does not tell which direct chat it belongs to.
     const isTold = guild_id !== undefined || context === BOT_DIRECT;
     const brought = isTold && channel !== undefined ? { ...channel, guild_id } : undefined;
     const { chat, isMember = true } = await findPlace(id, brought);

@@ -30,13 +30,13 @@ export interface InteractionDeps
 
 const [COMMAND, PRESS, FORM] = [2, 3, 5];
 /**
- * Discord shows a failure after 3 s; an interaction that takes longer than this shows "thinking"
- * first. In ms.
+ * Discord shows a failure after 3 s; an interaction that takes longer than this (ms) shows
+ * "thinking" first.
  */
 const TIMEOUT_MS = 1_500;
 /**
- * Types of initial responses: a message or "thinking"; for a button nothing, a change of its
- * message, or a form.
+ * Types of initial responses: a message, "thinking", no visible response to a button, a change of
+ * its message, or a form.
  */
 const ANSWER = { message: 4, thinking: 5, nothing: 6, change: 7, form: 9 } as const;
 const FAILED = "I couldn't receive that: my memory isn't working right now. Please try again.";
@@ -45,8 +45,8 @@ type Interaction = WireInteraction & { readonly channel_id: string };
 
 /**
  * Admits a slash command, a pressed button, a choice or a filled-in form as a message, and
- * acknowledges it within Discord's 3 s. The answer replaces "thinking" (`Responses`). Texts sent
- * from here are visible only to the sender. Never rejects.
+ * acknowledges it within Discord's 3 s. The answer replaces "thinking" (`Responses`). Error texts
+ * sent from here are visible only to the sender. Never rejects.
  */
 export async function admitInteraction(deps: InteractionDeps, data: unknown): Promise<void> {
   const interaction = await readInteraction(deps, data);
@@ -56,7 +56,7 @@ export async function admitInteraction(deps: InteractionDeps, data: unknown): Pr
   try {
     await acknowledgeInteraction(deps, interaction);
   } catch (thrown) {
-    // The message is admitted anyway; Discord just shows that the application did not respond.
+    // The message is admitted anyway, although Discord shows that the application did not respond.
     deps.log.warn({ reason: reasonOf(thrown) }, 'the interaction was not acknowledged');
   } finally {
     resolve();
@@ -101,7 +101,7 @@ async function recordIgnored(
   reason: string,
 ): Promise<void> {
   await ignored(event, reason).catch((thrown: unknown) =>
-    log.warn({ reason: reasonOf(thrown) }, 'it could not be recorded'),
+    log.warn({ reason: reasonOf(thrown) }, 'an interaction could not be recorded'),
   );
 }
 
@@ -110,13 +110,13 @@ async function acknowledgeInteraction(
   interaction: Interaction,
 ): Promise<void> {
   const pressed = interaction.type === PRESS ? readPress(interaction.data ?? {}) : undefined;
-  // A form can only be sent as the initial response. Its input arrives as a separate interaction.
+  // A form can only be sent as the initial response. The input of a form arrives as a separate
+  // interaction.
   if (pressed?.kind === 'asks') {
     return answerNow(deps, interaction, { type: ANSWER.form, data: questionForm(pressed) });
   }
   const { id, type, channel_id, application_id: application, token } = interaction;
-  // After a command, the token could only be used to replace its "thinking", so commands are not
-  // recorded here.
+  // After a command, the token can only replace its "thinking", so commands are not recorded here.
   if (type !== COMMAND) deps.responses.pressed(channel_id, { id, application, token });
   const admitting = tryAdmit(deps, interaction);
   const patience = new AbortController();
@@ -129,8 +129,8 @@ async function acknowledgeInteraction(
 }
 
 /**
- * Whether only the sender may see the answer. In a direct chat that is always the case, so the
- * answer stays visible there.
+ * Whether only the sender may see the answer. Everything in a direct chat is private, so the answer
+ * stays visible there.
  */
 function isPrivateCommand(commands: readonly CommandInfo[], interaction: Interaction): boolean {
   if (interaction.type !== COMMAND || !isSharedPlace(interaction)) return false;
@@ -139,7 +139,7 @@ function isPrivateCommand(commands: readonly CommandInfo[], interaction: Interac
 }
 
 interface Admitted {
-  /** The text shown to the sender instead of an answer; null when an answer follows. */
+  /** The text shown to the sender in place of an answer; null when an answer follows. */
   readonly text: string | null;
   /** Whether the request is decided, so that its buttons no longer have an effect. */
   readonly isSettled?: boolean;
@@ -188,8 +188,8 @@ async function inboundOf(
     chat,
     sender: toSender(user, member, user.bot === true),
     text,
-    // The text was typed with a command or into a form, or comes from a button of this bot that the
-    // person pressed.
+    // The text was typed with a command or into a form, or comes from one of this bot's buttons
+    // that the person pressed.
     authored: { text: true },
     ...(message === undefined ? {} : { replyTo: { messageId: message.id } }),
     ...(type !== COMMAND && message !== undefined && { pressed: message.id }),
@@ -202,9 +202,9 @@ async function inboundOf(
 }
 
 /**
- * Where the answer is sent. The answer to a command replaces "thinking". A button is answered by an
- * ordinary message, unless the bot cannot send one or the button is in a message visible only to
- * its sender.
+ * The location that the answer is sent to. The answer to a command replaces "thinking". A button is
+ * answered by an ordinary message, unless the bot cannot send one or the button is in a message
+ * visible only to its sender.
  */
 function responseTo(
   { type, application_id: application, token, message }: Interaction,
@@ -245,7 +245,7 @@ interface CommandOption {
   readonly options?: readonly CommandOption[];
 }
 
-/** The filled-in values; for a subcommand its name and its values. */
+/** The filled-in values; for a subcommand, its name and its values. */
 function optionWords({ name, value, options = [] }: CommandOption): string[] {
   return value === undefined ? [name, ...options.flatMap(optionWords)] : [String(value)];
 }
@@ -255,7 +255,7 @@ function silenceOf(outcome: IngressOutcome): Admitted['text'] {
   return outcome.kind === 'ignored' ? `I stay silent: ${outcome.reason}.` : null;
 }
 
-/** The time encoded in a snowflake, which counts ms since 2015. */
+/** The creation time encoded in a snowflake, which counts ms since 2015. */
 function snowflakeMs(snowflake: string): number {
   return Number((BigInt(snowflake) >> 22n) + 1_420_070_400_000n);
 }
@@ -268,9 +268,9 @@ async function answerNow(
   try {
     await api.answer(id, token, body);
   } catch (thrown) {
-    // The idle connection may be dead. A second response is safe, because Discord refuses it
-    // instead of showing it twice.
-    log.debug({ reason: reasonOf(thrown) }, 'the interaction is acknowledged again');
+    // A first attempt may have failed because the idle connection was dead. A second response is
+    // safe, because Discord refuses it instead of showing it twice.
+    log.debug({ reason: reasonOf(thrown) }, 'retrying the acknowledgment of an interaction');
     await api.answer(id, token, body);
   }
 }

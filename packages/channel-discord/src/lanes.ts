@@ -16,8 +16,8 @@ export class Lanes {
   #closed = false;
 
   /**
-   * Appends a task. A full lane accepts `instead` once, which replaces this task and all later
-   * ones; those are dropped.
+   * A full lane accepts `instead` once, which replaces this task and all later ones; those are
+   * dropped.
    */
   push(channelId: string, task: Task, instead?: Task): 'queued' | 'instead' | 'left' {
     const lane = this.#lane(channelId);
@@ -35,7 +35,7 @@ export class Lanes {
     this.#run(channelId);
   }
 
-  /** Starts no tasks until every holder has called release. */
+  /** Prevents tasks from starting until every holder has called release. */
   hold(holder: number): void {
     this.#holders.add(holder);
   }

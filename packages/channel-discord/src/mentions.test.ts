@@ -21,6 +21,6 @@ it.each([
   ['[docs](https://example.org) and ||secret||', '[docs](https://example.org) and ||secret||'],
   ['<@1> <@&2> <#3>', '<@1> <@&2> <#3>'],
   ['a < b, c <d> and <https://example.org>', 'a < b, c <d> and <https://example.org>'],
-])('[F16] marks are written as people see them: %s', (text, plain) => {
+])('[F16] replaces markers with what people see: %s', (text, plain) => {
   expect(plainMentions(text, users, nameOf)).toBe(plain);
 });

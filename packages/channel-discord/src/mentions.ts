@@ -14,7 +14,7 @@ export function displayName(user: WireUser, nick: string | null | undefined): st
 
 /**
  * Names by id, from the message and those known for its channel. `around` lists people from the
- * surrounding messages, because Discord does not include those that embeds and cards mention.
+ * surrounding messages, because Discord does not list the people that embeds and cards mention.
  */
 export function namingOf(
   { mentions, mention_channels, resolved }: WireContent,
@@ -58,8 +58,9 @@ const MARKS = {
 
 /**
  * Replaces markers with what people see: `<@7>` becomes `@Ann`, `<#8>` `#general`, `<:wave:9>`
- * `:wave:`, `<t:0>` `1970-01-01 00:00 UTC`, `<id:browse>` `Browse Channels`. `users` are those the
- * message mentions; `nameOf` knows roles and channels. Markers without a known name stay.
+ * `:wave:`, `<t:0>` `1970-01-01 00:00 UTC`, `<id:browse>` `Browse Channels`. `users` are the people
+ * that the message mentions; `nameOf` returns the names of roles and channels. Markers without a
+ * known name stay unchanged.
  */
 export function plainMentions(
   text: string,

@@ -16,7 +16,7 @@ type UserInstall = DiscordSettings['userInstall'];
 /**
  * Who may use a command (0: people in servers with the bot, 1: people with the app on their
  * account), and where (0: servers, 1: direct messages with the bot, 2: other private channels).
- * Empty when the developer portal decides.
+ * Both are empty when the developer portal decides.
  */
 const OFFERED: Readonly<Record<UserInstall, Pick<MenuCommand, 'integration_types' | 'contexts'>>> =
   {
@@ -26,7 +26,7 @@ const OFFERED: Readonly<Record<UserInstall, Pick<MenuCommand, 'integration_types
   };
 
 /**
- * A command that sends a message to the agent, for places where the bot is absent and cannot be
+ * A command that sends a message to the agent in places where the bot is absent and cannot be
  * mentioned.
  */
 export const ASK: CommandInfo = {
@@ -35,10 +35,7 @@ export const ASK: CommandInfo = {
   takes: 'what you want to say',
 };
 
-/**
- * All commands in the menu. `ask` is included if people use the app from their account and no skill
- * has that name.
- */
+/** `ask` is included if people use the app from their account and no skill has that name. */
 function offeredCommands(
   commands: readonly CommandInfo[],
   userInstall: UserInstall,
@@ -48,8 +45,8 @@ function offeredCommands(
 }
 
 /**
- * The commands in the format of Discord's menu, each with an optional text. A command may have
- * 8,000 characters in total; these have at most 160.
+ * The commands in the format of Discord's menu, each with an optional text. Discord allows 8,000
+ * characters per command; these use at most 160.
  */
 export function menuOf(
   commands: readonly CommandInfo[],
@@ -104,8 +101,8 @@ export async function registerMenu(
 }
 
 /**
- * The commands as JSON, for comparison; `isOffered` includes where they are offered. Otherwise
- * Discord fills that in from the portal.
+ * The commands as JSON, for comparison; `isOffered` includes where they are offered. Discord fills
+ * in these fields from the portal if they are absent.
  */
 function sortedCommandsJson(commands: readonly MenuCommand[], isOffered: boolean): string {
   const lines = commands.map(({ name, description, options, integration_types, contexts }) =>

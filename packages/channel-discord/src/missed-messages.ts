@@ -24,13 +24,13 @@ interface Fetched {
   readonly data: unknown;
 }
 
-/** The range between two messages, both exclusive. */
+/** The exclusive range between two messages. */
 interface Span {
   readonly after: string;
   readonly before: string;
 }
 
-/** The missed messages that are admitted, oldest first, and those before them that are skipped. */
+/** The missed messages that are admitted, oldest first, and the older ones that are skipped. */
 interface Missed {
   readonly kept: readonly Fetched[];
   readonly skipped?: Span;

@@ -12,7 +12,7 @@ export interface Place {
   readonly isMember?: boolean;
   /** The person who started the thread. */
   readonly threadOwner?: string | undefined;
-  /** Whether a thread can be started from a message there. */
+  /** Whether a thread can be started from a message in the channel. */
   readonly takesThreads?: boolean;
   /** The role with the bot's own name, which people mention instead of the bot. */
   readonly botRole?: string | undefined;
@@ -20,8 +20,8 @@ export interface Place {
 }
 
 /**
- * Finds the chat of a channel. Rejects when Discord has to be asked and does not respond. With
- * `brought`, the channel as described by an event, no request is needed.
+ * Finds the chat of a channel. Rejects when Discord has to be asked and does not respond. A channel
+ * described by an event (`brought`) needs no request.
  */
 export type FindPlace = (channelId: string, brought?: WireChannel) => Promise<Place>;
 
@@ -49,10 +49,7 @@ export function createPlaces(
     asked.set(id, answer);
     return answer;
   };
-  /**
-   * The parent channel. The bot may not request the parent of a channel from an event; then only
-   * its name is missing.
-   */
+  /** The parent channel; if the bot may not request it, only its name is missing. */
   const parent = async (id: string, isBrought: boolean) =>
     isBrought ? knownChannel(current(), id) : channel(id);
   return async (channelId, brought) => {
@@ -78,8 +75,8 @@ export function createPlaces(
 }
 
 /**
- * The maximum number of cached channels, mostly direct chats. When it is exceeded, all are
- * requested again.
+ * The maximum number of cached channels, mostly direct chats. When the limit is exceeded, the cache
+ * is cleared and channels are requested again.
  */
 const MAX_CACHED = 5_000;
 
@@ -93,7 +90,6 @@ function knownChannel(client: Client | undefined, id: string): WireChannel | und
   return { id, type, guild_id: guildId, name, parent_id: parentId, owner_id: owner };
 }
 
-/** Determines the chat of a channel. */
 export function toChat(
   here: WireChannel,
   above: WireChannel | undefined,

@@ -11,7 +11,7 @@ export function pollText({ question, answers, results, ...poll }: WirePoll): str
   const lines = answers.map(({ answer_id, poll_media: { text, emoji } }) => {
     const words = [emojiText(emoji), text].filter(Boolean).join(' ');
     const count = answer_id === undefined ? undefined : counts.get(answer_id);
-    // Discord omits the count for an answer without votes.
+    // Discord omits the count of an answer without votes.
     const votes = results === undefined ? '' : ` (${count ?? 0} ${count === 1 ? 'vote' : 'votes'})`;
     return `- ${words}${votes}`;
   });

@@ -5,7 +5,6 @@ export const Position = z.object({
   session: z.string(),
   /** The gateway URL to resume at. */
   url: z.string(),
-  /** The bot's own id. */
   me: Snowflake,
   /** The sequence number of the last event. */
   seq: z.int(),
@@ -13,8 +12,8 @@ export const Position = z.object({
   newest: Snowflake.optional(),
 });
 /**
- * A position in a gateway session. A session that is resumed there delivers the subsequent events
- * again.
+ * A position in a gateway session. A session that is resumed at a position delivers the subsequent
+ * events again.
  */
 export type Position = z.infer<typeof Position>;
 

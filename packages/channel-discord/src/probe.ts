@@ -26,8 +26,8 @@ const Application = z.object({ id: z.string(), flags: z.int().default(0) });
  */
 const CONTENT_FLAGS = (1 << 18) | (1 << 19);
 /**
- * Below this many remaining logins, a bot that keeps restarting will be locked out for the rest of
- * the day.
+ * Below this number of remaining logins, a bot that keeps restarting may be locked out for the rest
+ * of the day.
  */
 const FEW_LOGINS = 20;
 
@@ -79,7 +79,7 @@ export async function probeDiscord(
   }
 }
 
-/** The permissions that the bot needs in a server; the README of this package lists the same. */
+/** The permissions that the bot needs in a server, as listed in this package's README. */
 const PERMISSIONS =
   PermissionFlagsBits.ViewChannel |
   PermissionFlagsBits.SendMessages |
@@ -120,7 +120,7 @@ function probeProblem(thrown: unknown, host: string): ChannelProbe {
   return { kind: 'problem', reason, fix, retryable: true };
 }
 
-/** The result the adapter would report for a login that ends with this code. */
+/** The result that the adapter would report for a login ending with this code. */
 function refusedLogin(closeCode: number): ChannelProbe {
   const ending = afterConnectionFailure({ reason: `closed with ${closeCode}`, closeCode }, 0, 0, 0);
   const { reason } = ending;

@@ -9,13 +9,12 @@ import { WireClearedReactions, WireReaction, type WireUser } from './wire.ts';
 interface ReactionDeps extends Pick<ChannelContext<unknown>, 'account' | 'reacted' | 'clock'> {
   readonly api: Pick<DiscordApi, 'user'>;
   readonly findPlace: FindPlace;
-  /** The bot's own id. */
   readonly me: () => string | undefined;
 }
 
 /**
- * The maximum number of reactions and people in memory. For an evicted entry only the next event
- * counts.
+ * The maximum number of reactions and people in memory. After an entry is evicted, only the next
+ * reaction event is known.
  */
 const MAX_REACTIONS = 2_000;
 const MAX_PEOPLE = 1_000;
@@ -36,7 +35,6 @@ export class Reactions {
   readonly #deps: ReactionDeps;
   /** The known emojis by message and person. */
   readonly #emojis = new BoundedMap<string, readonly string[]>(MAX_REACTIONS);
-  /** People by server and id. */
   readonly #people = new BoundedMap<string, InboundReaction['sender']>(MAX_PEOPLE);
 
   constructor(deps: ReactionDeps) {
@@ -102,9 +100,9 @@ export class Reactions {
   }
 
   /**
-   * The person who reacted. Discord names the person only when a reaction is added in a server. In
-   * direct chats the account is requested once. In a server, a person who removes a reaction that
-   * was added before the start stays unknown.
+   * Discord names the person only when a reaction is added in a server. In direct chats the account
+   * is requested once. A person in a server who removes a reaction from before the start remains
+   * unknown.
    */
   async #senderOf(
     { user_id: id, guild_id: guild, member }: WireReaction,

@@ -29,7 +29,7 @@ const FIRST_SHARD = 0;
 type OnEvent = (data: unknown, before?: Position) => void;
 
 const MaybeId = Snowflake.optional().catch(undefined);
-/** The ids of an event of any kind; those it lacks are undefined. */
+/** The ids of any kind of event; missing ids are undefined. */
 const EventIds = z
   .object({ id: MaybeId, channel_id: MaybeId, guild_id: MaybeId })
   .catch({ id: undefined, channel_id: undefined, guild_id: undefined });
@@ -57,9 +57,9 @@ export class Receiver {
   #isPostponing = false;
   readonly #postponed: (() => void)[] = [];
   /**
-   * Releases the stored position, which stays where the last process left it until all shards have
-   * listed their channels. Otherwise a message from an earlier session could hide missed messages
-   * of a channel that is not known yet.
+   * Releases the stored position, which stays at its value from the last process until all shards
+   * have listed their channels. Otherwise a message from an earlier session could hide missed
+   * messages of a channel that is not known yet.
    */
   #releaseStart: () => void = () => {};
   readonly #caughtUp = new Set<number>();
@@ -124,7 +124,6 @@ export class Receiver {
     });
   }
 
-  /** The bot's own id. */
   get me(): string | undefined {
     return this.#connection.client?.user?.id ?? this.#seen.position?.me;
   }
@@ -154,7 +153,7 @@ export class Receiver {
     await this.#loadSeen();
     const { newest } = this.#seen.cursors();
     // Messages from earlier sessions wait until older messages of the same chats have been fetched.
-    // Once such a message is stored, its chat is read from there on, and messages that an even
+    // Storing such a message too early would move its chat's position, and messages that an even
     // earlier session lost would be answered late or never fetched.
     if (newest !== undefined) this.#releaseStart = this.#seen.hold(newest);
     this.#earlier.start(signal);
@@ -179,8 +178,8 @@ export class Receiver {
   }
 
   /**
-   * Resumes the previous session, because only that one has the direct messages that new people
-   * sent in between.
+   * Resumes the previous session, because only that session has the direct messages that new people
+   * sent in the meantime.
    */
   #startSession(ready: GatewayEvent): void {
     const before = this.#seen.position;
@@ -215,7 +214,7 @@ export class Receiver {
     const { signal } = this.#stopping;
     const session = this.#sessions;
     await this.#earlier.settled(signal);
-    // After a stop the next process continues; a later session catches up on its own.
+    // After a stop, the next process continues the catch-up; a later session catches up on its own.
     if (signal.aborted || session !== this.#sessions) return;
     this.#isPostponing = false;
     for (const handle of this.#postponed.splice(0)) handle();
@@ -224,8 +223,8 @@ export class Receiver {
   }
 
   /**
-   * Loads the stored positions. Without them no missed message would be fetched, so this waits
-   * until the database is available.
+   * Loads the stored positions. Without the positions no missed message would be fetched, so
+   * startup waits until the database is available.
    */
   async #loadSeen(): Promise<void> {
     const { log } = this.#context;
@@ -249,8 +248,8 @@ export class Receiver {
   }
 
   /**
-   * Records an event that could not be parsed. Messages are not lost with it, because this adapter
-   * parses them itself; other events are recorded for `why` and the metrics.
+   * Records an event that could not be parsed. Messages are not lost with such an event, because
+   * this adapter parses them itself; other events are recorded for `why` and the metrics.
    */
   async #noteUnreadable({ t, d, s }: GatewayEvent, thrown: unknown): Promise<void> {
     const { log, clock, ignored } = this.#context;
@@ -288,7 +287,7 @@ export class Receiver {
 }
 
 /**
- * Whether an event is a direct message and has to be handled even if it arrives late. Missed
+ * Whether an event is a direct message that must be handled even if it arrives late. Missed
  * commands and buttons are too old to answer; missed messages in servers are found by channel.
  */
 function isDirect(data: unknown): boolean {

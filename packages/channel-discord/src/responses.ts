@@ -9,21 +9,21 @@ export const EPHEMERAL = 1 << 6;
 /** Message flag: "thinking" is still shown. */
 const LOADING = 1 << 7;
 
-/** Where Discord is waiting for the answer to a command. */
+/** Where Discord expects the answer to a command. */
 const Place = z.object({
   application: z.string(),
   /** The token of the interaction, which is valid for 15 minutes. */
   token: z.string(),
   /** The only person who may see the answer; absent when it is for everyone in the chat. */
   only: z.string().optional(),
-  /** The bot cannot write there: everything is sent with the token, or not at all. */
+  /** Whether the bot cannot write in the chat, so that everything must be sent with the token. */
   bound: z.literal(true).optional(),
-  /** The initial response is the message with the pressed button, which stays unchanged. */
+  /** Whether the initial response is the message with the pressed button, which stays unchanged. */
   further: z.literal(true).optional(),
 });
 type Place = z.infer<typeof Place>;
 
-/** Serializes the place in the form that is stored with message and route. */
+/** Serializes the reply location into the form that is stored with the message and its route. */
 export function writePlace(place: Place): string {
   return JSON.stringify(place);
 }
@@ -31,8 +31,8 @@ export function writePlace(place: Place): string {
 type Waiting = Place & { readonly id: string };
 
 /**
- * The command that a message on this route answers; undefined when it answers none, as in the case
- * of a message sent later.
+ * The command that a message on this route answers; undefined if it answers none, such as a message
+ * sent later.
  */
 function answeredCommand({
   replyToMessageId: id,
@@ -49,7 +49,7 @@ interface ResponseDeps {
   >;
 }
 
-/** A pressed button or a filled-in form. */
+/** Whether the interaction is a pressed button or a filled-in form. */
 interface Press {
   readonly id: string;
   readonly application: string;
@@ -74,8 +74,8 @@ const UNKNOWN_MESSAGE = 10008;
 const MAX_COMMANDS = 1_000;
 
 /**
- * Whether a route's chat can be reached only by responding to an interaction; nothing else is shown
- * or sent there.
+ * Whether a route's chat can be reached only by responding to an interaction; typing and edits are
+ * impossible there.
  */
 export function isBound(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>): boolean {
   return answeredCommand(route)?.bound === true;
@@ -84,20 +84,20 @@ export function isBound(route: Pick<ReplyRoute, 'replyToMessageId' | 'response'>
 /** Answers slash commands. The first part replaces "thinking". */
 export class Responses {
   readonly #api: ResponseDeps['api'];
-  /** Settles when Discord has been told that an answer follows, by command. */
+  /** Promises by command, settled when Discord has been told that an answer follows. */
   readonly #acknowledged = new BoundedMap<string, Promise<void>>(MAX_COMMANDS);
   /** The part that has replaced "thinking", by command; null when none has. */
   readonly #first = new BoundedMap<string, string | null>(MAX_COMMANDS);
-  /** The follow-up that this process has sent, by command and part. */
+  /** The follow-up message that this process has sent, by command and part. */
   readonly #followedUp = new BoundedMap<string, string>(MAX_COMMANDS);
-  /** The newest button press, by channel or thread. It accepts responses for another 15 minutes. */
+  /** The latest button press by channel or thread, which accepts responses for 15 minutes. */
   readonly #pressed = new BoundedMap<string, Press>(MAX_COMMANDS);
 
   constructor({ api }: ResponseDeps) {
     this.#api = api;
   }
 
-  /** Records a new command. Its answer waits for `acknowledged`, which never rejects. */
+  /** Records a command whose answer waits for `acknowledged`, which never rejects. */
   expect(id: string, acknowledged: Promise<void>): void {
     this.#acknowledged.set(id, acknowledged);
     this.#first.set(id, null);
@@ -105,15 +105,15 @@ export class Responses {
 
   /**
    * Records a pressed button or a filled-in form. A delayed answer whose own command has expired
-   * can use it.
+   * can use this interaction.
    */
   pressed(channelId: string, press: Press): void {
     this.#pressed.set(channelId, press);
   }
 
   /**
-   * Answers a command in place. A private answer goes nowhere else but to the person's direct chat.
-   * Returns undefined when the part is to be sent as an ordinary message.
+   * Answers a command in place of its "thinking" message. A private answer is sent only here or to
+   * the person's direct chat. Returns undefined if the part must be sent as an ordinary message.
    */
   async send(answer: Answer): Promise<string | undefined> {
     const place = answeredCommand(answer.part.route);
@@ -141,7 +141,7 @@ export class Responses {
 
   /**
    * The interactions that can carry the answer, each with the id it answers: the command itself
-   * and, if the chat cannot be reached otherwise, the last button press there.
+   * and, if the chat cannot be reached otherwise, the latest button press there.
    */
   #takers(place: Waiting, { chatId, threadId = chatId }: ReplyRoute) {
     const own = { place, answers: place.id };
@@ -166,7 +166,7 @@ export class Responses {
     const key = part.idempotencyKey;
     if (further === undefined) {
       const first = await this.#firstOf(place);
-      // An earlier process may have sent this very part.
+      // An earlier process may have sent the same part.
       if (typeof first === 'object' && first !== null && isSameText(first, body)) return first.id;
       if (first === null || first === key) {
         this.#first.set(id, key);
@@ -189,8 +189,8 @@ export class Responses {
 
   /**
    * The message in place of "thinking": the key of a part, or null while "thinking" is shown. For a
-   * command of an earlier process Discord is asked, which returns the message, or undefined when it
-   * was dismissed.
+   * command from an earlier process, the message is requested from Discord; undefined if it was
+   * dismissed.
    */
   async #firstOf({ id, application, token }: Waiting) {
     const known = this.#first.get(id);
@@ -218,7 +218,7 @@ function isSameText(message: OwnMessage, body: MessageBody): boolean {
   return shownText(message).trim() === shownText(body).trim();
 }
 
-/** Returns undefined when the sender has dismissed the message. */
+/** Returns undefined if the sender has dismissed the message. */
 async function undefinedIfDismissed(call: Promise<OwnMessage>): Promise<OwnMessage | undefined> {
   try {
     return await call;

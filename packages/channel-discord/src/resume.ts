@@ -26,7 +26,6 @@ const WRONG_TOKEN = 4004;
 /** A connection that receives no new event for this long before RESUMED is given up, in ms. */
 const SILENT_MS = 60_000;
 
-/** Why a resumed connection ended. */
 export type ResumeEnding =
   /** Discord no longer has the session. */
   | 'gone'
@@ -39,12 +38,11 @@ export type ResumeEnding =
 export interface Resumed {
   /** Resolves once all missed events are received; stays pending if the connection ends first. */
   readonly caughtUp: Promise<'caught-up'>;
-  /** Resolves when the connection has ended. */
   readonly ended: Promise<ResumeEnding>;
   /**
    * Resolves when everything that Discord sent before this call has been received, which the
-   * acknowledgment of a heartbeat proves. There is no ordering across two connections, so the new
-   * session may start before the last events of this one arrive.
+   * acknowledgment of a heartbeat proves. Two connections have no common order, so the new session
+   * may start before the last events of this one arrive.
    */
   drained(): Promise<'drained'>;
   /** The position after the last event. */

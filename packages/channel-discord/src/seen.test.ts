@@ -10,7 +10,7 @@ const never = () => () => {};
 const stored = async (values: ReturnType<typeof createMemoryValues>) =>
   (await values.get('seen', ['all'])).get('all');
 
-it('[D01] stores a newly served channel immediately, and its progress a little later', async () => {
+it('[D01] stores a newly served channel immediately, and its progress after a delay', async () => {
   const values = createMemoryValues();
   const waiting: (() => void)[] = [];
   const seen = seenOf(values, (work) => {
@@ -72,7 +72,7 @@ it('[D01] reads the positions and the session stored by 0.1.0', async () => {
   expect(seen.sessions).toEqual([at('a', 5)]);
 });
 
-it('[D01] keeps the position before channels that are being read until all are read', async () => {
+it('[D01] keeps the stored position until all channel reads are complete', async () => {
   const seen = seenOf(createMemoryValues(), never);
   await seen.note('1', '100', true);
   const [first, second] = [seen.hold('100'), seen.hold('100')];
@@ -111,7 +111,7 @@ it('[D01] keeps both channels when two become known at the same time', async () 
   expect(await stored(values)).toContain('"2":"101"');
 });
 
-it('[D01] retries a failed write a little later', async () => {
+it('[D01] retries a failed write after a delay', async () => {
   const values = createMemoryValues();
   const waiting: (() => void)[] = [];
   let isDown = true;
@@ -162,7 +162,7 @@ it('reports an unreadable value instead of treating it as absent', async () => {
   await expect(seenOf(values, never).load()).rejects.toThrow('JSON');
 });
 
-it('[D01] reads a direct chat known from a command from that command, or from an earlier message in progress', async () => {
+it('[D01] starts reading a direct chat at the command that revealed it, or at an earlier message in progress', async () => {
   const seen = seenOf(createMemoryValues(), never);
   await seen.note('1', '100', true);
   await seen.serve('2', '200');

@@ -7,7 +7,7 @@ import { Snowflake } from './wire.ts';
 
 /** The positions up to which this account's messages are stored. */
 export interface Cursors {
-  /** The message up to which all are stored; undefined on the very first start. */
+  /** The message up to which everything is stored; undefined on the very first start. */
   readonly newest?: string | undefined;
   /** The newest stored message of each served channel. */
   readonly channels: ReadonlyMap<string, string>;
@@ -52,7 +52,7 @@ export class Seen {
   readonly #channels = new ChannelPages((channelId) =>
     this.#deps.log.error(
       { channelId },
-      'too many channels: missed messages are no longer fetched for the one that was silent longest',
+      'too many channels; missed messages of the longest-silent one are no longer fetched',
     ),
   );
   /** Messages in progress, each with the session position before it. */
@@ -71,7 +71,7 @@ export class Seen {
     this.#deps = deps;
   }
 
-  /** Loads the positions stored by an earlier process. Rejects when the database does. */
+  /** Loads the positions stored by an earlier process. Rejects if the database cannot be read. */
   async load(): Promise<void> {
     const { values } = this.#deps;
     const text = (await values.get(KIND, [ID])).get(ID);
@@ -111,14 +111,13 @@ export class Seen {
     return { newest: this.#storedUpTo(), channels: this.#channels.all() };
   }
 
-  /** Whether the channel is served. */
   knows(channelId: string): boolean {
     return this.#channels.has(channelId);
   }
 
   /**
-   * Tracks a message in progress: until `note` or `drop` is called, the stored position stays
-   * before it.
+   * Tracks a message in progress: the stored position stays before the message until `note` or
+   * `drop` is called.
    */
   track(messageId: string, before = this.position): void {
     this.#inProgress.set(messageId, before);
@@ -147,7 +146,8 @@ export class Seen {
   /**
    * Moves a session's position, which is written once no earlier message is in progress. A new
    * session is written immediately, because otherwise the next process could not request the direct
-   * messages that this one leaves behind. Returns the session that had to be given up for it.
+   * messages that this session leaves undelivered. Returns the session that had to be given up to
+   * make room.
    */
   moveTo(position: Position): Position | undefined {
     const isKnown = this.#sessions.has(position.session);
@@ -163,15 +163,13 @@ export class Seen {
     return dropped;
   }
 
-  /** Removes a session that has delivered everything, or never will. */
+  /** Removes a session that has delivered everything or will deliver nothing more. */
   end(session: string): void {
     this.#sessions.delete(session);
     this.#writeLater();
   }
 
-  /**
-   * The message after which first direct messages may have been missed; undefined when none were.
-   */
+  /** The message after which first direct messages may have been missed; undefined if none were. */
   get gap(): string | undefined {
     return this.#gap;
   }
@@ -187,8 +185,8 @@ export class Seen {
   }
 
   /**
-   * Records a stored message. A served one registers its channel; any other only moves the position
-   * of a known channel.
+   * A served message registers its channel; any other message only moves the position of a known
+   * channel.
    */
   async note(channelId: string, messageId: string, served: boolean): Promise<void> {
     const isKnown = this.#channels.has(channelId);
@@ -201,9 +199,9 @@ export class Seen {
 
   /**
    * Records that a direct chat is served because a command came from there. Discord does not list
-   * direct chats to bots, so otherwise later messages in it could not be fetched. A message sent
-   * before the command may still be in progress. While there is a gap the chat counts as new, so
-   * that its next message causes it to be read from the gap on.
+   * direct chats to bots, so later messages in an unrecorded chat could not be fetched. A message
+   * sent before the command may still be in progress. While there is a gap, the chat counts as new,
+   * so that its next message triggers a fetch from the start of the gap.
    */
   async serve(channelId: string, interactionId: string): Promise<void> {
     if (this.#channels.has(channelId) || this.#gap !== undefined) return;
@@ -216,10 +214,7 @@ export class Seen {
     this.#channels.delete(channelId);
   }
 
-  /**
-   * Writes the positions, one write at a time, because with two concurrent writes the older might
-   * win.
-   */
+  /** Writes the positions one at a time, because of two concurrent writes the older might win. */
   flush(): Promise<void> {
     this.#cancelWrite?.();
     this.#cancelWrite = undefined;
@@ -245,7 +240,7 @@ export class Seen {
     try {
       await this.#deps.values.set([{ kind: KIND, id: ID, value }, ...pages]);
     } catch (thrown) {
-      this.#deps.log.warn({ reason: reasonOf(thrown) }, 'the last positions could not be stored');
+      this.#deps.log.warn({ reason: reasonOf(thrown) }, 'the positions could not be stored');
       this.#channels.putBack(changed.keys());
       this.#writeLater();
     }
@@ -264,8 +259,8 @@ export class Seen {
   }
 
   /**
-   * The message up to which all are stored. Channels run concurrently, so the newest message is not
-   * always stored last.
+   * The message up to which everything is stored. Channels run concurrently, so the newest message
+   * is not always stored last.
    */
   #storedUpTo(): string | undefined {
     return this.#newest === undefined ? undefined : this.#completeUpTo(this.#newest);

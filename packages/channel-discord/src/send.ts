@@ -29,14 +29,14 @@ interface SendDeps {
 }
 
 /**
- * The largest file that the most boosted servers accept, in bytes; others refuse smaller files
- * themselves.
+ * The largest file that the most boosted servers accept, in bytes; servers with a lower limit
+ * refuse larger files themselves.
  */
 const LARGEST_FILE_BYTES = 100 * 1024 * 1024;
 
 /**
- * Sends one part. If a message was streamed for it, that message is changed; otherwise a new one is
- * created. Discord recognizes it by its nonce, so sending the same part twice creates one message.
+ * Sends one part: changes the message that was streamed for it, or creates a new one. Discord
+ * recognizes a message by its nonce, so sending the same part twice creates one message.
  * @throws ChannelError
  */
 export async function sendPart(
@@ -82,8 +82,8 @@ function messageBody(part: OutboundPart, linkPreviews: boolean): MessageBody {
 }
 
 /**
- * Sends a recording as a voice message. Returns undefined when it is not a recording or voice
- * messages are not allowed here; it is then sent as a file.
+ * Sends a recording as a voice message. Returns undefined if the file is not a recording or voice
+ * messages are not allowed in the chat; it is then sent as a file.
  */
 async function putVoice(
   { api, log }: SendDeps,
@@ -114,8 +114,8 @@ const NO_VOICE: ReadonlySet<number> = new Set([50013, 50159, 50160, 50161, 50173
 const INVALID_FORM = 50035;
 
 /**
- * Sends an approval request as a card. Returns undefined when it is not one, or when Discord does
- * not accept the card; it is then sent as text with buttons below it, which is complete as well
+ * Sends an approval request as a card. Returns undefined if the part is not an approval request, or
+ * Discord does not accept the card; it is then sent as text with buttons, which is equally complete
  * (M04).
  */
 async function putCard(deps: SendDeps, message: Message): Promise<string | undefined> {
@@ -126,7 +126,7 @@ async function putCard(deps: SendDeps, message: Message): Promise<string | undef
   } catch (thrown) {
     const failure = callFailureOf(thrown);
     if (failure.kind !== 'refused' || failure.code !== INVALID_FORM) throw thrown;
-    deps.log.warn({ reason: failure.reason }, 'a question is sent without a card');
+    deps.log.warn({ reason: failure.reason }, 'sending a question without a card');
     return undefined;
   }
 }
@@ -168,14 +168,14 @@ function isPlainTextPart(part: OutboundPart): boolean {
   return part.buttons === undefined && part.file === undefined && !notifies(part);
 }
 
-/** Whether the part mentions people; changing a message would not notify them. */
+/** Whether the part mentions people, whom an edit would not notify. */
 function notifies({ body, route }: OutboundPart): boolean {
   return route.target.mentions === 'live' && /<@|@everyone|@here/.test(body.text);
 }
 
 /**
- * Error codes for an unknown message, too many edits, or an archived thread. The text is then sent
- * as a new message.
+ * Error codes for an unknown message, too many edits, or an archived thread. After one of these
+ * errors, the text is sent as a new message.
  */
 const NOT_TO_BE_CHANGED: ReadonlySet<number> = new Set([10008, 30046, 50083]);
 
@@ -205,7 +205,7 @@ async function readOutboundFile(
   try {
     const path = getOutboundFilePath(file);
     const { size } = await stat(path);
-    if (size > LARGEST_FILE_BYTES) throw new Error(`it has ${size} bytes`);
+    if (size > LARGEST_FILE_BYTES) throw new Error(`the file has ${size} bytes`);
     return [{ name: file.name, data: await readFile(path), contentType: file.mimeType }];
   } catch (thrown) {
     const message = `Discord channel ${channelId}: ${file.name} cannot be sent: ${reasonOf(thrown)}.`;
@@ -222,8 +222,8 @@ export function createMessageCapability(
   linkPreviews: boolean,
 ): Required<MessageCapability> {
   /**
-   * A bot can have one reaction per emoji. To replace the last one, the adapter must know which
-   * emoji it was.
+   * A bot can have one reaction per emoji. To replace its last reaction, the adapter must know the
+   * emoji.
    */
   const put = new BoundedMap<string, string>(MAX_REACTIONS);
   return {
@@ -262,7 +262,7 @@ const NOT_HERE: ReadonlySet<number> = new Set([10003, 10008, 50008, 50024]);
 
 /**
  * Performs an action on a message in the channel where it is: in the thread, or in the parent
- * channel. A message whose id equals the thread's has started it and is in the parent channel, or
+ * channel. A message with the same id as the thread has started it and is in the parent channel, or
  * it is the first message of a forum post. If no thread could be started, the answer is in the
  * channel.
  */

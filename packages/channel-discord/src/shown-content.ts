@@ -15,7 +15,7 @@ export interface ShownContent {
 
 /**
  * The maximum length of everything that a message shows besides its text, in characters. Discord's
- * own limits stay below it.
+ * own limits add up to less.
  */
 const MAX_SHOWN = 12_000;
 /**
@@ -57,8 +57,7 @@ export function allShownText(
   const words = namingOf(message, place, around)(message.content);
   const shown = [words, text, ...unread.map(inBrackets)].filter((part) => part.trim() !== '');
   const kind = messageKind(message.type);
-  // People also see the messages that Discord itself writes, such as "Ben joined the server", below
-  // which they wave.
+  // People can also reply to messages that Discord writes, such as "Ben joined the server".
   if (kind?.kind === 'notice') shown.unshift(inBrackets(kind.what));
   if (kind === undefined && shown.length === 0 && !hasFiles(message)) return inBrackets(NEW_KIND);
   return cutText(shown.join('\n'), MAX_SHOWN);
@@ -157,8 +156,8 @@ function hasFiles({ attachments, sticker_items, stickers }: WireContent): boolea
 }
 
 /**
- * The channel of the original message if it is in the same server. People elsewhere must not learn
- * that the channel exists.
+ * The channel of the original message if it is in the same server. People in other servers must not
+ * learn that the channel exists.
  */
 function originChannelText(
   origin: Shown['message_reference'],

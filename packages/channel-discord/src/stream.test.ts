@@ -46,7 +46,7 @@ it('[D04] deletes messages beyond the finished answer with its last part, and th
   const last = () => all.claim(part(1, true), async (it) => it);
   expect(await last()).toMatchObject({ messageId: '2' });
   expect(removed).toEqual(['3']);
-  // A part that is sent again still finds its message.
+  // A retried part must still find its message.
   expect(await last()).toMatchObject({ messageId: '2' });
   expect(removed).toEqual(['3']);
   expect(waiting).toHaveLength(1);
@@ -74,11 +74,11 @@ it('[D04] finds the messages of parts even if many other answers are processed i
   expect(await all.claim(part(1, true), async (it) => it)).toMatchObject({ messageId: '2' });
   for (let other = 0; other < 600; other += 1) await all.update(ADDRESS, `p${other}`, growing('a'));
   expect((await values.get('streamed', ['t'])).size).toBe(1);
-  // Its confirmation was lost.
+  // The confirmation of this part was lost.
   expect(await all.claim(part(1, true), async (it) => it)).toMatchObject({ messageId: '2' });
 });
 
-it('[F12] deletes what was shown of an answer that is never finished', async () => {
+it('[F12] deletes the visible text of an answer that is never finished', async () => {
   const { all, removed, waiting, values } = streams();
   await all.update(ADDRESS, 't', growing('a'.repeat(80), 'b'));
   await all.discard(ADDRESS, 't');
@@ -91,7 +91,7 @@ it('[F12] deletes what was shown of an answer that is never finished', async () 
   expect((await values.get('streamed', ['t'])).size).toBe(0);
 });
 
-it('finds nothing for a part without a turn, or for one of which nothing was shown', async () => {
+it('finds no message for a part without a turn or without streamed text', async () => {
   const { all } = streams();
   const notice = { ...part(0), turnId: null, index: null };
   expect(await all.claim(notice, async (it) => it)).toEqual({});

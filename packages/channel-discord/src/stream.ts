@@ -38,20 +38,22 @@ interface Turn {
   /** Positions whose messages are deleted. */
   readonly gone: Set<number>;
   /**
-   * Whether finished parts are arriving or Discord has refused, so that nothing unfinished is shown
-   * any more.
+   * Whether to show no more unfinished text, because finished parts are arriving or Discord has
+   * refused an update.
    */
   isFinal: boolean;
-  /** Whether all parts are sent, or none will follow. */
+  /** Whether all parts are sent or none will follow. */
   isTidied: boolean;
-  /** The task of this turn that started last. */
+  /** The task of this turn that was started last. */
   last: Promise<unknown>;
   loaded: boolean;
 }
 
 const KIND = 'streamed';
 const Stored = z.array(z.string().nullable());
-/** A shorter answer is sent as one message that is never edited. In characters. */
+/**
+ * A shorter answer is sent as one message that is never edited. The minimum length, in characters.
+ */
 const MIN_CHARACTERS = 80;
 /**
  * Message flag for no notification, and the text of a message that is created only to be deleted.
@@ -59,15 +61,18 @@ const MIN_CHARACTERS = 80;
 const [SILENT, PLACEHOLDER] = [1 << 12, '…'];
 /**
  * How long a finished turn is remembered, in ms. A part whose confirmation was lost is retried
- * within that time and must find its message.
+ * within this time and must find its message.
  */
 const FORGET_MS = 600_000;
-/** The maximum number of turns in memory. Others are read from the store again when needed. */
+/**
+ * The maximum number of turns in memory. Turns beyond the limit are read from the store again when
+ * needed.
+ */
 const MAX_TURNS = 500;
 
 /**
- * Shows unfinished answers as messages that are edited. The id of each message is stored before and
- * after each request, so that finished parts replace them, even after a crash in between.
+ * Shows unfinished answers as messages that are edited. Each message id is stored before and after
+ * each request, so that finished parts replace the messages even after a crash between the two.
  */
 export class Streams {
   readonly #deps: StreamDeps;
@@ -169,8 +174,8 @@ export class Streams {
 
   /**
    * Drops a turn whose parts are all sent, otherwise the oldest. The record stays in the store
-   * until its timer fires; without it the next part would be sent in addition to the message that
-   * already shows it.
+   * until its timer fires; without the record, the next part would be sent in addition to the
+   * message that already shows it.
    */
   #makeRoom(): void {
     const turns = [...this.#turns.values()];
@@ -178,14 +183,14 @@ export class Streams {
     if (dropped !== undefined) this.#turns.delete(dropped.turnId);
   }
 
-  /** Runs a task after all earlier tasks of the turn, whether those failed or not. */
+  /** Runs a task after all earlier tasks of the turn have succeeded or failed. */
   #exclusively<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
     const run = async (): Promise<T> => {
       await this.#load(turn);
       return work();
     };
     const result = turn.last.then(run, run);
-    // The caller sees the failure; the next task does not.
+    // The caller receives the failure; the next task starts anyway.
     turn.last = result.catch(() => undefined);
     return result;
   }
@@ -208,7 +213,7 @@ export class Streams {
     const { signal } = this.#closing;
     const sent = await this.#deps.api.create(turn.channelId, { ...body, ...origin }, { signal });
     shown.messageId = sent.id;
-    // If the nonce is already known, Discord returns an earlier text.
+    // If the nonce is already known, Discord returns the message with its earlier text.
     shown.text = sent.content;
     await this.#save(turn);
   }
@@ -224,7 +229,7 @@ export class Streams {
     await this.#deps.values.set([{ kind: KIND, id: turnId, value }]);
   }
 
-  /** Deletes the messages from a position on, and later the record. */
+  /** Deletes the messages from a position on, and then the record. */
   async #tidy(turn: Turn, from: number): Promise<void> {
     for (const [place, { messageId }] of turn.shown.entries()) {
       if (place < from || turn.gone.has(place)) continue;

@@ -19,12 +19,12 @@ interface ToFetch {
 const MAX_CHANNELS = 10_000;
 
 /**
- * Decides which channels to read after a connect, and from where. The gateway lists the channels of
- * servers with their last message, so only those with newer messages are read. A channel without a
- * stored message (a new thread, a first message) is read from the newest message of all channels.
- * Known channels that are not listed, mostly direct chats, are read as well. Served channels come
- * first, those with the most recent messages before the others; `left` counts the channels beyond
- * the limit.
+ * Decides which channels to read after a connect, and from which message. The gateway lists the
+ * channels of servers with their last message, so only those with newer messages are read. A
+ * channel without a stored message (a new thread, a first message) is read from the newest message
+ * of all channels. Known channels that are not listed (mostly direct chats) are read as well.
+ * Served channels come first, those with the most recent messages before the others; `left` counts
+ * the channels beyond the limit.
  */
 export function planFetches(
   { newest, channels }: Cursors,

@@ -4,7 +4,7 @@ import { field, Snowflake, text, validItems, WireMember, WireUser } from './wire
 
 /**
  * The channel of an interaction, which the bot might not be able to see. `recipients` are the other
- * people in a private one.
+ * people in a private channel.
  */
 export const BroughtChannel = z.object({
   id: Snowflake,
@@ -20,7 +20,10 @@ const Option = z.object({
   name: text,
   value: field(z.union([z.string(), z.number(), z.boolean()])),
 });
-/** The options of a command. A group of subcommands contains subcommands, which contain options. */
+/**
+ * The options of a slash command. A group of subcommands contains subcommands, which contain
+ * options.
+ */
 const Options = validItems(
   Option.extend({ options: validItems(Option.extend({ options: validItems(Option) })) }),
 );
@@ -39,7 +42,10 @@ export const WireInteraction = z.preprocess(
     channel: field(BroughtChannel),
     channel_id: field(Snowflake),
     guild_id: field(Snowflake),
-    /** 0: a server, 1: direct messages with the bot, 2: private channels of other people. */
+    /**
+     * The context: 0 for a server, 1 for direct messages with the bot, 2 for private channels of
+     * other people.
+     */
     context: field(z.int()),
     /** The permissions of the bot in the channel, in decimal. */
     app_permissions: field(z.string().regex(/^\d+$/)),

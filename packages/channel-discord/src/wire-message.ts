@@ -27,8 +27,8 @@ const WireSticker = z.object({
 export type WireSticker = z.infer<typeof WireSticker>;
 
 /**
- * A file that Discord shows although it is not an attachment: the picture in an embed, or a file in
- * a bot's gallery.
+ * A file that Discord displays although it is not an attachment: the picture in an embed, or a file
+ * in a bot's gallery.
  */
 export const WireMedia = z.object({
   url: text,
@@ -105,16 +105,13 @@ const content = {
   mentions: validItems(WireMention),
   mention_channels: validItems(z.object({ id: Snowflake, name: z.string() })),
   resolved: field(Resolved),
-  /** An invitation to a game, or to listen to the same music. */
+  /** An invitation to a game or a shared listening session. */
   activity: field(z.object({ type: kindNumber })),
   application: field(z.object({ name: field(z.string()) })),
   shared_client_theme: field(z.object({})),
 };
 
-/**
- * Human-readable names of a message's parts, used when a part is malformed and none of it can be
- * read.
- */
+/** Names for the parts of a message that are malformed and cannot be read. */
 const PARTS = {
   content: 'a text',
   attachments: 'a file',
@@ -126,7 +123,7 @@ const PARTS = {
   activity: 'an invitation',
 } as const;
 
-/** The parts that were sent but could not be parsed. */
+/** The names of parts that could not be parsed. */
 function lostParts(sent: unknown, read: object): string[] {
   if (typeof sent !== 'object' || sent === null) return [];
   return Object.entries(PARTS).flatMap(([name, what]) => {
@@ -148,14 +145,14 @@ function referenceOf(sent: unknown): unknown {
 
 /**
  * A wire object with the content of a message. A malformed field is dropped without affecting the
- * rest of the message; `lost` lists what people would miss.
+ * rest of the message; `lost` lists the dropped content.
  */
 function withContent<Shape extends z.ZodRawShape>(shape: Shape) {
   const fields = z.object({ ...content, ...shape });
   return z.unknown().transform((sent, context) => {
     const read = fields.safeParse(withoutNulls(sent));
     if (read.success) {
-      // Null when the message was deleted; absent when Discord did not look it up.
+      // Null if the message was deleted; absent if Discord did not look it up.
       const isAnsweredGone = referenceOf(sent) === null;
       return { ...read.data, lost: lostParts(sent, read.data), isAnsweredGone };
     }
@@ -188,8 +185,8 @@ const WireAnswered = withContent({
 export type WireAnswered = z.infer<typeof WireAnswered>;
 
 /**
- * The fields of a message that Parley reads, from the gateway and from REST; only the gateway adds
- * the server.
+ * The fields of a message that Parley reads from the gateway and from REST; only the gateway
+ * includes the server.
  */
 export const WireMessage = withContent({
   ...snapshots,

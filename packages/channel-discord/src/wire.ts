@@ -4,7 +4,7 @@ import { z } from 'zod';
 /** A Discord id: a 64-bit number in decimal whose upper bits are a timestamp. */
 export const Snowflake = z.string().regex(/^\d{1,20}$/);
 
-/** A text; a malformed value is read as an empty text. */
+/** A text field; a malformed value becomes an empty text. */
 export const text = z.string().catch('');
 
 /** A field that may be absent; a malformed one is dropped without affecting the rest. */
@@ -12,10 +12,7 @@ export function field<Type extends z.ZodType>(type: Type) {
   return type.optional().catch(undefined);
 }
 
-/**
- * The number of a kind or of flags, even if it is written as a text; 0 for anything that is not a
- * number.
- */
+/** The number of a kind or of flags, which may be written as text; 0 for any other value. */
 export const kindNumber = z
   .union([
     z.int(),
@@ -63,7 +60,7 @@ export const WireMember = z.object({
 });
 export type WireMember = z.infer<typeof WireMember>;
 
-/** One deleted message, or several. */
+/** The deletion of one or several messages. */
 export const WireDeletion = received({
   channel_id: Snowflake,
   id: Snowflake.optional(),
@@ -71,8 +68,8 @@ export const WireDeletion = received({
 });
 
 /**
- * One emoji added to or removed from a message. Discord names the person only when it is added in a
- * server.
+ * The addition or removal of one emoji on a message. Discord includes the person's profile only for
+ * an addition in a server.
  */
 export const WireReaction = received({
   user_id: Snowflake,
@@ -93,7 +90,10 @@ export const WireClearedReactions = received({
 });
 export type WireClearedReactions = z.infer<typeof WireClearedReactions>;
 
-/** The fields of a channel that Parley reads. Types: 1 direct, 3 private group, 10–12 threads. */
+/**
+ * The fields of a channel that Parley reads. The channel type: 1 for direct, 3 for a private group,
+ * 10–12 for threads.
+ */
 export const WireChannel = received({
   id: Snowflake,
   type: z.int(),

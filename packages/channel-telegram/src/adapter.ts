@@ -24,7 +24,8 @@ import { createDrafts, createTyping, streamingOf } from './stream.ts';
 import type { BotIdentity, WireMessage } from './wire.ts';
 
 const CAPABILITIES = {
-  // Telegram counts code points. UTF-16 units are never fewer, so counting those is safe.
+  // Telegram counts code points. A text never has fewer UTF-16 units than code points, so counting
+  // units is safe.
   target: { dialect: 'telegram', maxLength: MAX_TEXT, unit: 'utf16' },
   idempotentSend: false,
   typing: true,
@@ -39,8 +40,8 @@ const CAPABILITIES = {
 } satisfies Capabilities;
 
 /**
- * Overall a burst of 30, then 30 a second; in a private chat a short burst, then one a second; in a
- * group at most 20 in any minute.
+ * Telegram allows 30 messages a second overall, about one a second in a private chat after a short
+ * burst, and 20 a minute in a group.
  */
 const RATES: Capabilities['rates'] = {
   account: { burst: 30, everyMs: 34 },
@@ -135,8 +136,8 @@ function loadedOnce(deps: () => BotDeps): () => Promise<Bot> {
 }
 
 /**
- * Finds sent parts one after another, which respects Telegram's rate limits. If an answer has
- * already grown in a dedicated message, that message is completed instead.
+ * Sent parts are searched for one after another, which respects Telegram's rate limits. If an
+ * answer has already grown in a dedicated message, that message is completed instead.
  */
 function createFinder(
   sending: Parameters<typeof sendPart>[0],

@@ -10,21 +10,21 @@ import type { Entity } from './wire-basics.ts';
 
 /** The addressees of a message, and its text as the core reads it. */
 export interface Address {
-  /** The text, with the bot's own name removed from a leading command. */
+  /** The text, without the bot's own name in a leading command. */
   readonly text: string;
-  /** Ids of the mentioned users; mentions by username only cannot be resolved and are left out. */
+  /** The ids of mentioned users; mentions by username cannot be resolved and are left out. */
   readonly mentions: readonly string[];
   /**
-   * Whether the bot is addressed (F06): a direct chat, a mention, a reply, or one of its own
-   * commands.
+   * Whether a message addresses the bot (F06): a direct chat, a mention, a reply, or one of the
+   * bot's commands.
    */
   readonly addressed: boolean;
 }
 
 /**
- * Decides whether a message is addressed to the bot. A command carrying another bot's name is not,
- * even as a reply. In a topic every message "replies" to the topic's first one, so such a reply
- * does not count.
+ * Decides whether a message is addressed to the bot. A command with another bot's name never
+ * addresses this one, even as a reply. In a topic every message "replies" to the topic's first one,
+ * so such a reply does not count.
  */
 export function readAddressing(
   { message, answered, origin, shown }: ReadMessage,
@@ -56,9 +56,9 @@ export function readAddressing(
 }
 
 /**
- * Whether everything the sender writes in this chat is addressed to the bot. This holds for a
- * subscriber or a customer, but not for the channel or account on whose behalf the bot answers,
- * which also writes there itself.
+ * Whether everything the sender writes in a chat is addressed to the bot. True for subscribers and
+ * customers, but not for the channel or account on whose behalf the bot answers, because its own
+ * people also write there.
  */
 function isForBot(message: WireMessage): boolean {
   const { chat, from, sender_chat, direct_messages_topic: topic } = message;
@@ -96,7 +96,7 @@ function richMentions({ rich_message: rich }: WireMessage, me: BotIdentity): str
 interface LeadingCommand {
   readonly word: string;
   readonly bot: string | undefined;
-  /** The end offset of the text that Telegram marks as the command. */
+  /** The end offset of the text that Telegram marks as a command. */
   readonly end: number;
 }
 
@@ -123,7 +123,7 @@ function wideCommand(text: string, start: number): Pick<Entity, 'offset' | 'leng
   return found === undefined ? undefined : { offset: start, length: found.length };
 }
 
-/** The start of the text after a leading mention of this bot; 0 when there is none. */
+/** The start of the text after a leading mention of the bot; 0 if there is none. */
 function ownMention(text: string, entities: readonly Entity[], me: BotIdentity): number {
   const mention = entities.find(
     (entity) => entity.offset === 0 && mentionedId(text, entity, me).includes(String(me.id)),
@@ -133,7 +133,9 @@ function ownMention(text: string, entities: readonly Entity[], me: BotIdentity):
   return mention.length + (behind.length - behind.trimStart().length);
 }
 
-/** The name under which the core knows the command; undefined if the bot has no such command. */
+/**
+ * The name under which the core registers the command; undefined if the bot has no such command.
+ */
 function ownName(word: string, commands: readonly CommandInfo[]): string | undefined {
   if (parseCommand(`/${word}`) !== null) return word;
   return commands.find(({ name }) => sameName(menuName(name), word))?.name;

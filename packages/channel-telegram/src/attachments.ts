@@ -51,14 +51,14 @@ function mediaAttachments(message: Media): Attachment[] {
   return sticker ? stickerFile(sticker) : [];
 }
 
-/** Telegram does not turn every GIF into a video, and the model can see a GIF as a picture. */
+/** Telegram does not convert every GIF to a video, and the model can view a GIF as a picture. */
 function isPicture({ mime_type }: DescribedFile): boolean {
   return mime_type?.startsWith('image/') ?? false;
 }
 
 /**
- * Stickers are named after their emoji. An animated sticker is a vector animation that nothing here
- * can play.
+ * Stickers are named after their emoji. An animated sticker is a vector animation, which cannot be
+ * rendered here.
  */
 function stickerFile(sticker: Sticker): Attachment[] {
   if (sticker.is_animated) return [];

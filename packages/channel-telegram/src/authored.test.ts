@@ -17,7 +17,7 @@ const reply = (from: object, more: object = {}) => ({
   reply_to_message: { message_id: 1, date: 0, from, text: 'earlier', ...more },
 });
 
-describe('the content that the sender of a Telegram message typed or spoke', () => {
+describe('authored content of a Telegram message', () => {
   it.each<[what: string, fields: object, authored: Authored, outside: boolean]>([
     ['a text', { text: 'hi' }, { text: true }, false],
     ['a post of a channel', { text: 'hi', sender_chat: GROUP }, { text: true }, false],

@@ -20,14 +20,14 @@ type Placed =
 
 /**
  * The business accounts that people have connected the bot to, so that it writes to their customers
- * on their behalf. Anyone on Telegram can do that with any bot, so such a chat is served only if
- * the access list names its account as `business:ID` or all groups are open.
+ * on their behalf. Anyone on Telegram can connect any bot to their account, so such a chat is
+ * served only if the access list names the account as `business:ID` or all groups are open.
  */
 export function createBusinessAccounts({ api, log }: BusinessDeps) {
   const known = new BoundedMap<string, WireConnection>(MAX_KNOWN);
   /**
-   * Returns undefined when Telegram does not know the connection, or no longer does. Rejects when
-   * Telegram cannot be reached.
+   * Returns undefined when Telegram has no such connection. Rejects when Telegram cannot be
+   * reached.
    */
   const connectionOf = async (id: string): Promise<WireConnection | undefined> => {
     const before = known.get(id);
@@ -60,7 +60,7 @@ export function createBusinessAccounts({ api, log }: BusinessDeps) {
     },
     /**
      * Adds the business account that a message belongs to. Messages in the bot's own chats belong
-     * to none.
+     * to no business account.
      */
     async place(message: InboundMessage): Promise<Placed> {
       const place = placeOfThread(message.chat.threadId);

@@ -201,7 +201,7 @@ describe('a call', () => {
       response.on('error', () => {});
     });
     const failure = await call('getUpdates', {}, never()).catch(callFailureOf);
-    expect(failure).toEqual({ kind: 'unknown', reason: 'the answer is larger than 64 MB' });
+    expect(failure).toEqual({ kind: 'unknown', reason: 'the response is larger than 64 MB' });
   });
 
   it('[P12] never includes the token in an error', async () => {
@@ -213,7 +213,7 @@ describe('a call', () => {
       expect(String((error as Error).stack)).not.toContain(TOKEN);
   });
 
-  it('is reported as sent once the whole request has been written, before the response arrives', async () => {
+  it('reports the call as sent once the whole request is written, before the response arrives', async () => {
     const order: string[] = [];
     const call = await callsTo((request, response) => {
       request.resume().on('end', () => {

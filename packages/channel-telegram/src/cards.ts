@@ -14,7 +14,8 @@ import type {
 } from './wire-cards.ts';
 
 /**
- * The cards of any message, including one that is replied to or quoted; those have fewer fields.
+ * The cards of any message, including a quoted one or one being replied to; those have fewer
+ * fields.
  */
 export type Cards = Partial<
   Pick<
@@ -45,7 +46,7 @@ export type Cards = Partial<
 
 /**
  * The content of a message besides its text and files, each item rendered as text. The sender
- * expects an answer, and a message without text would get none.
+ * expects an answer, and a message without text would not start a turn.
  */
 export function cardsOf(message: Cards): readonly string[] {
   const { venue, location, contact, poll, dice, giveaway, giveaway_winners: winners } = message;
@@ -135,7 +136,7 @@ function pollText(poll: Poll): string {
   return `[${kind}: ${question} ${shown.join(' / ')}${end}]`;
 }
 
-/** Media in a poll that are not files; files are listed among the attachments of the message. */
+/** The media in a poll that are not files; files are listed among the message's attachments. */
 function mediaText({ link, location, venue }: PollMedia): string {
   if (link) return link.url;
   if (venue) return venueText(venue);
@@ -179,7 +180,9 @@ function winnersText({ winners, winner_count, prize_description }: Winners): str
   return `[Giveaway is over: ${[prize_description, count, names].filter(Boolean).join('; ')}]`;
 }
 
-/** The text of games, invoices and gifts. A separate note says that the content cannot be read. */
+/**
+ * The text of games, invoices and gifts. A separate note states that the content cannot be read.
+ */
 function soldTexts({ game, invoice, gift, unique_gift }: Cards): readonly string[] {
   const given = [gift, unique_gift].flatMap((one) => {
     return one?.text ? [`[Words of a gift: ${spellOutHidden({ ...one, text: one.text })}]`] : [];
@@ -248,7 +251,7 @@ function buttonsText(markup: Cards['reply_markup']): string {
   return buttons.length === 0 ? '' : `[Buttons: ${buttons.join(' / ')}]`;
 }
 
-/** A page can be shown below a message without being mentioned in it. */
+/** A message can have a page below it that its text does not mention. */
 function renderPreview({ link_preview_options: preview, text = '', entities = [] }: Cards): string {
   const { url, is_disabled } = preview ?? {};
   if (url === undefined || is_disabled === true) return '';

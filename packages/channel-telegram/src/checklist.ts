@@ -1,7 +1,7 @@
 import { spellOutHidden } from './text.ts';
 import type { Checklist } from './wire-cards.ts';
 
-/** A checklist with its title, its tasks, and whether each of them is done. */
+/** A checklist with its title and its tasks, each marked as done or open. */
 export function checklistText(checklist: Checklist): string {
   const title = spellOutHidden({ text: checklist.title, entities: checklist.title_entities });
   return [`[Checklist: ${title}]`, ...checklist.tasks.map(taskText)].join('\n');

@@ -18,7 +18,6 @@ import { admitBatch, createLanes, laneOf } from './lanes.ts';
 import type { TelegramSettings } from './settings.ts';
 import { type BotIdentity, UPDATE_KINDS, WireUpdate } from './wire.ts';
 
-/** The dependencies shared by polling and the webhook. */
 interface UpdatesDeps
   extends ChannelEnv,
     Pick<ChannelContext<unknown>, 'report' | 'log' | 'clock'> {
@@ -28,12 +27,12 @@ interface UpdatesDeps
   readonly connected: (me: BotIdentity) => void;
 }
 
-/** A failure whose message can be shown to people unchanged. */
+/** A failure whose message is suitable for people. */
 class Interrupted extends Error {}
 
 /**
  * Repeats the step of a delivery method until the signal is aborted or Telegram refuses the token,
- * pausing after failures. The step is told whether the previous one succeeded. Never rejects.
+ * pausing after failures. The step receives whether the previous one succeeded. Never rejects.
  */
 async function keepConnected(
   deps: UpdatesDeps,
@@ -56,7 +55,7 @@ async function keepConnected(
   }
 }
 
-/** Pauses after the n-th failure in a row (from 0). Returns whether to continue. */
+/** Pauses after the n-th failure in a row (from 0). Returns whether the loop should continue. */
 async function recover(
   deps: UpdatesDeps,
   thrown: unknown,
@@ -117,14 +116,14 @@ interface WebhookDeps extends UpdatesDeps {
 
 /**
  * The largest accepted request, in bytes. A long message with a link on every character takes a few
- * million, and Telegram would deliver a refused update again forever.
+ * million bytes, and Telegram would redeliver a refused update forever.
  */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 /** The interval at which the webhook is checked to be still set, in ms. */
 const WATCH_MS = 5 * 60_000;
 const WebhookInfo = z.object({
   url: z.string(),
-  /** Seconds since 1970. */
+  /** A Unix time in seconds. */
   last_error_date: z.int().nullish(),
   last_error_message: z.string().nullish(),
 });
@@ -132,8 +131,8 @@ const WebhookInfo = z.object({
 /**
  * Receives updates by webhook instead of polling; telegraf's own webhook breaks characters at chunk
  * boundaries. A call is answered with 200 only after its update is durable (D01); any other answer
- * makes Telegram call again. Calls arrive concurrently. Those of one chat are admitted in order of
- * arrival (D02), because an edit may follow its message closely.
+ * makes Telegram call again. Calls arrive concurrently. The updates of one chat are admitted in
+ * order of arrival (D02), because an edit may follow its message closely.
  */
 export class Webhook implements HttpCapability {
   readonly open = true;
@@ -157,7 +156,7 @@ export class Webhook implements HttpCapability {
       await this.#deps.wait(WATCH_MS, signal);
     };
     await keepConnected(this.#deps, step, signal);
-    // From here on nothing is admitted. Telegram delivers later updates again after the next start.
+    // Nothing is admitted from here on. Telegram delivers later updates again after the next start.
     this.#me = undefined;
     await Promise.all(this.#underWay);
   }
@@ -190,7 +189,7 @@ export class Webhook implements HttpCapability {
       return emptyResponse(200);
     } catch (error) {
       const facts = { update: update.update_id, reason: reasonOf(error) };
-      log.error(facts, 'message cannot be stored; Telegram will deliver it again');
+      log.error(facts, 'a message could not be stored; Telegram will deliver it again');
       return emptyResponse(500);
     }
   }

@@ -44,9 +44,7 @@ export function toInbound(
   };
 }
 
-/**
- * A guest bot can be asked in chats of any kind, so an access list may name the person who asks.
- */
+/** A guest bot can be asked in any kind of chat, so an access list may name the person who asks. */
 function guestOf({ guest_query_id: query, from }: WireMessage): Pick<Chat, 'within'> {
   return query === undefined || from === undefined ? {} : { within: `guest:${from.id}` };
 }
@@ -54,7 +52,7 @@ function guestOf({ guest_query_id: query, from }: WireMessage): Pick<Chat, 'with
 /**
  * The chat of a message. In a group, messages visible only to the sender and the bot have a
  * separate conversation, so that they never appear in an answer to the others. Parley's commands
- * still apply to the group's conversation.
+ * still apply to the conversation of the whole group.
  */
 function chatFor(message: WireMessage, text: string): Chat {
   const { ephemeral_message_id: whispered, from } = message;
@@ -80,9 +78,9 @@ export function ignoredReason(message: WireMessage): string | undefined {
 }
 
 /**
- * The text that the sender typed or spoke. A forwarded message, or one that a bot wrote in their
- * name, contains none of their text. Contacts, places, polls and the like are rendered as text that
- * nobody typed in this chat.
+ * The text that the sender typed or spoke. Forwarded messages, and messages that a bot sent in a
+ * person's name, contain none of that person's text. Contacts, places, polls and the like are
+ * rendered as text that nobody typed in this chat.
  */
 function findAuthored(read: ReadMessage, { type }: Chat, me: BotIdentity): Authored {
   const { message, answered } = read;
@@ -108,7 +106,7 @@ function isTyped({ message, shown }: ReadMessage): boolean {
     : !isQuotation(text, entities);
 }
 
-/** Whether the entire text is marked as a quotation, so it was written by somebody else. */
+/** Whether the entire text is marked as a quotation and was therefore written by somebody else. */
 function isQuotation(text: string, entities: readonly Entity[]): boolean {
   const quotations = entities.filter(({ type }) => /^(?:expandable_)?blockquote$/.test(type));
   const own = quotations

@@ -12,7 +12,7 @@ import { placeOfThread } from './places.ts';
 interface Numbered {
   readonly message_id: number;
   readonly ephemeral_message_id?: number | undefined;
-  /** Seconds since 1970. */
+  /** A Unix time in seconds. */
   readonly date?: number | undefined;
 }
 
@@ -35,9 +35,12 @@ export function ephemeralNumber(messageId: string | undefined): number | undefin
 /** The recipient of a private answer, and what it answers. */
 const Alone = z.object({
   to: z.int(),
-  /** The ephemeral message being answered. Telegram accepts an answer from any bot for 15 s. */
+  /**
+   * The ephemeral message that the answer replies to. Telegram accepts an answer from any bot for
+   * 15 s.
+   */
   message: z.int().optional(),
-  /** The button press being answered. Telegram accepts an answer for 15 s. */
+  /** The button press that the answer responds to. Telegram accepts an answer for 15 s. */
   query: z.string().optional(),
 });
 export type Alone = z.infer<typeof Alone>;
@@ -60,8 +63,7 @@ export function aloneResponse(
 
 /**
  * The only recipient on a route; undefined when it leads to everyone in the chat. In a conversation
- * between one person and the bot, a later message that answers nothing is also sent only to that
- * person.
+ * between one person and the bot, an unprompted message is also sent only to that person.
  */
 export function aloneOn({
   response,
@@ -75,7 +77,8 @@ export function aloneOn({
 }
 
 /**
- * Whether an answer there, and the typing indicator, must be hidden from everyone else in the chat.
+ * Whether answers on a route, and the typing indicator, must be hidden from everyone else in the
+ * chat.
  */
 export function isAlone({ response, threadId }: ChatAddress): boolean {
   return response !== undefined || placeOfThread(threadId).kind === 'alone';
@@ -84,22 +87,21 @@ export function isAlone({ response, threadId }: ChatAddress): boolean {
 /**
  * The ways to send an answer to one person, in the order they are tried: as a reply to their
  * message; as a separate ephemeral message, which only bots that are administrators may send; in
- * their direct chat, if they have started one. It is never sent to everyone.
+ * their direct chat, if they have started one. The answer is never sent to everyone.
  */
 const WAYS = ['answer', 'ephemeral', 'direct'] as const;
 export type AloneWay = (typeof WAYS)[number];
 
-/** The method to try first. */
 export function firstWay({ message, query }: Alone): AloneWay {
   return message === undefined && query === undefined ? 'ephemeral' : 'answer';
 }
 
-/** The fallback to try once Telegram has refused this method. */
+/** The fallback for when Telegram has refused this method. */
 export function nextWay(way: AloneWay): AloneWay | undefined {
   return WAYS[WAYS.indexOf(way) + 1];
 }
 
-/** The parameters that make a message visible to only one person. The caller adds the chat. */
+/** The parameters that make a message visible to only one person. */
 export function aloneParameters({ to, message, query }: Alone, way: AloneWay): object {
   if (way === 'direct') return {};
   const isAnswer = way === 'answer';

@@ -13,7 +13,7 @@ describe('after a failed poll', () => {
     });
   });
 
-  it('yields to the other poller for at least 10 s', () => {
+  it('lets the other poller proceed for at least 10 s', () => {
     const failure = refused(409, 'Conflict: terminated by other getUpdates request');
     expect(afterConnectionFailure(failure, 0, 0)).toMatchObject({
       kind: 'retry',

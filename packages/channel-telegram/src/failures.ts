@@ -2,7 +2,7 @@ import { type AfterConnectionFailure, callOutcome, reconnectBackoff } from '@par
 import { ChannelError, type ChannelFailure, reasonOf } from '@parley/core';
 import { type AloneWay, nextWay } from './ephemeral.ts';
 
-/** Why a call has no result. The kinds differ in whether Telegram may have executed it. */
+/** Why a call has no result; the kinds differ in whether Telegram may have executed the call. */
 export type CallFailure =
   /** Telegram refused the call and did nothing. */
   | {
@@ -63,8 +63,8 @@ export function callFailureOf(thrown: unknown): CallFailure {
   const outcome = callOutcome({
     error,
     status: answer?.error_code,
-    // A `TypeError` is a bug in our code. It does not prove that nothing was sent, and a retry
-    // would fail forever.
+    // A `TypeError` is a bug in Parley. A `TypeError` does not prove that nothing was sent, and a
+    // retry would fail forever.
     ...(isUnsent && !(error instanceof TypeError) ? { connected: false } : {}),
   });
   if (answer !== undefined && outcome === 'refused') return toRefusal(answer);
@@ -116,7 +116,7 @@ export function isFormatRefusal(failure: CallFailure): boolean {
 
 /**
  * Telegram refuses a rich message that an ordinary one can replace: because of its HTML, its size,
- * or a server without rich messages (404). A refusal that concerns the chat does not count.
+ * or a server without rich messages (404). Refusals that concern the chat do not count.
  */
 export function isRichRefusal(failure: CallFailure): boolean {
   if (failure.kind !== 'refused' || failure.migrateTo !== undefined) return false;
@@ -139,7 +139,10 @@ export function telegramSendError(
   );
 }
 
-/** The same for a call that is safe to repeat: losing the response leaves nothing uncertain. */
+/**
+ * The delivery error of a call that is safe to repeat: losing the response leaves nothing
+ * uncertain.
+ */
 export function repeatableErrorOf(thrown: CallFailure, what: string, cause: unknown): ChannelError {
   const failure = channelFailureOf(thrown);
   const isLost = failure.kind === 'unknown-outcome' || failure.kind === 'transient';
@@ -152,7 +155,8 @@ function channelFailureOf(failure: CallFailure): ChannelFailure {
   if (failure.kind === 'unknown') return { kind: 'unknown-outcome' };
   const { code, reason, retryAfterMs = DEFAULT_RETRY_AFTER_MS } = failure;
   if (code === 429) return { kind: 'rate-limited', retryAfterMs, scope: 'chat' };
-  // The whole account is refused, not just this part: the part can be sent once the token is fixed.
+  // Telegram refuses the whole account rather than this part, which can be sent once the token is
+  // fixed.
   if (code === 401 || code === 404) return { kind: 'transient' };
   if (GONE.test(reason)) return { kind: 'gone' };
   const isClosed = MUTE.test(reason) || TOPIC_CLOSED.test(reason);
@@ -163,18 +167,21 @@ function channelFailureOf(failure: CallFailure): ChannelFailure {
 function sendAdvice(failure: CallFailure): string {
   if (failure.kind === 'not-sent') return 'Telegram could not be reached; Parley will try again.';
   if (failure.kind === 'unknown') return 'The message may have arrived; check the chat.';
-  if (failure.code === 429) return 'It will be sent when the wait is over.';
+  if (failure.code === 429) return 'The message will be sent after the wait.';
   if (TOPIC_GONE.test(failure.reason))
-    return 'The topic was deleted: anything that writes there, such as a job, needs another chat.';
+    return 'The topic was deleted: choose another chat for jobs and targets that write there.';
   if (TOPIC_CLOSED.test(failure.reason))
     return 'Open the topic again, or make the bot an administrator that may manage topics.';
   if (NO_FILES.test(failure.reason)) return 'The group does not allow the bot to send such files.';
   if (MUTE.test(failure.reason)) return 'Give the bot the right to send messages there.';
-  if (failure.code === 403) return 'The chat must let the bot in again.';
+  if (failure.code === 403) return 'Add the bot to the chat again.';
   return '';
 }
 
-/** The form of one attempt. Each field changes at most once between the attempts for a part. */
+/**
+ * The form in which a part is sent in one attempt. Each field changes at most once between the
+ * attempts for a part.
+ */
 export interface Attempt {
   readonly chatId: string;
   /** The HTML of a rich message; absent for an ordinary one. */
@@ -205,7 +212,7 @@ export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt
   if (failure.kind !== 'refused') return undefined;
   const { migrateTo, reason } = failure;
   if (migrateTo !== undefined && migrateTo !== attempt.chatId) {
-    const because = 'the group became a supergroup; sending there';
+    const because = 'the group became a supergroup; sending to the supergroup';
     return { attempt: { ...attempt, chatId: migrateTo }, because };
   }
   if (isRichRefusal(failure) && attempt.rich !== undefined) {
@@ -216,7 +223,7 @@ export function nextAttempt(attempt: Attempt, failure: CallFailure): NextAttempt
     return { attempt: { ...attempt, html: false }, because: 'markup refused; sending plain text' };
   }
   if (MEDIA_REFUSED.test(reason) && !attempt.asDocument) {
-    const because = 'not accepted as a picture or recording; sending it as a file';
+    const because = 'picture or recording refused; sending it as a file';
     return { attempt: { ...attempt, asDocument: true }, because };
   }
   return otherWay(attempt, failure.code);
@@ -231,13 +238,14 @@ function otherWay(attempt: Attempt, code: number): NextAttempt | undefined {
   if (way === undefined || (code !== 400 && code !== 403)) return undefined;
   const because =
     way === 'direct'
-      ? 'cannot be shown to one person in the group; sending it to their direct chat'
-      : 'too late for an answer to one person; sending it as a separate message';
+      ? 'refused as a private message in the group; sending it to the direct chat'
+      : 'too late for a private answer; sending it as a separate private message';
   return { attempt: { ...attempt, alone: way }, because };
 }
 
 /**
- * Two pollers interrupt each other; the one that waits longer lets the other one proceed. In ms.
+ * Two pollers interrupt each other, so the one that waits longer lets the other one proceed.
+ * Durations in ms.
  */
 const CONFLICT_MS = 10_000;
 

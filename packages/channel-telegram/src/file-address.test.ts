@@ -10,7 +10,7 @@ describe('the download URL of a file', () => {
     ],
     ['http://h/proxy', 'x', 'http://h/proxy/file/bot1:t/x'],
     ['http://h/proxy/', 'x?y#z', 'http://h/proxy/file/bot1:t/x%3Fy%23z'],
-  ])('[F10] is below the server: %s %s', (apiRoot, path, address) => {
+  ])('[F10] appends the file path to the server: %s %s', (apiRoot, path, address) => {
     expect(fileAddress(apiRoot, '1:t', path)?.href).toBe(address);
   });
 

@@ -23,9 +23,9 @@ export interface FileLimits {
 }
 
 /**
- * The limits of Telegram's own servers, or of a self-hosted server in local mode. The latter
- * accepts uploads of 2,000 MB too, but a file to send is one row of the outbox and must reach
- * Telegram within the time limit of a part.
+ * The limits of Telegram's own servers, or of a self-hosted server in local mode. A local server
+ * accepts uploads of 2,000 MB too, but each file is one row of the outbox and must reach Telegram
+ * within the time limit of a part.
  */
 export function limitsOf({ localServer }: Pick<TelegramSettings, 'localServer'>): FileLimits {
   return localServer
@@ -41,7 +41,7 @@ interface FilesDeps {
   readonly settings: Pick<TelegramSettings, 'apiRoot' | 'token' | 'localServer' | 'localFiles'>;
 }
 
-/** Downloads files by id. The size that Telegram states is not trusted. */
+/** Downloads files by id. The file size reported by Telegram is not trusted. */
 export function createFiles(deps: FilesDeps): FilesCapability {
   const { localServer, localFiles, token, apiRoot } = deps.settings;
   const { download: maxBytes } = limitsOf(deps.settings);
@@ -64,7 +64,7 @@ async function downloadTelegramFile(
   limit: number,
   signal: AbortSignal,
 ): Promise<Uint8Array> {
-  // A redirect would lead to a host that nobody configured.
+  // A redirect would lead to a host that the settings do not name.
   const response = await fetch(address, { signal, redirect: 'error' }).catch(throwInterrupted);
   const announced = Number(response.headers.get('content-length') ?? 0);
   if (response.status === 200 && response.body !== null && announced <= limit) {
@@ -98,8 +98,8 @@ async function readLocal(
 }
 
 /**
- * A server in local mode responds only after it has downloaded the whole file, so this has no
- * timeout and only the signal aborts it.
+ * A server in local mode responds only after it has downloaded the whole file, so this call has no
+ * timeout, only the signal.
  */
 async function pathOfFile(
   { api, settings }: FilesDeps,
@@ -153,7 +153,8 @@ export function fileAddress(apiRoot: string, token: string, path: string): URL |
 
 /**
  * Opens a file before anything is sent, so that a missing or oversized file is known not to have
- * been sent. The content is read from disk while it is sent. Throws only `ChannelError`.
+ * been sent. The content is read from disk while it is being sent. Rejects only with a
+ * `ChannelError`.
  */
 export async function openUpload(file: OutboundFile, limit: number): Promise<File> {
   const path = getOutboundFilePath(file);
@@ -182,7 +183,7 @@ export interface FileMethod {
 
 const MAX_PHOTO_BYTES = 10 * MB;
 
-/** Accepts any file. */
+/** This method accepts any file. */
 export const DOCUMENT: FileMethod = method('Document');
 const PHOTO: FileMethod = { ...method('Photo'), maxBytes: MAX_PHOTO_BYTES };
 const ANIMATION = method('Animation');
@@ -191,7 +192,7 @@ const VIDEO = method('Video');
 const VOICE = method('Voice');
 
 /**
- * The file types that Telegram displays natively, by kind. Everything else is sent as a document.
+ * The file types that Telegram displays natively, by kind. All other files are sent as documents.
  */
 const NATIVE: Readonly<Record<OutboundFile['kind'], readonly [RegExp, FileMethod][]>> = {
   image: [

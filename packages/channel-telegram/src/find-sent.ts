@@ -8,8 +8,8 @@ import { isOfSupergroup, type MovedChats } from './moved-chats.ts';
 import { isForeignChat } from './places.ts';
 
 /**
- * The maximum number of message numbers to try. In between, messages of other chats and unread
- * pending messages may have been numbered.
+ * The maximum number of message numbers to try. Messages of other chats and unread pending messages
+ * may have taken numbers in the same sequence.
  */
 const MAX_TRIES = 120;
 /**
@@ -34,7 +34,7 @@ interface Search {
 /**
  * Searches for the bot's first message from a given number on. Telegram does not let a bot read
  * messages. It does refuse to set buttons that a message already has, and this refusal reveals
- * whether a number belongs to one of the bot's messages. Rejects when Telegram cannot be reached.
+ * whether a number belongs to one of the bot's messages.
  */
 export async function lookFor(
   api: Pick<TelegramApi, 'call'>,
@@ -75,11 +75,11 @@ export async function findSent(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const { chatId, threadId } = part.route;
-  // The bot cannot observe the numbering sequence there.
+  // The bot cannot observe the numbering in business and guest chats.
   if (isForeignChat(threadId)) return undefined;
   const first = firstNumber(chatId, before, moved.now(chatId));
-  // A file and a text too long for its caption are two messages. A message that only one person
-  // sees has no number.
+  // A file with a text too long for its caption becomes two messages. A message that only one
+  // person sees has no number.
   const isAlone = aloneOn(part.route) !== undefined;
   if (first === undefined || part.file !== undefined || isAlone) return undefined;
   const search = { chatId, first, keyboard: keyboardOf(part.buttons) };
@@ -97,8 +97,8 @@ export function numberSequence(now: string): string {
 }
 
 /**
- * The smallest number that a part of this chat can have; undefined when no number is known, or when
- * the message found might be another part with an unknown outcome.
+ * The smallest number that a part can have; undefined when no number is known, or when the message
+ * found might be another part with an unknown outcome.
  */
 export function firstNumber(
   chatId: string,
@@ -114,8 +114,8 @@ export function firstNumber(
       ? each.chatId === chatId && isOfSupergroup(each.messageId) === isMoved
       : !OWN_NUMBERS.test(each.chatId) && !isOfSupergroup(each.messageId),
   );
-  // A message sent since then has a higher number than the part; one received since then may have
-  // been pending for a long time.
+  // A message sent since then has a higher number than the part; a message received since then may
+  // have been pending for a long time.
   const isDoubtful = ({ direction, at }: (typeof row)[number]) =>
     direction === 'in' || at <= (uncertainAt ?? 0);
   if (uncertainAt !== null && row.every(isDoubtful)) return undefined;

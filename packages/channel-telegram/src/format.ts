@@ -1,7 +1,7 @@
 import { type Button, ChannelError, type RenderedPart } from '@parley/core';
 import { MAX_TEXT } from './settings.ts';
 
-/** The message to reply to. A part is sent even if the question has been deleted. */
+/** A part is sent even if the question has been deleted. */
 export function replyTo(messageId: string | undefined): { reply_parameters?: object } {
   const number = messageNumber(messageId);
   if (number === undefined) return {};
@@ -16,7 +16,7 @@ export function messageNumber(messageId: string | undefined): number | undefined
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** The id of a button press. It is unique and contains the id of the message with the button. */
+/** The id of a button press is unique and contains the id of the message with the button. */
 export function pressId(message: string, query: string): string {
   return `${message}:${query}`;
 }
@@ -33,7 +33,7 @@ const CHARACTER: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&'
 
 /**
  * The text of a part without markup. Spelled-out URLs can make `plain` longer than Telegram
- * accepts. In that case the visible text of the formatted version is used, which was split to fit.
+ * accepts. In that case, the visible text of the formatted version is used, which was split to fit.
  */
 export function plainPartText(body: RenderedPart, limit: number = MAX_TEXT): string {
   return body.plain.length <= limit ? body.plain : stripTags(body.text);
@@ -57,7 +57,7 @@ const ROW_CHARACTERS = 24;
 /** The most data that Telegram stores for a button, in bytes. */
 const MAX_DATA_BYTES = 64;
 
-/** A button of an inline keyboard. Older clients show it without its color. */
+/** A button of an inline keyboard. Older clients show a button without its color. */
 interface Key extends Pick<Button, 'style'> {
   readonly text: string;
   readonly callback_data: string;
@@ -81,5 +81,5 @@ export function keyboardOf(buttons: readonly Button[] | undefined): { reply_mark
 
 function tooMuchData(label: string): ChannelError {
   const reason = `the data of the button "${label}" is longer than ${MAX_DATA_BYTES} bytes`;
-  return new ChannelError({ kind: 'refused' }, `Telegram takes no such button: ${reason}.`);
+  return new ChannelError({ kind: 'refused' }, `Telegram does not accept this button: ${reason}.`);
 }

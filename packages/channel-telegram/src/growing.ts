@@ -32,12 +32,12 @@ const Stored = z.object({
   at: z.number(),
 });
 
-/** A message in which an answer grows or has grown. */
+/** A message that shows a growing answer. */
 interface Growing extends z.infer<typeof Stored> {
   number: number | null;
   /** The text of the message in HTML; absent when an earlier process wrote it. */
   text?: string;
-  /** When this process replaced the growing text with the finished answer; absent before that. */
+  /** When this process replaced the growing text with the finished answer; absent until then. */
   doneAt?: number;
 }
 
@@ -60,9 +60,12 @@ interface GrowingDeps {
   readonly holdsAccount: () => boolean;
 }
 
-/** A shorter answer is sent as one message that is never edited. In characters, as is `FULL`. */
+/**
+ * A shorter answer is sent as one message that is never edited. The limit, like `FULL`, is in
+ * characters.
+ */
 const MIN_CHARACTERS = 80;
-/** At this length the first message is full; only the first message grows. */
+/** The length at which the first message is full; only the first message grows. */
 const FULL = MAX_TEXT + 500;
 const FIRST_AFTER_MS = 1_000;
 const EDIT_INTERVAL_MS = 3_000;
@@ -74,7 +77,7 @@ const NO_MORE_MS = 10 * 60_000;
 const SEND_TIMEOUT_MS = 15_000;
 /**
  * How long finished and unfinished messages are remembered, in ms. A part whose confirmation was
- * lost is retried within that time and must find its message.
+ * lost is retried within this time and must find its message.
  */
 const [KEPT_DONE_MS, KEPT_MS] = [10 * 60_000, 24 * 60 * 60_000];
 const MAX_KEPT = 200;
@@ -83,9 +86,9 @@ const [KIND, ID] = ['growing', 'all'];
 
 /**
  * Shows unfinished answers in groups, where Telegram has no drafts. Each answer is one message,
- * which is edited and becomes the first part of the finished answer. It notifies people once, when
- * it appears. Telegram has no idempotency key, so the last message number of the chat is stored
- * before the message is sent; after a crash the search starts after that number.
+ * which is edited and becomes the first part of the finished answer. The message notifies people
+ * once, when it appears. Telegram has no idempotency key, so the last message number of the chat is
+ * stored before the message is sent; after a crash the search starts after that number.
  */
 export class GrowingMessages {
   readonly #deps: GrowingDeps;
@@ -96,7 +99,7 @@ export class GrowingMessages {
   readonly #over = new BoundedMap<string, true>(REMEMBERED);
   /** The highest known message number in each sequence. */
   readonly #latest = new BoundedMap<string, number>(REMEMBERED);
-  /** Chat and number of the messages that the bot has sent through other code paths. */
+  /** The chat and number of messages that the bot has sent through other code paths. */
   readonly #sent = new BoundedMap<string, true>(REMEMBERED);
   /** The time until which each chat must get no calls, in monotonic time. */
   readonly #quietUntil = new BoundedMap<string, number>(REMEMBERED);
@@ -211,9 +214,12 @@ export class GrowingMessages {
     } catch (thrown) {
       const failure = callFailureOf(thrown);
       if (failure.kind === 'refused') return this.#end(growing.turnId, chatId, failure);
-      // The message may contain either text. The next edit will replace both.
+      // The message may contain the earlier or the later text, and the next edit replaces both.
       delete growing.text;
-      log.debug({ turn: growing.turnId, reason: failure.reason }, 'edit may be lost');
+      log.debug(
+        { turn: growing.turnId, reason: failure.reason },
+        'the stored state of a growing answer may be outdated',
+      );
     }
   }
 
@@ -234,12 +240,12 @@ export class GrowingMessages {
     this.#over.set(turnId, true);
     if (failure.kind === 'refused' && failure.code === 429)
       this.#quietUntil.set(chatId, monotonic() + (failure.retryAfterMs ?? EDIT_INTERVAL_MS));
-    log.debug({ turn: turnId, reason: failure.reason }, 'a growing answer is no longer shown');
+    log.debug({ turn: turnId, reason: failure.reason }, 'stopped showing a growing answer');
   }
 
   /**
    * Sends a finished part while no other operation on its turn runs. `send` receives the message
-   * that has grown for it. A part can be claimed again: a message that already shows it is then
+   * that has grown for it. A part can be claimed again, and a message that already shows it is then
    * edited once more, to the same text.
    */
   async claim<T>(
@@ -297,13 +303,13 @@ export class GrowingMessages {
       .some((growing) => growing.chatId === now && growing.number === number);
   }
 
-  /** Called when the message no longer exists, so the part will be sent as a new one. */
+  /** Called when the growing message no longer exists, so the part will be sent as a new one. */
   async forget(turnId: string): Promise<void> {
     if (this.#messages.delete(turnId)) await this.#save();
   }
 
   /**
-   * Deletes what was shown, even if an earlier process showed it, because no finished answer
+   * Deletes the unfinished text, even if an earlier process showed it, because no finished answer
    * follows.
    */
   async discard({ chatId }: ChatAddress, turnId: string): Promise<void> {

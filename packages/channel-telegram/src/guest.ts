@@ -16,7 +16,7 @@ interface GuestDeps {
 /**
  * Answers in a chat that the bot is not a member of. Telegram accepts a single message for each
  * query, without files. Buttons are refused because a press would not reveal where it came from.
- * Throws only `ChannelError`.
+ * Rejects only with a `ChannelError`.
  */
 export async function answerGuest(
   { api, linkPreviews, note, onStart }: GuestDeps,

@@ -3,7 +3,7 @@ import { type ChannelIds, type IdForm, trimCopiedId } from '@parley/core';
 const WHOAMI = 'A stranger who writes to the bot is answered with their id; /whoami shows it, too';
 const LISTED = '"parley channels" lists the groups in which the bot was mentioned, with their ids';
 
-/** A name can pass to another person or group, and Telegram does not let a bot look up its id. */
+/** A username can pass to another person or group, and a bot cannot look up the id behind it. */
 function explainWrongId(written: string): string | undefined {
   const bare = trimCopiedId(written);
   if (/^\+\d/.test(bare)) return 'Telegram shows bots no phone numbers';
@@ -15,8 +15,8 @@ function explainWrongId(written: string): string | undefined {
 }
 
 /**
- * All chats with customers of a business account, identified by its owner; all guest questions to
- * the bot, identified by the person who asks.
+ * Access ids for all chats with customers of a business account (its owner's id), and for all guest
+ * questions (the id of the person who asks).
  */
 const OF_PERSON = /^(?:business|guest):[1-9]\d{0,15}$/;
 
@@ -52,8 +52,8 @@ const group: IdForm = {
     const id = linked === undefined ? (shown ?? bare) : `-100${linked}`;
     return GROUP.test(id) || OF_PERSON.test(id) ? id : null;
   },
-  // Suggests a fix for an id that was copied without its minus sign (ids of people are shorter),
-  // with a topic appended, or from a browser, which leaves out the 100.
+  // Suggests a correction for an id copied without its minus sign (people have shorter ids), with a
+  // topic appended, or from a browser, which leaves out the 100.
   suggest(written) {
     const bare = trimCopiedId(written);
     const beforeTopic = /^(-\d+)[_:/]\d+$/.exec(bare)?.[1];
@@ -64,10 +64,7 @@ const group: IdForm = {
   },
 };
 
-/**
- * The thread in which a subscriber writes to a channel, in the form displayed for such a
- * conversation.
- */
+/** The thread in which a subscriber writes to a channel, as displayed for that conversation. */
 const SUBSCRIBER = /^direct:[1-9]\d{0,15}$/;
 
 const thread: IdForm = {

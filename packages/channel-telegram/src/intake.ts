@@ -59,7 +59,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   const { account, moved, log } = deps;
   const factsOf = createAdministrators(deps.api, deps.monotonic);
   const readReaction = createReactionReader(deps);
-  /** Groups in which somebody was answered. */
+  /** Groups in which the bot has answered somebody. */
   const served = new BoundedMap<string, true>(MAX_SERVED);
   const receive = async (message: InboundMessage) => {
     const named = moved.named(message);
@@ -88,7 +88,7 @@ export function createIntake(deps: IntakeDeps): Intake {
       try {
         await admit(parsed.data, botInfo);
       } catch (error) {
-        // Telegram would deliver the update again forever, and it would block all later ones.
+        // Otherwise Telegram would redeliver the update forever, and it would block all later ones.
         if (!isOurDefect(error)) throw error;
         log.error({ update: update.update_id, reason: reasonOf(error) }, 'update not taken');
         await noteUpdate(deps, update, 'its content cannot be stored');
@@ -118,7 +118,7 @@ export function createIntake(deps: IntakeDeps): Intake {
   };
 }
 
-/** Whether the core rejected what was read, in which case it would reject it every time. */
+/** Whether the core rejected the content of an update, which it would do on every redelivery. */
 function isOurDefect(error: unknown): boolean {
   return error instanceof ParleyError && error.code === 'inbound-invalid';
 }
@@ -127,7 +127,7 @@ const Id = z.object({ id: z.int() }).optional().catch(undefined);
 /** The fields of an update that identify its chat and author. */
 const Whereabouts = z.object({
   message_id: z.int().optional().catch(undefined),
-  /** Seconds since 1970. */
+  /** A Unix time in seconds. */
   date: z.int().nonnegative().optional().catch(undefined),
   chat: Id,
   from: Id,
@@ -161,14 +161,14 @@ async function noteUpdate(
 async function noteUnknown(deps: IntakeDeps, update: object): Promise<void> {
   const { update_id, ...contents } = { update_id: 0, ...update };
   const [kind = 'empty update'] = Object.keys(contents);
-  deps.log.warn({ update: update_id, kind }, 'update of an unknown kind');
+  deps.log.warn({ update: update_id, kind }, 'an update of an unknown kind');
   await noteUpdate(deps, update, unreadUpdateReason(kind));
 }
 
 /**
  * Reports that the bot was added, removed or muted. Parts pending for the chat fail when they are
- * sent, which the agent sees; this report is for operators. The owner is notified only about groups
- * in which the bot has answered somebody, because strangers may add it anywhere.
+ * sent, and the agent sees these failures; this report is for operators. The owner is notified only
+ * about groups in which the bot has answered, because strangers may add the bot to any group.
  */
 async function admitMembership(
   { log, notifyOwner, moved }: IntakeDeps,

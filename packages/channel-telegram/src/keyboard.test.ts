@@ -18,7 +18,7 @@ describe('buttons below a message', () => {
       ['a'.repeat(12), 'b'.repeat(12), 'c'],
       [['a'.repeat(12), 'b'.repeat(12)], ['c']],
     ],
-  ])('[F04] stand %s', (_name, labels, rows) => {
+  ])('[F04] are arranged as expected: %s', (_name, labels, rows) => {
     expect(keyboardOf(labels.map(button))).toEqual({
       reply_markup: { inline_keyboard: rows.map((row) => row.map(key)) },
     });

@@ -4,7 +4,7 @@ import type { WireUpdate } from './wire.ts';
 interface BatchResult {
   /** All updates below this id may be confirmed. */
   readonly offset: number;
-  /** Why an update could not be admitted; that update and all after it must be delivered again. */
+  /** Why an update could not be admitted; the update and all later ones must be delivered again. */
   readonly failure?: unknown;
 }
 
@@ -40,9 +40,9 @@ export async function admitBatch(
 }
 
 /**
- * The lane of an update. Updates of one chat are admitted in order; an update without a chat does
- * not wait for others. All chats of a business account share one lane with the updates about its
- * connection.
+ * The lane of an update: updates of one chat are admitted in order, and an update without a chat
+ * does not wait for others. All chats of a business account share one lane with the updates about
+ * its connection.
  */
 export function laneOf(update: WireUpdate): string {
   const { update_id, ...contents } = update;
@@ -57,8 +57,8 @@ export function laneOf(update: WireUpdate): string {
 }
 
 /**
- * Reads a field from an untrusted value of any type. The whole value is validated when it is
- * admitted.
+ * Reads a field from an untrusted value of any type. The whole value is validated when the update
+ * is admitted.
  */
 function fieldOf(value: unknown, name: string): unknown {
   const isObject = typeof value === 'object' && value !== null;

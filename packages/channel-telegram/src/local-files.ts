@@ -28,8 +28,8 @@ export function localPlaceOf(token: string, path: string): LocalFile | undefined
 }
 
 /**
- * Opens such a file for reading. Rejects with a human-readable reason when it is missing or not a
- * file, or when a symbolic link below the directory leads elsewhere.
+ * Opens a file of a server in local mode for reading. Rejects with a human-readable reason when it
+ * is missing or not a file, or when a symbolic link below the directory leads elsewhere.
  */
 export async function openLocal(directory: string, place: LocalFile): Promise<FileHandle> {
   const root = await realpath(directory).catch(throwNotFound);

@@ -49,7 +49,7 @@ export async function registerMenu(deps: MenuDeps, bot: Owner, signal: AbortSign
   } catch (error) {
     log.warn(
       { reason: menuFailureReason(error) },
-      "Telegram's command menu is not up to date; the next start tries again",
+      "Telegram's command menu is outdated; the next start tries again",
     );
   }
 }
@@ -63,7 +63,7 @@ async function menusOf({ commands, commandUses, log }: MenuDeps): Promise<readon
   const isFull = all.leftOut.some(({ why }) => why === 'room') || all.shortenedTo !== null;
   const uses = isFull
     ? await commandUses?.().catch((error: unknown) => {
-        log.warn({ reason: reasonOf(error) }, 'the most used commands cannot be read');
+        log.warn({ reason: reasonOf(error) }, 'the usage counts of commands cannot be read');
         return undefined;
       })
     : undefined;
@@ -76,8 +76,8 @@ function menuWithin(share: number): typeof TELEGRAM_MENU {
 }
 
 /**
- * A fingerprint of the requested commands, not of the accepted ones. Another attempt is useful only
- * if the commands differ.
+ * A fingerprint of the requested commands rather than of the accepted ones, because another attempt
+ * is useful only if the commands differ.
  */
 function menuFingerprint({ id }: Owner, menu: FittedMenu | undefined): string {
   return createHash('sha256')
@@ -103,7 +103,7 @@ async function setFirstAccepted(
     } catch (error) {
       const reason = menuFailureReason(error);
       if (nth === menus.length - 1 || !reason.includes('BOT_COMMANDS_TOO_MUCH')) throw error;
-      log.info({ reason, commands: menu.items.length }, "Telegram's menu is reduced");
+      log.info({ reason, commands: menu.items.length }, "Telegram's command menu was shortened");
     }
   }
   return undefined;

@@ -33,7 +33,7 @@ const OF_EPHEMERAL: ReadonlySet<string> = new Set([
 const NOT_MODIFIED = /message is not modified/i;
 const NO_TEXT = /there is no text in the message/i;
 
-/** Edits, deletions and reactions. Each is idempotent, so it is safe to retry. */
+/** Edits, deletes and reacts to messages. Each operation is idempotent, so it is safe to retry. */
 export function createMessageCapability(
   { api, moved }: MessageDeps,
   linkPreviews: boolean,
@@ -101,7 +101,7 @@ export function createMessageCapability(
   };
 }
 
-/** The call that changes a message in this kind of chat; undefined when there is none. */
+/** The call that changes a message in a given kind of chat; undefined if there is none. */
 function changeIn(
   place: Place,
   method: string,

@@ -12,10 +12,10 @@ const ID = 'all';
 const OF_SUPERGROUP = /^\d+s/;
 
 /**
- * Groups that became supergroups. Inside Parley such a group keeps its first id, so that access
- * lists, history, memory, jobs, targets and spend stay valid without being changed. The new id is
- * used only in calls to Telegram. The supergroup numbers its messages from 1 again, so their ids
- * get an `s`: `5` and `5s` are two messages.
+ * Groups that became supergroups. Inside Parley such a group keeps its original id, so that access
+ * lists, history, memory, jobs, targets and spend remain valid. The new id is used only in calls to
+ * Telegram. The supergroup numbers its messages from 1 again, so their ids get an `s`: `5` and `5s`
+ * are two messages.
  */
 export class MovedChats {
   readonly #values: AdapterValues;

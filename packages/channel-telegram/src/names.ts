@@ -11,8 +11,8 @@ const REMEMBERED = 1_000;
 const Titled = z.object({ title: z.string() });
 
 /**
- * Titles of groups and names of topics, for people. A bot learns both from messages, and can ask
- * Telegram only for titles.
+ * Titles of groups and names of topics, for people. A bot learns group titles and topic names from
+ * messages, and can request only titles from Telegram.
  */
 export class ChatNames {
   readonly #api: Pick<TelegramApi, 'telegram'>;
@@ -63,7 +63,7 @@ export class ChatNames {
       const telegram = await this.#api.telegram();
       return Titled.parse(await telegram.getChat(chatId)).title;
     } catch {
-      // The bot is no longer in that chat.
+      // The bot is no longer a member of that chat.
       return undefined;
     }
   }

@@ -17,7 +17,7 @@ describe('after a refused send', () => {
     ['a picture is sent as a file', refused('PHOTO_INVALID_DIMENSIONS'), { asDocument: true }],
     ['a broken picture is sent as a file', refused('IMAGE_PROCESS_FAILED'), { asDocument: true }],
     ['a voice note is sent as a file', refused('VOICE_MESSAGES_FORBIDDEN'), { asDocument: true }],
-  ])('[M04] %s, once', (_name, failure, change) => {
+  ])('[M04] retries once: %s', (_name, failure, change) => {
     const next = nextAttempt(FIRST, failure)?.attempt;
     expect(next).toEqual({ ...FIRST, ...change });
     expect(next && nextAttempt(next, failure)).toBeUndefined();
@@ -28,7 +28,7 @@ describe('after a refused send', () => {
     ['a rate limit', { kind: 'refused', code: 429, reason: 'slow', retryAfterMs: 1 }],
     ['a connection that was never established', { kind: 'not-sent', reason: 'ECONNREFUSED' }],
     ['an unknown outcome', { kind: 'unknown', reason: "can't parse entities" }],
-  ])('[D04] nothing is sent again after %s', (_name, failure) => {
+  ])('[D04] does not send again after %s', (_name, failure) => {
     expect(nextAttempt(FIRST, failure)).toBeUndefined();
   });
 });

@@ -13,7 +13,7 @@ const place: fc.Arbitrary<Place> = fc.oneof(
 );
 
 describe('the place of a message inside a Telegram chat', () => {
-  it('[F17] is parsed back to the original value, whatever the ids are', () => {
+  it('[F17] is parsed back to the original value for any ids', () => {
     fc.assert(
       fc.property(place, (one) => {
         expect(placeOfThread(threadIdOf(one))).toEqual(one);
@@ -21,7 +21,7 @@ describe('the place of a message inside a Telegram chat', () => {
     );
   });
 
-  it('[F17] has its own name and message ids', () => {
+  it('[F17] has a separate name and separate message ids', () => {
     const isSame = (one: Place, other: Place) => JSON.stringify(one) === JSON.stringify(other);
     fc.assert(
       fc.property(place, place, (one, other) => {
@@ -48,7 +48,7 @@ describe('the place of a message inside a Telegram chat', () => {
     expect(placeFields(threadIdOf(one))).toEqual(fields);
   });
 
-  it('[F17] a topic stored by 0.1.0 is still recognized as the same one', () => {
+  it('[F17] recognizes a topic stored by version 0.1.0 as the same topic', () => {
     expect(placeOfThread('7')).toEqual({ kind: 'topic', topic: '7' });
     expect(threadIdOf({ kind: 'topic', topic: '7' })).toBe('7');
     expect(placeOfThread('1')).toEqual({ kind: 'chat' });

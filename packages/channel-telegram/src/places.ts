@@ -5,8 +5,8 @@ import type { WireChat } from './wire-basics.ts';
 /**
  * The place of a message inside a chat. Telegram shows several conversations under one chat id:
  * topics of a forum or of a private chat, the subscribers who write to a channel, and chats that a
- * bot serves for a person's business account or as a guest. The ids of the last two may be those of
- * unrelated chats of the bot.
+ * bot serves for a person's business account or as a guest. The chat ids of the last two kinds may
+ * be identical to those of unrelated chats of the bot.
  */
 export type Place =
   | { readonly kind: 'chat' }
@@ -37,7 +37,7 @@ export function threadIdOf(place: Place): string | undefined {
     case 'chat':
       return undefined;
     case 'topic':
-      // A topic of a private chat may have the number that elsewhere means the general topic.
+      // A topic of a private chat may have the number that means the general topic in forums.
       return place.topic === GENERAL_TOPIC ? `${PREFIXES.topic}${place.topic}` : place.topic;
     case 'subscriber':
       return `${PREFIXES.subscriber}${place.topic}`;
@@ -50,7 +50,7 @@ export function threadIdOf(place: Place): string | undefined {
   }
 }
 
-/** Parses a `chat.threadId` into the place it stands for. */
+/** Parses a `chat.threadId` into a place. */
 export function placeOfThread(threadId: string | undefined): Place {
   if (threadId === undefined || threadId === GENERAL_TOPIC) return CHAT;
   const after = (prefix: string) =>
@@ -88,7 +88,7 @@ export function placeFields(threadId: string | undefined): {
 }
 
 /**
- * The id of a message in its place. Chats of business accounts and of guests are numbered
+ * The id of a message within its place. Chats of business accounts and of guests are numbered
  * separately, and such a chat may have the same id as one of the bot's own chats, so `5` and `5@…`
  * are two messages.
  */
@@ -99,8 +99,8 @@ export function messageIdIn(threadId: string | undefined, number: number | strin
 }
 
 /**
- * Whether a place is in a chat that is not the bot's own, so that its id says nothing about the
- * bot's chats.
+ * Whether a place is in a chat that is not the bot's own; its chat id may be that of an unrelated
+ * chat.
  */
 export function isForeignChat(threadId: string | undefined): boolean {
   const { kind } = placeOfThread(threadId);
@@ -118,10 +118,7 @@ export type Placed = Pick<
   | 'guest_query_id'
 >;
 
-/**
- * The place of a message. Outside forums and private chats with topics, `message_thread_id` only
- * groups replies.
- */
+/** Outside forums and private chats with topics, `message_thread_id` only groups replies. */
 export function placeOfMessage(message: Placed): Place {
   const { chat, business_connection_id: connection, guest_query_id: query } = message;
   if (connection !== undefined) return { kind: 'business', connection };
@@ -155,8 +152,8 @@ export function toChat(message: Placed): Chat {
 }
 
 /**
- * The chat of a message whose place is known from another source, because Telegram does not state
- * it for every message.
+ * The chat of a message whose place comes from another source, because Telegram does not include it
+ * in every message.
  */
 export function chatAt(threadId: string | undefined, { chat }: Placed): Chat {
   const place = placeOfThread(threadId);

@@ -3,7 +3,7 @@ import { plainPartText } from './format.ts';
 import { MAX_TEXT } from './settings.ts';
 
 describe('the text of a part without markup', () => {
-  it('is the plain form when that fits', () => {
+  it('is the plain form if that fits', () => {
     expect(plainPartText({ text: '<b>a</b>', plain: 'a (https://e.org)' })).toBe(
       'a (https://e.org)',
     );

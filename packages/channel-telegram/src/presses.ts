@@ -23,9 +23,9 @@ const MAX_ANSWER = 200;
 
 /**
  * Admits a button press as a message from the person who pressed; rejects when Telegram must
- * deliver it again (D01). The button's progress indicator is removed in any case. A person who is
- * not allowed to decide gets a private notice over the chat, and the buttons of a decided request
- * are removed. Both are best effort: a failure there changes no state.
+ * deliver it again (D01). The button's progress indicator is always removed. A person who is not
+ * allowed to decide gets a private notice over the chat, and the buttons of a decided request are
+ * removed. Both are best effort, because a failure changes no state.
  */
 export async function admitPress(deps: PressDeps, press: WirePress): Promise<void> {
   const message = await pressToInbound(deps, press);
@@ -64,7 +64,7 @@ async function answerPress(
     const telegram = await api.telegram();
     await telegram.answerCbQuery(id, notice?.slice(0, MAX_ANSWER), alert);
   } catch (error) {
-    log.debug({ reason: reasonOf(error) }, 'press of a button not acknowledged');
+    log.debug({ reason: reasonOf(error) }, 'a button press could not be acknowledged');
   }
 }
 
@@ -87,8 +87,8 @@ async function removeButtons({ api, log }: PressDeps, { message, from }: WirePre
 }
 
 /**
- * Converts a button press into a message with the button's data as its text, in the place where the
- * button is; undefined when there is no place or no data.
+ * Converts a button press into a message with the button's data as its text, in the place of the
+ * button; undefined if the place or the data is missing.
  */
 async function pressToInbound(
   deps: PressDeps,
@@ -119,7 +119,7 @@ async function pressToInbound(
 /**
  * The chat of the message above a button. Telegram does not state the topic of a message that is
  * too old, nor whether a message for a single person belongs to that person's conversation or to
- * the group's. In these cases the place is looked up from where the bot sent the message.
+ * the group's. In both cases the place is looked up from where the bot sent the message.
  */
 async function chatOfPress(
   deps: PressDeps,

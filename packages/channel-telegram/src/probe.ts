@@ -76,8 +76,8 @@ const Photos = z.object({
   photos: z.array(z.array(z.object({ file_id: z.string(), width: z.int() }))),
 });
 /**
- * The minimum width, in pixels. The picture is displayed smaller than this; Telegram offers 160,
- * 320 and 640.
+ * The minimum width, in pixels, because the picture is displayed smaller; Telegram offers 160, 320
+ * and 640.
  */
 const WIDE_ENOUGH = 160;
 
@@ -100,8 +100,8 @@ const WebhookInfo = z.object({
 });
 
 /**
- * If a failed webhook call has since been delivered, no updates are pending and the webhook is
- * fine.
+ * If the failed webhook call has since been delivered, no updates are pending and the webhook
+ * works.
  */
 async function webhookWarnings(
   ask: TelegramApi['call'],

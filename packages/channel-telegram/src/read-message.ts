@@ -3,10 +3,10 @@ import { readShown, type Shown } from './shown.ts';
 import type { Answered, BotIdentity, WireMessage } from './wire.ts';
 import type { Origin } from './wire-basics.ts';
 
-/** A message together with facts that several readers need, determined once. */
+/** A message together with facts that several readers need, computed once. */
 export interface ReadMessage {
   readonly message: WireMessage;
-  /** The message that this one replies to, if a person chose it. */
+  /** The message that this one replies to, if a person chose to reply to it. */
   readonly answered: Answered | undefined;
   /** The origin of a forwarded message; undefined when the sender wrote it. */
   readonly origin: Origin | undefined;
@@ -23,7 +23,10 @@ export function readMessage(message: WireMessage, me: BotIdentity): ReadMessage 
   };
 }
 
-/** In a topic every message is marked as a reply to the first one, which nobody chose. */
+/**
+ * In a topic, Telegram marks every message as a reply to the first one, although nobody chose to
+ * reply.
+ */
 function answeredMessage(message: WireMessage): Answered | undefined {
   const answered = message.reply_to_message;
   const isTopicStart =

@@ -9,7 +9,7 @@ import { Point } from './wire-cards.ts';
 export interface RichText {
   readonly text: string;
   readonly media: readonly Media[];
-  /** Whether part of it is marked as somebody else's text. */
+  /** Whether part of the message is marked as another person's text. */
   readonly quotes: boolean;
 }
 
@@ -41,7 +41,7 @@ interface Mentioned {
   readonly name?: string | undefined;
 }
 
-/** More than the deepest nesting of blocks, items and formats that Telegram allows. */
+/** A limit above the deepest nesting of blocks, items and formats that Telegram allows. */
 const MAX_NESTING = 200;
 
 /**
@@ -130,7 +130,7 @@ function blockText(block: Block, seen: Seen, depth: number): string {
   }
 }
 
-/** Kinds of blocks that may be empty. */
+/** Block kinds that may be empty. */
 const WORDLESS: ReadonlySet<string> = new Set(['paragraph', 'footer', 'thinking']);
 
 function itemText(item: Record<string, unknown>, seen: Seen, depth: number): string {
@@ -200,7 +200,8 @@ function buttonText(button: Record<string, unknown>): string {
 }
 
 /**
- * Renders text with nested formats. URLs, people and dates that it hides are spelled out after it.
+ * Renders text with nested formats. URLs, people and dates behind the text are written out after
+ * it.
  */
 function renderInline(rich: unknown, depth = 0): string {
   if (typeof rich === 'string') return rich;

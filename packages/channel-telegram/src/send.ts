@@ -54,7 +54,7 @@ interface SendPartDeps extends SendFileDeps {
 }
 
 /**
- * Sends one part. If a message has grown for it, that message is edited instead.
+ * Sends one part, or edits the message that has grown for it.
  * @throws ChannelError
  */
 export async function sendPart(
@@ -77,8 +77,8 @@ export async function sendPart(
 }
 
 /**
- * Whether an existing message can be edited into this part. An edit notifies nobody and cannot add
- * a file.
+ * Whether an existing message can be edited into the part. An edit notifies nobody and cannot add a
+ * file.
  */
 export function canGrow({ file, body, route }: OutboundPart): boolean {
   const notifies = route.target.mentions === 'live' && /@\w|tg:\/\/user/.test(body.text);
@@ -114,7 +114,7 @@ export async function finishGrown(
 }
 
 /**
- * Deletes the grown message before the part is sent, so that a crash in between leaves no
+ * Deletes the grown message before the part is sent, so that a crash between the two leaves no
  * duplicate.
  */
 async function removeGrown(
@@ -150,8 +150,8 @@ async function sendText(deps: SendDeps, part: OutboundPart, signal: AbortSignal)
 }
 
 /**
- * Chat, topic and the message to quote. In a chat that has moved, the question has a different
- * number. An answer to an ephemeral message goes only to its sender.
+ * The chat, the topic and the message to quote. In a chat that has moved, the question has a
+ * different number. An answer to an ephemeral message goes only to its sender.
  */
 function destinationOf(
   { moved }: Pick<SendDeps, 'moved'>,
@@ -170,14 +170,13 @@ function destinationOf(
   return { chat_id: chatId, ...placeFields(route.threadId), ...replyTo(quoted) };
 }
 
-/** The parse mode of an attempt. */
 function markupOf({ html }: Attempt): { parse_mode?: 'HTML' } {
   return html ? { parse_mode: 'HTML' } : {};
 }
 
 /**
- * Sends one message. A refusal that another form avoids leads to another attempt, which cannot
- * create a duplicate because Telegram sent nothing. Throws only `ChannelError`.
+ * Sends one message; after a refusal that another form avoids, it is tried again, which cannot
+ * create a duplicate because Telegram sent nothing. Rejects only with a `ChannelError`.
  */
 async function sendCall(
   { api, moved, note, onStart }: SendDeps,
@@ -217,7 +216,7 @@ async function sendCall(
 
 /**
  * Rate limits and refused tokens affect the whole connection. Any other refusal is final for this
- * answer, but does not affect its group.
+ * private answer, but does not affect its group.
  */
 function notShownAlone(
   failure: Extract<CallFailure, { readonly kind: 'refused' }>,
@@ -246,8 +245,8 @@ const FILE_SENT = 'file-sent';
 
 /**
  * Sends a file with the text of its part as the caption. A text too long for a caption follows as a
- * separate message. In between, the file is recorded as sent, so that it is not sent twice when the
- * text has to wait or is retried. Throws only `ChannelError`.
+ * separate message. The file is recorded as sent before the text follows, so that it is not sent
+ * twice if the text is delayed or retried. Rejects only with a `ChannelError`.
  */
 async function sendFile(
   deps: SendFileDeps,
@@ -287,7 +286,7 @@ async function sendFirst(
   }
 }
 
-/** Deletes the record of a sent file. If that fails, it leaves a row that is never read again. */
+/** Deletes the record of a sent file. If that fails, a row remains that is never read again. */
 async function removeSentFileNote(
   { values, note }: SendFileDeps,
   part: OutboundPart,

@@ -24,7 +24,7 @@ export function messageSender(message: WireMessage, me: BotIdentity): Sender {
   return { ...sender, name: author_signature ?? sender.name, isBot: hasNoAuthor };
 }
 
-/** A person who is known only by the chat they write as. */
+/** A sender who is known only by the chat they write as. */
 export function chatSender({ id, title = '' }: WireChat): Sender {
   return { id: String(id), name: title, isBot: false };
 }

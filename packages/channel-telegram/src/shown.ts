@@ -27,7 +27,7 @@ export type Showing = Cards &
 
 /** The visible content of a message, apart from its files. */
 export interface Shown {
-  /** The typed text: that of the message, its caption, or that of a formatted message. */
+  /** The typed text of a message: its text, its caption, or the text of a formatted message. */
   readonly words: string;
   readonly cards: readonly string[];
   /** The name of unreadable content, with its article. */
@@ -92,8 +92,8 @@ const LABELS: Readonly<Record<Attachment['kind'], string>> = {
 };
 
 /**
- * The visible text of a message that was replied to or quoted. If it has no text, the kinds of its
- * files are named, or its content is stated to be unknown.
+ * The visible text of a message that was replied to or quoted. A message without text is described
+ * by the kinds of its files, or as having unknown content.
  */
 export function textOfQuoted(message: Showing | Answered, me?: BotIdentity): string {
   const { words, cards, unread } = readShown(message, me);

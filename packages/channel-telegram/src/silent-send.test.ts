@@ -48,7 +48,7 @@ describe('sending to Telegram', () => {
     ['a text', 'sendMessage', TEXT],
     ['a file', 'sendDocument', FILE],
   ])(
-    '[D13] of %s has an unknown outcome once no byte moves on its connection',
+    '[D13] reports an unknown outcome for %s once no byte moves on its connection',
     async (_what, method, payload) => {
       const api = await apiThat(() => {});
       const sending = api.send(method, payload, new AbortController().signal);
@@ -69,7 +69,7 @@ describe('sending to Telegram', () => {
     expect(await api.send('sendMessage', TEXT, new AbortController().signal)).toBe('7');
   });
 
-  it('[D13] is confirmed by a response that arrived while the whole process was suspended', async () => {
+  it('[D13] accepts a response that arrived while the process was suspended', async () => {
     const api = await apiThat((response) => {
       response.setHeader('content-type', 'application/json').end(SENT);
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SILENT_MS * 2);
@@ -77,7 +77,7 @@ describe('sending to Telegram', () => {
     expect(await api.send('sendMessage', TEXT, new AbortController().signal)).toBe('7');
   });
 
-  it('[D13] passes its connection on to the next call without the idle limit', async () => {
+  it('[D13] hands its connection to the next call without the idle limit', async () => {
     let calls = 0;
     const api = await apiThat(async (response) => {
       calls += 1;

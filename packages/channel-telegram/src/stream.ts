@@ -71,7 +71,7 @@ export function createDrafts(deps: DraftsDeps): Drafts {
     async finish(turnId) {
       state.over.set(turnId, true);
       await underWay.get(turnId)?.catch((error: unknown) => {
-        log.debug({ turn: turnId, reason: reasonOf(error) }, 'last draft not shown');
+        log.debug({ turn: turnId, reason: reasonOf(error) }, 'a draft could not be shown');
       });
     },
     stopped(draftId) {
@@ -84,7 +84,7 @@ function isStopped({ stopped }: DraftState, turnId: string): boolean {
   return stopped.has(draftId(turnId));
 }
 
-/** What is known from earlier drafts. */
+/** State from earlier drafts. */
 interface DraftState {
   /** Whether the server supports drafts. */
   known: boolean;
@@ -147,12 +147,15 @@ function isPrivate(chatId: string): boolean {
   return !chatId.startsWith('-');
 }
 
-/** A non-zero draft id. All updates of a turn share it, so that they replace each other. */
+/**
+ * A draft id, which must not be zero. All updates of a turn share it, so that they replace each
+ * other.
+ */
 function draftId(turnId: string): number {
   return (createHash('sha256').update(turnId).digest().readUInt32BE() >>> 1) + 1;
 }
 
-/** Telegram shows "typing" for 5 s. In ms. */
+/** Telegram shows "typing" for 5 s, so this interval (ms) is shorter. */
 const REPEAT_MS = 4_000;
 /** The maximum number of forums that are remembered. */
 const REMEMBERED_FORUMS = 10_000;
@@ -165,9 +168,8 @@ export interface Typing {
 }
 
 /**
- * Creates the typing indicator. In the general topic of a forum "typing" is shown only with the
- * topic number 1, although messages with that number are refused. Only a forum's messages reveal
- * that a chat is a forum.
+ * In the general topic of a forum "typing" is shown only with the topic number 1, although messages
+ * with that number are refused. Only a forum's messages reveal that a chat is a forum.
  */
 export function createTyping(api: Pick<TelegramApi, 'call'>, stopping: AbortSignal): Typing {
   const forums = new Set<string>();
@@ -175,8 +177,8 @@ export function createTyping(api: Pick<TelegramApi, 'call'>, stopping: AbortSign
     repeatMs: REPEAT_MS,
     async show(address) {
       const { chatId, threadId } = address;
-      // Telegram shows it neither in direct messages of a channel nor for a guest. In a group
-      // everyone would see that one person is being answered.
+      // Telegram shows typing neither in a channel's direct messages nor to a guest. In a group, a
+      // typing indicator would show everyone that one person is being answered.
       const { kind } = placeOfThread(threadId);
       if (kind === 'subscriber' || kind === 'guest' || isAlone(address)) return;
       const isForum = kind !== 'business' && forums.has(chatId);

@@ -8,8 +8,8 @@ export interface Marked {
 }
 
 /**
- * The text as the agent reads it, starting at an offset. Text that hides a URL, a person or a date
- * is followed by what it hides; everything else stays as written.
+ * The text as the agent reads it, starting at an offset. Text with a URL, a person or a date behind
+ * it is followed by the hidden target; everything else stays as written.
  */
 export function spellOutHidden({ text, entities }: Marked, from = 0, me?: BotIdentity): string {
   let read = text;

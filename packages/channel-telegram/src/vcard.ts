@@ -1,4 +1,4 @@
-/** The fields of a vCard besides name, number and picture, in the order they are shown. */
+/** The vCard fields besides name, number and picture, in display order. */
 const SHOWN: ReadonlyMap<string, string> = new Map([
   ['TEL', 'phone'],
   ['EMAIL', 'email'],

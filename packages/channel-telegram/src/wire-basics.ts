@@ -14,11 +14,11 @@ const file = { file_id: z.string().min(1).max(4_096), file_size: Size };
 const described = { ...file, mime_type: Text, file_name: Text };
 const Described = z.object(described);
 
-/** One size of a picture. Telegram sends several. */
+/** One of the available sizes of a picture. Telegram sends several sizes of each picture. */
 const PhotoSize = z.object({ ...file, width: z.int().catch(0), height: z.int().catch(0) });
 export type PhotoSize = z.infer<typeof PhotoSize>;
 
-/** A file inside a message, as far as Parley reads it. Sizes in bytes. */
+/** A file inside a message, as far as Parley reads it. File sizes are in bytes. */
 export type DescribedFile = z.infer<typeof Described>;
 
 const Audio = z.object({ ...described, performer: Text, title: Text });
@@ -88,7 +88,7 @@ export type Origin = z.infer<typeof Origin>;
 
 const Entity = z.object({
   type: z.string(),
-  /** In UTF-16 units, like `length`. */
+  /** An offset in UTF-16 units, like `length`. */
   offset: z.int(),
   length: z.int(),
   user: lenient(User),

@@ -7,9 +7,9 @@ export const Point = z.object({
   longitude: z.number(),
   /** How long a live location is updated, in seconds. */
   live_period: lenient(z.number()),
-  /** In degrees. */
+  /** An angle in degrees. */
   heading: lenient(z.number()),
-  /** In meters. */
+  /** A distance in meters. */
   proximity_alert_radius: lenient(z.number()),
 });
 export type Point = z.infer<typeof Point>;
@@ -75,7 +75,7 @@ export type Contact = z.infer<typeof Contact>;
 
 const Giveaway = z.object({
   chats: lenientList(WireChat),
-  /** In seconds since 1970. */
+  /** A Unix time in seconds. */
   winners_selection_date: lenient(z.number()),
   winner_count: lenient(z.int()),
   prize_description: Text,

@@ -17,7 +17,7 @@ const content = {
   entities: Entities.default([]),
   caption: Text,
   caption_entities: Entities.default([]),
-  /** Parsed only where it is needed, since few messages have one. */
+  /** A raw value that is parsed only where needed, because few messages have one. */
   rich_message: z.unknown().optional(),
   ...mediaFields,
   ...cardFields,
@@ -50,7 +50,7 @@ const LAST_DATE = 8_640_000_000_000;
 
 const ConnectionId = z.string().min(1).max(200);
 
-/** The fields that determine a message's place in its chat. */
+/** The fields that determine the place of a message in its chat. */
 const place = {
   message_thread_id: z.int().optional(),
   is_topic_message: z.boolean().optional(),
@@ -67,7 +67,7 @@ const place = {
 export const WireMessage = z.looseObject({
   ...content,
   ...place,
-  /** Seconds since 1970. */
+  /** A Unix time in seconds. */
   date: z.int().nonnegative().max(LAST_DATE).catch(0),
   chat: WireChat,
   forum_topic_edited: Topic,
@@ -91,7 +91,7 @@ export const WireMessage = z.looseObject({
 });
 export type WireMessage = z.infer<typeof WireMessage>;
 
-/** A button press. The message with the button has the date 0 when it is too old. */
+/** The message with the button has the date 0 when it is too old. */
 export const WirePress = z.object({
   id: z.string().min(1),
   from: User,
@@ -179,7 +179,7 @@ export const UPDATE_KINDS = [
   'callback_query',
   'my_chat_member',
   'stopped_message_generation',
-  // Telegram sends these for groups only where the bot is an administrator.
+  // Telegram sends these updates for groups only where the bot is an administrator.
   'message_reaction',
 ] as const;
 export type UpdateKind = (typeof UPDATE_KINDS)[number];

@@ -45,7 +45,7 @@ export function createMessageReaders(
     me: BotIdentity,
     then: (inbound: InboundMessage) => Promise<unknown>,
   ): Promise<void> => {
-    // Messages in other chats are numbered separately.
+    // Chats of business accounts and guests number their messages separately.
     if (!isForeignChat(threadIdOf(placeOfMessage(message)))) seen(message);
     await admitMove(deps, message);
     const reason = ignoredReason(message);
@@ -103,9 +103,12 @@ async function admitMove(
   const from = String(migrate_from_chat_id ?? chat.id);
   const to = String(migrate_to_chat_id ?? chat.id);
   if (from === to) return;
-  // A refused send may have reported the move already.
+  // A refused send may already have reported the move.
   if (await moved.note(from, to)) {
-    log.info({ chat: from, now: to }, 'a group became a supergroup; it keeps its first id here');
+    log.info(
+      { chat: from, now: to },
+      'a group became a supergroup; it keeps its original id in Parley',
+    );
   }
   await notifyOwner(`moved ${from}`, moveText(chat.title, from, to));
 }

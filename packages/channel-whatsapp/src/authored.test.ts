@@ -32,11 +32,12 @@ function inbound(content: proto.IMessage, chat: string): InboundMessage {
   return read.message;
 }
 
-describe('the content that the sender of a WhatsApp message typed or spoke', () => {
+describe('authored content of a WhatsApp message', () => {
   it.each<[what: string, proto.IMessage, authored: Authored, outside: boolean, chat?: string]>([
     ['a text', { conversation: 'hi' }, { text: true }, false],
     [
-      // The title comes from the page, or is whatever the sender's app claims.
+      // The preview's title comes from the page, or from the sender's app, which may write
+      // anything.
       'a text with a link and its preview',
       { extendedTextMessage: { text: 'hi', title: 'x' } },
       { text: true },

@@ -40,8 +40,8 @@ interface ConnectionDeps extends ChannelEnv {
   /** Called when the socket is connected and linked. */
   readonly onOpen: (socket: WASocket) => void;
   /**
-   * Resolves when a closed socket has finished decrypting. Two sockets with the same state would
-   * corrupt it.
+   * Resolves when a closed socket has finished decrypting, because two sockets with the same state
+   * would corrupt it.
    */
   readonly settled: () => Promise<void>;
   readonly values: AdapterValues;
@@ -71,7 +71,7 @@ export class Connection {
   #creds: AuthenticationCreds | undefined;
   #socket: WASocket | undefined;
   #isOpen = false;
-  /** The socket that has requested a pairing code to type. */
+  /** The socket that requested the current pairing code. */
   #asked: WASocket | undefined;
   /** Closes the current socket. */
   #end: ((error: Error | undefined) => void) | undefined;
@@ -94,8 +94,8 @@ export class Connection {
   }
 
   /**
-   * Closes the socket immediately, so that it sends nothing more. Another one follows unless this
-   * is fatal.
+   * Closes the socket immediately, so that it sends nothing more. Another connection follows unless
+   * the failure is fatal.
    */
   breakOff(reason: unknown): void {
     if (reason instanceof WhatsAppError) this.#fatal = reason;
@@ -139,7 +139,7 @@ export class Connection {
       const reason = withoutNumbers(error?.message ?? 'the connection ended');
       resolve({ code: baileysCode(error, 'status'), reason, lasted: monotonic() - startedAt });
     };
-    // Baileys waits until the other side has closed too, which may never happen.
+    // Baileys waits until the peer has closed as well, which may never happen.
     const end = (error: Error | undefined) => {
       void socket.end(error);
       ended(error);
@@ -161,10 +161,7 @@ export class Connection {
     return promise;
   }
 
-  /**
-   * Shows a code. QR codes are replaced periodically; a code to type is requested once per
-   * connection.
-   */
+  /** QR codes are replaced periodically; a code to type is requested once per connection. */
   #showCode(socket: WASocket, code: string): void {
     const { phone, report } = this.#deps;
     if (phone === undefined) report({ kind: 'pairing', code, how: 'scan' });
@@ -205,8 +202,8 @@ export class Connection {
 }
 
 /**
- * When Baileys requests a code to type it records the number as linked, and would log in with that
- * number.
+ * When Baileys requests a code to type, it records the number as linked and would log in with that
+ * number next time.
  */
 function withoutGuess(creds: AuthenticationCreds): AuthenticationCreds {
   if (creds.account !== undefined) return creds;
@@ -215,9 +212,9 @@ function withoutGuess(creds: AuthenticationCreds): AuthenticationCreds {
 }
 
 /**
- * Requests a code to type on the phone with this number. It is valid as long as the connection,
- * which WhatsApp closes after about three minutes. Baileys does not read the server's response, so
- * a refusal closes the connection here.
+ * Requests a code to type on the phone with this number. The code is valid for the lifetime of the
+ * connection, which WhatsApp closes after about three minutes. Baileys ignores the server's
+ * response, so a refusal closes the connection here.
  */
 async function askForCode(
   { ws, requestPairingCode, end }: WASocket,
@@ -246,7 +243,7 @@ interface SocketParts {
 const Version = z.tuple([z.coerce.number(), z.coerce.number(), z.coerce.number()]);
 
 /**
- * Creates a Baileys socket with our stores and our decryption. The account does not appear as
+ * Creates a Baileys socket with Parley's stores and decryption. The account does not appear as
  * online (otherwise the phone would not ring), and messages outside chats are ignored.
  */
 export function openSocket(parts: SocketParts, creds: AuthenticationCreds): WASocket {
@@ -289,10 +286,11 @@ function breakOff(socket: WASocket): (reason: unknown) => void {
 type Wire = WASocket['ws'];
 
 /**
- * Works around two defects of Baileys. It keeps only offline messages in order: a later message
- * overtakes them, and a known sender's message overtakes one whose sender must be looked up. Here
- * all messages go through the offline queue. In addition, bytes that it cannot decrypt cause an
- * unhandled rejection, which would crash the process; here they close the connection.
+ * Works around two defects of Baileys. Baileys keeps only offline messages in order: a later
+ * message overtakes them, and a known sender's message overtakes one whose sender must be looked
+ * up. Here, all messages go through the offline queue. In addition, bytes that Baileys cannot
+ * decrypt cause an unhandled rejection, which would crash the process; here they close the
+ * connection.
  */
 function orderSocket(
   ws: Wire,
@@ -333,7 +331,7 @@ function wrapListeners<Value>(
 /**
  * The QR code to scan with the phone, as a picture for the owner's web page: `code.svg` below the
  * account's path, which only the owner may request. The code is a secret, so the picture is not
- * stored, and it no longer exists once the account is linked.
+ * stored and is removed once the account is linked.
  */
 export class PairingCode implements HttpCapability {
   #code: string | undefined;
@@ -356,7 +354,6 @@ export class PairingCode implements HttpCapability {
   }
 }
 
-/** The environment, which tests replace. */
 export interface WhatsAppEnv extends ChannelEnv {
   /** The deadline for the server's acknowledgment of a message, in ms. */
   readonly ackTimeoutMs: number;

@@ -24,21 +24,20 @@ import {
 
 /** A decrypted message with its envelope. */
 export interface RawMessage {
-  /** A person or a group; anything else is ignored. */
+  /** The person or group that the message came from; anything else is ignored. */
   readonly chat: string;
   readonly id: string;
-  /** The group member who sent it, according to the envelope. */
+  /** The group member who sent the message, according to the envelope. */
   readonly participant?: string | undefined;
-  /** All known ids of the sender. */
   readonly from: PersonIds;
   /** The sender's own display name. */
   readonly name: string;
-  /** Seconds since 1970. */
+  /** A Unix time in seconds. */
   readonly time: number;
   readonly content: proto.IMessage;
-  /** A name for its content, with an article, if the content cannot be read. */
+  /** A name with an article for content that cannot be read. */
   readonly unread?: string | undefined;
-  /** Set when it is not an actual WhatsApp message and cannot be marked as read, such as a call. */
+  /** Set for events that are not WhatsApp messages and cannot be marked as read, such as a call. */
   readonly isNotice?: true;
 }
 
@@ -71,7 +70,7 @@ export function isForUs({ chat, from }: RawMessage, me: PersonIds): boolean {
 }
 
 /**
- * The chat id as the core uses it. A person is one chat, whichever of their ids the message has.
+ * The chat id as the core uses it; a person is one chat, whichever of their ids the message has.
  */
 export function chatIdOf(chat: string, sender: string): string {
   return isGroup(chat) ? chat : sender;
@@ -97,7 +96,7 @@ export function peopleIn(message: RawMessage): string[] {
 
 /**
  * The maximum number of people whose number is looked up for one message. The largest groups have
- * four times as many members.
+ * four times this number of members.
  */
 const MAX_NAMED = 256;
 
@@ -194,8 +193,8 @@ export function toReaction(
     ...placeAndSender(message, known),
     messageId: reaction.key?.id,
     emojis: reaction.text ? [reaction.text.slice(0, MAX_EMOJI).toWellFormed()] : [],
-    // The server's time has a resolution of one second. The sender's clock orders reactions within
-    // the same second.
+    // The server's time has a resolution of one second, so the sender's clock orders reactions
+    // within a second.
     sentAt: message.time * 1000 + (Math.abs(Number(reaction.senderTimestampMs ?? 0)) % 1000),
   });
   return checked.success ? checked.data : undefined;
@@ -223,8 +222,8 @@ function placeAndSender(
 }
 
 /**
- * Applies an edited text to a message. Everything the edit does not contain is kept, above all
- * files.
+ * Applies an edited text to a message. Everything that the edit does not contain is kept,
+ * especially files.
  */
 export function withEdit(
   old: InboundMessage,
@@ -234,8 +233,8 @@ export function withEdit(
   const look = readMessage(content, { chat: old.chat.id, id: old.messageId });
   const shown = look.kind === 'shown' ? look.shown : undefined;
   const words = shown === undefined ? '' : wordsWithOrigin(shown, known);
-  // An edit contains a caption without its file. The original message has the file if it could be
-  // read.
+  // An edit contains a caption without its file. The file comes from the original message, if it
+  // could be read.
   const isNamed = shown !== undefined && old.attachments === undefined;
   const text = isNamed ? withUnreadNames(words, shown, old.chat.type) : words;
   if (text === '' && old.attachments === undefined) return undefined;
@@ -258,8 +257,8 @@ function authoredAfterEdit(
 }
 
 /**
- * The text that the sender typed or spoke. A quotation counts if it is their own text, or in a
- * direct chat ours; the recording of a quoted message never counts as spoken.
+ * The text that the sender typed or spoke. A quotation counts if it is the sender's own text, or in
+ * a direct chat the account's; the recording of a quoted message never counts as spoken.
  */
 function findAuthored(
   { isTyped, unread, context, files }: Shown,
@@ -284,7 +283,7 @@ function mediaLocation({ chat, id, from }: RawMessage) {
   return isGroup(chat) && sender !== undefined ? { chat, id, writer: sender } : { chat, id };
 }
 
-/** The person's other id, as a username. */
+/** The sender's other id, as a username. */
 function otherName({ from }: RawMessage, sender: string): { readonly username?: string } {
   const other = sender === from.lid ? from.pn : from.lid;
   return other === undefined ? {} : { username: publicId(other) };
@@ -317,7 +316,7 @@ export function changeIn(wrapped: proto.IMessage): Change | undefined {
   const protocol = unwrap(wrapped).content.protocolMessage;
   if (!protocol) return undefined;
   const { REVOKE, MESSAGE_EDIT, EPHEMERAL_SETTING } = proto.Message.ProtocolMessage.Type;
-  // The number 0, which means a deletion, is omitted on the wire.
+  // The number 0, which means a deletion, is omitted in the encoding.
   const type = protocol.type ?? REVOKE;
   if (type === EPHEMERAL_SETTING) {
     return { kind: 'expiration', seconds: protocol.ephemeralExpiration ?? 0 };

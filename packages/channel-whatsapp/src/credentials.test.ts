@@ -63,7 +63,7 @@ describe('the stored link to WhatsApp', () => {
     expect(await keys.get('session', ['a.0'])).toEqual({});
   });
 
-  it('writes all kinds of one change in a single call', async () => {
+  it('writes all keys of one change in a single call', async () => {
     const { values } = scene();
     const written: number[] = [];
     const keys = keyStore(

@@ -31,8 +31,8 @@ export async function loadCredentials(values: AdapterValues): Promise<Authentica
 /**
  * Wraps values so that the first failed read or write closes the connection. Baileys acknowledges
  * with an error what it could not process without a key, and WhatsApp drops everything that was
- * acknowledged. That could be a message that is not in the database, or a phone's request to resend
- * an answer.
+ * acknowledged. The unprocessed stanza could be a message that is not in the database, or a phone's
+ * request to resend an answer.
  */
 export function endingOnFailure(
   values: AdapterValues,
@@ -53,7 +53,6 @@ export function endingOnFailure(
   };
 }
 
-/** Stores the current credentials. */
 export async function saveCredentials(
   values: AdapterValues,
   creds: AuthenticationCreds,

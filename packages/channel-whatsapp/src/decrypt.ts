@@ -16,7 +16,7 @@ export type Envelope = BinaryNode['attrs'];
 
 interface DecryptDeps {
   /**
-   * Resolves once the message is durable or refused permanently; rejects when it must be delivered
+   * Resolves once the message is durable or refused permanently; rejects if it must be delivered
    * again.
    */
   readonly admit: (
@@ -30,28 +30,29 @@ interface DecryptDeps {
    */
   readonly unreadable: (envelope: Envelope, known: Repository['lidMapping']) => void;
   /**
-   * Called when a decrypted message could not be stored, so that no acknowledgment is sent any
-   * more.
+   * Called when a decrypted message could not be stored, so that no further acknowledgment is sent.
    */
   readonly breakOff: (reason: unknown) => void;
 }
 
-/** The number of decrypted messages kept in memory. A redelivered message is among the newest. */
+/** The number of decrypted messages kept in memory. A redelivered message is among the latest. */
 const REMEMBERED = 500;
 
 /**
- * No message is lost between Baileys and the core (D01). Baileys saves the session that decrypted a
- * message, confirms the message, and only then emits it, through a buffer that is lost with the
- * connection. Here a message is admitted while it is being decrypted, before the session is saved:
+ * Prevents the loss of messages between Baileys and the core (D01). Baileys saves the session that
+ * decrypted a message, confirms the message, and only then emits it, through a buffer that is lost
+ * with the connection. Here, a message is admitted while it is being decrypted, before the session
+ * is saved.
  *
  *     decrypt → admit (durable) → save session → Baileys confirms
  *
- * A failure before the save leaves the session unchanged, so that the message can be decrypted when it is
- * delivered again; after a later failure it is stored already. When admitting fails the connection ends,
- * because Baileys would answer with an error, and WhatsApp drops what was answered.
+ * A failure before the save leaves the session unchanged, so that the message can be decrypted when
+ * it is delivered again; after a later failure, the message is already stored. When admitting fails
+ * the connection ends, because Baileys would answer with an error, and WhatsApp drops what was
+ * answered.
  *
- * A message delivered again over a new connection is decrypted from memory; after a restart Baileys asks
- * the sender for it again, and the core recognizes the duplicate by its id.
+ * A message that is delivered again over a new connection is decrypted from memory. After a
+ * restart, Baileys asks the sender for it again, and the core recognizes the duplicate by its id.
  */
 export class EncryptedMessages {
   readonly #envelopes = new WeakMap<Uint8Array, Envelope>();
@@ -63,7 +64,10 @@ export class EncryptedMessages {
     this.#deps = deps;
   }
 
-  /** Records the attributes of a stanza. It must be called before Baileys decrypts its contents. */
+  /**
+   * Records the attributes of a stanza. The attributes must be recorded before Baileys decrypts the
+   * contents.
+   */
   note({ attrs, content }: BinaryNode): void {
     if (!Array.isArray(content)) return;
     for (const { tag, content: encrypted } of content) {
@@ -76,7 +80,7 @@ export class EncryptedMessages {
     await Promise.allSettled(this.#inProgress);
   }
 
-  /** Wraps Baileys' decryption with ours. */
+  /** Wraps Baileys' decryption, so that messages are admitted inside its transaction. */
   wrap(makeRepository: MakeRepository): MakeRepository {
     return (auth, logger, numbersToLids) => {
       const repository = makeRepository(auth, logger, numbersToLids);
@@ -198,16 +202,16 @@ export function keepUnused(before: Sessions, after: Sessions): Sessions {
 /** Baileys' encryption and decryption. */
 type Repository = ReturnType<SocketConfig['makeSignalRepository']>;
 
-/** A single lock for all sessions, because one person may have them under two addresses. */
+/** A single lock for all sessions, because one person may have sessions under two addresses. */
 const SESSIONS = 'sessions';
 
 /**
  * Stores a session before the message it encrypted is sent, and changes sessions one at a time.
  * Baileys encrypts in a transaction that completes when the message is sent. A crash before that
  * loses a session that the other phone uses from then on, and of two writers the later one
- * overwrites the session of a message that was decrypted in the meantime. After either, no message
- * from that person can be decrypted. Here each encryption has its own transaction, under the same
- * lock as decryption.
+ * overwrites the session of a message that was decrypted in the meantime. In either case, no
+ * further message from that person can be decrypted. Here, each encryption has its own transaction,
+ * under the same lock as decryption.
  */
 function storeSessionFirst(
   repository: Repository,

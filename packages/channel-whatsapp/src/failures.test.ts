@@ -16,11 +16,11 @@ describe('after a connection was closed', () => {
     [405, { kind: 'give-up', forget: false }],
     [411, { kind: 'give-up', forget: false }],
     [440, { kind: 'give-up', forget: false }],
-  ])('%s leads to %o', (code, decision) => {
+  ])('handles close code %s with %o', (code, decision) => {
     expect(afterConnectionFailure({ ...first, code }, 0)).toMatchObject(decision);
   });
 
-  it('doubles the wait each time, up to a minute, less a random share', () => {
+  it('doubles the wait after each failure, up to a minute, minus a random share', () => {
     const waits = (random: number) =>
       [0, 1, 2, 5, 9, 5_000].map((failures) =>
         afterConnectionFailure({ ...first, code: 503, failures }, random),

@@ -8,7 +8,7 @@ type WhatsAppErrorCode =
   /** Credentials or keys in the database cannot be read. */
   'whatsapp-state-damaged';
 
-/** An error of this package; the message says what to do. */
+/** An error in this package; the message says what to do. */
 export class WhatsAppError extends ParleyError {
   constructor(code: WhatsAppErrorCode, message: string, cause?: unknown) {
     super({ code, message, retryable: false, cause });
@@ -25,8 +25,8 @@ const Boom = z.object({
 });
 
 /**
- * The code in a Baileys error: `status` is why a connection ended, `data` the server's response to
- * a request.
+ * The code in a Baileys error: `status` is the reason for the end of a connection, `data` the
+ * server's response to a request.
  */
 export function baileysCode(thrown: unknown, where: 'status' | 'data'): number | undefined {
   const boom = Boom.safeParse(thrown);
@@ -36,8 +36,8 @@ export function baileysCode(thrown: unknown, where: 'status' | 'data'): number |
 }
 
 /**
- * The wait after too many messages, for which WhatsApp states no time, in ms. It has blocked
- * accounts that continued.
+ * The wait after too many messages, in ms; WhatsApp states no time, and has blocked accounts that
+ * continued.
  */
 const SLOW_DOWN_MS = 60_000;
 
@@ -45,9 +45,9 @@ const SLOW_DOWN_MS = 60_000;
 export type SendFailure =
   /** The server answered with an error and did not deliver the message. */
   | { readonly kind: 'refused'; readonly code: number }
-  /** There is no connection. */
+  /** There is no connection to WhatsApp. */
   | { readonly kind: 'away' }
-  /** The message was not sent: the connection was lost, or a request before it failed. */
+  /** The message was not sent, because the connection was lost or a preceding request failed. */
   | { readonly kind: 'not-sent'; readonly reason: string }
   /** The message was sent, but no response arrived. */
   | { readonly kind: 'unanswered'; readonly reason: string };
@@ -117,11 +117,10 @@ function refusalMeaning(code: number): [ChannelFailure, string] {
 }
 
 /**
- * `forget` means that WhatsApp has removed the link, so that the credentials must be deleted too.
+ * `forget` means that WhatsApp has removed the link, so the credentials must be deleted as well.
  */
 type AfterClose = AfterConnectionFailure & { readonly forget?: boolean };
 
-/** Why a connection was closed. */
 interface Closing {
   /** The code from WhatsApp or Baileys; undefined when there is none. */
   readonly code: number | undefined;
@@ -132,7 +131,7 @@ interface Closing {
   readonly brokenSessions: number;
 }
 
-/** The number of consecutive 500s that indicates a broken session. */
+/** The number of consecutive 500 errors that indicates a broken session. */
 const BROKEN_SESSION_LIMIT = 5;
 const RELINK = `Link it with the phone again: ${RECONNECT}, and scan or type the new code with the phone.`;
 

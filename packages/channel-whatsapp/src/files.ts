@@ -13,7 +13,7 @@ import { isLoopbackUrl } from './settings.ts';
 
 /**
  * The maximum file size, in bytes. WhatsApp's apps limit pictures, videos and recordings to 100 MB;
- * larger documents stay on the phone.
+ * larger documents are not downloaded.
  */
 const LARGEST_BYTES = 100 * 1024 * 1024;
 
@@ -26,7 +26,7 @@ interface FilesDeps {
   readonly patienceMs: number;
 }
 
-/** Downloads files. If WhatsApp has deleted one, the phone is asked to upload it again. */
+/** If WhatsApp has deleted a file, the phone is asked to upload it again. */
 export function createFiles(deps: FilesDeps): FilesCapability {
   return {
     maxBytes: LARGEST_BYTES,
@@ -44,7 +44,7 @@ export function createFiles(deps: FilesDeps): FilesCapability {
   };
 }
 
-/** Returns the URL under which the phone has uploaded the file again. */
+/** Returns the URL to which the phone has uploaded the file again. */
 async function requestReupload(
   { socket: open, patienceMs }: FilesDeps,
   ref: MediaRef,
@@ -95,7 +95,7 @@ function fileGoneError(cause?: unknown): ChannelError {
 
 /**
  * The length of the MAC at the end of an encrypted file, in bytes. The MAC is not checked, because
- * the hash in the message proves more.
+ * the hash in the message is a stronger proof.
  */
 const MAC_BYTES = 10;
 /** An encrypted file is longer than its content by the MAC and at most one block of padding. */
@@ -112,7 +112,7 @@ interface FetchTerms {
   readonly signal: AbortSignal;
 }
 
-/** The encrypted bytes, or the fact that WhatsApp has deleted them. */
+/** The encrypted bytes, or the fact that WhatsApp has deleted the file. */
 type EncryptedFile =
   | { readonly kind: 'encrypted'; readonly bytes: Uint8Array }
   | { readonly kind: 'gone' };
@@ -199,7 +199,7 @@ function fileRefusedError(why: string): ChannelError {
 }
 
 function fileChangedError(): ChannelError {
-  return fileRefusedError('it is not the one that was sent');
+  return fileRefusedError('its hash does not match the message');
 }
 
 function unreachedError(thrown: unknown): ChannelError {
@@ -212,7 +212,7 @@ function unreachedError(thrown: unknown): ChannelError {
 const OWN_HOSTS = '.whatsapp.net';
 
 /**
- * The URL of a file if it may be requested. The sender chooses it and could make the bot send
+ * The URL of a file if it may be requested. The sender chooses the URL and could make the bot send
  * requests inside its own network. Only https and WhatsApp's own hosts are allowed, and loopback
  * for an account whose `server` is on loopback, as in tests.
  */

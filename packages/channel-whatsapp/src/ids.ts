@@ -38,7 +38,7 @@ const person: IdForm = {
   },
 };
 
-/** A direct chat has the full JID of its person. */
+/** The id of a direct chat is the full JID of the person. */
 const direct: IdForm = {
   ...person,
   normalize(written) {
@@ -59,11 +59,11 @@ const group: IdForm = {
   normalize(written) {
     const bare = trimCopiedId(written).toLowerCase();
     const [, id, domain] = /^(\d+(?:-\d+)?)(@g\.us)?$/.exec(bare) ?? [];
-    // Without the domain, an id is accepted only if it cannot be a person's number.
+    // Without its domain, an id is accepted only if it cannot be a person's number.
     const isGroup = domain !== undefined || /^(?:\d+-\d{10}|120363\d{12,})$/.test(id ?? '');
     return id !== undefined && isGroup ? `${id}@g.us` : null;
   },
 };
 
-/** The forms of WhatsApp's ids. WhatsApp has no roles and no threads. */
+/** The formats of WhatsApp's ids. WhatsApp has no roles and no threads. */
 export const WHATSAPP_IDS: ChannelIds = { person, group, direct, role: null, thread: null };

@@ -15,8 +15,8 @@ export type { WhatsAppEnv } from './connection.ts';
 type ConnectWhatsApp = (context: ChannelContext<unknown>, env?: WhatsAppEnv) => ChannelAdapter;
 
 /**
- * The WhatsApp channel, which runs as a linked device. This import loads only the settings schema;
- * `load` loads Baileys.
+ * Defines the WhatsApp channel, which runs as a linked device. Importing this module loads only the
+ * settings schema; `load` loads Baileys.
  */
 export const whatsapp = withOptionalLibrary(
   {
@@ -31,7 +31,7 @@ export const whatsapp = withOptionalLibrary(
       return probeWhatsApp(env);
     },
     async load(): Promise<ConnectWhatsApp> {
-      // This must run before the import, because libsignal prints private keys.
+      // The filter must be installed before the import, because libsignal prints private keys.
       quietLibsignal();
       const { createWhatsAppAdapter } = await import('./adapter.ts');
       return (context, env) => {

@@ -84,13 +84,13 @@ describe('a WhatsApp message on its way to the core', () => {
     ['0', NOW],
     ['1.00051', 1_000],
     ['1790000000', 1_790_000_000_000],
-  ])('[F01] is not lost because of its time: %j', async (t, sentAt) => {
+  ])('[F01] is not lost because of an invalid time: %j', async (t, sentAt) => {
     const { arrive, received } = intake();
     await arrive({ conversation: 'hi' }, { t });
     expect(received).toMatchObject([{ text: 'hi', sentAt }]);
   });
 
-  it('[F06] is truncated when it is a reaction that is too long for an emoji', async () => {
+  it('[F06] truncates a reaction that is too long for an emoji', async () => {
     const { arrive, told } = intake();
     await arrive({ reactionMessage: { key: { id: 'X' }, text: 'x'.repeat(100) } });
     expect(told).toMatchObject([{ messageId: 'X', emojis: ['x'.repeat(64)] }]);
@@ -107,7 +107,7 @@ describe('a WhatsApp message on its way to the core', () => {
     expect(told).toMatchObject([{ kind: 'edited', message: { text: `see${names}` } }]);
   });
 
-  it('[F16] is recorded when it is edited to an empty message', async () => {
+  it('[F16] records the reason when an edit leaves it empty', async () => {
     const { arrive, told, reasons } = intake();
     await arrive({ conversation: 'hi' });
     await arrive(edit('A1', ''), { id: 'A2' });
@@ -142,7 +142,7 @@ describe("a group member who uses the id of another person's message", () => {
     },
   );
 
-  it('[F01] does not keep people from changing their own message that was delivered again after a restart', async () => {
+  it('[F01] does not prevent people from changing their own redelivered message after a restart', async () => {
     const { arrive, told } = intake({ outcome: { kind: 'duplicate' }, stored: byAnn });
     await arrive({ conversation: 'hi' }, inGroup(ANN, 'X'));
     await arrive(edit('X', 'hello'), inGroup(ANN, 'A2'));
@@ -210,7 +210,7 @@ describe("a message that the account's phone resends", () => {
     return resentIn({ chat: ANN, id: 'P', from, name: '', time: 1, content }, ME);
   };
 
-  it('[F16] is named when its kind is newer than Parley', () => {
+  it('[F16] is named if its kind is newer than Parley', () => {
     expect(resent({}, ME)).toMatchObject([
       { envelope: { from: ANN, id: 'Z' }, unread: expect.stringContaining('newer than Parley') },
     ]);

@@ -52,7 +52,6 @@ export async function readMessage(
   return rawMessage(envelope, decoded, people, clock);
 }
 
-/** The decrypted content. */
 type Decoded = Pick<RawMessage, 'content' | 'unread'>;
 
 /** A message with its envelope; undefined for an envelope without a sender or an id. */
@@ -125,8 +124,8 @@ interface IntakeDeps {
 }
 
 /**
- * Admits a message, an edit, a deletion, a reaction or a new timer of the chat. Resolves once it is
- * durable or refused permanently; rejects when it must be delivered again.
+ * Admits a message, an edit, a deletion, a reaction or a new timer of the chat. Resolves once the
+ * event is durable or refused permanently; rejects if it must be delivered again.
  */
 export async function admitMessage(
   deps: IntakeDeps,
@@ -174,8 +173,8 @@ export function newsIn({ chat, content }: RawMessage): ChatNews {
   const { expiration, ephemeralSettingTimestamp } = findContextInfo(unwrap(content).content) ?? {};
   return {
     address: isGroup(chat) ? undefined : personJid(chat),
-    // Apps omit the timer when there is none. A message without a timer reveals nothing, because it
-    // may come from an older app.
+    // Apps omit the timer when messages do not disappear. A message without a timer is not evidence
+    // that the timer is off, because it may come from an older app.
     expiration: expiration || undefined,
     setAt: toSafeInteger(ephemeralSettingTimestamp),
   };
@@ -212,7 +211,7 @@ interface ChangingMessage extends Sent {
   readonly change: Change;
 }
 
-/** Admits a change. A message that is no longer in memory is too old to be still in the queue. */
+/** Admits a change; a changed message that is no longer in memory is too old to be in the queue. */
 async function admitChange(
   deps: IntakeDeps,
   { raw, sender, change }: ChangingMessage,
@@ -246,23 +245,25 @@ async function admitChange(
   recent.remember(message, old.from);
 }
 
-/** Records a new timer. In groups WhatsApp itself reports the duration; see `Groups`. */
+/**
+ * Records the new timer of a chat. For groups, WhatsApp itself reports the duration; see `Groups`.
+ */
 async function admitTimer(deps: IntakeDeps, { raw, sender }: Sent, seconds: number): Promise<void> {
   const { content, time: setAt } = raw;
   const stated = toSafeInteger(unwrap(content).content.protocolMessage?.ephemeralSettingTimestamp);
   const news = { expiration: seconds, setAt: stated || setAt };
   const chatId = chatIdOf(raw.chat, sender);
   const { keep, isKept } = await deps.chats.hear(chatId, news);
-  // Nothing is stored about a stranger. The first message that is answered also stores what was
-  // learned before.
+  // Nothing is stored about a stranger. The first answered message also stores facts from before
+  // it.
   if (isKept || (await deps.context.history(chatId, 1)).length > 0) await keep();
   const reason = seconds > 0 ? `messages disappear after ${seconds} s` : 'messages stay again';
   await noteIgnored(deps, { raw, sender }, `a setting of the chat: ${reason}`);
 }
 
 /**
- * Whether a person may change a message. Nothing else prevents a group member from changing another
- * member's message, because all share the group's key.
+ * Whether a person may change a message. This check is necessary because all group members share
+ * the group's key, so one member could change another's message.
  */
 async function mayChange(
   { groups, context }: IntakeDeps,

@@ -32,9 +32,9 @@ function isCalledByLibsignal(): boolean {
 type LibraryLogger = SocketConfig['logger'];
 
 /**
- * Baileys' log without its fields, which contain keys, numbers and texts. Digits in the messages
- * are hidden as well. All entries get the level debug, because Baileys recovers from most of its
- * errors.
+ * Baileys' log without its fields, which contain keys, numbers and texts. Digits in the log
+ * messages are masked as well. All entries are logged at level debug, because Baileys recovers from
+ * most of its errors.
  */
 export function baileysLogger(log: Logger): LibraryLogger {
   const note = (fields: unknown, message?: string): void => {

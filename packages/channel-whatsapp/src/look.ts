@@ -27,7 +27,7 @@ export interface Shown {
   readonly isTyped: boolean;
   readonly files: readonly Attachment[];
   readonly context: proto.IContextInfo | undefined;
-  /** The id of the album; its messages were sent together. */
+  /** The id of the album that the message was sent with. */
   readonly albumId: string | undefined;
   /** Text shown with the message that the sender did not write. */
   readonly beside: readonly Beside[];
@@ -37,7 +37,7 @@ export interface Shown {
 
 export type Look =
   | { readonly kind: 'shown'; readonly shown: Shown }
-  /** Nothing that anyone wrote; without a reason it is not recorded. */
+  /** A message with no content from a person; it is recorded only if there is a reason. */
   | { readonly kind: 'nothing'; readonly reason?: string };
 
 /** The maximum number of nested wrappers that are opened; apps use three. */
@@ -55,7 +55,7 @@ interface Unwrapped {
 }
 
 /**
- * Opens all wrappers, of which Baileys knows only half. An empty wrapper results in an empty
+ * Opens all wrappers, because Baileys opens only half of them. An empty wrapper results in an empty
  * message.
  */
 export function unwrap(wrapped: proto.IMessage): Unwrapped {
@@ -103,7 +103,7 @@ function isField(name: string): name is Field {
   return Object.hasOwn(KINDS, name);
 }
 
-/** The fields that a message has, in wire order. */
+/** The names of the fields that a message has, in encoding order. */
 function fieldsOf(content: proto.IMessage): Field[] {
   const isThere = (name: Field) => content[name] !== null && content[name] !== undefined;
   return Object.keys(content).filter(isField).filter(isThere);
@@ -118,7 +118,7 @@ const SECOND_COPIES: ReadonlySet<number> = new Set([
   AssociationType.MOTION_PHOTO,
 ]);
 
-/** Reads everything that a message shows, whatever wrappers it has. */
+/** Reads everything that a message shows, through any wrappers. */
 export function readMessage(wrapped: proto.IMessage, place: MediaMessage): Look {
   const opened = unwrap(wrapped);
   const { content } = opened;
@@ -143,7 +143,7 @@ function showsNothing({ words, files, unread, beside, context }: Shown): boolean
 }
 
 /**
- * Fields in which an empty text means nothing. Any other empty field represents something that its
+ * Fields in which an empty text means nothing. Any other empty field represents content that its
  * sender saw.
  */
 const TEXTS: ReadonlySet<Field> = new Set(['conversation', 'extendedTextMessage']);
@@ -181,7 +181,7 @@ const NOTHING: Shown = {
   target: undefined,
 };
 
-/** A message of which only a name is known. */
+/** A message of which only the name is known. */
 export function unreadableMessage(what: string): Look {
   return { kind: 'shown', shown: { ...NOTHING, unread: [what] } };
 }
@@ -220,7 +220,7 @@ function isProtocolType(name: string | undefined): name is ProtocolType {
 
 const NEWER: ProtocolKind = { is: 'ignored', reason: 'a change that is newer than Parley' };
 
-/** The number 0, which means a deletion, is omitted on the wire. */
+/** The number 0, which means a deletion, is omitted in the encoding. */
 function protocolKind({ type }: proto.Message.IProtocolMessage): ProtocolKind {
   const { Type } = proto.Message.ProtocolMessage;
   const name: string | undefined = Type[type ?? Type.REVOKE];
@@ -294,7 +294,7 @@ export function isPassedOn(context: proto.IContextInfo | undefined): boolean {
   return isForwarded === true || (forwardingScore ?? 0) > 0 || from != null;
 }
 
-/** The association of a message, which is next to the outermost wrapper or inside it. */
+/** The association of a message, which is beside the outermost wrapper or inside it. */
 function associationOf(
   wrapped: proto.IMessage,
   content: proto.IMessage,

@@ -5,7 +5,7 @@ import type { FileFields, FoundFile } from './kinds/reading.ts';
 
 /** The file server to use if a message names none. */
 const DEFAULT_HOST = 'mmg.whatsapp.net';
-/** The maximum length of a file's path, in characters. WhatsApp's own are shorter. */
+/** The maximum length of a file's path, in characters. WhatsApp's own paths are shorter. */
 const MAX_ADDRESS = 2_000;
 /**
  * The limit in the channel contract, in characters. WhatsApp's keys and ids are short, but the
@@ -14,16 +14,16 @@ const MAX_ADDRESS = 2_000;
 const MAX_REF = 4_096;
 const MAX_NAME = 255;
 
-/** The data needed to download a file later, and to verify that it is the one that was sent. */
+/** The data needed to download a file later and to verify it. */
 const MediaRef = z.strictObject({
-  /** The media type, which decides how the key is used. */
+  /** The media type, which determines the derived keys. */
   kind: z.enum(['image', 'audio', 'video', 'document', 'sticker']),
-  /** The URL as the sender wrote it, which must be checked before it is requested. */
+  /** The unverified URL from the sender, which must be checked before it is requested. */
   address: z.string(),
   key: z.base64(),
-  /** SHA-256 of the file. */
+  /** The SHA-256 hash of the file. */
   hash: z.base64(),
-  /** In bytes, as claimed by the sender. */
+  /** The size in bytes, as claimed by the sender. */
   size: z.number().optional(),
   /** The chat that contains the file's message, needed to request the file again. */
   chat: z.string(),
@@ -93,7 +93,7 @@ export function nameOfFile({ kind, viewOnce }: Pick<Attachment, 'kind' | 'viewOn
   return viewOnce === true ? `view-once ${NOUNS[kind]}` : NOUNS[kind];
 }
 
-/** The URL of a file. The path takes precedence; older apps send a whole URL. */
+/** A file's path takes precedence over the whole URL that older apps send. */
 function mediaUrl({ url, directPath }: FileFields): string | undefined {
   const host = url && URL.canParse(url) ? new URL(url).host : DEFAULT_HOST;
   const address = directPath ? `https://${host}${directPath}` : url;

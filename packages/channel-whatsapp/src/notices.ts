@@ -7,9 +7,9 @@ import { messageSeconds } from './times.ts';
 
 /** A stanza that Baileys does not decrypt. */
 export type Unseen =
-  /** Nothing addressed to this account itself. */
+  /** A stanza without content that is not addressed to this account. */
   | { readonly kind: 'ignored'; readonly reason: string }
-  /** WhatsApp withholds the content from linked devices, and nothing else follows. */
+  /** WhatsApp withholds the content from linked devices, and no other stanza follows. */
   | { readonly kind: 'unread'; readonly what: string };
 
 /** Content that WhatsApp shows only on phones, by the type in the stanza. */
@@ -108,7 +108,9 @@ export function listenForNotices(socket: WASocket, deps: NoticeDeps): void {
 
 type Call = BaileysEventMap['call'][number];
 
-/** The start of a call to this account. The account cannot answer it, and the person is told so. */
+/**
+ * The start of a call to this account. The account cannot answer a call, and the caller is told so.
+ */
 function callIn(call: Call, { nameOf, context }: NoticeDeps): RawMessage | undefined {
   const { status, isGroup: isOfGroup, from, callerPn, id, date, isVideo } = call;
   if (status !== 'offer' || isOfGroup === true || isGroup(call.chatId)) return undefined;

@@ -18,11 +18,11 @@ describe('ids of people', () => {
     ['', undefined],
     [undefined, undefined],
     ['a@lid', undefined],
-  ])('%s is %s, without device and in the common form', (jid, person) => {
+  ])('normalizes %s to %s, without a device', (jid, person) => {
     expect(personJid(jid)).toBe(person);
   });
 
-  it('are two forms of one person, in any order', () => {
+  it('identify one person by two forms, in any order', () => {
     const ids = { lid: '11@lid', pn: '49@s.whatsapp.net' };
     expect(personIds('49:1@s.whatsapp.net', undefined, '11@lid')).toEqual(ids);
     expect(personIds('11:2@lid', '49@s.whatsapp.net')).toEqual(ids);

@@ -48,10 +48,10 @@ export function publicId(jid: string): string {
 const KIND = 'person';
 
 /**
- * Decides which of their two ids the core uses for a person. It is the number as soon as that is
- * known, so that a number in the settings also matches messages sent under an identity. Only a
+ * Decides which of their two ids the core uses for a person. The core uses the number as soon as it
+ * is known, so that a number in the settings also matches messages sent under an identity. Only a
  * person who was allowed before the number was known keeps the identity, because their chat and the
- * settings that allow them use it.
+ * settings refer to it.
  */
 export class Contacts {
   readonly #values: AdapterValues;
@@ -82,9 +82,9 @@ type GroupSource = Pick<WASocket, 'groupFetchAllParticipating' | 'groupMetadata'
 const GROUPS = 200;
 
 /**
- * Caches titles and members of groups. Knowing the members saves a request for each message sent.
- * Any group change seen on the raw socket drops its entry, because Baileys emits changes late, and
- * a missing member could not decrypt the message.
+ * Caches titles and members of groups. The cached members save a request for each message sent. Any
+ * group change on the raw socket drops the group's entry, because Baileys emits changes late, and a
+ * missing member could not decrypt the message.
  */
 export class Groups {
   readonly #titles = new Map<string, string>();
@@ -102,7 +102,7 @@ export class Groups {
     return this.#titles.get(jid);
   }
 
-  /** Switches to a new socket. Changes in between are unknown, so all entries are dropped. */
+  /** Changes between two connections are unknown, so all entries are dropped. */
   listen(socket: GroupSource & Pick<WASocket, 'ev' | 'ws'>): void {
     this.#socket = socket;
     this.#members.clear();
@@ -148,7 +148,7 @@ export class Groups {
     return group;
   }
 
-  /** Whether a person is an administrator of a group; false while that is unknown. */
+  /** Whether a person is an administrator of a group; false if that is unknown. */
   async isAdmin(jid: string, person: PersonIds): Promise<boolean> {
     const group = await this.find(jid).catch(() => undefined);
     const member = group?.participants?.find(({ id, phoneNumber, lid }) => {

@@ -10,10 +10,7 @@ import { Names } from './names.ts';
 import { Contacts } from './people.ts';
 import { RecentMessages } from './quotes.ts';
 
-/**
- * A person with an identity and a number, both of the same length, so that one may look like the
- * other.
- */
+/** A person with an identity and a number of equal length, so that one may look like the other. */
 interface Someone {
   readonly lid: string;
   readonly pn: string;
@@ -48,7 +45,7 @@ const envelope = fc.record<Envelope>({
   isHosted: fc.boolean(),
   withOther: fc.boolean(),
 });
-/** Group ids in the current format, and in the former one, which starts with a number. */
+/** Group ids in the current format and in the former one, which starts with a number. */
 const group = fc.constantFrom(
   '120363000000000001@g.us',
   '120363000000000002@g.us',
@@ -60,7 +57,7 @@ const event = fc.record({
   envelope,
 });
 
-/** A person's id as it is sent on the wire. */
+/** A person's id as it appears in an envelope. */
 function written({ lid, pn }: Someone, { by, device, isHosted }: Envelope): string {
   const [user = '', server = ''] = (by === 'lid' ? lid : pn).split('@');
   const hosted = by === 'lid' ? 'hosted.lid' : 'hosted';
@@ -76,7 +73,7 @@ function attributesOf(someone: Someone, on: Envelope, inGroup: string | undefine
     : { from: inGroup, participant: jid, ...(beside && { [`participant_${other}`]: beside }) };
 }
 
-it('[F17] two people or groups never share a conversation, a person has only one, and answers go back to it', async () => {
+it('[F17] gives each person and group a single conversation of their own, and sends answers back to it', async () => {
   const property = fc.asyncProperty(
     people,
     fc.array(event, { maxLength: 12 }),
@@ -125,8 +122,8 @@ it('[F17] two people or groups never share a conversation, a person has only one
         const conversation = conversationIdOf(message);
         const place = inGroup ?? someone.lid;
         const names = places.get(conversation) ?? place;
-        // A person whose number is only in some envelopes has two ids until it is known, but never
-        // the id of another person.
+        // A person whose number is only in some envelopes has two ids until the number is known,
+        // but never the id of another person.
         expect(names).toBe(place);
         places.set(conversation, place);
         const address = await chats.addressOf(message.chat.id);

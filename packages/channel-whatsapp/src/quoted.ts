@@ -7,9 +7,8 @@ import { isGroup, isPerson, type PersonIds, personJid, publicId } from './people
 
 /** The facts needed to read a quotation. */
 export interface QuoteFacts {
-  /** All ids of the account. */
   readonly me: PersonIds;
-  /** The chat of the replying message, under the platform's id. */
+  /** The chat of the replying message, by the platform's id. */
   readonly chat: string;
   /** The JIDs that the core uses for people named in the message, by the JIDs in the message. */
   readonly people: ReadonlyMap<string, string>;
@@ -22,7 +21,7 @@ export interface QuoteFacts {
 /** The message that another one replies to or quotes. */
 export interface Quoted {
   readonly shown: Shown | undefined;
-  /** The text that the model reads; empty when the quotation has none. */
+  /** The text that the model reads; empty if the quotation has none. */
   readonly text: string;
   readonly senderJid: string | undefined;
   /** The origin if it is another chat, such as a status or a group; undefined for this chat. */
@@ -68,7 +67,7 @@ function quotedText(shown: Shown, context: proto.IContextInfo, facts: QuoteFacts
   return [words, names].filter((part) => part !== '').join('\n');
 }
 
-/** Apps remove the list of mentions from a quoted message; the replying one may have it. */
+/** Apps remove the list of mentions from a quoted message; the replying message may include it. */
 function mentionsOf(context: proto.IContextInfo, shown: Shown): proto.IContextInfo {
   const mentionedJid = [...(shown.context?.mentionedJid ?? []), ...(context.mentionedJid ?? [])];
   return { ...shown.context, mentionedJid };
@@ -84,7 +83,7 @@ function otherChat(remoteJid: string | null | undefined, chat: string): string |
 }
 
 /**
- * Whether the core accepts a text as an id. WhatsApp's own are short, but the sender's app may
+ * Whether the core accepts a text as an id. WhatsApp's own ids are short, but the sender's app may
  * write anything.
  */
 export function isId(id: string | null | undefined): id is string {
@@ -134,7 +133,7 @@ export function quotationOf(
   return { quotation: { text, ...sender } };
 }
 
-/** A quotation from elsewhere, or one without an id by which it could be replied to. */
+/** A quotation from another chat, or one without an id to reply to. */
 function elsewhereIn(
   context: proto.IContextInfo | undefined,
   quoted: Quoted | undefined,
@@ -173,8 +172,8 @@ function questionsIn(context: proto.IContextInfo | undefined): Quotation[] {
 }
 
 /**
- * The advertisement through which somebody came. A customer's first message is often just "Is this
- * available?".
+ * The advertisement through which a person contacted the account. A customer's first message is
+ * often just "Is this available?".
  */
 function advertisementsIn(context: proto.IContextInfo | undefined): Quotation[] {
   const { externalAdReply: ad, quotedAd, actionLink } = context ?? {};

@@ -19,8 +19,8 @@ export class RecentMessages {
   readonly #messages = new BoundedMap<string, Remembered>(REMEMBERED);
 
   /**
-   * Remembers a message. Returns false and changes nothing if it has the id of another person's
-   * message: the sender's app chooses the id, and members of a group see the ids of others.
+   * Remembers a message, or returns false if it has the id of another person's message: the
+   * sender's app chooses the id, and members of a group see the ids of others.
    */
   remember(message: InboundMessage, from: PersonIds): boolean {
     const key = quoteKey(message.chat.id, message.messageId);
@@ -61,8 +61,9 @@ export interface AddressedChat {
 }
 
 /**
- * A message in WhatsApp's format, for a reaction or for a quote, whose text the answer contains. In
- * a group its key contains the author. Returns undefined when the message is no longer known.
+ * Builds a message in WhatsApp's format, for a reaction or for a quote, whose text the answer
+ * contains. In a group, the message key contains the author. Returns undefined if the message is no
+ * longer known; the answer is then sent without a quote.
  */
 export async function findMessage(
   deps: QuoteDeps,
@@ -75,7 +76,6 @@ export async function findMessage(
     const key = { remoteJid, id, participant, fromMe: false };
     return { key, message: { conversation: recent.message.text } };
   }
-  // An answer without its quote is better than none.
   const stored = await deps.message(chatId, id).catch(() => null);
   if (stored === null) return undefined;
   const key =
@@ -100,14 +100,14 @@ export async function isStoredFor(
   return stored.by === 'person' && isPerson(jidOf(stored.senderId), person);
 }
 
-/** The opposite of `publicId`. */
+/** The inverse of `publicId`. */
 function jidOf(senderId: string): string {
   return senderId.includes('@') ? senderId : `${senderId}@s.whatsapp.net`;
 }
 
 /**
- * The author in a group, which knows its members by one of their two ids. For a person who has left
- * it, the core's id is used.
+ * The author in a group, where members are known by one of their two ids. For a person who has left
+ * the group, the core's id is used.
  */
 async function writerIn(
   { groups }: QuoteDeps,

@@ -16,8 +16,8 @@ export interface Resent {
 /**
  * Reads the phone's response to a request for messages that arrived without content, such as the
  * first one from a person who comes from an advertisement. Baileys requests them from the account's
- * phone. Its own event for them is not usable, because its buffer drops their origin. A response
- * from anyone else is forged.
+ * phone. Baileys' own event for such messages is not usable, because its buffer drops their origin.
+ * A response from any other sender is forged.
  */
 export function resentIn({ from, content }: RawMessage, me: PersonIds): readonly Resent[] {
   if (!isPerson(from.pn, me) && !isPerson(from.lid, me)) return [];

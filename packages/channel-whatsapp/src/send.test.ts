@@ -17,7 +17,7 @@ describe('sent messages', () => {
     expect(await again.find('B')).toBeUndefined();
   });
 
-  it('occupy a limited number of rows, however many are sent', async () => {
+  it('occupy a limited number of rows', async () => {
     const values = createMemoryValues();
     const places = new Set<string>();
     const sent = new SentMessages({

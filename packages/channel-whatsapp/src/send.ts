@@ -29,8 +29,8 @@ interface SendDeps extends TransmitDeps, QuoteDeps {
 
 /**
  * Sends one part and waits until WhatsApp's server acknowledges it. The message id is derived from
- * the part's key, so that a part sent again is shown once. There are no link previews, which would
- * cause requests from this machine.
+ * the part's key, so that a part sent again is shown once. Link previews are disabled, because they
+ * would cause requests from this machine.
  * @throws ChannelError
  */
 export async function sendPart(
@@ -109,8 +109,8 @@ function withTimer(content: proto.IMessage, timer: proto.IContextInfo | undefine
 }
 
 /**
- * Messages from this account that get a timer. Phones remove a deletion and a reaction together
- * with the message they refer to.
+ * Kinds of messages that get a timer. Phones remove a deletion and a reaction together with the
+ * message they refer to.
  */
 const TIMED = [
   'extendedTextMessage',
@@ -120,7 +120,7 @@ const TIMED = [
   'documentMessage',
 ] as const;
 
-/** A text message. If the settings allow it, mentioned members of a group are notified (M05). */
+/** Mentioned members of a group are notified if the settings allow it (M05). */
 async function textMessage(
   { groups }: SendDeps,
   { body: { text }, route }: OutboundPart,
@@ -133,7 +133,7 @@ async function textMessage(
 }
 
 /**
- * The message to quote. In direct chats the route has one only if the agent has chosen it (G10).
+ * The message to quote; in direct chats, the route has one only if the agent has chosen it (G10).
  */
 async function quotedBy(
   deps: SendDeps,
@@ -145,16 +145,16 @@ async function quotedBy(
 
 interface MessageDeps extends TransmitDeps, QuoteDeps {
   readonly clock: Clock;
-  /** Aborted when the account stops. */
+  /** The signal is aborted when the account stops. */
   readonly signal: AbortSignal;
 }
 
 const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
 
 /**
- * Edits and deletes the account's messages, and reacts to those of others. For WhatsApp each of
- * these is a separate message with a new id, so the same edit may be sent twice. Phones silently
- * ignore edits after 15 minutes and deletions after two days.
+ * Edits and deletes the account's messages, and reacts to those of others. In WhatsApp, each of
+ * these actions is a separate message with a new id, so the same edit may be sent twice. Phones
+ * silently ignore edits after 15 minutes and deletions after two days.
  */
 export function createMessageCapability(deps: MessageDeps): Required<MessageCapability> {
   const send = (to: string, change: Pick<Outgoing, 'content' | 'edit'>) =>
@@ -288,7 +288,7 @@ function serverAnswer(
 }
 
 const KIND = 'sent';
-/** The number of slots. A new message replaces the one in the slot assigned to its id. */
+/** The number of slots; a new message replaces the one in the slot assigned to its id. */
 const SLOTS = 2_048;
 const Sent = z.object({ id: z.string(), content: z.base64() });
 

@@ -72,7 +72,8 @@ export function isLoopbackUrl(url: string): boolean {
 
 /** The capabilities of a WhatsApp account, which are known without loading the library. */
 export const CAPABILITIES: Capabilities = {
-  // Real clients allow 65,536 characters; texts longer than this are hard to read in one bubble.
+  // WhatsApp's clients allow 65,536 characters; texts longer than this are hard to read in one
+  // bubble.
   target: { dialect: 'whatsapp', maxLength: 4_000, unit: 'utf16' },
   idempotentSend: true,
   typing: true,
@@ -90,7 +91,8 @@ export const CAPABILITIES: Capabilities = {
 };
 
 /**
- * Three messages a second have led to 429s and blocked numbers, because no person writes that fast.
+ * Three messages a second have led to 429 errors and blocked numbers, because no person writes that
+ * fast.
  */
 export const RATES: Capabilities['rates'] = {
   account: { burst: 5, everyMs: 1_000 },

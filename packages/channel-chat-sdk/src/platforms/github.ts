@@ -13,11 +13,11 @@ import {
 
 const person = idForm(
   {
-    expected: 'the number of a GitHub account, such as 583231',
-    howToFind: 'https://api.github.com/users/NAME shows it as id',
+    expected: 'the numeric id of a GitHub account, such as 583231',
+    howToFind: 'https://api.github.com/users/NAME shows the id',
     explain: (written) =>
       /^(?:@|https:\/\/github\.com\/)?[a-z][\w-]*(?:\[bot\])?$/i.test(trimCopiedId(written))
-        ? 'a login can pass to somebody else, so it does not count'
+        ? 'a login can pass to another person, so it is not accepted'
         : undefined,
   },
   [/^([1-9]\d{0,15})$/],
@@ -25,8 +25,8 @@ const person = idForm(
 
 const group = idForm(
   {
-    expected: 'a repository of GitHub, such as octocat/hello-world',
-    howToFind: `It is in the address of the repository; upper and lower case count. ${LISTED}`,
+    expected: 'a GitHub repository, such as octocat/hello-world',
+    howToFind: `It is part of the repository's URL; case matters. ${LISTED}`,
   },
   [
     /^([\w-]+\/[\w.-]+?)(?:\.git)?$/,
@@ -36,7 +36,7 @@ const group = idForm(
 
 const thread: IdForm = {
   expected: 'a pull request such as 42, or an issue such as issue:42',
-  howToFind: 'The address of either can be pasted',
+  howToFind: 'You can paste the URL of either',
   normalize(written) {
     const bare = trimCopiedId(written);
     const [, kind, number] = /\/(issues|pull)\/(\d{1,9})(?:[/?#]|$)/.exec(bare) ?? [];
@@ -45,7 +45,10 @@ const thread: IdForm = {
   },
 };
 
-/** GitHub: comments on issues and pull requests. A repository is a group, an issue a thread. */
+/**
+ * GitHub: comments on issues and pull requests. Each repository is a group, and each issue a
+ * thread.
+ */
 export const github: Platform = {
   use: '@chat-adapter/github',
   version: '4.39.0',
@@ -60,7 +63,7 @@ export const github: Platform = {
     },
     appId: {
       variable: 'GITHUB_APP_ID',
-      schema: digits('App id', 'The App ID of a GitHub App.', 'the number of an app'),
+      schema: digits('App id', 'The App ID of a GitHub App.', 'the id of an app'),
     },
     privateKey: {
       variable: 'GITHUB_PRIVATE_KEY',
@@ -75,25 +78,25 @@ export const github: Platform = {
       variable: 'GITHUB_INSTALLATION_ID',
       schema: count(
         'Installation id',
-        'The installation of the GitHub App. If it is not set, the one that calls is used.',
-        'the number of an installation',
+        'The installation of the GitHub App. If not set, it is taken from each webhook call.',
+        'the id of an installation',
       ),
     },
     webhookSecret: {
       variable: 'GITHUB_WEBHOOK_SECRET',
       schema: words(
         'Webhook secret',
-        'The secret that you gave the webhook.',
-        'the secret of the webhook',
+        'The secret that you entered for the webhook.',
+        "the webhook's secret",
       ),
     },
     userName: userName(
-      'The name by which people mention it: the login of the account, or the name of the app.',
+      'The name that people mention: the login of the account, or the name of the app.',
       'GITHUB_BOT_USERNAME',
     ),
     botUserId: {
       variable: 'GITHUB_BOT_USER_ID',
-      schema: count('User id of the bot', 'GitHub is asked for it, if it is not set.', 'a number'),
+      schema: count('User id of the bot', 'If not set, it is requested from GitHub.', 'a number'),
     },
     apiUrl: {
       variable: 'GITHUB_API_URL',
@@ -107,7 +110,7 @@ export const github: Platform = {
     'Create an account for the bot, and with it a fine-grained token that may read and write issues and pull requests (Settings, Developer settings). In the repository, under Settings, Webhooks, add the address of this gateway with content type application/json, a secret of your own, and the events Issue comments and Pull request review comments. A GitHub App works as well: docs/channel-github.md.',
   notDurable: [
     'GitHub does not repeat a call that was not accepted by itself; press Redeliver under Recent Deliveries of the webhook, which keeps calls for three days.',
-    'There is no typing indicator, and there are no buttons: an approval is answered in words.',
+    'GitHub has no typing indicator and no buttons: approvals are answered in text.',
   ],
   isCalled: () => true,
 };

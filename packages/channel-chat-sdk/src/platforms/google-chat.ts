@@ -14,17 +14,17 @@ import {
 
 const person = idForm(
   {
-    expected: 'a user of Google Chat, such as users/123456789012345678901',
+    expected: 'a Google Chat user, such as users/123456789012345678901',
     howToFind: WHOAMI,
     explain: (written) =>
-      /@/.test(written) ? 'Google Chat does not give apps the address of a person' : undefined,
+      /@/.test(written) ? "Google Chat does not show people's email addresses to apps" : undefined,
   },
   [/^(users\/\d{5,25})$/],
 );
 
 const SPACE = /^(spaces\/[\w-]{5,})$/;
 
-/** A space as its link has it, without `spaces/`. */
+/** The id of a space as in its link, without `spaces/`. */
 const LINKS = [
   /^https:\/\/chat\.google\.com\/(?:app\/chat|room|dm|u\/\d+\/app\/chat)\/([\w-]{5,})/,
   /^https:\/\/mail\.google\.com\/(?:mail|chat)\/u\/\d+\/#chat\/(?:space|dm)\/([\w-]{5,})/,
@@ -45,19 +45,19 @@ function spaceForm(expected: string, howToFind: string) {
 }
 
 const group = spaceForm(
-  'a space of Google Chat, such as spaces/AAAA1234567',
+  'a Google Chat space, such as spaces/AAAA1234567',
   `Copy the link of the space. ${LISTED}`,
 );
 const direct = spaceForm(
-  'a direct chat of Google Chat, such as spaces/AAAA1234567',
+  'a direct chat in Google Chat, such as spaces/AAAA1234567',
   'Copy the link of the chat',
 );
 const THREAD = /^spaces\/[\w-]+\/threads\/[\w-]+$/;
 
-/** In messages the name of a thread is written in base64url, because ids are parts of other ids. */
+/** Messages name a thread in base64url, because thread ids are embedded in other ids. */
 const thread: IdForm = {
-  expected: 'a thread of Google Chat, such as spaces/AAAA1234567/threads/BBBB',
-  howToFind: '"parley conversations" shows it',
+  expected: 'a thread in Google Chat, such as spaces/AAAA1234567/threads/BBBB',
+  howToFind: '"parley conversations" shows the id',
   normalize(written) {
     const bare = trimCopiedId(written);
     if (THREAD.test(bare)) return Buffer.from(bare).toString('base64url');
@@ -66,22 +66,25 @@ const thread: IdForm = {
   },
 };
 
-const KEY_FILE = 'the content of the JSON key file of a service account';
+const KEY_FILE = "the content of a service account's JSON key file";
 
 const Key = z.looseObject(
   {
-    client_email: z.string({ error: 'the e-mail address of a service account' }),
+    client_email: z.string({ error: 'the email address of a service account' }),
     private_key: z.string({ error: 'the private key of a service account' }),
   },
   { error: KEY_FILE },
 );
 
-/** The key file as text, as a secret file or the environment holds it, or as a block. */
+/**
+ * The service account's key file as text (from a secret file or the environment) or as a YAML
+ * block.
+ */
 const credentials = z
   .union([z.string().transform(parseKey).pipe(Key), Key])
   .optional()
-  .describe('The JSON key of the service account: the content of the file from Google Cloud.')
-  .meta({ title: 'Key of the service account' });
+  .describe("The service account's JSON key: the content of the file from Google Cloud.")
+  .meta({ title: 'Service account key' });
 
 function parseKey(written: string, context: z.RefinementCtx): unknown {
   try {
@@ -112,14 +115,14 @@ export const googleChat: Platform = {
       schema: z
         .boolean()
         .optional()
-        .describe('Use the identity of this machine in Google Cloud in place of a key.')
-        .meta({ title: 'Identity of this machine' }),
+        .describe('Use the Google Cloud identity of this machine instead of a key.')
+        .meta({ title: 'Machine identity' }),
     },
     googleChatProjectNumber: {
       variable: 'GOOGLE_CHAT_PROJECT_NUMBER',
       schema: digits(
         'Project number',
-        'Number of the Google Cloud project, where the authentication audience of the app is the project number.',
+        "Number of the Google Cloud project, if the app's authentication audience is the project number.",
         'the number of a project',
       ),
     },
@@ -128,14 +131,14 @@ export const googleChat: Platform = {
         .url({ protocol: /^https$/, error: 'an https address' })
         .optional()
         .describe(
-          'The address at which Google calls this gateway, exactly as it is in the settings of the app. Buttons need it, too.',
+          "The URL at which Google calls this gateway, exactly as in the app's settings. Buttons also need it.",
         )
-        .meta({ title: 'Address of this gateway' }),
+        .meta({ title: 'URL of this gateway' }),
     },
     pubsubTopic: pubsub(
       'GOOGLE_CHAT_PUBSUB_TOPIC',
       'Topic',
-      'A topic of Pub/Sub through which all messages of a space arrive, not only mentions.',
+      'A Pub/Sub topic that delivers all messages of a space, not only mentions.',
     ),
     pubsubAudience: pubsub(
       'GOOGLE_CHAT_PUBSUB_AUDIENCE',
@@ -145,33 +148,33 @@ export const googleChat: Platform = {
     pubsubServiceAccountEmail: pubsub(
       'GOOGLE_CHAT_PUBSUB_SERVICE_ACCOUNT_EMAIL',
       'Account of Pub/Sub',
-      'The service account of the push subscription; calls of any other are refused.',
+      'The service account of the push subscription; calls from any other account are refused.',
     ),
     impersonateUser: pubsub(
       'GOOGLE_CHAT_IMPERSONATE_USER',
       'Impersonated user',
-      'A user who may see the spaces, for Workspace Events.',
+      'A user who has access to the spaces, for Workspace Events.',
     ),
     workspaceAddOnServiceAccountEmail: pubsub(
       'GOOGLE_CHAT_WORKSPACE_ADDON_SERVICE_ACCOUNT_EMAIL',
-      'Account of the add-on',
+      'Add-on account',
       'Only for apps that are Workspace add-ons.',
     ),
     botUserId: pubsub(
       'GOOGLE_CHAT_BOT_USER_ID',
       'User id of the app',
-      'Such as users/123456; if it is not set, it is learned from mentions.',
+      'Such as users/123456; if not set, it is learned from mentions.',
     ),
     disableSignatureVerification: {
       variable: 'GOOGLE_CHAT_DISABLE_SIGNATURE_VERIFICATION',
       schema: z
         .boolean()
         .default(false)
-        .describe('Accept calls that Google has not signed. Anyone can then write in any name.')
+        .describe('Accept calls that Google has not signed. Anyone can then write under any name.')
         .meta({ title: 'Accept unsigned calls' }),
     },
-    userName: userName('The name by which people mention it.'),
-    apiUrl: { variable: 'GOOGLE_CHAT_API_URL', schema: apiUrl('Address of the Chat API.') },
+    userName: userName('The name that people mention.'),
+    apiUrl: { variable: 'GOOGLE_CHAT_API_URL', schema: apiUrl('URL of the Chat API.') },
   },
   needs: [
     [['credentials'], ['useApplicationDefaultCredentials']],
@@ -180,12 +183,12 @@ export const googleChat: Platform = {
   left: {},
   asks: ['credentials', 'endpointUrl'],
   setUp:
-    'In console.cloud.google.com, turn on the Google Chat API, create a service account with a JSON key, and configure the app under Google Chat API, Configuration: HTTP endpoint URL is the address of this gateway.',
+    "In console.cloud.google.com, turn on the Google Chat API, create a service account with a JSON key, and configure the app under Google Chat API, Configuration: enter this gateway's URL as HTTP endpoint URL.",
   notDurable: [
-    'Google Chat does not promise to repeat a call that was not accepted; a topic of Pub/Sub (pubsubTopic) keeps messages for days.',
-    'Without a topic of Pub/Sub, an app in a space receives only messages that mention it.',
-    'There is no typing indicator.',
-    'Messages that only one person sees, and dialogs, are not used, because they are part of the answer to a call that is answered at once.',
+    'Google Chat does not guarantee to repeat a call that failed; a Pub/Sub topic (pubsubTopic) keeps messages for days.',
+    'Without a Pub/Sub topic, an app in a space receives only messages that mention it.',
+    'Google Chat has no typing indicator for apps.',
+    'Private messages and dialogs are not used, because they must be part of the immediate response to a call.',
   ],
   isCalled: () => true,
 };

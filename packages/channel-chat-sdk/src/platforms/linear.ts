@@ -15,11 +15,11 @@ const ID = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
 const person = idForm(
   {
-    expected: 'a user id of Linear, such as 01234567-89ab-cdef-0123-456789abcdef',
+    expected: 'a Linear user id, such as 01234567-89ab-cdef-0123-456789abcdef',
     howToFind: `In Linear: open the person's profile, Ctrl-K or Cmd-K, Copy model UUID. ${WHOAMI}`,
     explain: (written) =>
       /@/.test(written)
-        ? 'a name or an address can pass to somebody else, so it does not count'
+        ? 'a name or an email address can pass to another person, so it is not accepted'
         : undefined,
   },
   [ID],
@@ -27,19 +27,19 @@ const person = idForm(
 
 const group = idForm(
   {
-    expected: 'the id of an issue in Linear, such as 01234567-89ab-cdef-0123-456789abcdef',
+    expected: 'the id of a Linear issue, such as 01234567-89ab-cdef-0123-456789abcdef',
     howToFind: `In Linear: open the issue, Ctrl-K or Cmd-K, Copy model UUID. ${LISTED}`,
     explain: (written) =>
       /^[A-Z][A-Z0-9]*-\d+$/i.test(trimCopiedId(written)) && !GUID.test(trimCopiedId(written))
-        ? 'the number of an issue changes when it is moved to another team'
+        ? "an issue's number changes when it is moved to another team"
         : undefined,
   },
   [ID],
 );
 
 const thread: IdForm = {
-  expected: 'the id of a comment in Linear, such as 01234567-89ab-cdef-0123-456789abcdef',
-  howToFind: '"parley conversations" shows it',
+  expected: 'the id of a Linear comment, such as 01234567-89ab-cdef-0123-456789abcdef',
+  howToFind: '"parley conversations" shows the id',
   normalize(written) {
     const bare = trimCopiedId(written);
     if (GUID.test(bare)) return `c:${bare}`;
@@ -47,7 +47,9 @@ const thread: IdForm = {
   },
 };
 
-/** Linear: comments on issues. An issue is a group, a comment with its replies a thread. */
+/**
+ * Linear: comments on issues. Each issue is a group, and each comment with its replies a thread.
+ */
 export const linear: Platform = {
   use: '@chat-adapter/linear',
   version: '4.41.0',
@@ -80,15 +82,15 @@ export const linear: Platform = {
             .meta({ title: 'Scopes' }),
         })
         .optional()
-        .describe('An application with client credentials, which answers in its own name.')
+        .describe('An application with client credentials, which answers under its own name.')
         .meta({ title: 'Client credentials' }),
     },
     webhookSecret: {
       variable: 'LINEAR_WEBHOOK_SECRET',
       schema: words(
         'Webhook secret',
-        'The signing secret, from the page of the webhook.',
-        'the signing secret of the webhook',
+        "The signing secret from the webhook's page.",
+        "the webhook's signing secret",
       ),
     },
     mode: {
@@ -96,12 +98,12 @@ export const linear: Platform = {
         .enum(['comments', 'agent-sessions'])
         .optional()
         .describe(
-          'comments (the default): comments that mention it. agent-sessions: sessions that Linear opens for an agent that is assigned or mentioned.',
+          'comments (the default): comments that mention the bot. agent-sessions: sessions that Linear opens when the agent is assigned or mentioned.',
         )
         .meta({ title: 'What it answers' }),
     },
-    userName: userName('The name by which people mention it.', 'LINEAR_BOT_USERNAME'),
-    apiUrl: { variable: 'LINEAR_API_URL', schema: apiUrl('Address of the API.') },
+    userName: userName('The name that people mention.', 'LINEAR_BOT_USERNAME'),
+    apiUrl: { variable: 'LINEAR_API_URL', schema: apiUrl('URL of the API.') },
   },
   needs: [
     [['apiKey'], ['accessToken'], ['clientCredentials']],
@@ -114,14 +116,14 @@ export const linear: Platform = {
     LINEAR_CLIENT_CREDENTIALS_SCOPES: 'a part of clientCredentials',
     LINEAR_CLIENT_ID: 'one account is one workspace',
     LINEAR_CLIENT_SECRET: 'one account is one workspace',
-    LINEAR_ENCRYPTION_KEY: 'no tokens of workspaces are stored',
+    LINEAR_ENCRYPTION_KEY: 'no workspace tokens are stored',
   },
   asks: ['apiKey', 'webhookSecret', 'userName'],
   setUp:
-    'Invite an account for the bot, and with it create an API key under Settings, Security & access. Under Settings, API, create a webhook with the address of this gateway and the events Comments, and copy its signing secret.',
+    "Invite an account for the bot, and use it to create an API key under Settings, Security & access. Under Settings, API, create a webhook with this gateway's URL and the event Comments, and copy its signing secret.",
   notDurable: [
-    'Linear repeats a call that was not accepted after a minute, an hour and six hours; what is older than that is lost.',
-    'There are no buttons: an approval is answered in words.',
+    'Linear repeats a failed call after a minute, an hour and six hours; older events are lost.',
+    'Linear has no buttons: approvals are answered in text.',
   ],
   isCalled: () => true,
 };

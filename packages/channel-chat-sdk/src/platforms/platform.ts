@@ -4,56 +4,55 @@ import { z } from 'zod';
 /** One option of an adapter, for the settings and for *Set up*. */
 export interface OptionFacts {
   readonly schema: z.ZodType;
-  /** The variable of the catalog that holds the same value; absent if it has none. */
+  /** The catalog variable with the same value; absent if there is none. */
   readonly variable?: string;
-  /** Whether it is the content of a file. */
+  /** Whether the value is the content of a file. */
   readonly isFile?: true;
 }
 
-/** Facts about an adapter that Parley's tests host, and about its platform. */
+/** Facts about a tested adapter and its platform. */
 export interface Platform {
-  /** The npm package. */
   readonly use: string;
-  /** The version that was tested, which the line that installs it names. */
+  /** The tested version, which the install command names. */
   readonly version: string;
   readonly name: string;
-  /** The name of the channel in *Set up*. */
+  /** The channel's name in *Set up*. */
   readonly channel: string;
-  /** The page of the documentation, below docs/. */
+  /** The platform's documentation page, below docs/. */
   readonly page: string;
   readonly ids: ChannelIds;
-  /** False where people who may not write get no answer (F05). */
+  /** False where people without access get no answer (F05). */
   readonly answersStrangers?: false;
   readonly options: Readonly<Record<string, OptionFacts>>;
-  /** Of each need, one list of options must be complete. */
+  /** Each need has several lists of options, of which one must be complete. */
   readonly needs: readonly Need[] | ((given: GivenOptions) => readonly Need[]);
-  /** Adds options that follow from the others. */
+  /** Adds options that are derived from the others. */
   readonly complete?: (given: GivenOptions) => GivenOptions;
-  /** Variables of the catalog that are no option here, and why. */
+  /** Catalog variables that have no matching option, with the reason. */
   readonly left: Readonly<Record<string, string>>;
-  /** The options that *Set up* asks for; those not in `needs` may be left empty. */
+  /** The options that *Set up* asks for; those outside `needs` are optional. */
   readonly asks: readonly string[];
   /** What a person needs for *Set up*, and where to get it. */
   readonly setUp: string;
-  /** What cannot be durable on the platform, as whole sentences (F15). */
+  /** What cannot be durable on the platform, in whole sentences (F15). */
   readonly notDurable: readonly string[];
-  /** Whether the platform calls this gateway, so that it needs a public address. */
+  /** Whether the platform sends requests to this gateway, which therefore needs a public URL. */
   readonly isCalled: (given: GivenOptions) => boolean;
 }
 
-/** The options in the settings of an account. */
+/** The options in an account's settings. */
 export type GivenOptions = Readonly<Record<string, unknown>>;
 /** Lists of options, of which one must be complete. */
 export type Need = readonly (readonly string[])[];
 
-/** Text; `error` says what it must be. */
+/** A text option; `error` says what the text must be. */
 export const words = (title: string, help: string, error = 'text') =>
   z.string({ error }).min(1, error).optional().describe(help).meta({ title });
 
 export const matching = (title: string, help: string, pattern: RegExp, error: string) =>
   z.string({ error }).regex(pattern, error).optional().describe(help).meta({ title });
 
-/** A number that is used as text. */
+/** A numeric option that is passed on as text. */
 export const digits = (title: string, help: string, error: string) =>
   z
     .union([z.string().regex(/^\d+$/, error), z.int()], { error })
@@ -67,19 +66,19 @@ export const count = (title: string, help: string, error: string) =>
 
 export const apiUrl = (help: string) =>
   z
-    .url({ protocol: /^https?$/, error: 'an http or https address' })
+    .url({ protocol: /^https?$/, error: 'an http or https URL' })
     .optional()
     .describe(help)
     .meta({ title: 'API server' });
 
 export function userName(help: string, variable?: string): OptionFacts {
-  const schema = words('Name of the bot', help, 'the name by which people mention the bot');
+  const schema = words('Name of the bot', help, 'the name that people mention');
   return { schema, ...(variable !== undefined && { variable }) };
 }
 
 export const GUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** An id form whose ids are recognized by one of `patterns`, each of which captures the id. */
+/** An id format with `patterns` that each capture the id. */
 export function idForm(
   { expected, howToFind, explain }: Pick<IdForm, 'expected' | 'howToFind' | 'explain'>,
   patterns: readonly RegExp[],

@@ -14,8 +14,8 @@ import {
 
 const person = idForm(
   {
-    expected: 'a member id of Slack, such as U012AB3CD',
-    howToFind: `In Slack: the person's profile, ⋮, Copy member ID. ${WHOAMI}`,
+    expected: 'a Slack member id, such as U012AB3CD',
+    howToFind: `In Slack: open the person's profile, ⋮, Copy member ID. ${WHOAMI}`,
     explain: (written) =>
       /^@/.test(trimCopiedId(written))
         ? 'a @name can pass to somebody else, so it does not count'
@@ -30,8 +30,8 @@ const person = idForm(
 
 const group = idForm(
   {
-    expected: 'a channel id of Slack, such as C012AB3CD',
-    howToFind: `In Slack: the name of the channel, at the bottom of the tab About. ${LISTED}`,
+    expected: 'a Slack channel id, such as C012AB3CD',
+    howToFind: `In Slack: click the channel's name; the id is at the bottom of the About tab. ${LISTED}`,
     explain: (written) =>
       /^#/.test(trimCopiedId(written)) ? 'a #name can change, so it does not count' : undefined,
   },
@@ -45,8 +45,8 @@ const group = idForm(
 
 const direct = idForm(
   {
-    expected: 'the id of a direct chat with the bot in Slack, such as D012AB3CD',
-    howToFind: 'It is at the end of the address of that chat in a browser',
+    expected: 'the id of a direct Slack chat with the bot, such as D012AB3CD',
+    howToFind: "The id is at the end of the chat's URL in a browser",
   },
   [/^(D[A-Z0-9]{6,})$/, /\/(D[A-Z0-9]{6,})(?:[/?]|$)/],
 );
@@ -55,12 +55,12 @@ const thread = idForm(
   {
     expected: 'the timestamp of the first message of a thread, such as 1700000000.123456',
     howToFind:
-      'It is the number after p in the link of that message, with a full stop before the last six digits',
+      "The timestamp is the number after p in the message's link, with a period before the last six digits",
   },
   [/^(\d{10}\.\d{6})$/],
 );
 
-/** Slack, for one workspace for each account. */
+/** Slack, with one workspace per account. */
 export const slack: Platform = {
   use: '@chat-adapter/slack',
   version: '4.41.1',
@@ -73,7 +73,7 @@ export const slack: Platform = {
       variable: 'SLACK_BOT_TOKEN',
       schema: matching(
         'Bot token',
-        'From the page OAuth & Permissions of your app, after you installed it.',
+        "From your app's page OAuth & Permissions, after you have installed the app.",
         /^xoxb-\S+$/,
         'a bot token, which begins with xoxb-',
       ),
@@ -82,7 +82,7 @@ export const slack: Platform = {
       variable: 'SLACK_APP_TOKEN',
       schema: matching(
         'App-level token',
-        'For socket mode: from the page Basic Information of your app, with the scope connections:write.',
+        "For socket mode: from your app's page Basic Information, with the scope connections:write.",
         /^xapp-\S+$/,
         'an app-level token, which begins with xapp-',
       ),
@@ -91,8 +91,8 @@ export const slack: Platform = {
       variable: 'SLACK_SIGNING_SECRET',
       schema: words(
         'Signing secret',
-        'For a webhook: from the page Basic Information of your app.',
-        'the signing secret of your app',
+        "For a webhook: from your app's page Basic Information.",
+        "your app's signing secret",
       ),
     },
     mode: {
@@ -100,7 +100,7 @@ export const slack: Platform = {
         .enum(['webhook', 'socket'])
         .optional()
         .describe(
-          'webhook: Slack calls this gateway. socket: this gateway connects to Slack and needs no public address. If not set, socket where there is an app-level token and no signing secret.',
+          'webhook: Slack calls this gateway. socket: this gateway connects to Slack and needs no public URL. If not set: socket if there is an app-level token and no signing secret.',
         )
         .meta({ title: 'How messages arrive' }),
     },
@@ -109,17 +109,17 @@ export const slack: Platform = {
         .boolean()
         .optional()
         .describe(
-          'Whether the manifest of your app has agent_view: each message of a person then begins a thread.',
+          "Whether your app's manifest contains agent_view: each message from a person then starts a thread.",
         )
         .meta({ title: 'Agent view' }),
     },
-    userName: userName('Replaced by the name of the app, once Slack has told it.'),
+    userName: userName("Replaced by the app's name as soon as Slack returns it."),
     botUserId: {
-      schema: words('User id of the bot', 'Slack is asked for it, if it is not set.'),
+      schema: words('User id of the bot', 'If not set, it is requested from Slack.'),
     },
     apiUrl: {
       variable: 'SLACK_API_URL',
-      schema: apiUrl('Address of the Web API, for GovSlack: https://slack-gov.com/api/.'),
+      schema: apiUrl('URL of the Web API, for GovSlack: https://slack-gov.com/api/.'),
     },
   },
   needs: (given) => [
@@ -130,18 +130,18 @@ export const slack: Platform = {
   left: {
     SLACK_CLIENT_ID: 'one account is one workspace',
     SLACK_CLIENT_SECRET: 'one account is one workspace',
-    SLACK_ENCRYPTION_KEY: 'no tokens of workspaces are stored',
+    SLACK_ENCRYPTION_KEY: 'no workspace tokens are stored',
     SLACK_SOCKET_FORWARDING_SECRET: 'the host forwards events inside its process',
   },
   asks: ['botToken', 'appToken', 'signingSecret'],
   setUp:
-    'Open api.slack.com/apps, press Create New App, From a manifest, and paste the manifest of docs/channel-slack.md. Install the app to your workspace. With an app-level token it needs no public address; with a signing secret Slack calls this gateway.',
+    'Open api.slack.com/apps, click Create New App, From a manifest, and paste the manifest from docs/channel-slack.md. Install the app to your workspace. With an app-level token it needs no public URL; with a signing secret, Slack calls this gateway.',
   notDurable: [
-    'Messages that only one person sees are not used: Slack neither stores them nor lets them be found again.',
-    'Modals are not used, because the ticket that opens one expires after three seconds.',
-    'The status line that shows that the agent is working disappears when Parley stops.',
+    'Ephemeral messages are not used, because Slack neither stores them nor lets an app find them again.',
+    'Modals are not used, because the trigger that opens one expires after three seconds.',
+    'The status that shows the agent working disappears when Parley stops.',
     'A file is uploaded and then shared; if Parley is killed between the two, the file is sent again.',
-    'Slack repeats an event that was not accepted three times within about six minutes, and hourly for a day if Delayed Events is turned on for the app; in socket mode it keeps no event while no connection is open.',
+    'Slack repeats a failed event three times within about six minutes, and hourly for a day if Delayed Events is turned on for the app. In socket mode it keeps no events while no connection is open.',
   ],
   isCalled: (given) => modeOf(given) === 'webhook',
 };
@@ -152,7 +152,7 @@ const SECRETS_OF = {
   either: [['appToken'], ['signingSecret']],
 };
 
-/** How messages arrive, if the settings leave that to the secrets. */
+/** How messages arrive if the settings do not choose a mode: the secrets decide. */
 function modeOf({ mode, appToken, signingSecret }: GivenOptions): 'webhook' | 'socket' {
   if (mode === 'webhook' || mode === 'socket') return mode;
   return appToken !== undefined && signingSecret === undefined ? 'socket' : 'webhook';

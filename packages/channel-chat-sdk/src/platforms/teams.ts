@@ -14,13 +14,13 @@ import {
 
 const person = idForm(
   {
-    expected: 'a user id of Teams for this bot, such as 29:1AbC…',
+    expected: 'a Teams user id for this bot, such as 29:1AbC…',
     howToFind: WHOAMI,
     explain(written) {
       if (GUID.test(trimCopiedId(written)))
-        return 'this is an id of Entra; Teams gives each bot an id of its own for a person';
+        return 'this is an Entra id; Teams gives each person a different id for each bot';
       return /@/.test(written)
-        ? 'an address can pass to somebody else, so it does not count'
+        ? 'an email address can pass to another person, so it is not accepted'
         : undefined;
     },
   },
@@ -31,8 +31,8 @@ const CONVERSATION =
   /^(19:[\w-]+@(?:thread\.(?:tacv2|v2|skype)|unq\.gbl\.spaces))(?:;messageid=\d+)?$/;
 
 const group: IdForm = {
-  expected: 'the id of a channel or group chat of Teams, such as 19:abc…@thread.tacv2',
-  howToFind: `It is in the link of the channel (⋯, Copy link), after /channel/. ${LISTED}`,
+  expected: 'the id of a Teams channel or group chat, such as 19:abc…@thread.tacv2',
+  howToFind: `The id is in the channel's link (⋯, Copy link), after /channel/. ${LISTED}`,
   normalize(written) {
     const bare = trimCopiedId(written);
     const linked =
@@ -53,8 +53,8 @@ function decode(text: string): string {
 
 const direct = idForm(
   {
-    expected: 'the id of a direct chat with the bot in Teams, such as a:1AbC…',
-    howToFind: '/whoami in that chat shows it',
+    expected: 'the id of a direct Teams chat with the bot, such as a:1AbC…',
+    howToFind: '/whoami in that chat shows the id',
   },
   [/^(a:[\w-]{20,})$/, CONVERSATION],
 );
@@ -62,12 +62,12 @@ const direct = idForm(
 const thread = idForm(
   {
     expected: 'the number of the first message of a thread, such as 1700000000000',
-    howToFind: 'It is the number after /message/ID/ in the link of that message',
+    howToFind: 'The number follows /message/ID/ in the link of that message',
   },
   [/^(\d{13})$/],
 );
 
-/** Microsoft Teams, through a bot of Azure. */
+/** Microsoft Teams, through an Azure bot. */
 export const teams: Platform = {
   use: '@chat-adapter/teams',
   version: '4.41.0',
@@ -89,7 +89,7 @@ export const teams: Platform = {
       variable: 'TEAMS_APP_PASSWORD',
       schema: words(
         'Client secret',
-        'The value of a client secret of the app registration, not its id.',
+        "The value of the app registration's client secret, not its id.",
         'the value of a client secret',
       ),
     },
@@ -97,7 +97,7 @@ export const teams: Platform = {
       variable: 'TEAMS_APP_TENANT_ID',
       schema: matching(
         'Tenant id',
-        'The directory (tenant) id of the app registration. A bot of a single tenant, the only kind that Azure still creates, needs it.',
+        'The directory (tenant) id of the app registration. Required by single-tenant bots, the only kind that Azure still creates.',
         GUID,
         'a tenant id such as 01234567-89ab-cdef-0123-456789abcdef',
       ),
@@ -107,7 +107,7 @@ export const teams: Platform = {
         .enum(['SingleTenant', 'MultiTenant'])
         .optional()
         .describe('The type of the Azure Bot. MultiTenant is for older bots only.')
-        .meta({ title: 'Type of the bot' }),
+        .meta({ title: 'Bot type' }),
     },
     federated: {
       schema: z
@@ -119,13 +119,13 @@ export const teams: Platform = {
             .meta({ title: 'Client id' }),
         })
         .optional()
-        .describe('A managed identity of Azure in place of a client secret.')
+        .describe('An Azure managed identity instead of a client secret.')
         .meta({ title: 'Managed identity' }),
     },
-    userName: userName('The name by which people mention it.'),
+    userName: userName('The name that people mention.'),
     apiUrl: {
       variable: 'TEAMS_API_URL',
-      schema: apiUrl('Address of the Bot Connector, for clouds of governments.'),
+      schema: apiUrl('URL of the Bot Connector, for government clouds.'),
     },
   },
   needs: [
@@ -137,13 +137,13 @@ export const teams: Platform = {
   left: {},
   asks: ['appId', 'appPassword', 'appTenantId'],
   setUp:
-    'Create an Azure Bot at portal.azure.com, make a client secret for its app registration, turn on its Teams channel, and enter the address of this gateway as its messaging endpoint. Then install the app package of docs/channel-teams.md in Teams.',
+    "Create an Azure Bot at portal.azure.com, create a client secret for its app registration, turn on its Teams channel, and enter this gateway's URL as its messaging endpoint. Then install the app package from docs/channel-teams.md in Teams.",
   notDurable: [
-    'Teams does not promise to repeat a message that this gateway could not accept: after a downtime, people may have to write again.',
-    'In a channel Teams delivers only messages that mention the bot, unless the app has the permission ChannelMessage.Read.Group.',
+    'Teams does not guarantee to repeat a message that this gateway could not accept: after downtime, people may have to write again.',
+    'In a channel, Teams delivers only messages that mention the bot, unless the app has the permission ChannelMessage.Read.Group.',
     'The typing indicator disappears by itself.',
-    'Task modules (forms) are not used, because the call that opens one has to be answered at once.',
-    'Earlier messages can be read, and uncertain answers found again, only with permissions of Microsoft Graph; without them an uncertain answer is reported.',
+    'Task modules (forms) are not used, because the call that opens one must be answered immediately.',
+    'Reading earlier messages and finding uncertain answers requires Microsoft Graph permissions; without them, an uncertain answer is reported.',
   ],
   isCalled: () => true,
 };

@@ -1,13 +1,16 @@
 import { explainPhoneNumber, findPhoneNumber, type IdForm, trimCopiedId } from '@parley/core';
 import { apiUrl, digits, idForm, matching, type Platform, userName, words } from './platform.ts';
 
-/** The id that Meta gives a person for one business: the country, a full stop, letters and digits. */
+/**
+ * The id that Meta assigns to a person for one business: the country code, a period, letters and
+ * digits.
+ */
 const BUSINESS_SCOPED = /^[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}$/;
 
 const person: IdForm = {
-  expected: 'a phone number with country code, or an id of WhatsApp such as DE.1234567890123456',
+  expected: 'a phone number with country code, or a WhatsApp id such as DE.1234567890123456',
   howToFind:
-    'The notice about a stranger and "parley channels" show it; people without a visible number have only the second',
+    'The notice about a stranger and "parley channels" show the id; people without a visible number have only the second form',
   explain: explainPhoneNumber,
   normalize(written) {
     const scoped = BUSINESS_SCOPED.exec(trimCopiedId(written))?.[0];
@@ -17,13 +20,13 @@ const person: IdForm = {
 
 const direct = idForm(
   {
-    expected: 'the id of your number and of a person, such as 123456789012345:4915112345678',
-    howToFind: '"parley conversations" shows it',
+    expected: "your number's id and a person's id, such as 123456789012345:4915112345678",
+    howToFind: '"parley conversations" shows the id',
   },
   [/^(\d{5,}:\S+)$/],
 );
 
-/** WhatsApp Business Platform (Cloud API) of Meta, for a number of a business. */
+/** Meta's WhatsApp Business Platform (Cloud API), for a business phone number. */
 export const whatsappCloud: Platform = {
   use: '@chat-adapter/whatsapp',
   version: '4.41.1',
@@ -42,13 +45,13 @@ export const whatsappCloud: Platform = {
     },
     appSecret: {
       variable: 'WHATSAPP_APP_SECRET',
-      schema: words('App secret', 'From the page App settings, Basic, of your app at Meta.'),
+      schema: words('App secret', 'From the page App settings, Basic, of your Meta app.'),
     },
     phoneNumberId: {
       variable: 'WHATSAPP_PHONE_NUMBER_ID',
       schema: digits(
         'Phone number id',
-        'The id that Meta gave to your number, from the page API Setup; it is not the number.',
+        'The id that Meta assigned to your number, from the page API Setup; it is not the phone number.',
         'the id of a phone number, which has only digits',
       ),
     },
@@ -56,23 +59,23 @@ export const whatsappCloud: Platform = {
       variable: 'WHATSAPP_VERIFY_TOKEN',
       schema: words(
         'Verify token',
-        'A text of your own, which you also enter beside the address of the webhook.',
+        "A text of your choice, which you also enter next to the webhook's URL.",
       ),
     },
     userName: userName('Shown in logs.', 'WHATSAPP_BOT_USERNAME'),
     apiVersion: {
       schema: matching('API version', 'Version of the Graph API.', /^v\d+\.\d+$/, 'such as v25.0'),
     },
-    apiUrl: { variable: 'WHATSAPP_API_URL', schema: apiUrl('Address of the Graph API.') },
+    apiUrl: { variable: 'WHATSAPP_API_URL', schema: apiUrl('URL of the Graph API.') },
   },
   needs: [[['accessToken']], [['appSecret']], [['phoneNumberId']], [['verifyToken']]],
   left: {},
   asks: ['accessToken', 'appSecret', 'phoneNumberId', 'verifyToken'],
   setUp:
-    "Create an app of the type Business at developers.facebook.com, add WhatsApp, and register a number that is not in use in WhatsApp. Meta's terms do not allow assistants for general questions on this platform; an assistant for the customers of a business is allowed.",
+    "Create an app of the type Business at developers.facebook.com, add WhatsApp, and register a number that is not used with WhatsApp. Meta's terms do not allow general-purpose assistants on this platform; an assistant for a business's customers is allowed.",
   notDurable: [
-    'Outside the 24 hours after the last message of a person, WhatsApp accepts only templates that Meta has approved; an answer that comes later is not sent, and "parley dead" lists it.',
-    'WhatsApp has no history that an app can read: whether an answer arrived is known only from the reports of its delivery.',
+    'More than 24 hours after a person\'s last message, WhatsApp accepts only templates that Meta has approved; a later answer is not sent, and "parley dead" lists it.',
+    'WhatsApp has no message history for apps: only delivery reports show whether an answer arrived.',
     'The typing indicator ends after 25 seconds or with the answer.',
     'Sent messages can be neither edited nor deleted.',
   ],

@@ -45,7 +45,7 @@ export function readQuestionAnswer({ text }: proto.Message.IQuestionResponseMess
   return text ? { typed: text } : { unread: 'an answer to a question' };
 }
 
-/** Somebody's status that is quoted with a text. */
+/** A quoted status with a text. */
 export function readQuotedStatus({ text }: proto.Message.IStatusQuotedMessage): Reading {
   return text ? { shown: text } : { unread: 'a status' };
 }

@@ -70,8 +70,8 @@ export function readListMessage(message: proto.Message.IListMessage): Reading {
 }
 
 /**
- * Reads an interactive message. The cards of a carousel are messages of the same form and are not
- * nested further.
+ * Reads an interactive message. The cards of a carousel have the same structure and are not nested
+ * further.
  */
 export function readInteractive(message: proto.Message.IInteractiveMessage): Reading {
   const card = readCard(message);
@@ -168,7 +168,7 @@ export function readOrder(order: proto.Message.IOrderMessage): Reading {
     labelledLine('Total', total),
     order.message,
   );
-  // The ordered items are on WhatsApp's server.
+  // The ordered items are only on WhatsApp's server.
   return { shown: words, unread: 'the items of an order' };
 }
 
@@ -187,8 +187,8 @@ export function readTemplateChoice(choice: proto.Message.ITemplateButtonReplyMes
 
 /**
  * Reads a choice or form from a business message, with the visible label if there is one, otherwise
- * its id. Parley sends no such messages, because phones do not show them when a program sends them.
- * Its own choices are numbered text.
+ * its id. Parley sends no such messages, because phones do not show them when a program sends them;
+ * its own choices are numbered text.
  */
 export function readInteractiveChoice(answer: proto.Message.IInteractiveResponseMessage): Reading {
   return readFlowAnswer(answer.body?.text, answer.nativeFlowResponseMessage?.paramsJson);

@@ -10,8 +10,8 @@ export function readContacts({ contacts }: proto.Message.IContactsArrayMessage):
 }
 
 /**
- * Card properties that are shown to the reader. The others are pictures and internal data of the
- * app.
+ * Card properties that are shown to the reader. All other properties are pictures and internal data
+ * of the app.
  */
 const DETAILS: ReadonlySet<string> = new Set('TEL EMAIL ORG TITLE URL ADR BDAY NOTE'.split(' '));
 
@@ -29,8 +29,8 @@ interface Property {
 }
 
 /**
- * A line such as `item1.TEL;type=CELL:+49 1`. The group and the parameters before the colon are
- * internal data of the app.
+ * A property line such as `item1.TEL;type=CELL:+49 1`. The group and the parameters before the
+ * colon are internal data of the app.
  */
 const PROPERTY = /^(?:[\w-]+\.)?([\w-]+)((?:;[^:]*)?):(.*)$/;
 
@@ -46,7 +46,7 @@ function propertiesOf(vcard: string): Property[] {
 }
 
 /**
- * Joins folded lines. A continuation starts with a space, or in the old format follows a line that
+ * Joins folded lines. A continuation starts with a space or, in the old format, follows a line that
  * ends with `=`.
  */
 function unfolded(vcard: string): string[] {

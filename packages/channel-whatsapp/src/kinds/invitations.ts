@@ -9,7 +9,7 @@ import {
 } from './reading.ts';
 
 /**
- * The format of an invitation code in the apps. Any other text would create a link chosen by its
+ * The format of an invitation code in the apps. Any other text could become a link chosen by its
  * sender.
  */
 const CODE = /^[\w-]{8,64}$/;

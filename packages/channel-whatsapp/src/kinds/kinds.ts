@@ -38,7 +38,7 @@ export type Kinds = { readonly [Name in Field]: Kind<Value<Name>> };
  * compile until it is listed here.
  */
 export const KINDS: Kinds = {
-  // Text and files.
+  // Fields with text and files.
   conversation: { is: 'read', read: (typed) => ({ typed }) },
   extendedTextMessage: { is: 'read', read: readText },
   imageMessage: { is: 'read', read: readImage },
@@ -49,7 +49,7 @@ export const KINDS: Kinds = {
   stickerMessage: { is: 'read', read: readSticker },
   stickerPackMessage: { is: 'named', read: readStickerPack },
 
-  // Places, contacts, events, polls and calls.
+  // Fields for places, contacts, events, polls and calls.
   locationMessage: { is: 'read', read: readLocation },
   liveLocationMessage: { is: 'read', read: readLiveLocation },
   contactMessage: { is: 'read', read: readContact },
@@ -73,13 +73,13 @@ export const KINDS: Kinds = {
     read: ({ caption }) => ({ shown: caption, unread: 'a call to many people' }),
   },
 
-  // Invitations and requests.
+  // Fields for invitations and requests.
   groupInviteMessage: { is: 'read', read: readGroupInvitation },
   newsletterAdminInviteMessage: { is: 'read', read: readAdminInvitation },
   newsletterFollowerInviteMessageV2: { is: 'read', read: readFollowerInvitation },
   requestPhoneNumberMessage: namedOnly('a request for the phone number of this account'),
 
-  // Business messages.
+  // Fields for messages of businesses.
   buttonsMessage: { is: 'read', read: readButtons },
   listMessage: { is: 'read', read: readListMessage },
   interactiveMessage: { is: 'read', read: readInteractive },
@@ -98,7 +98,7 @@ export const KINDS: Kinds = {
   paymentInviteMessage: namedOnly('an invitation to payments'),
   invoiceMessage: { is: 'named', read: readInvoice },
 
-  // Comments, questions, statuses and assistants.
+  // Fields for comments, questions, statuses and assistants.
   commentMessage: wrapper('a comment'),
   encCommentMessage: namedOnly('a comment'),
   secretEncryptedMessage: { is: 'named', read: readSecret },
@@ -111,7 +111,7 @@ export const KINDS: Kinds = {
   groupStatusMentionMessage: namedOnly('a status that mentions this group'),
   placeholderMessage: namedOnly('a message that WhatsApp shows on the phone alone'),
 
-  // Wrappers around a message.
+  // Fields that wrap another message.
   ephemeralMessage: wrapper('a disappearing message'),
   viewOnceMessage: wrapper('a view-once message', { isViewOnce: true }),
   viewOnceMessageV2: wrapper('a view-once message', { isViewOnce: true }),
@@ -132,7 +132,7 @@ export const KINDS: Kinds = {
   questionMessage: wrapper('a question to a channel'),
   questionReplyMessage: wrapper('a reply to a question'),
 
-  // Changes to other messages, and reactions.
+  // Fields for changes to other messages, and for reactions.
   protocolMessage: { is: 'change' },
   reactionMessage: { is: 'change' },
 

@@ -18,7 +18,7 @@ export function readImage(image: proto.Message.IImageMessage): Reading {
   return { typed: image.caption, files, isViewOnce: image.viewOnce === true };
 }
 
-/** A video, including the round ones that are recorded in the chat. */
+/** A video, including the round ones recorded in the chat. */
 export function readVideo(video: proto.Message.IVideoMessage): Reading {
   const files = fileIn({ videoMessage: video });
   return { typed: video.caption, files, isViewOnce: video.viewOnce === true };
@@ -37,7 +37,7 @@ export function readAudio(audio: proto.Message.IAudioMessage): Reading {
 /** The type of Lottie stickers; some apps do not set their flag. */
 const LOTTIE = /^application\/was\b/;
 
-/** A sticker. A Lottie sticker is a drawing in JSON, which no model can view. */
+/** A Lottie sticker is a drawing in JSON, which no model can view. */
 export function readSticker(sticker: proto.Message.IStickerMessage): Reading {
   const label = shortLine(sticker.accessibilityLabel);
   const shown = label === '' ? '' : `[Sticker: ${label}]`;
@@ -46,7 +46,7 @@ export function readSticker(sticker: proto.Message.IStickerMessage): Reading {
   return { files: [{ media: 'sticker', shownAs: 'sticker', fields: sticker }] };
 }
 
-/** A pack of stickers, which are in an archive that only the apps can open. */
+/** A sticker pack, whose archive only the apps can open. */
 export function readStickerPack(pack: proto.Message.IStickerPackMessage): Reading {
   const name = [shortLine(pack.name), shortLine(pack.publisher)].filter((part) => part !== '');
   const title = name.length === 0 ? '' : `[Sticker pack: ${name.join(', by ')}]`;

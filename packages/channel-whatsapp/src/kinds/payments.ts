@@ -31,7 +31,7 @@ export function readPaymentRequest(request: proto.Message.IRequestPaymentMessage
   };
 }
 
-/** Formats an amount; `offset` is how many of the units make one of the currency. */
+/** Formats an amount; `offset` is the number of units per unit of currency. */
 export function amountOf(money: proto.IMoney | null | undefined): string | undefined {
   const value = toSafeInteger(money?.value) ?? 0;
   if (value === 0) return undefined;

@@ -17,7 +17,7 @@ export function readLiveLocation(place: proto.Message.ILiveLocationMessage): Rea
 
 type Place = proto.Message.ILocationMessage;
 
-/** A place on one line; empty for a place without a name and coordinates. */
+/** A place on one line; empty for a place without a name or coordinates. */
 export function placeLine(place: Place): string {
   const text = renderPlace(place);
   return text === '' ? '' : heading('Location', text);
@@ -25,7 +25,7 @@ export function placeLine(place: Place): string {
 
 /**
  * A place such as `Tower, Square 1 (52.52001, 13.40495)`, with the known details. Invalid
- * coordinates are left out.
+ * coordinates are left out; an app may omit a coordinate that is 0.
  */
 export function renderPlace({ degreesLatitude, degreesLongitude, name, address }: Place): string {
   const called = [shortLine(name), shortLine(address)].filter((part) => part !== '').join(', ');
@@ -37,7 +37,6 @@ export function renderPlace({ degreesLatitude, degreesLongitude, name, address }
 type Degrees = number | null | undefined;
 
 function coordinatesText(latitude: Degrees, longitude: Degrees): string {
-  // An app may leave out a coordinate that is 0.
   if (latitude == null && longitude == null) return '';
   const degrees = [latitude ?? 0, longitude ?? 0];
   return degrees.every(Number.isFinite) ? degrees.map((one) => one.toFixed(5)).join(', ') : '';

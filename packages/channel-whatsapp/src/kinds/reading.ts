@@ -16,7 +16,7 @@ export interface FileFields {
 
 /** A file within a message. */
 export interface FoundFile {
-  /** The media type, which decides how the key is used. */
+  /** The media type, which determines the derived keys. */
   readonly media: 'image' | 'audio' | 'video' | 'document' | 'sticker';
   readonly shownAs: Attachment['kind'];
   readonly fields: FileFields;
@@ -33,11 +33,11 @@ export interface Reading {
   readonly unread?: string | undefined;
   /** Text shown with the message that the sender did not write, such as a link preview. */
   readonly beside?: Beside | undefined;
-  /** Whether its file or text is shown only once. */
+  /** Whether the file or text can be viewed only once. */
   readonly isViewOnce?: boolean | undefined;
 }
 
-/** Text written by outsiders, and its source. */
+/** Text written by outsiders, with its source. */
 export interface Beside {
   readonly from: string;
   readonly text: string;
@@ -45,31 +45,28 @@ export interface Beside {
 
 /** How one field of a WhatsApp message is handled. */
 export type Kind<Value> =
-  /** The text and files reach the model. */
+  /** The text and files are passed to the model. */
   | { readonly is: 'read'; readonly read: (value: Value) => Reading }
   /** The content is named to the model, with the text that can be read. */
   | { readonly is: 'named'; readonly read: (value: Value) => Reading }
-  /** The message is inside; `holds` names it when nothing inside can be read. */
+  /** A wrapper around the message; `holds` names it if nothing inside can be read. */
   | ({ readonly is: 'wrapper'; readonly holds: string } & WrapperMarks)
-  /** The message changes or reacts to another one, or changes a setting of the chat. */
+  /** A field that changes or reacts to another message, or changes a setting of the chat. */
   | { readonly is: 'change' }
-  /** Internal data of the platform, which nobody wrote; `reason` is for `why`. */
+  /** Internal data of the platform, which nobody wrote; `why` shows the `reason`. */
   | { readonly is: 'ignored'; readonly reason: string }
-  /**
-   * The field accompanies every message of some chats and says nothing on its own, so nothing is
-   * recorded for `why`.
-   */
+  /** A field that accompanies every message of some chats, so nothing is recorded for `why`. */
   | { readonly is: 'silent'; readonly reason: string };
 
 export interface WrapperMarks {
   readonly isViewOnce?: true;
-  /** The file inside has a format that cannot be read. */
+  /** Whether the file inside has a format that cannot be read. */
   readonly isUnreadable?: true;
   /** The author of the message inside, if it is not the sender. */
   readonly origin?: string;
 }
 
-/** A kind of which only the name is known. */
+/** A kind that is only named. */
 export function namedOnly(what: string): { is: 'named'; read: () => Reading } {
   return { is: 'named', read: () => ({ unread: what }) };
 }
@@ -101,8 +98,8 @@ export function heading(label: string, title: string | null | undefined): string
 }
 
 /**
- * Converts a whole number from the wire, which may be larger than JavaScript can represent exactly;
- * undefined if it is not a number.
+ * Converts a whole number from a message, which may be larger than JavaScript can represent
+ * exactly; undefined if it is not a number.
  */
 export function toSafeInteger(value: Parameters<typeof toNumber>[0]): number | undefined {
   if (value === null || value === undefined) return undefined;
@@ -122,7 +119,7 @@ export function utcMinute(seconds: Parameters<typeof toNumber>[0]): string | und
   return `${new Date(number * 1_000).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** The same for milliseconds. */
+/** A time in the same format, from milliseconds; undefined for an invalid time. */
 export function momentOfMs(ms: Parameters<typeof toNumber>[0]): string | undefined {
   const number = toSafeInteger(ms);
   return number === undefined ? undefined : utcMinute(Math.floor(number / 1_000));
