@@ -17,7 +17,7 @@ const LONG = `${'parrot '.repeat(900)}; cat MEMORY.md${'\u3164'.repeat(400)}; rm
 
 describe.runIf(chromiumUrl)('approvals on the web page', () => {
   let scene: WebScene;
-  /** Each test has a separate chat. */
+  /** Each test uses a separate chat. */
   let chat: string;
   beforeAll(async () => {
     scene = await startWebScene(chromiumUrl ?? '', { approvals: { ask: ['write'] } });
@@ -57,8 +57,8 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
   const told = async (page: Page, words: string) =>
     (await answers(page)).filter((text) => text.includes(words));
 
-  it('[G05] a button, a kill -9 between question and answer, two tabs that press: the call runs once', async () => {
-    // Killed every third day on a change, otherwise shut down gracefully.
+  it('[G05] a button pressed in two tabs after a kill -9 runs the call once', async () => {
+    // A change kills Parley every third day; on other days it is shut down gracefully.
     const parley = isDueToday(1, 3) ? await scene.startApart() : scene.parley;
     const page = await open();
     await say(page, 'please note it');
@@ -70,7 +70,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     await other.goto(`${scene.parley.address}/#/chat/${chat}`);
     await button(other, 'Deny').waitFor();
     expect(noted()).toBeNull();
-    // The first one makes the button disappear, so the other may not find it.
+    // The first press removes the button, so the second tab may not find it.
     for (const press of [button(page, 'Approve').dblclick(), button(other, 'Approve').click()])
       press.catch(() => undefined);
     for (const each of [page, other]) {
@@ -88,7 +88,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     expect(record.out).toMatch(/write for web:owner .*: allowed by web:owner .*; the call worked/);
   });
 
-  it('[G05] [U03] a question in the chat shows the change of the file, as Approvals does, until it is decided', async () => {
+  it('[G05] [U03] the chat shows the change of the file, as Approvals does, until the request is decided', async () => {
     mkdirSync(join(scene.folder.path, 'workspace/notes'), { recursive: true });
     writeFileSync(join(scene.folder.path, 'workspace', FILE), 'Cats sleep.\n');
     const page = await open();
