@@ -97,7 +97,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     await asked.locator('del').getByText('Cats sleep.').waitFor();
     const change = await asked.locator('.diff').innerText();
     expect(change).toContain('+Parrots talk.');
-    // The file name stays above the change, even while the call is collapsed.
+    // The file name stays above the change even while the call is collapsed.
     await asked.getByText(`path: "${FILE}"`).first().waitFor();
     const { SHOTS } = process.env;
     if (SHOTS) await page.screenshot({ path: join(SHOTS, 'change.png') });
@@ -111,7 +111,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     await expect.poll(() => asked.count()).toBe(0);
   });
 
-  it('[G05] by keyboard only, without losing the focus; a refusal is reported to the model', async () => {
+  it('[G05] work by keyboard only without losing the focus, and a refusal is reported to the model', async () => {
     const page = await open();
     await say(page, 'please note it');
     await button(page, 'Deny').waitFor();
@@ -124,7 +124,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     expect(noted()).toBeNull();
   });
 
-  it('[G05] a press while the gateway is down is sent when the gateway is back, once', async () => {
+  it('[G05] are sent once when the gateway is back after an outage', async () => {
     const page = await open();
     await say(page, 'please note it');
     await button(page, 'Approve').waitFor();
@@ -138,7 +138,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     expect(await told(page, 'already decided')).toEqual([]);
   });
 
-  it('[G05] a long call is shown to its last character, within the page', async () => {
+  it('[G05] show a long call to its last character within the page', async () => {
     const page = await open({ viewport: { width: 360, height: 740 } });
     await say(page, 'please note it at length');
     await button(page, 'Approve').waitFor();
@@ -150,7 +150,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     expect(await page.evaluate(`${isCut}.scrollWidth <= ${isCut}.clientWidth`)).toBe(true);
   });
 
-  it('[G04] [G05] a plan is run by its own button, once; /mode runs nothing', async () => {
+  it('[G04] [G05] run a plan once through its own button, and not through /mode', async () => {
     const page = await open();
     await say(page, '/mode plan');
     await untilAnswer(page, /plan mode: I look/);
@@ -164,7 +164,7 @@ describe.runIf(chromiumUrl)('approvals on the web page', () => {
     await page.getByText('You chose Run the plan.').waitFor();
     await page.reload();
     await page.getByText('You chose Run the plan.').waitFor();
-    // The agent's last answer was not a plan, so it has no button.
+    // The last answer of the agent was not a plan, so it has no button.
     await expect.poll(() => button(page, 'Run the plan').count()).toBe(0);
     await say(page, '/run');
     await untilAnswer(page, 'That plan has been run.');
