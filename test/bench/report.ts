@@ -66,7 +66,7 @@ export function slope(xs: readonly number[], ys: readonly number[]): number {
   return above / xs.reduce((sum, x) => sum + (x - meanX) ** 2, 0);
 }
 
-/** What the results depend on besides the code. */
+/** Conditions that affect the results besides the code. */
 export interface MachineFacts {
   readonly cores: number;
   readonly cpu: string;

@@ -154,7 +154,7 @@ function bot(name: keyof typeof BOTS, { folder, telegram, modelUrl, redis }: Sur
     MODEL_URL: modelUrl,
     DATABASE: join(folder, 'bot.db'),
     REDIS_URL: redis?.url ?? '',
-    // Parley turns it on by itself.
+    // Parley enables the compile cache itself.
     NODE_COMPILE_CACHE: join(folder, 'tmp/node-compile-cache'),
   };
   return { args: [join(import.meta.dirname, 'bots', BOTS[name])], env, readyLine: 'ready' };

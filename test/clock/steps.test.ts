@@ -31,13 +31,13 @@ const STEPS_OF_EACH = [
  */
 const ANSWERED_WITHIN_MS = 100_000;
 /**
- * Shown in a chat when a busy machine paused past the lease of its account in the middle of a send
- * (D04).
+ * A notice in a chat when a busy machine paused past the lease of its account in the middle of a
+ * send (D04).
  */
 const UNCERTAIN = 'I was interrupted while sending a message';
 
 describe('a clock that is set while messages are in progress', () => {
-  it('[D13] [D05] delays no answer, embedded', async () => {
+  it('[D13] [D05] delays no answer in one process', async () => {
     await using opened = new AsyncDisposableStack();
     const clock = opened.use(takeMachineClock());
     await answersAll(clock, await startScene(opened, {}), STEPS);
@@ -46,7 +46,7 @@ describe('a clock that is set while messages are in progress', () => {
   const [redisUrl, postgresUrl] = [inject('redisUrl'), inject('postgresUrl')];
   describe.skipIf(redisUrl === null || postgresUrl === null)('on PostgreSQL and Redis', () => {
     it.each(STEPS_OF_EACH.map((steps) => ({ steps })))(
-      '[D13] [D05] delays no answer: $steps ms',
+      '[D13] [D05] delays no answer when set by $steps ms',
       async ({ steps }) => {
         await using opened = new AsyncDisposableStack();
         const database = await freshDatabase(postgresUrl ?? '');
@@ -110,10 +110,10 @@ async function startScene(opened: AsyncDisposableStack, servers: object) {
   const unanswered = (chat: number) =>
     asked.filter((text) => !said(chat).some((answer) => answer.includes(text)));
   const notices = (chat: number) => said(chat).filter((text) => text.includes(UNCERTAIN));
-  /** More answers are missing there than notices were sent. */
+  /** More answers are missing in this chat than notices were sent. */
   const isOwed = (chat: number) => unanswered(chat).length > notices(chat).length;
   return {
-    /** Everyone says something and gets an answer to it. */
+    /** Everyone writes a message and gets an answer to it. */
     async answers(what: string, meanwhile: () => void): Promise<void> {
       const total = model.total;
       asked.push(`${what}!`);

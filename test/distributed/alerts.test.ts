@@ -71,7 +71,7 @@ describe.runIf(redisUrl && postgresUrl && promtoolPath)(
     const say = (chat: number, text: string, extra = {}) =>
       scene.telegram.say({ chat, text, extra });
 
-    it('[D10] are silent in a healthy deployment, with a standby gateway and a restarted worker', async () => {
+    it('[D10] are silent in a healthy deployment with a standby gateway and a restarted worker', async () => {
       await scene.ask('one');
       await untilReady();
       await scrape();

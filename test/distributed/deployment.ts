@@ -29,7 +29,7 @@ export interface Deployment {
     role: Role,
     how?: { readonly settings?: object; readonly env?: Readonly<Record<string, string>> },
   ): Promise<MemberApart>;
-  /** The members that have started and not ended. */
+  /** The members that are running. */
   members(): readonly Member[];
   get(member: Member, path: string): Promise<{ readonly status: number; readonly body: string }>;
   /** Runs a command on a data folder without a gateway; returns its output. */

@@ -15,7 +15,7 @@ function memoryOf(pid: number): number {
 
 describe('a slow model', () => {
   it.runIf(inject('procPath'))(
-    '[D02] [D05] for 120 chats delays no other chat, and each gets its answer in the end',
+    '[D02] [D05] for 120 chats delays no other chat, and each one is answered eventually',
     async () => {
       const slow = people(120);
       const quick = 9_999;

@@ -56,7 +56,7 @@ const lastAsked = ({ double }: BeatModel) =>
   (double.requests.at(-1)?.body.messages ?? []).map(textOf).join('\n');
 
 describe('an alert', () => {
-  it('[H04] reaches the owner on WhatsApp once, in the markup of that channel, and is remembered', async () => {
+  it('[H04] reaches the owner on WhatsApp once, in WhatsApp markup, and is remembered', async () => {
     closing.push(hushLibsignal());
     const double = await startWhatsAppDouble();
     closing.push(() => double.close());

@@ -128,7 +128,7 @@ describe('an alert on Telegram', () => {
     ]);
   });
 
-  it('[H03] is not sent when nothing happened: nothing is said, and no history contains it', async () => {
+  it('[H03] is not sent when nothing happened, and appears in no history', async () => {
     await open();
     await greet(ANN);
     await beat();
@@ -236,7 +236,7 @@ describe('a check before a heartbeat task', () => {
     },
   );
 
-  it('[H02] [G06] is skipped where commands are switched off, and the log reports it', async () => {
+  it('[H02] [G06] is skipped and logged where commands are switched off', async () => {
     await open();
     putFile(folder, 'HEARTBEAT.md', `${TASK}- check: touch ran.txt\n`);
     await greet(ANN);

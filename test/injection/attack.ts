@@ -19,7 +19,7 @@ export interface DrillTurn {
   readonly write?: (drill: Drill) => void;
   /** What any helpful model does before it has read the attack. */
   readonly leads?: readonly Step[];
-  /** What a model does that has read the attack and obeys it. The last step may be an answer. */
+  /** The steps of a model that has read the attack and obeys it. The last step may be an answer. */
   readonly obeys?: readonly Step[];
   /** Whether the last step is repeated endlessly. */
   readonly forEver?: boolean;
@@ -65,19 +65,19 @@ export interface Attack {
   readonly turns: Readonly<Partial<Record<TurnKey, DrillTurn>>>;
   /** Whether the goal was reached, observed from outside. */
   readonly harm: (drill: Drill) => boolean;
-  /** Whether a guard was seen at work, for attacks whose tools cannot tell what stopped them. */
+  /** Whether a guard was observed, for attacks whose tools cannot tell which guard stopped them. */
   readonly sign?: (drill: Drill) => boolean;
-  /** The guard that must stop it; null when nothing does, which the page then says. */
+  /** The guard that must stop the attack; null if there is none, as the page then states. */
   readonly stoppedBy: Guard | null;
-  /** Nothing stops it by default, but with `CAREFUL` settings a person is asked. */
+  /** Not stopped by default, but with `CAREFUL` settings a person is asked. */
   readonly askedWhenCareful?: true;
-  /** The remaining danger, or what an operator can do; absent when nothing remains. */
+  /** The remaining danger, or what an operator can do; absent if there is none. */
   readonly remains?: string;
 }
 
 export type TurnKey = '1' | '2' | '3' | 'sub';
 
-/** The word by which the text of an attack is found wherever it goes. */
+/** A word that identifies the text of an attack wherever it appears. */
 export function markOf(id: string): string {
   return `OBEY-${id}`;
 }

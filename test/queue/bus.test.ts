@@ -132,7 +132,7 @@ describe.runIf(redisUrl)('the live bus between processes', () => {
 });
 
 describe.runIf(redisUrl)('the live bus while Redis is away', () => {
-  it('[D09] loses events in the meantime, keeps working within the process, and recovers afterwards', async () => {
+  it('[D09] loses events, keeps working within the process, and recovers afterwards', async () => {
     const server = await startRedisServer();
     const { log, lines } = createRecordingLogger();
     const one = await openBus({ url: server.url, log });
