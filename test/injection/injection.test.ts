@@ -71,7 +71,7 @@ describe('a model that obeys all text it reads', () => {
     },
   );
 
-  it('[P18] match the published page', async () => {
+  it('[P18] matches the published page', async () => {
     const found = ATTACKS.map(({ id }) => verdictOf(id));
     const page = pageWith(readFileSync(PAGE, 'utf8'), ATTACKS, found);
     await expect(page).toMatchFileSnapshot(PAGE);
