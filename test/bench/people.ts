@@ -140,7 +140,7 @@ export function disturb(double: TelegramDouble, disturbance: Disturbance): void 
   }
 }
 
-/** One person sends many large documents together. */
+/** One person sends many large documents at once. */
 function sendFiles(double: TelegramDouble, files: number, megabytes: number): void {
   const bytes = new Uint8Array(megabytes * 1_000_000).fill(32);
   for (let nth = 1; nth <= files; nth += 1) {

@@ -75,7 +75,7 @@ export function startProcess({ name, folder, args, env, readyLine }: Program): S
     output += chunk;
   });
   const readyAt = lineSeen(child, readyLine, () => output, errors);
-  readyAt.catch(() => {}); // Callers that do not wait for it learn of a failure from the double.
+  readyAt.catch(() => {}); // Callers that do not wait for the result receive its failure from the double.
   if (child.pid === undefined) throw new Error(`${name} could not be started.`);
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const { pid } = child;

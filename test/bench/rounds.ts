@@ -41,7 +41,7 @@ export interface Rounds {
   readonly fairnessMs: number;
   /** How long a day of the soak takes. */
   readonly minutes: number;
-  /** How often the bots of Slack are killed, and how much they are asked. */
+  /** The number of kills of the Slack bots, and the number of questions. */
   readonly kills: KillScale;
 }
 

@@ -18,7 +18,7 @@ const YEAR_MS = 365 * 24 * HOUR_MS;
 /** Steps in each direction, including back to the real time. */
 const STEPS = [-HOUR_MS, HOUR_MS, HOUR_MS, -HOUR_MS, -YEAR_MS, YEAR_MS, YEAR_MS, -YEAR_MS];
 /**
- * One after another for one installation: a start takes a second, and losing leases takes longer.
+ * The steps share one installation, because a start takes a second and losing leases takes longer.
  */
 const STEPS_OF_EACH = [
   ...[[-YEAR_MS, YEAR_MS], [HOUR_MS]].filter((_, nth) => isDueToday(nth, 2)),
@@ -79,7 +79,7 @@ async function answersAll(
   expect(scene.repeated()).toEqual([]);
 }
 
-/** Parley with the rates of Telegram, between a Telegram and a model, all in this process. */
+/** Parley with the rates of Telegram, between a Telegram and a model double, in one process. */
 async function startScene(opened: AsyncDisposableStack, servers: object) {
   const [telegram, model] = await Promise.all([startTelegramDouble(), startModelDouble()]);
   opened.defer(() => telegram.close());

@@ -90,7 +90,7 @@ interface Seen {
   readonly tookMs: number;
 }
 
-/** Asks until everything is warm, then records the requests of several messages. */
+/** Sends questions until everything is warm, then records the requests of several messages. */
 async function askAll(ask: (text: string) => Promise<void>, noted: Noted): Promise<Seen[]> {
   for (let nth = 0; nth < WARM_UP; nth += 1) await askAlone(ask, noted, `warm up ${nth}`);
   const seen: Seen[] = [];

@@ -135,7 +135,7 @@ function startLoad({ telegram, discord, answers }: Scene) {
     seen,
     /**
      * Resolves when everyone has received another answer. The first answer is required, because a
-     * bot cannot ask Discord for direct messages of people that it has never heard of.
+     * bot cannot ask Discord for direct messages of unknown people.
      */
     async allAnswered() {
       const had = places.map(({ seen }) => seen().length);

@@ -133,7 +133,7 @@ describe.runIf(redisUrl && postgresUrl)('six accounts shared by several gateways
     await expectAnswers();
     const moves = await movesSince(before);
     process.stdout.write(`successors ${JSON.stringify(successors)}; moves ${moves.join(', ')}\n`);
-    // On a machine that is too slow for that, other gateways serve the accounts in the meantime.
+    // On a machine that is too slow for this, other gateways serve the accounts in the meantime.
     const inTime = successors.every(
       ({ started, serves }) => started < SUCCESSOR_WITHIN_MS && serves < TAKEN_WITHIN_MS,
     );

@@ -74,8 +74,8 @@ const CHATS = Array.from({ length: 6 }, (_, nth) => 701 + nth);
 /** Longer than every deadline, so that retries fail as well. */
 const SILENCE_MS = 18_000;
 /**
- * The deadline of a probe, in ms. It is below every deadline of the database, after which the probe
- * would respond, too.
+ * The deadline of a probe, in ms. Lower than every deadline of the database, because after these
+ * the probe would respond, too.
  */
 const PROBED_WITHIN_MS = 4_000;
 /** The recovery time that D13 allows after the silence, in ms. */
@@ -120,7 +120,7 @@ describe.runIf(redisUrl && postgresUrl)(
       scene.answers(chat).filter((answer) => answer === `You said: ${text}`).length;
     /**
      * Every member reports that it is alive but not ready for this reason, without waiting for the
-     * silent server.
+     * unresponsive server.
      */
     const expectNotReady = async (why: string) => {
       for (const member of members) {
@@ -135,7 +135,7 @@ describe.runIf(redisUrl && postgresUrl)(
       }
     };
 
-    // A silence takes 18 s, so only one of the two is tested on a change.
+    // An outage takes 18 s, so a change tests only one of the two.
     const servers = [
       ['PostgreSQL', () => postgres, 'the database does not answer'],
       ['Redis', () => redis, 'the queue does not answer'],
@@ -152,7 +152,7 @@ describe.runIf(redisUrl && postgresUrl)(
           CHATS.every((chat) => answersTo(chat, texts[1] ?? '') > 0);
         await expectNotReady(why);
         askAll(texts[1] ?? '');
-        // Redis only carries wake-ups: without it, the workers' sweep finds the questions.
+        // Redis only carries wake-ups; without it, the workers' sweep finds the questions.
         if (name === 'Redis') await scene.telegram.waitFor(isAnsweredMeanwhile, BACK_WITHIN_MS);
         await sleep(until - Date.now() - 3_000);
         await expectNotReady(why);

@@ -150,7 +150,7 @@ describe('one person with 20 files', () => {
       const bytes = Uint8Array.from(Buffer.from(`This is ${name}.`));
       return { kind: 'document', name: `${name}.txt`, bytes } as const;
     };
-    // The platform hangs on the first two files of the flood.
+    // The platform does not respond to requests for the first two files of the flood.
     scene.telegram.fault({ kind: 'hang', method: 'getFile', times: 2 });
     for (let nth = 1; nth <= 20; nth += 1) {
       scene.telegram.say({ chat: FLOODER, text: `report ${nth}`, file: file(`report ${nth}`) });

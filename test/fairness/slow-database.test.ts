@@ -62,7 +62,7 @@ describe.runIf(postgresUrl)('a database that is slow or unavailable', () => {
     proxy.delay(200);
     // Longer than a lease lasts without renewal, with all turns running concurrently.
     const held = CHATS.map((chat) => scene.hold(`${chat} asks 1`));
-    // One each: if several arrived together, the model would be asked only about the last.
+    // Each chat asks one question, because the model would only be asked about the last of several.
     askAll(1);
     await Promise.all(held.map(({ asked }) => asked));
     askAll(2);

@@ -51,7 +51,7 @@ interface Opened {
   readonly beat: () => Promise<TestParley>;
 }
 
-/** The whole last request, as the model read it. */
+/** The whole last request as the model received it. */
 const lastAsked = ({ double }: BeatModel) =>
   (double.requests.at(-1)?.body.messages ?? []).map(textOf).join('\n');
 

@@ -82,12 +82,12 @@ async function beat(): Promise<void> {
   await expect.poll(() => runsEnded(parley)).toBeGreaterThan(before);
 }
 
-/** Why the last heartbeat started no run. */
+/** The reason why the last heartbeat started no run. */
 async function reasonOfRest(): Promise<string | null | undefined> {
   const since = Date.now();
   parley = await restartDue(folder, parley);
   const plan = () => withStore(folder, ({ heartbeats }) => heartbeats.plan('main'));
-  // It may first run a command, which takes a moment.
+  // The run may first execute a command, which takes a moment.
   await expect.poll(async () => (await plan())?.lastAt ?? 0).toBeGreaterThanOrEqual(since);
   await parley.end();
   return (await plan())?.lastReason;

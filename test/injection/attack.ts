@@ -17,17 +17,17 @@ export interface DrillTurn {
    * a heartbeat.
    */
   readonly write?: (drill: Drill) => void;
-  /** What any helpful model does before it has read the attack. */
+  /** The steps of any helpful model before it has read the attack. */
   readonly leads?: readonly Step[];
   /** The steps of a model that has read the attack and obeys it. The last step may be an answer. */
   readonly obeys?: readonly Step[];
   /** Whether the last step is repeated endlessly. */
   readonly forEver?: boolean;
-  /** When the turn is over, unless a new message of the bot marks its end. */
+  /** The condition for the end of the turn, unless a new message of the bot marks it. */
   readonly until?: (drill: Drill) => boolean;
 }
 
-/** What stopped the attack, as worded on the page. */
+/** The guard that stopped the attack, as named on the page. */
 export type Guard =
   | 'never shown'
   | 'not offered'
@@ -45,7 +45,7 @@ export type Guard =
   | 'limits'
   | 'an answer is no command';
 
-/** Who asks, and in which kind of chat, which determines what the turn may see. */
+/** The person who asks and the kind of chat, which determine what the turn may see. */
 export type Asker = 'an owner, alone' | 'a group' | 'a stranger, alone';
 
 /** One row of the drill. */

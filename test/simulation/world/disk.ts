@@ -15,8 +15,8 @@ import type { DatabaseWeather } from '../faults.ts';
 /** The time in ms that SQLite waits for a lock in a database opened by Parley. */
 const BUSY_TIMEOUT_MS = 5_000;
 /**
- * The probability of a checkpoint. In production, the log is copied after thousands of pages, more
- * than a minute of messages writes.
+ * The probability of a checkpoint. In production, the log is copied after thousands of pages, which
+ * a minute of messages does not fill.
  */
 const CHECKPOINTS = 0.02;
 
